@@ -1,0 +1,27 @@
+"""Typed errors of the engine: each says where, and what to do next."""
+
+from __future__ import annotations
+
+
+class EngineError(Exception):
+    """Base of all errors that the engine raises on purpose; ``str(error)`` is fit to show to a user."""
+
+
+class UnreadableInput(EngineError):
+    """A file that no transcript can be read from.
+
+    ``line`` (from 1) and ``offset`` (bytes) say where, ``next_step`` what the user can do about it.
+    """
+
+    def __init__(self, reason: str, *, line: int = 1, offset: int = 0, next_step: str = "") -> None:
+        self.reason, self.line, self.offset, self.next_step = reason, line, offset, next_step
+        where = f"line {line}, byte {offset:,}: {reason}"
+        super().__init__(f"{where}. {next_step}" if next_step else where)
+
+
+class UnknownName(EngineError):
+    """A format, estimator, policy or summarizer that is not registered; the message lists those that are."""
+
+
+class BadParameter(EngineError):
+    """A policy parameter that does not exist or whose value is out of range; the message gives the range."""

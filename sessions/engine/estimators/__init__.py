@@ -1,0 +1,5 @@
+"""Estimators, one module each: the size of a block under one definition.
+
+An estimator module declares ``ESTIMATOR`` with ``name``, ``label``, ``source``, ``unit`` ("bytes", "tokens", "chars")
+and ``size(block: Block, model: ModelInfo) -> int``, a pure function of what is known about the block.
+"""

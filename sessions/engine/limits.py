@@ -1,0 +1,24 @@
+"""Bounds that keep a hostile or broken upload from taking the worker down; all sizes in bytes unless named."""
+
+from __future__ import annotations
+
+MAX_LINE_BYTES = 64 * 1024 * 1024
+"""A longer line is kept as opaque: its bytes are counted, its content is not read."""
+
+MAX_DOCUMENT_BYTES = 256 * 1024 * 1024
+"""A single JSON document (not JSONL) larger than this is refused with its size."""
+
+MAX_DEPTH = 500
+"""JSON nested deeper than this is opaque (the standard library's parser gives up near 1,000)."""
+
+HEAD_BYTES = 64 * 1024
+"""How much of a file sniffing looks at before it asks for whole lines."""
+
+LONG_TEXT_CHARS = 200_000
+"""Texts over this many characters are counted in windows (estimators 5.4): tiktoken panics on huge runs."""
+
+MAX_SIDE_PIXELS = 65_535
+"""Image sides are clamped to this; a header that claims more is lying or broken."""
+
+PREVIEW_CHARS = 200
+"""Characters of a message kept for lists."""

@@ -1,0 +1,46 @@
+"""Finds formats, estimators, policies and summarizers: one module each, one constant each.
+
+A module under ``sessions.engine.<package>`` declares exactly one constant (``FORMAT``, ``ESTIMATOR``, ``POLICY`` or
+``SUMMARIZER``) with a ``name``; third parties register the same object under the entry-point group
+``ctxweb.<package>``.  Modules whose name starts with an underscore are skipped.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+from sessions.engine.errors import UnknownName
+
+CONSTANTS = {"formats": "FORMAT", "estimators": "ESTIMATOR", "policies": "POLICY", "summarizers": "SUMMARIZER"}
+
+
+@cache
+def plugins(package: str) -> dict[str, Any]:
+    """All registered objects of ``package`` by name, built-in ones first; a name taken twice raises ValueError."""
+    constant = CONSTANTS[package]
+    root = importlib.import_module(f"sessions.engine.{package}")
+    found: list[Any] = []
+    for info in sorted(pkgutil.iter_modules(root.__path__), key=lambda info: info.name):
+        module = importlib.import_module(f"{root.__name__}.{info.name}")
+        if not info.name.startswith("_") and hasattr(module, constant):
+            found.append(getattr(module, constant))
+    found += [point.load() for point in entry_points(group=f"ctxweb.{package}")]
+    registered: dict[str, Any] = {}
+    for plugin in found:
+        if plugin.name in registered:
+            raise ValueError(f"two {package} are called {plugin.name!r}")
+        registered[plugin.name] = plugin
+    return registered
+
+
+def get(package: str, name: str) -> Any:
+    """The plugin called ``name``; raises UnknownName with the names that exist."""
+    registered = plugins(package)
+    if name not in registered:
+        known = ", ".join(sorted(registered))
+        raise UnknownName(f"no {package.removesuffix('s').replace('policie', 'policy')} {name!r}; known: {known}")
+    return registered[name]

@@ -1,0 +1,273 @@
+"""The values that flow through the engine, from an uploaded line to a diff row.
+
+``Content`` is a block with its text: it lives only while it is measured or shown.  ``Block`` is what is known about
+it without its text (sizes, media dimensions, call id); messages, replays and stored sessions hold blocks, so a
+100 MB transcript stays small.  A message's text is read again from the upload through its ``Origin``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Role(StrEnum):
+    """Who a message is from, in the Messages API's words."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+
+
+class Kind(StrEnum):
+    """What a block is.  Unknown and encrypted blocks are ``opaque``: kept, counted in bytes, never dropped."""
+
+    TEXT = "text"
+    THINKING = "thinking"
+    TOOL_USE = "tool_use"
+    TOOL_RESULT = "tool_result"
+    IMAGE = "image"
+    DOCUMENT = "document"
+    OPAQUE = "opaque"
+
+
+class Label(StrEnum):
+    """How a token figure is known."""
+
+    MEASURED = "measured"
+    CALIBRATED = "calibrated"
+    ESTIMATED = "estimated"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where something stood in the upload: ``line`` from 1, ``offset`` and ``length`` in bytes of that line.
+
+    ``path`` leads from the line's JSON value to the part meant, e.g. ``("messages", 3)``; empty for the whole line.
+    """
+
+    line: int
+    offset: int
+    length: int
+    path: tuple[str | int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """One block as parsed, with its text.
+
+    ``text`` is the text of text, thinking and plain-string results, the compact JSON arguments of a tool_use, the
+    compact JSON of an opaque block.  ``payload`` is a signature or an encrypted payload: bytes, never tokens.
+    ``data`` is base64 (images, documents), ``parts`` the content of a tool_result.
+    """
+
+    kind: Kind
+    text: str = ""
+    name: str = ""
+    call_id: str = ""
+    payload: str = ""
+    media_type: str = ""
+    data: str = ""
+    url: str = ""
+    is_error: bool = False
+    target: str = ""
+    parts: tuple[Content, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """An image or document as its header tells it: pixels are never decoded.
+
+    ``width`` and ``height`` are 0 where the header cannot be read (``problem`` says why); ``n_base64`` is the length
+    of the base64 text, ``n_url`` of the URL where it is only linked; ``sha256`` is of the decoded bytes.
+    """
+
+    media_type: str
+    n_base64: int = 0
+    n_url: int = 0
+    width: int = 0
+    height: int = 0
+    n_pages: int = 0
+    sha256: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What is known about one block without its text.
+
+    ``n_chars`` and ``n_bytes`` (UTF-8) are of the text; ``n_tokens`` is tiktoken's o200k_base count of it, unscaled
+    (``approximate`` where the long-text guard had to cut inside a run); ``n_payload`` the bytes of a signature or an
+    encrypted payload; ``target`` the file path or command that a tool call names.
+    """
+
+    kind: Kind
+    n_chars: int = 0
+    n_bytes: int = 0
+    n_tokens: int = 0
+    n_payload: int = 0
+    approximate: bool = False
+    name: str = ""
+    call_id: str = ""
+    target: str = ""
+    is_error: bool = False
+    media: Media | None = None
+    parts: tuple[Block, ...] = ()
+
+    def leaves(self) -> Iterator[Block]:
+        """This block, then every block inside it (a tool_result's parts)."""
+        yield self
+        for part in self.parts:
+            yield from part.leaves()
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One unit that is or was in the context (replay-semantics 1).
+
+    ``index`` is its position in the session's selected branch; ``id`` the native id, else ``L<line>``.  ``typed`` is
+    a prompt typed by the user (not a tool result, attachment, meta line or summary).  ``summary`` marks the summary
+    of a recorded compaction, ``compaction`` the index of the recorded compaction that made the message (summary and
+    re-attached content), None for an original message.
+    """
+
+    index: int
+    id: str
+    role: Role
+    blocks: tuple[Block, ...]
+    origins: tuple[Origin, ...] = ()
+    preview: str = ""
+    timestamp: float | None = None
+    typed: bool = False
+    meta: bool = False
+    attachment: str = ""
+    summary: bool = False
+    compaction: int | None = None
+
+    def leaves(self) -> Iterator[Block]:
+        """Every block of the message, parts of tool results included."""
+        for block in self.blocks:
+            yield from block.leaves()
+
+    def call_ids(self) -> frozenset[str]:
+        """Ids of the tool calls this message makes."""
+        return frozenset(b.call_id for b in self.blocks if b.kind is Kind.TOOL_USE and b.call_id)
+
+    def result_ids(self) -> frozenset[str]:
+        """Ids of the tool calls this message answers."""
+        return frozenset(b.call_id for b in self.blocks if b.kind is Kind.TOOL_RESULT and b.call_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Provider-reported tokens of one request, each counted once.
+
+    ``input`` excludes cached tokens.  ``placeholder`` marks an ``output`` that is a streaming placeholder and never
+    became final: the input side is right, the output is not (formats 3.3).
+    """
+
+    input: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    output: int = 0
+    placeholder: bool = False
+
+    @property
+    def context(self) -> int:
+        """Tokens of the whole input, cached ones included, output excluded."""
+        return self.input + self.cache_read + self.cache_write
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One model call: the context sent and the reply.
+
+    ``message`` is the index of the reply, None when pending or off the selected branch.  ``usage`` is None where the
+    transcript reports none (all-zero usage is not a report).
+    """
+
+    index: int
+    message: int | None
+    usage: Usage | None = None
+    on_branch: bool = True
+    response_id: str = ""
+    model: str = ""
+    timestamp: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCompaction:
+    """A compaction that the transcript records.
+
+    ``boundary``: messages with an index below it left the context, except those in ``preserved``.  ``request`` is the
+    first request sent after it (the number of requests if none), ``message`` the index of its summary.
+    ``outside``: what it removed is not in this session (boundary on line 1, cleared results).
+    """
+
+    boundary: int
+    request: int
+    message: int | None = None
+    trigger: str | None = None
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+    preserved: tuple[int, ...] = ()
+    outside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """One session: the messages of its selected branch, its requests in file order, its recorded compactions.
+
+    ``window`` is the context window the recording states, None where it does not; ``system`` holds the system prompt
+    and tool definitions where the file has them (never compacted, not messages).
+    """
+
+    id: str
+    format: str
+    messages: tuple[Message, ...]
+    requests: tuple[Request, ...] = ()
+    compactions: tuple[RecordedCompaction, ...] = ()
+    parent_id: str | None = None
+    parent_call_id: str = ""
+    title: str = ""
+    model: str = ""
+    client: str = ""
+    window: int | None = None
+    system: tuple[Block, ...] = ()
+    started_at: float | None = None
+    ended_at: float | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def n_images(self) -> int:
+        """Image blocks in messages, those inside tool results included."""
+        return sum(leaf.kind is Kind.IMAGE for m in self.messages for leaf in m.leaves())
+
+    @property
+    def n_tool_calls(self) -> int:
+        """Tool_use blocks in messages."""
+        return sum(b.kind is Kind.TOOL_USE for m in self.messages for b in m.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A part of the upload that could not be read: nothing else is lost.  ``line`` from 1, ``offset`` in bytes."""
+
+    line: int
+    offset: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a format made of one file: root session first, then its sub-agents."""
+
+    format: str
+    transcripts: tuple[Transcript, ...]
+    skipped: tuple[Skipped, ...] = ()
+    reason: str = ""
+    warnings: tuple[str, ...] = field(default=())
