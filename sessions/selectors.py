@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, BinaryIO
 from django.db.models import Count, Q, Sum
 
 from sessions.adapters import storage
-from sessions.engine import pack
 from sessions.models import OVERCOUNTED, Flag, Media, MessageRow, ReplayLink, Session, SessionFacts, Upload
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def session_list(
     *,
     search: str = "",
     only: str = "",
-    format: str = "",  # noqa: A002 - the product's word
+    format: str = "",
     model: str = "",
     sort: str = "",
     start: int = 0,
@@ -239,7 +238,7 @@ def load_weighed(session_id: str) -> Weighed:
 
 
 def _weigh(session_id: str) -> Weighed:
-    from sessions.engine import calibrate
+    from sessions.engine import calibrate, pack
 
     facts = SessionFacts.objects.get(pk=session_id)
     return calibrate.weigh(pack.unpack(bytes(facts.packed)))
