@@ -40,7 +40,7 @@ class Measure:
             kind=content.kind,
             n_chars=len(text),
             n_bytes=utf8_length(text),
-            n_tokens=self._counter.submit(counted_text(content)),
+            n_tokens=self._counter.submit(text),
             n_payload=utf8_length(content.payload),
             name=content.name,
             call_id=content.call_id,
@@ -58,16 +58,8 @@ class Measure:
         facts = media_facts(content.media_type, content.data)
         if self._on_media and decoded:
             self._on_media(sha256, content.media_type, decoded)
-        return replace(
-            facts, n_url=utf8_length(content.url), sha256=sha256, problem="; ".join(filter(None, (problem, facts.problem)))
-        )
-
-
-def counted_text(content: Content) -> str:
-    """The text whose tokens a block weighs: a tool call adds its name, an opaque or media block has none."""
-    if content.kind is Kind.TOOL_USE:
-        return f"{content.name}\n{content.text}" if content.name else content.text
-    return content.text
+        problems = "; ".join(filter(None, (problem, facts.problem)))
+        return replace(facts, n_url=utf8_length(content.url), sha256=sha256, problem=problems)
 
 
 def utf8_length(text: str) -> int:

@@ -76,7 +76,7 @@ def _encoded(encode: Callable[[str], list[int]], text: str) -> tuple[int, bool]:
         return len(encode(text)), True
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException:  # noqa: BLE001  pyo3's PanicException derives from BaseException (estimators 5.3)
+    except BaseException:  # pyo3's PanicException derives from BaseException (estimators 5.3)
         return _encoded_in_pieces(encode, text), False
 
 
@@ -89,7 +89,7 @@ def _encoded_in_pieces(encode: Callable[[str], list[int]], text: str) -> int:
             total += len(encode(piece))
         except (KeyboardInterrupt, SystemExit):
             raise
-        except BaseException:  # noqa: BLE001
+        except BaseException:
             total += (len(piece.encode("utf-8", "replace")) + 3) // 4
     return total
 
@@ -128,7 +128,7 @@ class LineCounter:
             return Counted(self._by_line(text))
         except (KeyboardInterrupt, SystemExit):
             raise
-        except BaseException:  # noqa: BLE001  see _encoded
+        except BaseException:  # see _encoded
             return count(text, self._name)
 
     def _pays(self, n_chars: int) -> bool:

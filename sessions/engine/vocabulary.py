@@ -16,7 +16,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 import tiktoken
-from tiktoken_ext import openai_public
+from tiktoken_ext import openai_public  # type: ignore[import-untyped]
 
 FOLDER = Path(__file__).with_name("vocab")
 RANKS = {"o200k_base": 199_998, "cl100k_base": 100_256}
