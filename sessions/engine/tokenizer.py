@@ -25,6 +25,7 @@ CHUNK_CHARS = 1_000_000
 BACKLOG_CHUNKS = 4
 MAX_UNITS = 1 << 17
 """Lines remembered per generation; two generations are kept."""
+MAX_TAILS = 1 << 15
 MAX_UNIT_CHARS = 400
 SAMPLE_CHARS = 4_000_000
 FALLBACK_CHARS = 20_000
@@ -107,7 +108,7 @@ def _starts_unit(line: str) -> bool:
 class LineCounter:
     """Counts texts line by line with a bounded memory of lines; falls back to whole texts where that does not pay.
 
-    Safe to share between threads: a lost update only costs counting a line again.
+    May be shared between threads.
     """
 
     def __init__(self, name: str = "o200k_base") -> None:
@@ -115,14 +116,17 @@ class LineCounter:
         self._name = name
         self._new: dict[str, int] = {}
         self._old: dict[str, int] = {}
+        self._tails: dict[str, int] = {}
         self._hits = self._misses = self._skipped = 0
+        self._turn = threading.Lock()
 
     def count(self, text: str) -> Counted:
         """The same figure as ``count(text)``."""
         if len(text) > LONG_TEXT_CHARS:
             return count(text, self._name)
-        # "\0" stands for the second newline of a blank line below, so a text that has its own goes whole.
-        if not self._pays(len(text)) or "\0" in text or text.find("\n", text.find("\n") + 1) < 0:
+        # "\0" stands for the second newline of a blank line below, so a text that has its own goes whole.  Going by
+        # line holds the GIL, tiktoken does not: one thread at a time goes by line, the other keeps its core busy.
+        if "\0" in text or not self._pays() or not self._turn.acquire(blocking=False):
             return Counted(*_encoded(self._encoding.encode_ordinary, text))
         try:
             return Counted(self._by_line(text))
@@ -130,16 +134,18 @@ class LineCounter:
             raise
         except BaseException:  # see _encoded
             return count(text, self._name)
+        finally:
+            self._turn.release()
 
-    def _pays(self, n_chars: int) -> bool:
-        """Whether lines came back often enough lately; while they do not, one text in four is still tried."""
+    def _pays(self) -> bool:
+        """Whether lines came back often enough lately; while they do not, one text in eight is still tried."""
         seen = self._hits + self._misses
         if seen > 2 * SAMPLE_CHARS:
             self._hits, self._misses = self._hits // 2, self._misses // 2
         if seen < SAMPLE_CHARS or self._hits * 2 > self._misses:
             return True
         self._skipped += 1
-        return self._skipped % 4 == 0
+        return self._skipped % 8 == 0
 
     def _by_line(self, text: str) -> int:
         lines = text.replace("\n\n", "\0\n").split("\n")
@@ -149,10 +155,11 @@ class LineCounter:
             first = lines.pop()
             tail = f"{first}\n{tail}"
         counts: list[int | None] = list(map(self._new.get, lines))
-        total = self._encode(tail) if tail else 0
-        missed = 0
+        total = missed = 0
+        if tail:
+            total, missed = self._tail(tail)
         if None in counts:
-            missed = self._fill(lines, counts)
+            missed += self._fill(lines, counts)
         self._misses += missed
         self._hits += len(text) - missed
         return total + sum(counts)  # type: ignore[arg-type]  # _fill leaves no None
@@ -175,6 +182,18 @@ class LineCounter:
             missed += fresh
         counts.pop()
         return missed
+
+    def _tail(self, tail: str) -> tuple[int, int]:
+        """As ``_unit``, for the end of a text: what no newline follows."""
+        known = self._tails.get(tail)
+        if known is not None:
+            return known, 0
+        known = self._encode(tail)
+        if len(tail) <= MAX_UNIT_CHARS:
+            if len(self._tails) >= MAX_TAILS:
+                self._tails.clear()
+            self._tails[tail] = known
+        return known, len(tail)
 
     def _unit(self, unit: str) -> tuple[int, int]:
         """Tokens of ``unit`` with its newline, and the chars that had to be encoded for it (0 if remembered)."""
