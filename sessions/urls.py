@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
+
+from sessions.views import library
 
 app_name = "sessions"
 
-library_urls: list[URLPattern] = []
+library_urls: list[URLPattern] = [
+    path("", library.library, name="library"),
+]
 upload_urls: list[URLPattern] = []
 session_urls: list[URLPattern] = []
 replay_urls: list[URLPattern] = []
