@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from sessions.views import uploads
+from sessions.views import library, uploads
 
 app_name = "sessions"
 
-library_urls: list[URLPattern] = []
-# /uploads/, /media/, /demo/
+library_urls: list[URLPattern] = [
+    path("", library.library, name="library"),
+]
 upload_urls: list[URLPattern] = [
     path("uploads/", uploads.upload, name="upload"),
     path("uploads/status/", uploads.uploads_status, name="uploads_status"),
