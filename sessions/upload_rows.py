@@ -50,7 +50,7 @@ class UploadTable:
 
 
 def upload_table(uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]] = ()) -> UploadTable:
-    """Rows for uploads (with ``job`` and ``sessions`` loaded) and for files that were here before (upload, new name)."""
+    """Rows for uploads (``job`` and ``sessions`` loaded) and for files that were here before (upload, new name)."""
     rows = [_row(upload) for upload in uploads] + [_same_row(upload, name) for upload, name in same]
     shown = [*uploads, *(upload for upload, _ in same)]
     unfinished = any(not upload.finished for upload in shown)

@@ -14,7 +14,7 @@ FILENAME = "demo.jsonl"
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
-def command(as_json: bool) -> None:  # noqa: FBT001 - click passes flags so
+def command(as_json: bool) -> None:
     """Store the demo session: a screenshot whose base64 is 3,118,884 bytes long, in a history of about 62K tokens."""
     start_django()
     from sessions.engine import jsonio

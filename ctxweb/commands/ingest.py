@@ -23,7 +23,7 @@ WAIT_SECONDS = 0.2
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
-def command(paths: tuple[Path, ...], as_json: bool) -> None:  # noqa: FBT001 - click passes flags so
+def command(paths: tuple[Path, ...], as_json: bool) -> None:
     """Store and count transcripts: files, or folders with everything below them.
 
     Returns when everything is stored and counted.  Files whose bytes are there already are recognised.
@@ -78,7 +78,7 @@ def _ingest_path(path: Path) -> dict[str, Any]:
             return ingest_file(file, path.name, str(path))
     except OSError as error:
         reason = f"{error.strerror or error}: check that the file can be read and that the disk has room"
-        unread = {"sha256": None, "status": "failed", "format": None, "sessions": [], "skipped": 0, "error": reason}
+        unread: dict[str, Any] = {"sha256": None, "status": "failed", "format": None, "sessions": [], "skipped": 0, "error": reason}
         return {"file": str(path), **unread}
 
 

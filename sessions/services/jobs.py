@@ -94,7 +94,7 @@ def requeue_lost() -> list[uuid.UUID]:
 
 
 def is_lost(job: Job) -> bool:
-    """Whether nobody will finish the job: its reader is dead or silent, or its task was sent long ago and never came."""
+    """Whether nobody will finish the job: its reader is dead or silent, or its task never came."""
     if job.state not in {State.QUEUED, State.READING}:
         return False
     if job.state == State.READING and _is_dead(job.worker):
@@ -112,7 +112,7 @@ def _release(job: Job) -> bool:
     if job.attempts >= MAX_ATTEMPTS:
         message = (
             f"Reading this file ended the worker {job.attempts} times, near byte {job.done_bytes:,} of "
-            f"{job.total_bytes:,}; most likely it ran out of memory. The bytes are kept: upload the file again to retry."
+            f"{job.total_bytes:,}; most likely it ran out of memory. The bytes are kept: upload it again to retry."
         )
         job.state, job.error = State.FAILED, message
         Upload.objects.filter(pk=job.upload_id).update(status=State.FAILED, error=message)

@@ -5,21 +5,25 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import hashlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from django.db import connection
 
 from sessions.engine import calibrate, pack
 from sessions.engine.registry import get
-from sessions.engine.sizes import message_size
-from sessions.engine.types import Kind, Label
+from sessions.engine.report import kinds, usage_totals
+from sessions.engine.series import weak_label
+from sessions.engine.types import Label
 from sessions.models import Flag, MessageRow, Session, SessionFacts, Upload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from django.db.models import Field
+
     from sessions.engine.calibrate import Weighed
-    from sessions.engine.types import Message, Parsed, Transcript, Usage
+    from sessions.engine.types import Message, Parsed, Transcript
 
 SPARK_POINTS = 60
 TITLE_CHARS = 80
@@ -76,7 +80,7 @@ def insert_sessions(upload: Upload, packed: Sequence[PackedSession]) -> None:
 
 def _insert_rows(packed: Sequence[PackedSession]) -> None:
     """All message rows by ``executemany``: five times faster than model instances (estimators 16)."""
-    names = [MessageRow._meta.get_field(name).column for name in COLUMNS]
+    names = [cast("Field[Any, Any]", MessageRow._meta.get_field(name)).column for name in COLUMNS]
     quoted = ", ".join(connection.ops.quote_name(name or "") for name in names)
     marks = ", ".join(["%s"] * len(names))
     table = connection.ops.quote_name(MessageRow._meta.db_table)
@@ -93,7 +97,7 @@ def session_id(upload: Upload, position: int, native_id: str) -> str:
 
 def message_rows(key: str, weighed: Weighed) -> list[tuple[Any, ...]]:
     """One tuple per message, in the order of ``COLUMNS``."""
-    wire, pressure = get("estimators", "wire_bytes"), get("estimators", "pressure_bytes")
+    wire, pressure = (weighed.sizes(get("estimators", name)) for name in ("wire_bytes", "pressure_bytes"))
     replies = {r.message: r.index for r in weighed.transcript.requests if r.message is not None}
     contexts = [r.usage.context if r.usage else weighed.estimated[r.index] for r in weighed.transcript.requests]
     rows: list[tuple[Any, ...]] = []
@@ -101,8 +105,8 @@ def message_rows(key: str, weighed: Weighed) -> list[tuple[Any, ...]]:
         request = replies.get(message.index)
         rows.append(
             (
-                key, message.index, str(message.role), _kinds(message), message.preview[:255],
-                message_size(message, wire, weighed.model), message_size(message, pressure, weighed.model),
+                key, message.index, str(message.role), ",".join(kinds(message)), message.preview[:255],
+                wire[message.index], pressure[message.index],
                 weighed.tokens[message.index], str(weighed.labels[message.index]), weighed.worst_overcount(message),
                 None if request is None else contexts[request], request, int(_flags(message)),
             )
@@ -115,7 +119,7 @@ def _session(weighed: Weighed, rows: Sequence[tuple[Any, ...]]) -> Session:
     at = {name: position for position, name in enumerate(COLUMNS)}
     worst = max((r for r in rows if r[at["overcount"]] is not None), key=lambda r: r[at["overcount"]], default=None)
     peak, peak_label = _peak(weighed)
-    usage = [r.usage for r in transcript.requests if r.usage]
+    usage = usage_totals(transcript) or {}
     return Session(
         native_id=transcript.id[:255],
         format=transcript.format,
@@ -129,7 +133,10 @@ def _session(weighed: Weighed, rows: Sequence[tuple[Any, ...]]) -> Session:
         pressure_bytes=sum(r[at["pressure_bytes"]] for r in rows),
         tokens=weighed.total_tokens,
         tokens_label=str(weighed.total_label),
-        **_usage_sums(usage),
+        usage_input=usage.get("input"),
+        usage_cache_read=usage.get("cache_read"),
+        usage_cache_write=usage.get("cache_write"),
+        usage_output=usage.get("output"),
         worst_overcount=worst[at["overcount"]] if worst else None,
         worst_message=worst[at["index"]] if worst else None,
         n_compactions=len(transcript.compactions),
@@ -143,16 +150,10 @@ def _session(weighed: Weighed, rows: Sequence[tuple[Any, ...]]) -> Session:
     )
 
 
-def _usage_sums(usage: Sequence[Usage]) -> dict[str, int | None]:
-    """Each request's usage once; all None where the transcript reports none."""
-    names = ("input", "cache_read", "cache_write", "output")
-    return {f"usage_{name}": sum(getattr(u, name) for u in usage) if usage else None for name in names}
-
-
 def _peak(weighed: Weighed) -> tuple[int | None, str]:
     """The largest context of any request and how it is known; (None, "") without requests."""
     known = [
-        (r.usage.context, Label.MEASURED) if r.usage else (weighed.estimated[r.index], weighed.ratio_label)
+        (r.usage.context, Label.MEASURED) if r.usage else (weighed.estimated[r.index], weak_label(weighed))
         for r in weighed.transcript.requests
     ]
     sizes = [(size, str(label)) for size, label in known if size is not None]
@@ -168,14 +169,10 @@ def _spark(weighed: Weighed, worst_message: int | None) -> dict[str, Any]:
     edges = [len(points) * i // n_bins for i in range(n_bins + 1)] if n_bins else []
     n_requests, n_messages = max(1, len(transcript.requests)), max(1, len(transcript.messages))
     return {
-        "points": [max(points[low:high]) for low, high in zip(edges, edges[1:], strict=False)],
+        "points": [max(points[low:high]) for low, high in pairwise(edges)],
         "compactions": [round(min(1.0, c.request / n_requests), 4) for c in transcript.compactions],
         "worst": None if worst_message is None else round(worst_message / n_messages, 4),
     }
-
-
-def _kinds(message: Message) -> str:
-    return ",".join(dict.fromkeys(str(leaf.kind) for leaf in message.leaves()))
 
 
 def _flags(message: Message) -> Flag:

@@ -36,7 +36,9 @@ def upload(request: HttpRequest) -> HttpResponse:
     files = request.FILES.getlist("files")
     if not files:
         return HttpResponse("No file in the request: send one or more as multipart field “files”.", status=400)
-    return _received(request, [(receive(file=cast("IO[bytes]", f), filename=f.name or ""), f.name or "") for f in files])
+    return _received(
+        request, [(receive(file=cast("IO[bytes]", f), filename=f.name or ""), f.name or "") for f in files]
+    )
 
 
 @require_POST
@@ -71,9 +73,7 @@ def upload_download(request: HttpRequest, upload_id: uuid.UUID) -> FileResponse:
         file = selectors.open_blob(stored.sha256)
     except FileNotFoundError:
         raise Http404("The bytes of this upload are missing from the store.") from None
-    response = FileResponse(
-        file, as_attachment=True, filename=stored.filename, content_type="application/octet-stream"
-    )
+    response = FileResponse(file, as_attachment=True, filename=stored.filename, content_type="application/octet-stream")
     response["X-Content-Type-Options"] = "nosniff"
     return response
 
