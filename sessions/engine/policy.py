@@ -131,17 +131,30 @@ class Policy:
     aliases: tuple[str, ...] = field(default=())
 
 
-def pair_safe_start(items: Sequence[Item], start: int) -> int:
-    """The first index at or after ``start`` at which the list may be cut without splitting a tool pair.
+def pair_safe_cut(items: Sequence[Item], cut: int, latest: int) -> int:
+    """The index nearest to ``cut`` at which the list may be cut without splitting a tool pair.
 
-    A tail must not begin with results whose calls were cut off (policies 2.5, invariant 1): tool results (and what
-    stands among them) move to the dropped part together with their call.
+    A call must not be dropped while its result is kept (policies 2.5, invariant 1).  The cut moves forward, over the
+    results, unless that would pass ``latest``; then it moves back, so that the call is kept too.
     """
-    calls_before = {call for item in items[:start] for call in item.message.call_ids()}
-    while start < len(items):
-        answers = items[start].message.result_ids()
-        if not answers & calls_before:
-            break
-        calls_before |= items[start].message.call_ids()
-        start += 1
-    return start
+    answered_at: dict[str, int] = {}
+    for position, item in enumerate(items):
+        for call in item.message.result_ids():
+            answered_at[call] = position
+    spans = [
+        (position, answered_at[call])
+        for position, item in enumerate(items)
+        for call in item.message.call_ids()
+        if answered_at.get(call, -1) > position
+    ]
+    forward = cut
+    for call_at, result_at in spans:
+        if call_at < forward <= result_at:
+            forward = result_at + 1
+    if forward <= latest:
+        return forward
+    back = cut
+    for call_at, result_at in reversed(spans):
+        if call_at < back <= result_at:
+            back = call_at
+    return back
