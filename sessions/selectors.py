@@ -264,7 +264,7 @@ def get_media(sha256: str) -> Media:
 
 
 def upload_status(ids: Iterable[uuid.UUID]) -> tuple[Upload, ...]:
-    """The uploads in the order asked for, each with ``job`` and ``sessions`` loaded: two queries; unknown ids left out."""
+    """The uploads in the order asked for, with ``job`` and ``sessions`` loaded: two queries; unknown ids left out."""
     wanted = list(dict.fromkeys(ids))
     found = {upload.pk: upload for upload in Upload.objects.with_ids(wanted)}
     return tuple(found[pk] for pk in wanted if pk in found)

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from sessions.views import library
+from sessions.views import library, uploads
 
 app_name = "sessions"
 
 library_urls: list[URLPattern] = [
     path("", library.library, name="library"),
 ]
-upload_urls: list[URLPattern] = []
+upload_urls: list[URLPattern] = [
+    path("uploads/", uploads.upload, name="upload"),
+    path("uploads/status/", uploads.uploads_status, name="uploads_status"),
+    path("uploads/<uuid:upload_id>/download/", uploads.upload_download, name="upload_download"),
+    path("uploads/<uuid:upload_id>/rejected.csv", uploads.upload_rejected, name="upload_rejected"),
+    path("media/<str:sha256>/", uploads.media, name="media"),
+    path("demo/", uploads.demo, name="demo"),
+]
 session_urls: list[URLPattern] = []
 replay_urls: list[URLPattern] = []
 link_urls: list[URLPattern] = []
