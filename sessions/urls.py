@@ -10,6 +10,8 @@ app_name = "sessions"
 
 library_urls: list[URLPattern] = [
     path("", library.library, name="library"),
+    path("sessions.csv", library.sessions_csv, name="sessions_csv"),
+    path("sessions.json", library.sessions_json, name="sessions_json"),
 ]
 upload_urls: list[URLPattern] = [
     path("uploads/", uploads.upload, name="upload"),

@@ -9,17 +9,21 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from sessions import figures
-from sessions.marks import Spark, spark_marks, weight_marks
+from sessions.listing import format_label
+from sessions.marks import spark_marks, weight_marks
 
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable
+
+    from sessions.models import Session
 
 register = template.Library()
 
 LABELS = ("measured", "calibrated", "estimated")
 KINDS = ("text", "thinking", "tool_use", "tool_result", "image", "document", "summary", "opaque")
 
+register.filter("format_label", format_label)
 register.filter("count", figures.count)
 register.filter("factor", figures.factor)
 register.filter("signed", figures.signed)
@@ -127,18 +131,19 @@ def weight(
         torn = format_html('<path class="torn" d="M{} 14l4-6M{} 14l4-6"/>', f"{at - 12:g}", f"{at - 8:g}")
     return format_html(
         '<svg class="weight" width="{0}" height="14" viewBox="0 0 {0} 14" preserveAspectRatio="none" aria-hidden="true">'
-        "{1}{2}{3}</svg>",
-        width, tokens, shape, torn,
+        "{1}{2}</svg>",
+        width, tokens, shape,
     )  # fmt: skip
 
 
 @register.simple_tag
-def spark(points: Spark, window: int = 0, *, alarm: bool = False) -> SafeString:
+def spark(session: Session) -> SafeString:
     """The sparkline of a session: context against its window, a tick at each recorded compaction.
 
-    ``points`` is ``Session.spark``; with ``alarm`` a triangle marks the most over-counted message.
+    A triangle marks the most over-counted message where its badge is tinted or solid.
     """
-    marks = spark_marks({**points, "window": window})
+    marks = spark_marks({**session.spark, "window": session.window})
+    alarm = bool(figures.loudness(session.worst_overcount))
     if marks is None:
         return format_html('<span class="muted">{}</span>', figures.NONE)
     limit = mark_safe('<path class="limit" d="M0 3H132"/>') if marks.limit else ""
