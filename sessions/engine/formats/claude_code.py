@@ -16,7 +16,7 @@ from sessions.engine.formats._claude_build import linked, transcript_of
 from sessions.engine.formats._claude_chain import sessions_of, sidechains
 from sessions.engine.formats._claude_lines import UI_TYPES, Record, line_contents, record_of, role_of
 from sessions.engine.formats._jsonl import objects
-from sessions.engine.formats._preview import title_of
+from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Parsed, Skipped
 
@@ -115,7 +115,7 @@ def _transcripts(reading: Reading, name: str) -> list[Transcript]:
     built: list[tuple[Transcript, list[Record]]] = []
     if any(record.is_message for record in main):
         for records in sessions_of(main):
-            id = next((r.session for r in reversed(records) if r.session), "") or _stem(name)
+            id = next((r.session for r in reversed(records) if r.session), "") or stem_of(name)
             title = _title(reading, records)
             built.append((transcript_of(records, id=id, title=title, client=reading.client), records))
     children = [
@@ -138,10 +138,6 @@ def _title(reading: Reading, records: Sequence[Record]) -> str:
         if named:
             return title_of(named[-1])
     return ""
-
-
-def _stem(name: str) -> str:
-    return name.replace("\\", "/").rsplit("/", 1)[-1].split(".")[0] or "session"
 
 
 def _notes(reading: Reading) -> list[str]:
