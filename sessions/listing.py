@@ -12,6 +12,7 @@ from django.db.models import Count, Q
 from sessions import selectors
 from sessions.engine import registry
 from sessions.models import OVERCOUNTED, Session
+from sessions.upload_rows import upload_table
 from sessions.urlstate import library as urlstate
 
 if TYPE_CHECKING:
@@ -85,7 +86,12 @@ def choices(state: LibraryState) -> tuple[Choice, ...]:
         compacted=Count("pk", filter=Q(n_compactions__gt=0)),
         images=Count("pk", filter=Q(n_images__gt=0)),
     )
-    words = {"": "All", "overcount": f"Over-count ≥ {OVERCOUNTED:g},", "compacted": "Compacted", "images": "With images"}
+    words = {
+        "": "All",
+        "overcount": f"Over-count ≥ {OVERCOUNTED:g},",
+        "compacted": "Compacted",
+        "images": "With images",
+    }
     return tuple(
         Choice(name, text, counts[name or "all"], urlstate.changed(state, only=name), state.only == name)
         for name, text in words.items()
@@ -165,7 +171,7 @@ FOLDERS = {
 
 def place_context(uploads: tuple[Upload, ...]) -> dict[str, object]:
     """Where the library lives, and what is being read right now."""
-    return {"uploads": uploads, "place": f"local, {_home_as_tilde(str(settings.DATA))}"}
+    return {"table": upload_table(uploads), "place": f"local, {_home_as_tilde(str(settings.DATA))}"}
 
 
 def _home_as_tilde(path: str) -> str:

@@ -42,7 +42,7 @@ def library(request: HttpRequest) -> HttpResponse:
 
 def _template(request: HttpRequest, context: dict[str, object]) -> str:
     if request.htmx and not request.htmx.boosted:
-        context["fragment"] = True
+        context |= {"fragment": True, "refreshed": request.htmx.trigger == "sessions"}
         return f"sessions/_{'session_next' if request.htmx.target == 'lib-more' else 'sessions'}.html"
     uploads = selectors.unfinished_uploads()
     context |= listing.place_context(uploads)
