@@ -78,8 +78,8 @@ def _ingest_path(path: Path) -> dict[str, Any]:
             return ingest_file(file, path.name, str(path))
     except OSError as error:
         reason = f"{error.strerror or error}: check that the file can be read and that the disk has room"
-        unread: dict[str, Any] = {"sha256": None, "status": "failed", "format": None, "sessions": [], "skipped": 0, "error": reason}
-        return {"file": str(path), **unread}
+        unread: dict[str, Any] = {"sha256": None, "status": "failed", "format": None, "sessions": [], "skipped": 0}
+        return {"file": str(path), **unread, "error": reason}
 
 
 def _read(upload_id: uuid.UUID, advance: Callable[[int], None]) -> Upload:

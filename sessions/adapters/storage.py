@@ -46,17 +46,22 @@ def put(file: IO[bytes]) -> Blob:
             spool.write(chunk)
             n_bytes += len(chunk)
         blob = Blob(digest.hexdigest(), n_bytes)
-        _keep(blob.sha256, spool)
+        if not exists(blob.sha256):
+            _keep(blob.sha256, spool, durable=True)
         return blob
 
 
 def put_bytes(data: bytes, sha256: str) -> None:
-    """Store ``data`` whose hash the caller has just computed."""
-    if exists(sha256):
+    """Store ``data`` whose hash the caller has just computed.
+
+    Not flushed to the disk: what can be read again from its upload may be lost with the power, and a blob of the wrong
+    size is written anew.
+    """
+    if exists(sha256) and default_storage.size(blob_name(sha256)) == len(data):
         return
     with _spool() as spool:
         spool.write(data)
-        _keep(sha256, spool)
+        _keep(sha256, spool, durable=False)
 
 
 def open_blob(sha256: str) -> BinaryIO:
@@ -96,17 +101,16 @@ def _spool() -> Iterator[IO[bytes]]:
             Path(part.name).unlink(missing_ok=True)
 
 
-def _keep(sha256: str, spool: IO[bytes]) -> None:
-    """Give the collected bytes their name, unless they are there already."""
-    if exists(sha256):
-        return
+def _keep(sha256: str, spool: IO[bytes], *, durable: bool) -> None:
+    """Give the collected bytes their name."""
     root = _local_root()
     if root is None:
         spool.seek(0)
         default_storage.save(blob_name(sha256), File(spool))
         return
     spool.flush()
-    os.fsync(spool.fileno())
+    if durable:
+        os.fsync(spool.fileno())
     place = root / blob_name(sha256)
     place.parent.mkdir(parents=True, exist_ok=True)
     Path(spool.name).replace(place)

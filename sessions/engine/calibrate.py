@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from sessions.engine.estimators._images import document_tokens, image_tokens
 from sessions.engine.growth import Step, contexts, find_flagged, fit_ratio, steps_of, training_requests
 from sessions.engine.model_info import ModelInfo, model_info
-from sessions.engine.sizes import image_or_document_tokens, message_size
+from sessions.engine.sizes import message_size
 from sessions.engine.types import Kind, Label, Role
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Weighed:
 
     def image_tokens(self, block: Block) -> int:
         """Tokens of an image or document by the provider's rule, never scaled; 0 for other blocks."""
-        return image_or_document_tokens(block, self.model)
+        return media_tokens(block, self.model)
 
     def overcount(self, block: Block) -> float | None:
         """Wire bytes of an image over its tokens (replay-semantics 1); None for other blocks and linked images."""
@@ -125,6 +126,15 @@ class Weighed:
         return _fill(shares, total)
 
 
+def media_tokens(block: Block, model: ModelInfo) -> int:
+    """Tokens of an image or of a document without text, by the provider's rule; 0 for other blocks."""
+    if block.media is None:
+        return 0
+    if block.kind is Kind.IMAGE:
+        return image_tokens(block.media, model)
+    return document_tokens(block.media, model) if block.kind is Kind.DOCUMENT and not block.n_tokens else 0
+
+
 def weigh(transcript: Transcript, *, train_fraction: float = 1.0) -> Weighed:
     """Weigh a transcript, calibrated on the input-side usage of the first ``train_fraction`` of its requests.
 
@@ -142,7 +152,7 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0) -> Weighed:
     bodies = contexts(transcript, steps, tokens, thinking, keeps_thinking=model.keeps_thinking)
     overhead, overhead_label, warning = _overhead(transcript, bodies, training, ratio)
     estimated = tuple(None if body is None else body + overhead for body in bodies)
-    warnings = (*transcript.warnings, *([warning] if warning else []), *_model_warnings(transcript, model))
+    warnings = (*transcript.warnings, *([warning] if warning else []), *_model_warnings(model))
     n_growths = fitted.n_growths if fitted else 0
     return Weighed(
         transcript, model, tokens, labels, thinking, ratio, ratio_label, n_growths,
@@ -183,7 +193,7 @@ def _estimate_by_kind(message: Message, ratio: float, model: ModelInfo) -> dict[
     for block in message.blocks:
         for leaf in block.leaves():
             if leaf.kind is Kind.IMAGE or leaf.kind is Kind.DOCUMENT:
-                media[leaf.kind] = media.get(leaf.kind, 0) + image_or_document_tokens(leaf, model)
+                media[leaf.kind] = media.get(leaf.kind, 0) + media_tokens(leaf, model)
             if leaf.n_tokens:
                 kind = block.kind if leaf.kind is Kind.TEXT else leaf.kind
                 raw[kind] = raw.get(kind, 0) + leaf.n_tokens
@@ -234,8 +244,5 @@ def _overhead(
     return 0, Label.ESTIMATED, warning
 
 
-def _model_warnings(transcript: Transcript, model: ModelInfo) -> tuple[str, ...]:
-    if model.known:
-        return ()
-    name = transcript.model or "not recorded"
-    return (f"model {name}: not in the table; window 200,000 and the older Claude ratio are assumed",)
+def _model_warnings(model: ModelInfo) -> tuple[str, ...]:
+    return (model.note,) if model.note else ()

@@ -229,11 +229,20 @@ class _Walk:
             self.warnings.append(f"request {request}: {self.state.stopped}; the policy stops")
 
     def _guard(self, request: int, after: list[Item]) -> None:
-        """Thrash guard: three events in a row that leave the gate on stop the policy."""
+        """Thrash guard: three events in a row that leave the gate on stop the policy.
+
+        The gate is on when it fires on the after list, by estimate alone or given the usage that the provider would
+        report for just that list.
+        """
         view = self.view
-        view.items, view.size, view.usage = after, sum(item.size for item in after), None
+        view.items, view.size = after, sum(item.size for item in after)
         view.context = self.weighed.overhead + self.context.weigh(after)
-        self.state.still_on = self.state.still_on + 1 if self.policy.gate(self.params, view).fires else 0
+        view.usage = None
+        still_on = self.policy.gate(self.params, view).fires
+        if not still_on and getattr(self.params, "usage", "recorded") != "none":
+            view.usage = LastUsage(view.context, 0, view.size, 0)
+            still_on = self.policy.gate(self.params, view).fires
+        self.state.still_on = self.state.still_on + 1 if still_on else 0
         if self.state.still_on >= THRASH_LIMIT:
             self.state.stopped = f"thrash guard: {THRASH_LIMIT} events in a row left the gate on"
             self.warnings.append(f"request {request}: {self.state.stopped}; the policy stops")

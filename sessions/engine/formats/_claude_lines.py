@@ -7,20 +7,21 @@ message again returns the same.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of, opaque, text_of
-from sessions.engine.formats._preview import preview_of
+from sessions.engine.formats._anthropic_usage import usage_of
+from sessions.engine.formats._preview import preview_of, prompt_words
+from sessions.engine.formats._times import seconds
 from sessions.engine.jsonio import dumps
-from sessions.engine.types import Content, Kind, Origin, Role, Usage
+from sessions.engine.types import Content, Kind, Origin, Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Line
-    from sessions.engine.types import Block
+    from sessions.engine.types import Block, Usage
 
 SYNTHETIC_MODEL = "<synthetic>"
 UI_TYPES = frozenset({
@@ -139,29 +140,6 @@ def line_contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
     return contents_of(message["content"] if isinstance(message, dict) else message)
 
 
-def seconds(value: Any) -> float | None:
-    """An ISO time as seconds since 1970, None where it is not one."""
-    try:
-        return datetime.fromisoformat(value).timestamp() if isinstance(value, str) else None
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def usage_of(usage: Any) -> Usage | None:
-    """Provider-reported usage; None where absent or all zero, which is no report (replay-semantics 1)."""
-    if not isinstance(usage, dict):
-        return None
-    figures = [
-        _count(usage.get(key))
-        for key in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
-    ]
-    return Usage(*figures) if any(figures) else None
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
-
-
 def _assistant(record: Record, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
     message = value.get("message")
     if not isinstance(message, dict):
@@ -193,7 +171,7 @@ def _user(record: Record, value: Mapping[str, Any], contents: tuple[Content, ...
         record.meta or record.summary or results or (texts and texts[0].startswith(UNTYPED_PREFIXES))
     )
     if record.typed:
-        record.title = next((t for t in texts if t.strip() and not t.lstrip().startswith("<")), "")[:400]
+        record.title = prompt_words(texts)
         record.prompt = hash("\n".join(texts).strip())
     twin = value.get("toolUseResult")
     agent = text_of(twin.get("agentId")) if isinstance(twin, dict) else ""
