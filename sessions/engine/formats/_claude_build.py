@@ -26,7 +26,7 @@ class Mark:
     summary: Unit | None = None
 
 
-def transcript_of(records: Sequence[Record], *, id: str, title: str = "", client: str = "") -> Transcript:
+def transcript_of(records: Sequence[Record], *, native_id: str, title: str = "", client: str = "") -> Transcript:
     """One session of the given lines, main or sub-agent."""
     kept, copies = without_copies(records)
     off = off_branch(kept)
@@ -39,7 +39,7 @@ def transcript_of(records: Sequence[Record], *, id: str, title: str = "", client
     times = [record.timestamp for record in kept if record.is_message and record.timestamp is not None]
     models = Counter(request.model for request in requests if request.model)
     return Transcript(
-        id=id,
+        id=native_id,
         format="claude_code",
         messages=messages,
         requests=tuple(requests),
@@ -53,7 +53,9 @@ def transcript_of(records: Sequence[Record], *, id: str, title: str = "", client
     )
 
 
-def linked(children: Sequence[tuple[Transcript, list[Record]]], parents: Sequence[tuple[Transcript, list[Record]]]) -> list[Transcript]:
+def linked(
+    children: Sequence[tuple[Transcript, list[Record]]], parents: Sequence[tuple[Transcript, list[Record]]]
+) -> list[Transcript]:
     """Sub-agents with their parent session, and the call that started them where it can be told.
 
     The link is the agent id in the result of the call, else the prompt that both share.
@@ -83,11 +85,11 @@ def _messages(units: Sequence[Unit], marks: Sequence[Mark]) -> tuple[Message, ..
     taken: set[str] = set()
     messages = []
     for index, unit in enumerate(units):
-        id = unit.first.response_id or unit.first.uuid
-        if not id or id in taken:
-            id = f"L{unit.first.origin.line}"
-        taken.add(id)
-        messages.append(message_of(unit, index, id, made.get(index)))
+        native_id = unit.first.response_id or unit.first.uuid
+        if not native_id or native_id in taken:
+            native_id = f"L{unit.first.origin.line}"
+        taken.add(native_id)
+        messages.append(message_of(unit, index, native_id, made.get(index)))
     return tuple(messages)
 
 
