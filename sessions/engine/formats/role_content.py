@@ -16,7 +16,16 @@ from sessions.engine.formats._preview import preview_of, stem_of, title_of
 from sessions.engine.formats._python_repr import block_from_repr
 from sessions.engine.formats._times import seconds
 from sessions.engine.types import (
-    Content, Kind, Message, Origin, Parsed, RecordedCompaction, Request, Role, Skipped, Transcript,
+    Content,
+    Kind,
+    Message,
+    Origin,
+    Parsed,
+    RecordedCompaction,
+    Request,
+    Role,
+    Skipped,
+    Transcript,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -66,7 +75,9 @@ class RoleContent:
                 skipped.append(Skipped(line.number, line.offset, "an object without a role and content"))
                 continue
             contents = _contents(value)
-            message = _message(line, value, contents, measure, len(messages), len(compactions))
+            message = _message(
+                line, value, contents, measure=measure, index=len(messages), n_compactions=len(compactions)
+            )
             if message.summary:
                 compactions.append(message.index)
             n_cleared += sum(c.kind is Kind.TOOL_RESULT and bool(CLEARED.match(c.text)) for c in contents)
@@ -111,6 +122,7 @@ def _message(
     line: Line,
     value: Mapping[str, Any],
     contents: tuple[Content, ...],
+    *,
     measure: Measured,
     index: int,
     n_compactions: int,
