@@ -167,9 +167,7 @@ def _user(record: Record, value: Mapping[str, Any], contents: tuple[Content, ...
         return
     results = [c for c in contents if c.kind is Kind.TOOL_RESULT]
     texts = [c.text for c in contents if c.kind is Kind.TEXT]
-    record.typed = not (
-        record.meta or record.summary or results or (texts and texts[0].startswith(UNTYPED_PREFIXES))
-    )
+    record.typed = not (record.meta or record.summary or results or (texts and texts[0].startswith(UNTYPED_PREFIXES)))
     if record.typed:
         record.title = prompt_words(texts)
         record.prompt = hash("\n".join(texts).strip())
