@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -127,7 +128,7 @@ def fit_ratio(transcript: Transcript, steps: Sequence[Step], training: frozenset
     stands between (estimators 7.2).  The reply's recorded output is taken off first, unless it is a placeholder.
     """
     samples: list[tuple[float, int]] = []
-    for before, step in zip(steps, steps[1:], strict=False):
+    for before, step in itertools.pairwise(steps):
         if before.request not in training or step.request not in training or step.compaction is not None:
             continue
         sample = _growth_sample(transcript, before, step)
