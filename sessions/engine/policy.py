@@ -115,8 +115,9 @@ class Policy:
     """One compaction policy: data, a gate and an edit.
 
     ``estimator`` names the estimator its gate measures with; ``source`` says where the rule comes from.
-    ``shares_prefix`` is true when its summary call is sent with the conversation's own prefix and so reads the cache; ``summary_calls``
-    is false for policies that never call a model.  ``levels`` gives the ladder's thresholds for the chart.
+    ``shares_prefix`` is true when its summary call is sent with the conversation's own prefix and so reads the cache;
+    ``summary_calls`` is false for policies that never call a model.  ``levels`` gives a ladder's thresholds for the
+    chart, ``threshold_param`` the parameter that dragging the threshold line sets.
     """
 
     name: str
