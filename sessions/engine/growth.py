@@ -104,12 +104,13 @@ def contexts(
 
 
 def find_flagged(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
-    """Requests whose usage jumps by more than their content can explain and falls back at the next one.
+    """Requests whose usage cannot be right: it is shown, but neither fitted nor replayed.
 
-    Such usage is double-counted by the recorder (estimators 7.2): it is shown, but neither fitted nor replayed.
+    Either it jumps by more than its content can explain and falls back at the next request (double-counted by the
+    recorder, estimators 7.2), or it reports an output and no input at all.
     """
-    flagged: set[int] = set()
     rows = [(s, transcript.requests[s.request].usage) for s in steps]
+    flagged = {s.request for s, usage in rows if usage and not usage.context}
     for (_, before), (step, here), (after_step, after) in zip(rows, rows[1:], rows[2:], strict=False):
         if not (before and here and after) or step.compaction is not None or after_step.compaction is not None:
             continue
