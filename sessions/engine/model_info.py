@@ -12,7 +12,7 @@ UNKNOWN_WINDOW = 200_000
 UNKNOWN_MAX_OUTPUT = 32_000
 SAME_PRICE = frozenset({"", "-codex", "-codex-max", "-preview", "-sol", "-thinking"})
 """What may follow a table name without changing its price; another variant (``-pro``) keeps the rules alone."""
-_DATE = re.compile(r"[-@]20\d\d-?\d\d-?\d\d\b.*$|-\d{4}(?:-preview)?$")
+_DATE = re.compile(r"[-@]20\d\d-?\d\d-?\d\d\b.*$|-\d{4}$")
 _VERSION = re.compile(r"-v\d+(?::\d+)?(?:\[.*)?$|-latest$|:[a-z]+$")
 _LONG = re.compile(r"\[1m\]$")
 _OLD_ORDER = re.compile(r"^claude-(\d(?:-\d)?)-(opus|sonnet|haiku)$")
