@@ -195,9 +195,9 @@ def _warnings(lines: Lines) -> tuple[str, ...]:
     cleared = sum(record.cleared for record in lines.records)
     notes = []
     if left:
-        notes.append(f"A rewind left a branch with {left} requests behind: counted, not in the messages")
+        notes.append(f"Requests on a branch that a rewind left: {left}, counted but not among the messages")
     if lines.copies:
-        notes.append(f"{len(lines.copies)} lines are copies of earlier lines with the same uuid, counted once")
+        notes.append(f"Copies of earlier lines with the same uuid: {len(lines.copies)}, counted once")
     if cleared:
-        notes.append(f"{cleared} tool results were cleared before recording: their content is not in this session")
+        notes.append(f"Results cleared before recording: {cleared}; their content is not in this session")
     return tuple(notes)
