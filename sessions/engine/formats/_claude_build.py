@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sessions.engine.formats._claude_lines import Record
-    from sessions.engine.types import Message
+    from sessions.engine.types import Message, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ def transcript_of(records: Sequence[Record], *, native_id: str, title: str = "",
     lines = Lines(kept, copies, off, units, [unit for unit in units if unit.first.order not in off])
     marks = _marks(lines)
     requests = _requests(lines)
+    places = _places(lines, requests)
     times = [record.timestamp for record in kept if record.is_message and record.timestamp is not None]
     models = Counter(request.model for request in requests if request.model)
     return Transcript(
@@ -52,7 +54,7 @@ def transcript_of(records: Sequence[Record], *, native_id: str, title: str = "",
         format="claude_code",
         messages=_messages(lines.on_branch, marks),
         requests=tuple(requests),
-        compactions=tuple(_compaction(mark, lines, requests) for mark in marks),
+        compactions=tuple(_compaction(mark, lines, requests, places) for mark in marks),
         title=title or _prompt_title(lines.on_branch),
         model=models.most_common(1)[0][0] if models else "",
         client=client,
@@ -153,37 +155,56 @@ def _requests(lines: Lines) -> list[Request]:
     ]
 
 
-def _compaction(mark: Mark, lines: Lines, requests: Sequence[Request]) -> RecordedCompaction:
+@dataclass(slots=True)
+class Places:
+    """Where things stand on the selected branch, found once: a long session has hundreds of compactions.
+
+    ``starts`` are the orders of its messages, ``replies`` those of its replies with their requests, both ascending.
+    """
+
+    starts: list[int]
+    replies: list[int]
+    requests: list[Request]
+    by_uuid: dict[str, int]
+
+
+def _places(lines: Lines, requests: Sequence[Request]) -> Places:
+    replies = [unit.first.order for unit in lines.units if unit.is_reply]
+    kept = [(order, request) for order, request in zip(replies, requests, strict=True) if request.on_branch]
+    return Places(
+        starts=[unit.first.order for unit in lines.on_branch],
+        replies=[order for order, _ in kept],
+        requests=[request for _, request in kept],
+        by_uuid={r.uuid: index for index, unit in enumerate(lines.on_branch) for r in unit.records if r.uuid},
+    )
+
+
+def _compaction(mark: Mark, lines: Lines, requests: Sequence[Request], places: Places) -> RecordedCompaction:
     order = mark.record.order
-    boundary = sum(unit.first.order < order for unit in lines.on_branch)
-    orders = [unit.first.order for unit in lines.units if unit.is_reply]
-    later = (i for i, o in enumerate(orders) if o > order and requests[i].on_branch)
-    request = next(later, len(requests))
-    before = [requests[i].usage for i, o in enumerate(orders) if o < order and requests[i].on_branch]
-    after = requests[request].usage if request < len(requests) else None
+    boundary = bisect_left(places.starts, order)
+    n_before, n_until = bisect_left(places.replies, order), bisect_right(places.replies, order)
+    before = places.requests[n_before - 1].usage if n_before else None
+    after = places.requests[n_until] if n_until < len(places.requests) else None
     preserved = preserved_uuids(mark.record, lines.copies, lines.records)
+    kept = {places.by_uuid[uuid] for uuid in preserved if uuid in places.by_uuid}
     facts: Mapping[str, Any] = mark.record.boundary or {}
     return RecordedCompaction(
         boundary=boundary,
-        request=request,
-        message=lines.on_branch.index(mark.summary) if mark.summary else None,
+        request=after.index if after else len(requests),
+        message=bisect_left(places.starts, mark.summary.first.order) if mark.summary else None,
         trigger=facts["trigger"] if facts.get("trigger") in {"auto", "manual"} else None,
         tokens_before=_tokens_before(facts, before),
-        tokens_after=after.context if after else None,
-        preserved=tuple(
-            index
-            for index, unit in enumerate(lines.on_branch[:boundary])
-            if any(record.uuid in preserved for record in unit.records)
-        ),
+        tokens_after=after.usage.context if after and after.usage else None,
+        preserved=tuple(sorted(index for index in kept if index < boundary)),
         outside=boundary == 0,
     )
 
 
-def _tokens_before(facts: Mapping[str, Any], before: Sequence[Any]) -> int | None:
+def _tokens_before(facts: Mapping[str, Any], before: Usage | None) -> int | None:
     recorded = facts.get("preTokens")
     if isinstance(recorded, int) and not isinstance(recorded, bool):
         return recorded
-    return before[-1].context + before[-1].output if before and before[-1] else None
+    return before.context + before.output if before else None
 
 
 def _prompt_title(units: Sequence[Unit]) -> str:
@@ -195,9 +216,9 @@ def _warnings(lines: Lines) -> tuple[str, ...]:
     cleared = sum(record.cleared for record in lines.records)
     notes = []
     if left:
-        notes.append(f"A rewind left a branch with {left} requests behind: counted, not in the messages")
+        notes.append(f"Requests on a branch that a rewind left: {left}, counted but not among the messages")
     if lines.copies:
-        notes.append(f"{len(lines.copies)} lines are copies of earlier lines with the same uuid, counted once")
+        notes.append(f"Copies of earlier lines with the same uuid: {len(lines.copies)}, counted once")
     if cleared:
-        notes.append(f"{cleared} tool results were cleared before recording: their content is not in this session")
+        notes.append(f"Results cleared before recording: {cleared}; their content is not in this session")
     return tuple(notes)

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import block_of, contents_of, text_of
+from sessions.engine.formats._anthropic_blocks import block_of, contents_of, is_prompt, text_of
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._preview import preview_of, stem_of, title_of
 from sessions.engine.formats._python_repr import block_from_repr
@@ -129,7 +129,6 @@ def _message(
 ) -> Message:
     role = ROLES[value["role"]]
     summary = role is Role.USER and bool(contents) and contents[0].text.startswith(COMPRESSED)
-    has_result = any(content.kind is Kind.TOOL_RESULT for content in contents)
     return Message(
         index=index,
         id=f"L{line.number}",
@@ -138,7 +137,7 @@ def _message(
         origins=(Origin(line.number, line.offset, line.length),),
         preview=preview_of(contents),
         timestamp=seconds(value.get("timestamp")),
-        typed=value["role"] == "user" and not summary and not has_result,
+        typed=value["role"] == "user" and not summary and is_prompt(contents),
         summary=summary,
         compaction=n_compactions if summary else None,
     )
@@ -163,7 +162,7 @@ def _compaction(index: int, requests: Sequence[Request]) -> RecordedCompaction:
 def _warnings(n_cleared: int) -> tuple[str, ...]:
     if not n_cleared:
         return ()
-    return (f"{n_cleared} tool results were cleared before recording: their content is not in this session",)
+    return (f"Results cleared before recording: {n_cleared}; their content is not in this session",)
 
 
 FORMAT = RoleContent()
