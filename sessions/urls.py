@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from sessions.views import diff, library, replay, session, uploads
+from sessions.views import diff, library, links, replay, session, uploads
 
 app_name = "sessions"
 
@@ -35,6 +35,14 @@ replay_urls: list[URLPattern] = [
     path("s/<str:session_id>/diff/", diff.diff, name="diff"),
     path("s/<str:session_id>/diff.json", diff.diff_json, name="diff_json"),
 ]
-link_urls: list[URLPattern] = []
+link_urls: list[URLPattern] = [
+    path("s/<str:session_id>/share/", links.share, name="share"),
+    path("s/<str:session_id>/share/removed/", links.share_removed, name="share_removed"),
+    path("links/<int:link_id>/revoke/", links.link_revoke, name="link_revoke"),
+    path("l/<str:token>/", links.link, name="link"),
+    path("l/<str:token>/replay/", links.link_part, {"part": "replay"}, name="link_replay"),
+    path("l/<str:token>/diff/", links.link_part, {"part": "diff"}, name="link_diff"),
+    path("l/<str:token>/view.json", links.link_json, name="link_json"),
+]
 
 urlpatterns = library_urls + upload_urls + session_urls + replay_urls + link_urls

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from django.core.files import File
-from django.core.files.storage import default_storage
+from django.core.files.storage import FileSystemStorage, default_storage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,10 +79,7 @@ def exists(sha256: str) -> bool:
 
 def _local_root() -> Path | None:
     """The folder of a local storage, None for any other."""
-    try:
-        return Path(default_storage.path(""))
-    except NotImplementedError:
-        return None
+    return Path(default_storage.path("")) if isinstance(default_storage, FileSystemStorage) else None
 
 
 @contextmanager

@@ -80,8 +80,7 @@ def loads(data: bytes) -> Any:
     Depth is bounded by ``limits.MAX_DEPTH``, lone surrogates and invalid UTF-8 become U+FFFD, raw control characters
     are accepted.
     """
-    if data.startswith(_BOM):
-        data = data[len(_BOM) :]
+    data = data.removeprefix(_BOM)
     if b"\\ud" in data or b"\\uD" in data:
         data = _ESCAPE.sub(_repaired, data)
     try:

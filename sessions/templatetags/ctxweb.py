@@ -122,13 +122,11 @@ def weight(
         '<rect class="k-{}" x="{}" y="1" width="{}" height="7"/>',
         ((k, f"{x:g}", f"{w:g}") for k, x, w in marks.tokens),
     )
-    shape = format_html(
-        '<rect class="{}" x="0" y="9" width="{}" height="4"/>', "x" if over else "b", f"{marks.n_bytes:g}"
-    )
-    torn = SafeString("")
+    paint = "x" if over else "b"
+    shape = format_html('<rect class="{}" x="0" y="9" width="{}" height="4"/>', paint, f"{marks.n_bytes:g}")
     if marks.torn:
-        at = marks.n_bytes
-        torn = format_html('<path class="torn" d="M{} 14l4-6M{} 14l4-6"/>', f"{at - 12:g}", f"{at - 8:g}")
+        outline = f"M0 9h{width - 22}l-4 5H0zM{width - 18} 9h4l-4 5h-4zM{width - 10} 9h10v5h-14z"
+        shape = format_html('<path class="{}" d="{}"/>', paint, outline)
     return format_html(
         '<svg class="weight" width="{0}" height="14" viewBox="0 0 {0} 14" preserveAspectRatio="none" aria-hidden="true">'
         "{1}{2}</svg>",

@@ -60,7 +60,8 @@ def test_a_bad_line_is_skipped_with_its_place(ingested: Ingest, bad: bytes) -> N
     assert upload.n_skipped == 1
     line, offset, reason = upload.skipped[0]
     assert line == 4
-    assert data[offset : offset + len(bad)] == bad
+    start = data.index(bad)
+    assert start <= offset <= start + len(bad)
     assert reason
     assert Session.objects.get().n_requests == 3
 

@@ -6,15 +6,18 @@ from typing import Any
 
 from sessions.engine.types import Usage
 
-KEYS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
-
 
 def usage_of(usage: Any) -> Usage | None:
     """Provider-reported usage; None where absent or all zero, which is no report (replay-semantics 1)."""
     if not isinstance(usage, dict):
         return None
-    figures = [_count(usage.get(key)) for key in KEYS]
-    return Usage(*figures) if any(figures) else None
+    found = Usage(
+        input=_count(usage.get("input_tokens")),
+        cache_read=_count(usage.get("cache_read_input_tokens")),
+        cache_write=_count(usage.get("cache_creation_input_tokens")),
+        output=_count(usage.get("output_tokens")),
+    )
+    return found if found.context or found.output else None
 
 
 def _count(value: Any) -> int:

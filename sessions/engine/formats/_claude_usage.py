@@ -73,12 +73,12 @@ def reply_usage(unit: Unit) -> Usage | None:
     return replace(best, placeholder=True) if unfinished and n_visible else best
 
 
-def message_of(unit: Unit, index: int, id: str, compaction: int | None) -> Message:
+def message_of(unit: Unit, index: int, native_id: str, compaction: int | None) -> Message:
     """The message of a unit at ``index``."""
     first, records = unit.first, unit.records
     return Message(
         index=index,
-        id=id,
+        id=native_id,
         role=first.role or Role.USER,
         blocks=tuple(block for record in records for block in record.blocks),
         origins=tuple(record.origin for record in records),

@@ -65,5 +65,7 @@ def _words(content: Content) -> str:
 
 
 def _flat(text: str) -> str:
-    printable = "".join(char if char.isprintable() else " " for char in text[:_LOOK_CHARS])
-    return " ".join(printable.split())
+    words = " ".join(text[:_LOOK_CHARS].split())
+    if words.isprintable():  # nearly always: asked of the whole text, since asking each character takes seconds in all
+        return words
+    return " ".join("".join(char if char.isprintable() else " " for char in words).split())

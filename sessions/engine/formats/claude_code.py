@@ -115,11 +115,11 @@ def _transcripts(reading: Reading, name: str) -> list[Transcript]:
     built: list[tuple[Transcript, list[Record]]] = []
     if any(record.is_message for record in main):
         for records in sessions_of(main):
-            id = next((r.session for r in reversed(records) if r.session), "") or stem_of(name)
+            native_id = next((r.session for r in reversed(records) if r.session), "") or stem_of(name)
             title = _title(reading, records)
-            built.append((transcript_of(records, id=id, title=title, client=reading.client), records))
+            built.append((transcript_of(records, native_id=native_id, title=title, client=reading.client), records))
     children = [
-        (transcript_of(records, id=key, client=reading.client), records)
+        (transcript_of(records, native_id=key, client=reading.client), records)
         for key, records in sides.items()
         if any(record.is_message for record in records)
     ]
@@ -143,13 +143,12 @@ def _title(reading: Reading, records: Sequence[Record]) -> str:
 def _notes(reading: Reading) -> list[str]:
     notes = []
     if reading.n_twins:
-        notes.append(
-            f"{reading.n_twins:,} lines carry toolUseResult ({reading.twin_bytes:,} bytes): the client's copy, not context"
-        )
+        twins = f"Lines with toolUseResult: {reading.n_twins:,} ({reading.twin_bytes:,} bytes)"
+        notes.append(f"{twins}, the client's copy and not context")
     for kind, n_lines in reading.unknown.items():
-        notes.append(f"{n_lines:,} lines of unknown type {kind!r} are kept in the upload, but are not messages")
+        notes.append(f"Lines of unknown type {kind!r}: {n_lines:,}, kept in the upload, not messages")
     if reading.n_microcompactions:
-        notes.append(f"{reading.n_microcompactions} microcompactions are recorded; what they cleared is not undone")
+        notes.append(f"Recorded microcompactions: {reading.n_microcompactions}; they are not replayed")
     return notes
 
 
