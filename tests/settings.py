@@ -1,0 +1,35 @@
+"""Settings of the tests: the application's own, with a throw-away data directory and tasks run in place.
+
+The database is SQLite in memory unless ``CTXWEB_TEST_DATABASE_URL`` names a server; nothing else of the caller's
+environment reaches the tests.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+
+KEPT = {"CTXWEB_SAMPLES", "CTXWEB_TEST_DATABASE_URL"}
+for name in [name for name in os.environ if name.startswith("CTXWEB_") and name not in KEPT]:
+    del os.environ[name]
+os.environ["DATABASE_URL"] = os.environ.get("CTXWEB_TEST_DATABASE_URL", "")
+os.environ["CTXWEB_DATA"] = tempfile.mkdtemp(prefix="ctxweb-tests-")
+os.environ["CTXWEB_SECRET_KEY"] = "tests-only"
+atexit.register(shutil.rmtree, os.environ["CTXWEB_DATA"], ignore_errors=True)
+
+from ctxweb.settings import *  # noqa: E402, F403
+
+ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Hashed names need collectstatic; without it a live server answers 404 for them.
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = True
+STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405
+CELERY_TASK_ALWAYS_EAGER = True
+CELERY_TASK_EAGER_PROPAGATES = True
