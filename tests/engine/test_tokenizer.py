@@ -101,7 +101,9 @@ def test_a_panic_of_the_native_code_is_contained() -> None:
         return [0] * len(text)
 
     assert tokenizer._encoded(encode, "abc") == Counted(3)
-    assert tokenizer._encoded(encode, "a" * tokenizer.FALLBACK_CHARS + "b ") == Counted(tokenizer.FALLBACK_CHARS + 1, True)
+    assert tokenizer._encoded(encode, "a" * tokenizer.FALLBACK_CHARS + "b ") == Counted(
+        tokenizer.FALLBACK_CHARS + 1, True
+    )
 
 
 def test_counter_counts_equal_texts_once_and_in_any_order() -> None:
