@@ -161,8 +161,8 @@ def test_attachments_and_other_lines_of_claude_code(name: str) -> None:
     assert len(unread) == fact(name, "non_object_lines", 0)
     twins = fact(name, "tool_use_result")
     notes = [note for note in parsed(name).warnings if "toolUseResult" in note]
-    said = [f"{twins['lines']:,} lines carry toolUseResult ({twins['bytes']:,} bytes)"] if twins["lines"] else []
-    assert [note.split(":")[0] for note in notes] == said
+    said = [f"Lines with toolUseResult: {twins['lines']:,} ({twins['bytes']:,} bytes)"] if twins["lines"] else []
+    assert [note.rpartition(",")[0] for note in notes] == said
 
 
 @pytest.mark.parametrize("name", sample_names("claude-code"))
@@ -277,5 +277,5 @@ def test_compactions_and_cleared_results_of_role_content(name: str) -> None:
     )
     assert [c.outside for c in session.compactions] == [True] * len(expected)
     n_cleared = fact(name, "cleared_results")
-    warned = [int(note.split()[0]) for note in session.warnings if "cleared" in note]
+    warned = [int(note.split(": ")[1].split(";")[0]) for note in session.warnings if "cleared" in note]
     assert warned == ([n_cleared] if n_cleared else [])

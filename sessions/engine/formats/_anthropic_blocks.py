@@ -12,7 +12,7 @@ from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 TARGET_KEYS = ("file_path", "path", "notebook_path", "command", "pattern", "url")
 TARGET_CHARS = 200
@@ -55,6 +55,12 @@ def opaque(block: Mapping[str, Any], name: str = "") -> Content:
 def text_of(value: Any) -> str:
     """``value`` if it is a string, else nothing."""
     return value if isinstance(value, str) else ""
+
+
+def is_prompt(contents: Iterable[Content]) -> bool:
+    """Whether a user's blocks can be a typed prompt: something said or shown, and no tool result."""
+    kinds = {content.kind for content in contents}
+    return Kind.TOOL_RESULT not in kinds and bool(kinds & {Kind.TEXT, Kind.IMAGE, Kind.DOCUMENT})
 
 
 def target_of(arguments: Any) -> str:

@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from sessions.engine.types import Message
 
 
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The lines of one session without copies, as messages in the making: all, and those of the selected branch."""
+
+    records: Sequence[Record]
+    copies: Sequence[Record]
+    off: frozenset[int]
+    units: Sequence[Unit]
+    on_branch: Sequence[Unit]
+
+
 @dataclass(slots=True)
 class Mark:
     """A recorded compaction in the making: its boundary line, or its summary where there is no boundary."""
@@ -31,25 +42,23 @@ def transcript_of(records: Sequence[Record], *, native_id: str, title: str = "",
     kept, copies = without_copies(records)
     off = off_branch(kept)
     units = units_of(kept)
-    on_branch = [unit for unit in units if unit.first.order not in off]
-    marks = _marks([record for record in kept if record.order not in off], on_branch)
-    messages = _messages(on_branch, marks)
-    requests = _requests(units, off, {unit.first.order: i for i, unit in enumerate(on_branch)})
-    compactions = _compactions(marks, on_branch, requests, units, copies, kept)
+    lines = Lines(kept, copies, off, units, [unit for unit in units if unit.first.order not in off])
+    marks = _marks(lines)
+    requests = _requests(lines)
     times = [record.timestamp for record in kept if record.is_message and record.timestamp is not None]
     models = Counter(request.model for request in requests if request.model)
     return Transcript(
         id=native_id,
         format="claude_code",
-        messages=messages,
+        messages=_messages(lines.on_branch, marks),
         requests=tuple(requests),
-        compactions=compactions,
-        title=title or _prompt_title(on_branch),
+        compactions=tuple(_compaction(mark, lines, requests) for mark in marks),
+        title=title or _prompt_title(lines.on_branch),
         model=models.most_common(1)[0][0] if models else "",
         client=client,
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
-        warnings=_warnings(units, off, copies, kept),
+        warnings=_warnings(lines),
     )
 
 
@@ -108,11 +117,13 @@ def _made_by(units: Sequence[Unit], marks: Sequence[Mark]) -> dict[int, int]:
     return made
 
 
-def _marks(records: Sequence[Record], units: Sequence[Unit]) -> list[Mark]:
-    by_order = {unit.first.order: unit for unit in units}
+def _marks(lines: Lines) -> list[Mark]:
+    by_order = {unit.first.order: unit for unit in lines.on_branch}
     marks: list[Mark] = []
     waiting = False
-    for record in records:
+    for record in lines.records:
+        if record.order in lines.off:
+            continue
         if record.boundary is not None:
             marks.append(Mark(record))
             waiting = True
@@ -126,55 +137,46 @@ def _marks(records: Sequence[Record], units: Sequence[Unit]) -> list[Mark]:
     return marks
 
 
-def _requests(units: Sequence[Unit], off: frozenset[int], places: Mapping[int, int]) -> list[Request]:
+def _requests(lines: Lines) -> list[Request]:
+    places = {unit.first.order: index for index, unit in enumerate(lines.on_branch)}
     return [
         Request(
             index=index,
             message=places.get(unit.first.order),
             usage=reply_usage(unit),
-            on_branch=unit.first.order not in off,
+            on_branch=unit.first.order not in lines.off,
             response_id=unit.first.response_id,
             model=unit.first.model,
             timestamp=unit.first.timestamp,
         )
-        for index, unit in enumerate(unit for unit in units if unit.is_reply)
+        for index, unit in enumerate(unit for unit in lines.units if unit.is_reply)
     ]
 
 
-def _compactions(
-    marks: Sequence[Mark],
-    units: Sequence[Unit],
-    requests: Sequence[Request],
-    all_units: Sequence[Unit],
-    copies: Sequence[Record],
-    records: Sequence[Record],
-) -> tuple[RecordedCompaction, ...]:
-    orders = [unit.first.order for unit in all_units if unit.is_reply]
-    places = {record.uuid: index for index, unit in enumerate(units) for record in unit.records if record.uuid}
-    summaries = {unit.first.order: index for index, unit in enumerate(units)}
-    found = []
-    for mark in marks:
-        order = mark.record.order
-        boundary = sum(unit.first.order < order for unit in units)
-        later = (i for i, o in enumerate(orders) if o > order and requests[i].on_branch)
-        request = next(later, len(requests))
-        before = [requests[i].usage for i, o in enumerate(orders) if o < order and requests[i].on_branch]
-        after = requests[request].usage if request < len(requests) else None
-        kept = {places[u] for u in preserved_uuids(mark.record, copies, records) if u in places}
-        facts: Mapping[str, Any] = mark.record.boundary or {}
-        found.append(
-            RecordedCompaction(
-                boundary=boundary,
-                request=request,
-                message=summaries[mark.summary.first.order] if mark.summary else None,
-                trigger=facts["trigger"] if facts.get("trigger") in ("auto", "manual") else None,
-                tokens_before=_tokens_before(facts, before),
-                tokens_after=after.context if after else None,
-                preserved=tuple(sorted(index for index in kept if index < boundary)),
-                outside=boundary == 0,
-            )
-        )
-    return tuple(found)
+def _compaction(mark: Mark, lines: Lines, requests: Sequence[Request]) -> RecordedCompaction:
+    order = mark.record.order
+    boundary = sum(unit.first.order < order for unit in lines.on_branch)
+    orders = [unit.first.order for unit in lines.units if unit.is_reply]
+    later = (i for i, o in enumerate(orders) if o > order and requests[i].on_branch)
+    request = next(later, len(requests))
+    before = [requests[i].usage for i, o in enumerate(orders) if o < order and requests[i].on_branch]
+    after = requests[request].usage if request < len(requests) else None
+    preserved = preserved_uuids(mark.record, lines.copies, lines.records)
+    facts: Mapping[str, Any] = mark.record.boundary or {}
+    return RecordedCompaction(
+        boundary=boundary,
+        request=request,
+        message=lines.on_branch.index(mark.summary) if mark.summary else None,
+        trigger=facts["trigger"] if facts.get("trigger") in {"auto", "manual"} else None,
+        tokens_before=_tokens_before(facts, before),
+        tokens_after=after.context if after else None,
+        preserved=tuple(
+            index
+            for index, unit in enumerate(lines.on_branch[:boundary])
+            if any(record.uuid in preserved for record in unit.records)
+        ),
+        outside=boundary == 0,
+    )
 
 
 def _tokens_before(facts: Mapping[str, Any], before: Sequence[Any]) -> int | None:
@@ -188,16 +190,14 @@ def _prompt_title(units: Sequence[Unit]) -> str:
     return next((title for unit in units if unit.first.typed and (title := title_of(unit.first.title))), "")
 
 
-def _warnings(
-    units: Sequence[Unit], off: frozenset[int], copies: Sequence[Record], records: Sequence[Record]
-) -> tuple[str, ...]:
-    left = sum(unit.is_reply and unit.first.order in off for unit in units)
-    cleared = sum(record.cleared for record in records)
+def _warnings(lines: Lines) -> tuple[str, ...]:
+    left = sum(unit.is_reply and unit.first.order in lines.off for unit in lines.units)
+    cleared = sum(record.cleared for record in lines.records)
     notes = []
     if left:
-        notes.append(f"A rewind left a branch with {left} requests behind: counted, not in the messages")
-    if copies:
-        notes.append(f"{len(copies)} lines are copies of earlier lines with the same uuid, counted once")
+        notes.append(f"Requests on a branch that a rewind left: {left}, counted but not among the messages")
+    if lines.copies:
+        notes.append(f"Copies of earlier lines with the same uuid: {len(lines.copies)}, counted once")
     if cleared:
-        notes.append(f"{cleared} tool results were cleared before recording: their content is not in this session")
+        notes.append(f"Results cleared before recording: {cleared}; their content is not in this session")
     return tuple(notes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of, opaque, text_of
+from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of, is_prompt, opaque, text_of
 from sessions.engine.formats._anthropic_usage import usage_of
 from sessions.engine.formats._preview import preview_of, prompt_words
 from sessions.engine.formats._times import seconds
@@ -167,7 +167,8 @@ def _user(record: Record, value: Mapping[str, Any], contents: tuple[Content, ...
         return
     results = [c for c in contents if c.kind is Kind.TOOL_RESULT]
     texts = [c.text for c in contents if c.kind is Kind.TEXT]
-    record.typed = not (record.meta or record.summary or results or (texts and texts[0].startswith(UNTYPED_PREFIXES)))
+    by_client = bool(texts) and texts[0].startswith(UNTYPED_PREFIXES)
+    record.typed = is_prompt(contents) and not (record.meta or record.summary or by_client)
     if record.typed:
         record.title = prompt_words(texts)
         record.prompt = hash("\n".join(texts).strip())

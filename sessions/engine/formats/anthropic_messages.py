@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of, text_of
+from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of, is_prompt, text_of
 from sessions.engine.formats._anthropic_requests import (
-    compactions_of, exchange_of, iteration_notes, requests_of, system_contents,
+    compactions_of,
+    exchange_of,
+    iteration_notes,
+    requests_of,
+    system_contents,
 )  # fmt: skip
 from sessions.engine.formats._preview import preview_of, stem_of, title_of
 from sessions.engine.types import Content, Kind, Message, Origin, Parsed, Role, Transcript
@@ -111,7 +115,7 @@ def _message(part: Mapping[str, Any], path: Path, origin: Origin, index: int, me
         blocks=measure(contents),
         origins=(Origin(origin.line, origin.offset, origin.length, path),),
         preview=preview_of(contents),
-        typed=role is Role.USER and not any(content.kind is Kind.TOOL_RESULT for content in contents),
+        typed=role is Role.USER and is_prompt(contents),
         summary=only_summary,
     )
 

@@ -143,12 +143,12 @@ def _title(reading: Reading, records: Sequence[Record]) -> str:
 def _notes(reading: Reading) -> list[str]:
     notes = []
     if reading.n_twins:
-        twins = f"{reading.n_twins:,} lines carry toolUseResult ({reading.twin_bytes:,} bytes)"
-        notes.append(f"{twins}: the client's copy, not context")
+        twins = f"Lines with toolUseResult: {reading.n_twins:,} ({reading.twin_bytes:,} bytes)"
+        notes.append(f"{twins}, the client's copy and not context")
     for kind, n_lines in reading.unknown.items():
-        notes.append(f"{n_lines:,} lines of unknown type {kind!r} are kept in the upload, but are not messages")
+        notes.append(f"Lines of unknown type {kind!r}: {n_lines:,}, kept in the upload, not messages")
     if reading.n_microcompactions:
-        notes.append(f"{reading.n_microcompactions} microcompactions are recorded; what they cleared is not undone")
+        notes.append(f"Recorded microcompactions: {reading.n_microcompactions}; they are not replayed")
     return notes
 
 

@@ -10,13 +10,22 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import block_of, contents_of, text_of
+from sessions.engine.formats._anthropic_blocks import block_of, contents_of, is_prompt, text_of
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._preview import preview_of, stem_of, title_of
 from sessions.engine.formats._python_repr import block_from_repr
 from sessions.engine.formats._times import seconds
 from sessions.engine.types import (
-    Content, Kind, Message, Origin, Parsed, RecordedCompaction, Request, Role, Skipped, Transcript,
+    Content,
+    Kind,
+    Message,
+    Origin,
+    Parsed,
+    RecordedCompaction,
+    Request,
+    Role,
+    Skipped,
+    Transcript,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -66,7 +75,9 @@ class RoleContent:
                 skipped.append(Skipped(line.number, line.offset, "an object without a role and content"))
                 continue
             contents = _contents(value)
-            message = _message(line, value, contents, measure, len(messages), len(compactions))
+            message = _message(
+                line, value, contents, measure=measure, index=len(messages), n_compactions=len(compactions)
+            )
             if message.summary:
                 compactions.append(message.index)
             n_cleared += sum(c.kind is Kind.TOOL_RESULT and bool(CLEARED.match(c.text)) for c in contents)
@@ -111,13 +122,13 @@ def _message(
     line: Line,
     value: Mapping[str, Any],
     contents: tuple[Content, ...],
+    *,
     measure: Measured,
     index: int,
     n_compactions: int,
 ) -> Message:
     role = ROLES[value["role"]]
     summary = role is Role.USER and bool(contents) and contents[0].text.startswith(COMPRESSED)
-    has_result = any(content.kind is Kind.TOOL_RESULT for content in contents)
     return Message(
         index=index,
         id=f"L{line.number}",
@@ -126,7 +137,7 @@ def _message(
         origins=(Origin(line.number, line.offset, line.length),),
         preview=preview_of(contents),
         timestamp=seconds(value.get("timestamp")),
-        typed=value["role"] == "user" and not summary and not has_result,
+        typed=value["role"] == "user" and not summary and is_prompt(contents),
         summary=summary,
         compaction=n_compactions if summary else None,
     )
@@ -151,7 +162,7 @@ def _compaction(index: int, requests: Sequence[Request]) -> RecordedCompaction:
 def _warnings(n_cleared: int) -> tuple[str, ...]:
     if not n_cleared:
         return ()
-    return (f"{n_cleared} tool results were cleared before recording: their content is not in this session",)
+    return (f"Results cleared before recording: {n_cleared}; their content is not in this session",)
 
 
 FORMAT = RoleContent()
