@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from sessions.views import library, links, uploads
+from sessions.views import diff, library, links, replay, session, uploads
 
 app_name = "sessions"
 
@@ -21,8 +21,20 @@ upload_urls: list[URLPattern] = [
     path("media/<str:sha256>/", uploads.media, name="media"),
     path("demo/", uploads.demo, name="demo"),
 ]
-session_urls: list[URLPattern] = []
-replay_urls: list[URLPattern] = []
+session_urls: list[URLPattern] = [
+    path("s/<str:session_id>/", session.session, name="session"),
+    path("s/<str:session_id>.json", session.session_json, name="session_json"),
+    path("s/<str:session_id>/messages/", session.message_rows, name="messages"),
+    path("s/<str:session_id>/messages.csv", session.messages_csv, name="messages_csv"),
+    path("s/<str:session_id>/m/<int:index>/", session.inspector_view, name="inspector"),
+    path("s/<str:session_id>/m/<int:index>/raw.json", session.message_raw, name="message_raw"),
+]
+replay_urls: list[URLPattern] = [
+    path("s/<str:session_id>/replay/", replay.replay, name="replay"),
+    path("s/<str:session_id>/replay.json", replay.replay_json, name="replay_json"),
+    path("s/<str:session_id>/diff/", diff.diff, name="diff"),
+    path("s/<str:session_id>/diff.json", diff.diff_json, name="diff_json"),
+]
 link_urls: list[URLPattern] = [
     path("s/<str:session_id>/share/", links.share, name="share"),
     path("s/<str:session_id>/share/removed/", links.share_removed, name="share_removed"),

@@ -16,8 +16,10 @@ TABS = ("sizes", "parsed", "raw")
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """``m`` is the selected message's index, ``start`` the first row shown (counted within the filter), ``until`` one past
-    the last row wanted (rows before those already shown)."""
+    """``m`` is the selected message's index, ``start`` the first row shown, counted within the filter.
+
+    ``until`` is one past the last row wanted, where the rows from there on are shown already.
+    """
 
     only: str = ""
     measure: str = "wire_bytes"

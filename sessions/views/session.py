@@ -16,6 +16,7 @@ from sessions import selectors
 from sessions.contexts import blocks, facts, inspector, messages
 from sessions.contexts.overview import MEASURES, overview
 from sessions.engine import jsonio, report
+from sessions.engine.types import Parsed, Skipped
 from sessions.models import Session
 from sessions.urlstate import session as urlstate
 
@@ -126,10 +127,9 @@ def _inspector_context(
     whole = request.GET.get("all") == "1"
     message = inspector.inspected(found.pk, view, index)
     context: dict[str, Any] = {"message": message, "tab": state.tab, "whole": whole, "problem": ""}
-    context["tabs"] = [
-        (name, words, reverse("sessions:inspector", args=[found.pk, index]) + ("" if name == "sizes" else f"?tab={name}"))
-        for name, words in (("sizes", "Sizes"), ("parsed", "Parsed"), ("raw", "Raw JSON"))
-    ]
+    here = reverse("sessions:inspector", args=[found.pk, index])
+    tabs = (("sizes", "Sizes"), ("parsed", "Parsed"), ("raw", "Raw JSON"))
+    context["tabs"] = [(name, words, here + ("" if name == "sizes" else f"?tab={name}")) for name, words in tabs]
     context |= _neighbours(found, message)
     if state.tab == "parsed":
         try:
@@ -187,9 +187,10 @@ def message_raw(request: HttpRequest, session_id: str, index: int) -> HttpRespon
 def session_json(request: HttpRequest, session_id: str) -> JsonResponse:
     """The inspect document of this session (``ctxweb.inspect/1``)."""
     found = session_or_404(session_id)
-    weighed = selectors.load_weighed(found.pk)
-    skipped = [dict(zip(("line", "offset", "reason"), row, strict=False)) for row in found.upload.skipped]
-    return JsonResponse(report.inspect_document(found.format, [weighed], skipped), json_dumps_params={"ensure_ascii": False})
+    transcript = selectors.load_weighed(found.pk).transcript
+    skipped = tuple(Skipped(*row) for row in found.upload.skipped)
+    document = report.inspect_document(Parsed(found.format, (transcript,), skipped, found.upload.reason))
+    return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
 
 
 @require_safe
