@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from sessions import figures, selectors
 from sessions.contexts import facts, linked, replays
-from sessions.contexts.diff import build_diff
+from sessions.contexts.diff import build_diff, build_run
 from sessions.contexts.overview import overview
 from sessions.contexts.replay import build_replay
 from sessions.contexts.urls import Urls
@@ -77,9 +77,9 @@ def _session_context(session: Session, state: str, looking: Mapping[str, str], b
 
 
 def _session_document(session: Session, state: str) -> dict[str, Any]:
-    weighed = selectors.load_weighed(session.pk)
-    document: dict[str, Any] = report.inspect_document(session.format, [weighed], [])
-    return document
+    """``ctxweb.inspect/1`` of this session alone; what the upload skipped is not the stranger's business."""
+    found = report.session_document(selectors.load_weighed(session.pk))
+    return {"schema": "ctxweb.inspect/1", "format": session.format, "sessions": [found], "skipped": []}
 
 
 # ---- replay and diff
@@ -133,7 +133,12 @@ def _diff_claim(session: Session, state: str) -> str:
 
 def _diff_context(session: Session, state: str, looking: Mapping[str, str], base: str) -> dict[str, Any]:
     looked = _looked(state, looking)
-    return {"view": linked.cleaned(build_diff(session, looked, _urls(base))), "state": looked}
+    return {"diff": linked.cleaned(build_diff(session, looked, _urls(base))), "state": looked}
+
+
+def rows_context(session: Session, state: str, looking: Mapping[str, str], base: str) -> dict[str, Any]:
+    """One unfolded run of the diff; no lines where none is asked for."""
+    return {"lines": linked.cleaned(build_run(session, _looked(state, looking), _urls(base)))}
 
 
 NOBODY = "Nobody can reach the rest of your library from it."
