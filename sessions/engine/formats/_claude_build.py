@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._claude_chain import off_branch, preserved_uuids, without_copies
 from sessions.engine.formats._claude_usage import Unit, message_of, reply_usage, units_of
 from sessions.engine.formats._preview import title_of
@@ -163,11 +164,12 @@ def _compaction(mark: Mark, lines: Lines, requests: Sequence[Request]) -> Record
     after = requests[request].usage if request < len(requests) else None
     preserved = preserved_uuids(mark.record, lines.copies, lines.records)
     facts: Mapping[str, Any] = mark.record.boundary or {}
+    trigger = text_of(facts.get("trigger"))
     return RecordedCompaction(
         boundary=boundary,
         request=request,
         message=lines.on_branch.index(mark.summary) if mark.summary else None,
-        trigger=facts["trigger"] if facts.get("trigger") in {"auto", "manual"} else None,
+        trigger=trigger if trigger in {"auto", "manual"} else None,
         tokens_before=_tokens_before(facts, before),
         tokens_after=after.context if after else None,
         preserved=tuple(
