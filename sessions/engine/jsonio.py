@@ -81,7 +81,7 @@ def loads(data: bytes) -> Any:
     are accepted.
     """
     data = data.removeprefix(_BOM)
-    if b"\\ud" in data or b"\\uD" in data:
+    if b"\\u" in data and (b"\\ud" in data or b"\\uD" in data):
         data = _ESCAPE.sub(_repaired, data)
     try:
         text = data.decode("utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -21,13 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of one session without copies, as messages in the making: all, and those of the selected branch."""
+    """The lines of one session without copies, as messages in the making: all, and those of the selected branch.
+
+    ``orders`` are those of ``on_branch``, ``reply_orders`` those of the replies in ``units``, both ascending.
+    """
 
     records: Sequence[Record]
     copies: Sequence[Record]
     off: frozenset[int]
     units: Sequence[Unit]
     on_branch: Sequence[Unit]
+    orders: Sequence[int]
+    reply_orders: Sequence[int]
 
 
 @dataclass(slots=True)
@@ -43,7 +49,16 @@ def transcript_of(records: Sequence[Record], *, native_id: str, title: str = "",
     kept, copies = without_copies(records)
     off = off_branch(kept)
     units = units_of(kept)
-    lines = Lines(kept, copies, off, units, [unit for unit in units if unit.first.order not in off])
+    on_branch = [unit for unit in units if unit.first.order not in off]
+    lines = Lines(
+        records=kept,
+        copies=copies,
+        off=off,
+        units=units,
+        on_branch=on_branch,
+        orders=[unit.first.order for unit in on_branch],
+        reply_orders=[unit.first.order for unit in units if unit.is_reply],
+    )
     marks = _marks(lines)
     requests = _requests(lines)
     times = [record.timestamp for record in kept if record.is_message and record.timestamp is not None]
@@ -156,11 +171,11 @@ def _requests(lines: Lines) -> list[Request]:
 
 def _compaction(mark: Mark, lines: Lines, requests: Sequence[Request]) -> RecordedCompaction:
     order = mark.record.order
-    boundary = sum(unit.first.order < order for unit in lines.on_branch)
-    orders = [unit.first.order for unit in lines.units if unit.is_reply]
-    later = (i for i, o in enumerate(orders) if o > order and requests[i].on_branch)
+    boundary = bisect_left(lines.orders, order)
+    n_before = bisect_left(lines.reply_orders, order)
+    later = (i for i in range(n_before, len(requests)) if requests[i].on_branch)
     request = next(later, len(requests))
-    before = [requests[i].usage for i, o in enumerate(orders) if o < order and requests[i].on_branch]
+    before = next((requests[i] for i in range(n_before - 1, -1, -1) if requests[i].on_branch), None)
     after = requests[request].usage if request < len(requests) else None
     preserved = preserved_uuids(mark.record, lines.copies, lines.records)
     facts: Mapping[str, Any] = mark.record.boundary or {}
@@ -168,24 +183,25 @@ def _compaction(mark: Mark, lines: Lines, requests: Sequence[Request]) -> Record
     return RecordedCompaction(
         boundary=boundary,
         request=request,
-        message=lines.on_branch.index(mark.summary) if mark.summary else None,
+        message=bisect_left(lines.orders, mark.summary.first.order) if mark.summary else None,
         trigger=trigger if trigger in {"auto", "manual"} else None,
         tokens_before=_tokens_before(facts, before),
         tokens_after=after.context if after else None,
         preserved=tuple(
             index
-            for index, unit in enumerate(lines.on_branch[:boundary])
+            for index, unit in enumerate(lines.on_branch[:boundary] if preserved else ())
             if any(record.uuid in preserved for record in unit.records)
         ),
         outside=boundary == 0,
     )
 
 
-def _tokens_before(facts: Mapping[str, Any], before: Sequence[Any]) -> int | None:
+def _tokens_before(facts: Mapping[str, Any], before: Request | None) -> int | None:
+    """The recorder's figure, else what the request before weighed with its output."""
     recorded = facts.get("preTokens")
     if isinstance(recorded, int) and not isinstance(recorded, bool):
         return recorded
-    return before[-1].context + before[-1].output if before and before[-1] else None
+    return before.usage.context + before.usage.output if before and before.usage else None
 
 
 def _prompt_title(units: Sequence[Unit]) -> str:

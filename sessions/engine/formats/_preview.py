@@ -65,5 +65,5 @@ def _words(content: Content) -> str:
 
 
 def _flat(text: str) -> str:
-    printable = "".join(char if char.isprintable() else " " for char in text[:_LOOK_CHARS])
-    return " ".join(printable.split())
+    flat = " ".join(text[:_LOOK_CHARS].split())
+    return flat if flat.isprintable() else "".join(char if char.isprintable() else " " for char in flat)
