@@ -13,13 +13,12 @@ from sessions.engine.calibrate import weigh
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.reading import read_transcripts
 from sessions.engine.replay import BASES, replay
-from sessions.engine.types import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sessions.engine.replay import Replay
-    from sessions.engine.types import Parsed
+    from sessions.engine.types import Parsed, Transcript
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 

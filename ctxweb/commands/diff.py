@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -12,6 +11,9 @@ from rich.table import Table
 from ctxweb.commands._engine import emit, replay_options, run_replay, warn
 from sessions.engine.errors import BadParameter
 from sessions.engine.report import diff_document
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SYMBOLS = {"kept": "=", "edited": "~", "dropped": "−", "inserted": "+", "moved": "↕"}
 

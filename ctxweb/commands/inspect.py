@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +13,7 @@ from sessions.engine.report import inspect_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 HEAVIEST = 12
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -11,6 +10,9 @@ from rich.table import Table
 
 from ctxweb.commands._engine import emit, replay_options, run_replay, warn
 from sessions.engine.report import replay_document
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command("replay")

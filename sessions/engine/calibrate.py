@@ -20,6 +20,7 @@ from sessions.engine.types import Kind, Label, Role
 if TYPE_CHECKING:
     from typing import Any
 
+    from sessions.engine.policy import Item
     from sessions.engine.types import Block, Message, Request, Transcript
 
 DEFAULT_WINDOW = 200_000
@@ -86,6 +87,21 @@ class Weighed:
                 message_size(m, estimator, self.model) for m in self.transcript.messages
             ]
         return self._size_cache[estimator.name]
+
+    @cached_property
+    def target_uses(self) -> dict[str, list[tuple[int, str]]]:
+        """For every file path or command: the tool calls that name it, as (message index, tool name), in order."""
+        uses: dict[str, list[tuple[int, str]]] = {}
+        for message in self.transcript.messages:
+            for block in message.blocks:
+                if block.kind is Kind.TOOL_USE and block.target:
+                    uses.setdefault(block.target, []).append((message.index, block.name))
+        return uses
+
+    @cached_property
+    def item_cache(self) -> dict[str, list[Item]]:
+        """Items of all messages by the name of the estimator that sized them; filled by the replay."""
+        return {}
 
     def measured(self, request: Request) -> int | None:
         """Provider-reported context of a request in tokens, None where not reported."""
@@ -190,6 +206,7 @@ def _estimate_by_kind(message: Message, ratio: float, model: ModelInfo) -> dict[
     """
     raw: dict[str, int] = {}
     media: dict[str, int] = {}
+    kind: str
     for block in message.blocks:
         for leaf in block.leaves():
             if leaf.kind is Kind.IMAGE or leaf.kind is Kind.DOCUMENT:
@@ -240,7 +257,7 @@ def _overhead(
             return max(0, request.usage.context - body), Label.CALIBRATED, ""
     if transcript.system:
         return round(sum(b.n_tokens for b in transcript.system) * ratio), Label.ESTIMATED, ""
-    warning = "no usage and no system prompt in the file: the overhead of system prompt and tools is unknown, shown as 0"
+    warning = "no usage and no system prompt in the file: the overhead (system prompt, tools) is unknown, shown as 0"
     return 0, Label.ESTIMATED, warning
 
 

@@ -9,6 +9,7 @@ from sessions.engine.policy import Item
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from sessions.engine.calibrate import Weighed
 
@@ -32,37 +33,48 @@ class Context:
         self.members[k] = len(items)
         self.items += items
         self.tokens += self.weights[k]
-        self.size += sum(item.size for item in items)
+        self.size += sum([item.size for item in items])
 
-    def replace(self, items: list[Item]) -> None:
-        """Take ``items`` as the list from here on."""
-        self.items = items
-        self.tokens = self.weigh(items)
-        self.size = sum(item.size for item in items)
+    def replace(self, items: list[Item], tokens: int) -> None:
+        """Take ``items``, which weigh ``tokens`` (``weigh``), as the list from here on."""
+        self.items, self.tokens = items, tokens
+        self.size = sum([item.size for item in items])
 
     def weigh(self, items: Sequence[Item]) -> int:
         """Display tokens of a list: a step's measured weight while all its messages stand unedited, else what is left.
 
         Steps without messages (a retry of the same context) keep their weight with the step before them.
         """
-        standing: dict[int, int] = {}
+        whole: dict[int, int] = {}
         left: dict[int, int] = {}
         total = 0
         for item in items:
             if item.inserted:
                 total += item.tokens
                 continue
-            left[item.step] = left.get(item.step, 0) + item.tokens
-            standing[item.step] = standing.get(item.step, 0) + (not item.edited)
+            step = item.step
+            left[step] = left.get(step, 0) + item.tokens
+            if not item.edited:
+                whole[step] = whole.get(step, 0) + 1
         for step, tokens in left.items():
-            total += self.weights[step] if standing[step] == self.members[step] else tokens
+            total += self.weights[step] if whole.get(step) == self.members[step] else tokens
         return total
 
 
-def message_items(weighed: Weighed, sizes: Sequence[int], indices: Sequence[int], step: int) -> list[Item]:
-    """Items of original messages, in order."""
-    messages, tokens = weighed.transcript.messages, weighed.tokens
-    return [Item(messages[i].id, messages[i], tokens[i], sizes[i], step) for i in indices]
+def message_items(weighed: Weighed, estimator: Any) -> list[Item]:
+    """Items of all messages of the branch, sized by the estimator; made once and shared by all replays."""
+    cached = weighed.item_cache.get(estimator.name)
+    if cached is None:
+        step_at = [-1] * len(weighed.transcript.messages)
+        for k, step in enumerate(weighed.steps):
+            step_at[step.start : step.stop] = [k] * (step.stop - step.start)
+        sizes = weighed.sizes(estimator)
+        cached = [
+            Item(m.id, m, weighed.tokens[m.index], sizes[m.index], step_at[m.index])
+            for m in weighed.transcript.messages
+        ]
+        weighed.item_cache[estimator.name] = cached
+    return cached
 
 
 def common_prefix(before: Sequence[Item], after: Sequence[Item]) -> int:

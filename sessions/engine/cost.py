@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.types import Block, Kind, Role
+from sessions.engine.types import Block, Kind
 
 if TYPE_CHECKING:
     from sessions.engine.calibrate import Weighed
@@ -134,30 +135,23 @@ def refetched_tokens(weighed: Weighed, event: Event) -> int:
     """
     kept = {item.id for item in event.after}
     calls = {b.call_id: b for item in event.before for b in item.message.blocks if b.kind is Kind.TOOL_USE}
-    later = _first_later_use(weighed, event)
+    start = (event.message + 1) if event.message is not None else 0
     newest: dict[str, int] = {}
     for item in event.before:
         if item.id in kept or item.inserted:
             continue
         for block in item.message.blocks:
             call = calls.get(block.call_id) if block.kind is Kind.TOOL_RESULT else None
-            used = later.get(call.target) if call and call.target else None
-            if call and used and used.name != call.name:
+            if call and call.target and _used_otherwise(weighed, call, start):
                 newest[call.target] = _block_tokens(weighed, block)
     return sum(newest.values())
 
 
-def _first_later_use(weighed: Weighed, event: Event) -> dict[str, Block]:
-    """For every target, the first tool call that names it after the event."""
-    start = (event.message + 1) if event.message is not None else 0
-    later: dict[str, Block] = {}
-    for message in weighed.transcript.messages[start:]:
-        if message.role is not Role.ASSISTANT:
-            continue
-        for block in message.blocks:
-            if block.kind is Kind.TOOL_USE and block.target:
-                later.setdefault(block.target, block)
-    return later
+def _used_otherwise(weighed: Weighed, call: Block, start: int) -> bool:
+    """True when the first call from message ``start`` on that names the same target is of another tool."""
+    uses = weighed.target_uses.get(call.target, [])
+    at = bisect_left(uses, (start, ""))
+    return at < len(uses) and uses[at][1] != call.name
 
 
 def _block_tokens(weighed: Weighed, block: Block) -> int:

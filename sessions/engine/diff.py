@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.calibrate import Weighed
+    from sessions.engine.estimator import Estimator
     from sessions.engine.events import Event
     from sessions.engine.policy import Item
 
@@ -86,13 +87,13 @@ def diff_lists(before: Sequence[Item], after: Sequence[Item], weighed: Weighed) 
     return tuple(rows)
 
 
-def _row(  # noqa: PLR0913 - both sides and their context
+def _row(  # noqa: PLR0917
     op: str,
     old: int | None,
     new: int | None,
     before: Sequence[Item],
     after: Sequence[Item],
-    wire: object,
+    wire: Estimator,
     weighed: Weighed,
     broken: set[str],
 ) -> Row:

@@ -37,7 +37,7 @@ class Event:
     summary_source: str
 
 
-def make_event(  # noqa: PLR0913 - the fields that cannot be derived
+def make_event(  # noqa: PLR0917
     index: int,
     request: int,
     gate: Gate,
@@ -47,7 +47,10 @@ def make_event(  # noqa: PLR0913 - the fields that cannot be derived
     after_tokens: int,
     summary_source: str,
 ) -> Event:
-    """An event with its counts: same id and content is kept, same id edited, only before dropped, only after inserted."""
+    """An event with its counts.
+
+    Same id and content is kept, same id edited, only before dropped, only after inserted.
+    """
     old = {item.id: item for item in before}
     new_ids = {item.id for item in after}
     standing = [item for item in after if item.id in old]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -103,12 +104,13 @@ def contexts(
 
 
 def find_flagged(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
-    """Requests whose usage jumps by more than their content can explain and falls back at the next one.
+    """Requests whose usage cannot be right: it is shown, but neither fitted nor replayed.
 
-    Such usage is double-counted by the recorder (estimators 7.2): it is shown, but neither fitted nor replayed.
+    Either it jumps by more than its content can explain and falls back at the next request (double-counted by the
+    recorder, estimators 7.2), or it reports an output and no input at all.
     """
-    flagged: set[int] = set()
     rows = [(s, transcript.requests[s.request].usage) for s in steps]
+    flagged = {s.request for s, usage in rows if usage and not usage.context}
     for (_, before), (step, here), (after_step, after) in zip(rows, rows[1:], rows[2:], strict=False):
         if not (before and here and after) or step.compaction is not None or after_step.compaction is not None:
             continue
@@ -127,7 +129,7 @@ def fit_ratio(transcript: Transcript, steps: Sequence[Step], training: frozenset
     stands between (estimators 7.2).  The reply's recorded output is taken off first, unless it is a placeholder.
     """
     samples: list[tuple[float, int]] = []
-    for before, step in zip(steps, steps[1:], strict=False):
+    for before, step in itertools.pairwise(steps):
         if before.request not in training or step.request not in training or step.compaction is not None:
             continue
         sample = _growth_sample(transcript, before, step)

@@ -12,7 +12,7 @@ UNKNOWN_WINDOW = 200_000
 UNKNOWN_MAX_OUTPUT = 32_000
 SAME_PRICE = frozenset({"", "-codex", "-codex-max", "-preview", "-sol", "-thinking"})
 """What may follow a table name without changing its price; another variant (``-pro``) keeps the rules alone."""
-_DATE = re.compile(r"[-@]20\d\d-?\d\d-?\d\d\b.*$|-\d{4}(?:-preview)?$")
+_DATE = re.compile(r"[-@]20\d\d-?\d\d-?\d\d\b.*$|-\d{4}$")
 _VERSION = re.compile(r"-v\d+(?::\d+)?(?:\[.*)?$|-latest$|:[a-z]+$")
 _LONG = re.compile(r"\[1m\]$")
 _OLD_ORDER = re.compile(r"^claude-(\d(?:-\d)?)-(opus|sonnet|haiku)$")
@@ -100,6 +100,4 @@ def _unknown(name: str, plain: str) -> ModelInfo:
         f"{name or 'no model'} is not in the model table: a window of {UNKNOWN_WINDOW:,} tokens, "
         f"the standard image tier and {OLD_CLAUDE} tokens per o200k token are assumed, without prices"
     )
-    return ModelInfo(
-        name, family, UNKNOWN_WINDOW, UNKNOWN_MAX_OUTPUT, "standard", OLD_CLAUDE, known=False, note=note
-    )
+    return ModelInfo(name, family, UNKNOWN_WINDOW, UNKNOWN_MAX_OUTPUT, "standard", OLD_CLAUDE, known=False, note=note)

@@ -17,6 +17,10 @@ OLD_CLAUDE, NEW_CLAUDE = 1.18, 1.53
 """Tokens per o200k token of the Claude tokenizers before, and since, Opus 4.7 (estimators 6)."""
 
 
+Prices = tuple[float | None, float | None, float | None, float | None]
+UNPRICED: Prices = (None, None, None, None)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One family; ``prefix`` is matched against the normalised name, the longest one wins."""
@@ -26,19 +30,17 @@ class Row:
     max_output: int
     image_tier: str
     text_prior: float
-    prices: tuple[float | None, float | None, float | None, float | None] = (None, None, None, None)
+    prices: Prices = UNPRICED
     """Input, output, cache read, cache write (5 minutes)."""
     long_window: int | None = None
     keeps_thinking: bool = False
 
 
-def _claude(
-    prefix: str, max_output: int, prices: tuple[float, float, float, float], *, long: bool = False, keeps: bool = False
-) -> Row:
+def _claude(prefix: str, max_output: int, prices: Prices, *, long: bool = False, keeps: bool = False) -> Row:
     return Row(prefix, 200_000, max_output, "standard", OLD_CLAUDE, prices, 1_000_000 if long else None, keeps)
 
 
-def _new_claude(prefix: str, prices: tuple[float, float, float, float], *, keeps: bool = True) -> Row:
+def _new_claude(prefix: str, prices: Prices, *, keeps: bool = True) -> Row:
     return Row(prefix, 200_000, 128_000, "high-res", NEW_CLAUDE, prices, 1_000_000, keeps)
 
 
@@ -52,8 +54,8 @@ def _gemini(prefix: str, image_tier: str, price_in: float | None, price_out: flo
 
 
 CLAUDE = (
-    _claude("claude-3-haiku", 4_096, (0.25, 1.25, 0.03, 0.3)),
-    _claude("claude-3-sonnet", 4_096, (3, 15, 0.3, 3.75)),
+    _claude("claude-3-haiku", 4_096, UNPRICED),
+    _claude("claude-3-sonnet", 4_096, UNPRICED),
     _claude("claude-3-opus", 4_096, (15, 75, 1.5, 18.75)),
     _claude("claude-3-5-haiku", 8_192, (0.8, 4, 0.08, 1)),
     _claude("claude-3-5-sonnet", 8_192, (3, 15, 0.3, 3.75)),
@@ -114,7 +116,7 @@ GEMINI = (
     _gemini("gemini-2.5-flash-lite", "gemini-2", 0.1, 0.4, 0.01),
     _gemini("gemini-2.5-pro", "gemini-2", 1.25, 10, 0.125),
     _gemini("gemini-3-flash", "gemini-3", 0.5, 3, 0.05),
-    _gemini("gemini-3-pro", "gemini-3", None, None, None),
+    _gemini("gemini-3-pro", "gemini-3", 2, 12, 0.2),
     _gemini("gemini-3.1-pro", "gemini-3", 2, 12, 0.2),
     _gemini("gemini-3.1-flash-lite", "gemini-3", 0.25, 1.5, 0.025),
     _gemini("gemini-3.5-flash", "gemini-3", 1.5, 9, 0.15),

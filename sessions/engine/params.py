@@ -5,6 +5,7 @@ of given values are made.
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,7 @@ class Spec:
         return self.is_number and not isinstance(self.step, float)
 
 
-def param(  # noqa: PLR0913 - a declaration, one keyword per column of the form
+def param(
     default: Any,
     *,
     label: str,
@@ -112,7 +113,7 @@ def _number(spec: Spec, value: object) -> float | int:
         number: float = float(str(value).replace(",", "").replace("_", ""))
     except ValueError:
         raise BadParameter(f"{spec.name} is a number, not {value!r}") from None
-    if number != number or number in {float("inf"), float("-inf")}:
+    if not math.isfinite(number):
         raise BadParameter(f"{spec.name} is a number, not {value!r}")
     if spec.is_whole:
         if number != int(number):

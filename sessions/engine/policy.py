@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sessions.engine.types import Kind
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -37,7 +39,8 @@ class Item:
     """One message as it stands in the context.
 
     ``id`` is the message's, kept through edits; ``e<k>.<n>`` for what event k inserted.  ``tokens`` are display
-    tokens; ``size`` is in the gate's unit.  ``step`` is the step it entered with (replay-semantics 3), -1 when inserted.
+    tokens; ``size`` is in the gate's unit.  ``step`` is the step it entered with (replay-semantics 3), -1 when
+    inserted.
     """
 
     id: str
@@ -111,9 +114,10 @@ class Draft(NamedTuple):
 class Policy:
     """One compaction policy: data, a gate and an edit.
 
-    ``estimator`` names the estimator its gate measures with; ``source`` says where the rule comes from.  ``shares_prefix``
-    is true when its summary call is sent with the conversation's own prefix and so reads the cache; ``summary_calls``
-    is false for policies that never call a model.  ``levels`` gives the ladder's thresholds for the chart.
+    ``estimator`` names the estimator its gate measures with; ``source`` says where the rule comes from.
+    ``shares_prefix`` is true when its summary call is sent with the conversation's own prefix and so reads the cache;
+    ``summary_calls`` is false for policies that never call a model.  ``levels`` gives a ladder's thresholds for the
+    chart, ``threshold_param`` the parameter that dragging the threshold line sets.
     """
 
     name: str
@@ -137,16 +141,15 @@ def pair_safe_cut(items: Sequence[Item], cut: int, latest: int) -> int:
     A call must not be dropped while its result is kept (policies 2.5, invariant 1).  The cut moves forward, over the
     results, unless that would pass ``latest``; then it moves back, so that the call is kept too.
     """
-    answered_at: dict[str, int] = {}
+    called_at: dict[str, int] = {}
+    spans: list[tuple[int, int]] = []
     for position, item in enumerate(items):
-        for call in item.message.result_ids():
-            answered_at[call] = position
-    spans = [
-        (position, answered_at[call])
-        for position, item in enumerate(items)
-        for call in item.message.call_ids()
-        if answered_at.get(call, -1) > position
-    ]
+        for block in item.message.blocks:
+            if block.kind is Kind.TOOL_USE:
+                called_at[block.call_id] = position
+            elif block.kind is Kind.TOOL_RESULT and block.call_id in called_at:
+                spans.append((called_at[block.call_id], position))
+    spans.sort()
     forward = cut
     for call_at, result_at in spans:
         if call_at < forward <= result_at:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace as changed_copy
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine import params as parameters
@@ -12,7 +13,7 @@ from sessions.engine.context import Context, common_prefix, message_items
 from sessions.engine.errors import BadParameter
 from sessions.engine.events import Event, make_event
 from sessions.engine.policy import Gate, Item, LastUsage, Policy, State, View
-from sessions.engine.series import Recorded, is_original, recorded_series, weak_label
+from sessions.engine.series import Recorded, left_out, recorded_series, weak_label
 from sessions.engine.summaries import Summaries
 from sessions.engine.types import Label, Role
 
@@ -67,7 +68,7 @@ class Replay:
     warnings: tuple[str, ...]
 
 
-def replay(  # noqa: PLR0913 - the command line's options, one keyword each
+def replay(
     weighed: Weighed,
     policy: str,
     *,
@@ -77,7 +78,7 @@ def replay(  # noqa: PLR0913 - the command line's options, one keyword each
     summarizer: str = "recorded",
     window: int | None = None,
 ) -> Replay:
-    """Replay ``weighed`` under the policy called ``policy``; raises UnknownName or BadParameter for what does not exist.
+    """Replay ``weighed`` under the policy called ``policy``; raises UnknownName or BadParameter.
 
     ``window`` in tokens replaces the recorded window; ``estimator`` replaces the one the gate measures with.
     """
@@ -96,7 +97,7 @@ def replay(  # noqa: PLR0913 - the command line's options, one keyword each
 class _Walk:
     """The walk itself: mutable, used once."""
 
-    def __init__(  # noqa: PLR0913
+    def __init__(  # noqa: PLR0917
         self,
         weighed: Weighed,
         policy: Policy,
@@ -110,7 +111,8 @@ class _Walk:
         self.base, self.summaries = base, summaries
         self.window = window or weighed.window or DEFAULT_WINDOW
         self.window_source = "given" if window else weighed.window_source
-        self.sizes = weighed.sizes(estimator)
+        self.items = message_items(weighed, estimator)
+        self.left_out = left_out(weighed) if base == "full" else frozenset()
         self.series: Recorded = recorded_series(weighed)
         self.context = Context(list(self.series.weights), [0] * len(weighed.steps), [])
         self.state = State()
@@ -123,6 +125,7 @@ class _Walk:
         self.warnings: list[str] = list(weighed.warnings)
         self.asleep = False
         self.changed = False
+        self.weak_label = weak_label(weighed)
         self.size_then = 0
         self.view = View(
             [], 0, 0, None, self.window, weighed.overhead, 0, weighed.model, self.state, self.summaries.insert
@@ -143,11 +146,11 @@ class _Walk:
     def _request(self, k: int) -> None:
         """Step, gate, edit, send (replay-semantics 4)."""
         step = self.weighed.steps[k]
-        wanted = range(step.start, step.stop)
-        indices = [i for i in wanted if is_original(self.weighed, i)] if self.base == "full" else wanted
+        added = self.items[step.start : step.stop]
+        if self.left_out:
+            added = [item for item in added if item.message.index not in self.left_out]
         if step.compaction is not None and self.base == "full":
             self.changed = True
-        added = message_items(self.weighed, self.sizes, indices, k)
         before_step = len(self.context.items)
         self.context.add_step(k, added)
         self.state.messages_since_event += len(added)
@@ -156,7 +159,7 @@ class _Walk:
         event = self._ask(k, added)
         if event is not None and self.base == "full":
             prefix = min(common_prefix(event.before, event.after), before_step)
-            self.context.replace(list(event.after))
+            self.context.replace(list(event.after), event.after_tokens - self.weighed.overhead)
             self.changed = True
             cached = min(cached, self.weighed.overhead + self.context.weigh(event.after[:prefix]))
         self._send(k, cached)
@@ -166,7 +169,7 @@ class _Walk:
         step = self.weighed.steps[k]
         compaction = self.weighed.transcript.compactions[compaction_index]
         split = min(max(step.start, compaction.boundary), step.stop)
-        before = message_items(self.weighed, self.sizes, range(step.start, split), k)
+        before = self.items[step.start : split]
         tail_tokens = sum(item.tokens for item in before)
         self.context.items += before
         self.context.tokens += tail_tokens
@@ -174,9 +177,11 @@ class _Walk:
         self.context.members[k] = -1
         self.state.messages_since_event += len(before)
         self._ask(k, before)
-        after = message_items(self.weighed, self.sizes, (*compaction.preserved, *range(split, step.stop)), k)
-        self.context.members[k], self.context.weights[k] = len(after), self.series.context[k] - self.weighed.overhead
-        self.context.replace(after)
+        kept = [changed_copy(self.items[index], step=k) for index in compaction.preserved]
+        after = [*kept, *self.items[split : step.stop]]
+        weight = self.series.context[k] - self.weighed.overhead
+        self.context.members[k], self.context.weights[k] = len(after), weight
+        self.context.replace(after, weight)
         self.state.messages_since_event, self.state.requests_since_event = 0, 0
         self.asleep = False
         self._send(k, self.weighed.overhead)
@@ -216,27 +221,27 @@ class _Walk:
         self.state.events += 1
         self.state.messages_since_event, self.state.requests_since_event = 0, 0
         self.asleep = self.base == "recorded"
-        self._guard(request, after)
+        self._guard(request, after, after_tokens)
         return event
 
     def _failed(self, request: int) -> None:
         """An edit that frees nothing: the list stays, the breaker counts (replay-semantics 4)."""
         self.state.failures += 1
         limit = getattr(self.params, "breaker", BREAKER)
-        self.warnings.append(f"request {request}: the gate fired but the edit would free nothing; the list is unchanged")
+        self.warnings.append(f"request {request}: the gate fired, the edit would free nothing; the list is unchanged")
         if limit is not None and self.state.failures >= limit:
             self.state.stopped = f"breaker: {self.state.failures} attempts in a row freed nothing"
             self.warnings.append(f"request {request}: {self.state.stopped}; the policy stops")
 
-    def _guard(self, request: int, after: list[Item]) -> None:
+    def _guard(self, request: int, after: list[Item], after_tokens: int) -> None:
         """Thrash guard: three events in a row that leave the gate on stop the policy.
 
         The gate is on when it fires on the after list, by estimate alone or given the usage that the provider would
         report for just that list.
         """
         view = self.view
-        view.items, view.size = after, sum(item.size for item in after)
-        view.context = self.weighed.overhead + self.context.weigh(after)
+        view.items, view.size = after, sum([item.size for item in after])
+        view.context = after_tokens
         view.usage = None
         still_on = self.policy.gate(self.params, view).fires
         if not still_on and getattr(self.params, "usage", "recorded") != "none":
@@ -253,7 +258,7 @@ class _Walk:
             return None
         sent = self.sent[k - 1]
         reply = added[0].size if added and added[0].message.role is Role.ASSISTANT else 0
-        return LastUsage(sent.tokens, sent.output, self.size_then, sum(item.size for item in added) - reply)
+        return LastUsage(sent.tokens, sent.output, self.size_then, sum([item.size for item in added]) - reply)
 
     def _send(self, k: int, cached: int) -> None:
         """Record what request ``k`` sends; its reply stays as recorded."""
@@ -262,7 +267,7 @@ class _Walk:
         tokens = self._display() if self.base == "full" else self.series.context[k]
         measured = self.series.labels[k] is Label.MEASURED and not (self.changed and self.base == "full")
         self.context_tokens[step.request] = tokens
-        self.labels[step.request] = Label.MEASURED if measured else weak_label(self.weighed)
+        self.labels[step.request] = Label.MEASURED if measured else self.weak_label
         output = self.weighed.tokens[request.message] if request.message is not None else 0
         self.sent.append(Sent(step.request, tokens, min(cached, tokens), output, request.timestamp))
         self.size_then = self.context.size
@@ -284,5 +289,3 @@ class _Walk:
             self.window_source, tuple(self.context_tokens), tuple(self.labels), tuple(self.gates),
             tuple(self.events), tuple(self.sent), tuple(dict.fromkeys(self.warnings)),
         )  # fmt: skip
-
-

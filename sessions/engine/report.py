@@ -95,7 +95,7 @@ def _requests(weighed: Weighed) -> list[dict[str, Any]]:
             "measured_context_tokens": weighed.measured(r),
             "estimated_context_tokens": weighed.estimated[r.index],
             "flagged": r.index in weighed.flagged,
-            "label": "measured" if r.usage else weak,
+            "label": "measured" if r.usage and r.index not in weighed.flagged else weak,
         }
         for r in weighed.transcript.requests
     ]

@@ -53,18 +53,23 @@ def weak_label(weighed: Weighed) -> Label:
     return Label.CALIBRATED if has_usage else Label.ESTIMATED
 
 
-def is_original(weighed: Weighed, index: int) -> bool:
-    """True for messages that a full replay keeps: all but what a recorded compaction made.
+def left_out(weighed: Weighed) -> frozenset[int]:
+    """Indices of the messages that a full replay leaves out: what a recorded compaction made.
 
     What a compaction made stays where its originals are not in the session (replay-semantics 2).
     """
-    made_by = weighed.transcript.messages[index].compaction
-    return made_by is None or weighed.transcript.compactions[made_by].outside
+    compactions = weighed.transcript.compactions
+    return frozenset(
+        m.index
+        for m in weighed.transcript.messages
+        if m.compaction is not None and not compactions[m.compaction].outside
+    )
 
 
 def original_tokens(weighed: Weighed, start: int, stop: int) -> int:
-    """Tokens of the original messages ``start`` to ``stop``."""
-    return sum(weighed.tokens[i] for i in range(start, stop) if is_original(weighed, i))
+    """Tokens of the messages ``start`` to ``stop`` that a full replay keeps."""
+    made = left_out(weighed)
+    return sum(weighed.tokens[i] for i in range(start, stop) if i not in made)
 
 
 def _estimated_growth(weighed: Weighed, k: int) -> int:

@@ -109,7 +109,9 @@ def test_without_usage_the_byte_total_must_exceed_the_cap(over, fires):
 def test_the_handoff_keeps_the_live_prompt():
     """One handoff message, then the newest typed prompt again (seeds 2.4)."""
     weighed = session_with_screenshot()
-    event = replay(weighed, "buzz_handoff", params={"measure": "wire_bytes"}, window=WINDOW, summarizer="stub:500").events[0]
+    event = replay(
+        weighed, "buzz_handoff", params={"measure": "wire_bytes"}, window=WINDOW, summarizer="stub:500"
+    ).events[0]
     assert [(item.inserted, item.message.typed) for item in event.after] == [(True, False), (False, True)]
     assert event.after[1].id == "m0"
     assert (event.kept, event.dropped, event.inserted) == (1, 4, 1)

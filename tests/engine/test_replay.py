@@ -58,7 +58,9 @@ def test_recorded_asks_about_the_list_before_a_recorded_compaction():
     transcript = with_compaction()
     before = transcript.compactions[0].tokens_before
     trigger_window = before * 100 // 70
-    result = replay(weigh(transcript), "sliding_window", base="recorded", window=trigger_window, params={"usage": "none"})
+    result = replay(
+        weigh(transcript), "sliding_window", base="recorded", window=trigger_window, params={"usage": "none"}
+    )
     assert result.events[0].request == transcript.compactions[0].request
     assert result.events[0].before_tokens == before
 
@@ -67,7 +69,9 @@ def test_a_recorded_summary_is_used_at_its_place_and_its_median_elsewhere():
     """Replay-semantics 5."""
     transcript = with_compaction()
     weighed = weigh(transcript)
-    at_place = replay(weighed, "buzz_handoff", base="recorded", window=50_000, params={"max_output": 0, "usage": "none"})
+    at_place = replay(
+        weighed, "buzz_handoff", base="recorded", window=50_000, params={"max_output": 0, "usage": "none"}
+    )
     sources = {e.request: e.summary_source for e in at_place.events}
     for request, source in sources.items():
         near = abs(request - transcript.compactions[0].request) <= 1
@@ -134,7 +138,7 @@ def test_recorded_totals_are_the_usage():
 def test_unknown_names_and_bad_values_say_what_exists():
     """Errors list the names and ranges."""
     weighed = weigh(long_session(2))
-    with pytest.raises(UnknownName, match="known: .*sliding_window"):
+    with pytest.raises(UnknownName, match=r"known: .*sliding_window"):
         replay(weighed, "sliding")
     with pytest.raises(BadParameter, match="no parameter 'keep'"):
         replay(weighed, "sliding_window", params={"keep": 1})

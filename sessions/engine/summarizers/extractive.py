@@ -45,7 +45,7 @@ def _sections(dropped: Sequence[Item]) -> list[str]:
 
 
 def _counts(values: object) -> list[tuple[str, int]]:
-    return sorted(Counter(values).items())  # type: ignore[call-overload,no-any-return]
+    return sorted(Counter(values).items())  # type: ignore[call-overload]
 
 
 def _listed(title: str, entries: Sequence[str]) -> list[str]:
