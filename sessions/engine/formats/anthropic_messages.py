@@ -12,7 +12,11 @@ from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of, text_of
 from sessions.engine.formats._anthropic_requests import (
-    compactions_of, exchange_of, iteration_notes, requests_of, system_contents,
+    compactions_of,
+    exchange_of,
+    iteration_notes,
+    requests_of,
+    system_contents,
 )  # fmt: skip
 from sessions.engine.formats._preview import preview_of, stem_of, title_of
 from sessions.engine.types import Content, Kind, Message, Origin, Parsed, Role, Transcript

@@ -16,7 +16,16 @@ from sessions.engine.formats._preview import preview_of, stem_of, title_of
 from sessions.engine.formats._python_repr import block_from_repr
 from sessions.engine.formats._times import seconds
 from sessions.engine.types import (
-    Content, Kind, Message, Origin, Parsed, RecordedCompaction, Request, Role, Skipped, Transcript,
+    Content,
+    Kind,
+    Message,
+    Origin,
+    Parsed,
+    RecordedCompaction,
+    Request,
+    Role,
+    Skipped,
+    Transcript,
 )  # fmt: skip
 
 if TYPE_CHECKING:
