@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from django.urls import URLPattern
 
 app_name = "sessions"
 
