@@ -100,6 +100,4 @@ def _unknown(name: str, plain: str) -> ModelInfo:
         f"{name or 'no model'} is not in the model table: a window of {UNKNOWN_WINDOW:,} tokens, "
         f"the standard image tier and {OLD_CLAUDE} tokens per o200k token are assumed, without prices"
     )
-    return ModelInfo(
-        name, family, UNKNOWN_WINDOW, UNKNOWN_MAX_OUTPUT, "standard", OLD_CLAUDE, known=False, note=note
-    )
+    return ModelInfo(name, family, UNKNOWN_WINDOW, UNKNOWN_MAX_OUTPUT, "standard", OLD_CLAUDE, known=False, note=note)

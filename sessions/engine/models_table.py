@@ -36,9 +36,7 @@ class Row:
     keeps_thinking: bool = False
 
 
-def _claude(
-    prefix: str, max_output: int, prices: Prices, *, long: bool = False, keeps: bool = False
-) -> Row:
+def _claude(prefix: str, max_output: int, prices: Prices, *, long: bool = False, keeps: bool = False) -> Row:
     return Row(prefix, 200_000, max_output, "standard", OLD_CLAUDE, prices, 1_000_000 if long else None, keeps)
 
 

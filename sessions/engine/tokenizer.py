@@ -45,8 +45,8 @@ def count(text: str, name: str = "o200k_base") -> Counted:
     encode = encoding(name).encode_ordinary
     total = 0
     for piece in pieces:
-        n, safe = _encoded(encode, piece)
-        total, approximate = total + n, approximate or not safe
+        counted = _encoded(encode, piece)
+        total, approximate = total + counted.n_tokens, approximate or counted.approximate
     return Counted(total, approximate)
 
 
@@ -72,13 +72,13 @@ def _cut(text: str, start: int) -> tuple[int, bool]:
     return limit, False
 
 
-def _encoded(encode: Callable[[str], list[int]], text: str) -> tuple[int, bool]:
+def _encoded(encode: Callable[[str], list[int]], text: str) -> Counted:
     try:
-        return len(encode(text)), True
+        return Counted(len(encode(text)))
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # pyo3's PanicException derives from BaseException (estimators 5.3)
-        return _encoded_in_pieces(encode, text), False
+        return Counted(_encoded_in_pieces(encode, text), approximate=True)
 
 
 def _encoded_in_pieces(encode: Callable[[str], list[int]], text: str) -> int:
@@ -127,7 +127,7 @@ class LineCounter:
         # "\0" stands for the second newline of a blank line below, so a text that has its own goes whole.  Going by
         # line holds the GIL, tiktoken does not: one thread at a time goes by line, the other keeps its core busy.
         if "\0" in text or not self._pays() or not self._turn.acquire(blocking=False):
-            return Counted(*_encoded(self._encoding.encode_ordinary, text))
+            return _encoded(self._encoding.encode_ordinary, text)
         try:
             return Counted(self._by_line(text))
         except (KeyboardInterrupt, SystemExit):

@@ -48,7 +48,7 @@ def _value(node: ast.expr) -> Any:
             return [_value(item) for item in items]
         case ast.Dict(keys=keys, values=values) if None not in keys:
             return {_key(key): _value(value) for key, value in zip(keys, values, strict=True) if key is not None}
-        case ast.Call(args=[], keywords=keywords) if all(keyword.arg for keyword in keywords):
+        case ast.Call(func=ast.Name(), args=[], keywords=keywords) if all(keyword.arg for keyword in keywords):
             return {str(keyword.arg): _value(keyword.value) for keyword in keywords}
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
