@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,7 +13,9 @@ from sessions.engine.errors import UnknownName, UnreadableInput
 from sessions.engine.jsonio import Source, dumps
 from sessions.engine.reading import read_contents, read_transcripts
 from sessions.engine.tokenizer import count
-from sessions.engine.types import Parsed
+
+if TYPE_CHECKING:
+    from sessions.engine.types import Parsed
 
 GOOD = (
     b'{"type":"user","uuid":"u1","sessionId":"s","message":{"role":"user","content":"Hello there"}}\n'

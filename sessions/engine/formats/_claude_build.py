@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._claude_chain import off_branch, preserved_uuids, without_copies
 from sessions.engine.formats._claude_usage import Unit, message_of, reply_usage, units_of
 from sessions.engine.formats._preview import title_of
@@ -188,11 +189,12 @@ def _compaction(mark: Mark, lines: Lines, requests: Sequence[Request], places: P
     preserved = preserved_uuids(mark.record, lines.copies, lines.records)
     kept = {places.by_uuid[uuid] for uuid in preserved if uuid in places.by_uuid}
     facts: Mapping[str, Any] = mark.record.boundary or {}
+    trigger = text_of(facts.get("trigger"))
     return RecordedCompaction(
         boundary=boundary,
         request=after.index if after else len(requests),
         message=bisect_left(places.starts, mark.summary.first.order) if mark.summary else None,
-        trigger=facts["trigger"] if facts.get("trigger") in {"auto", "manual"} else None,
+        trigger=trigger if trigger in {"auto", "manual"} else None,
         tokens_before=_tokens_before(facts, before),
         tokens_after=after.usage.context if after and after.usage else None,
         preserved=tuple(sorted(index for index in kept if index < boundary)),
