@@ -5,8 +5,9 @@ from __future__ import annotations
 import secrets
 from pathlib import Path
 
-import ctxweb
 from csp.constants import NONCE, NONE, SELF
+
+import ctxweb
 from ctxweb.env import data_dir, env_bool, env_str
 
 PACKAGE = Path(ctxweb.__file__).resolve().parent
