@@ -122,10 +122,10 @@ def library_facts() -> LibraryFacts:
         n_calibrated=Count("id", filter=Q(tokens_label="calibrated")),
         n_estimated=Count("id", filter=Q(tokens_label="estimated")),
         wire_bytes=Sum("wire_bytes", default=0),
-        n_images=Sum("n_images", default=0),
+        n_with_images=Count("id", filter=Q(n_images__gt=0)),
+        n_images=Sum("n_images", default=0),  # after what filters by the column: the name then means the sum
         n_overcounted=Count("id", filter=Q(worst_overcount__gte=OVERCOUNTED)),
         n_compacted=Count("id", filter=Q(n_compactions__gt=0)),
-        n_with_images=Count("id", filter=Q(n_images__gt=0)),
     )
     worst = Session.objects.filter(worst_overcount__isnull=False).sorted_by("overcount").first()
     return LibraryFacts(

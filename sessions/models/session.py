@@ -28,6 +28,8 @@ OVERCOUNTED = 10.0
 SORTS = {
     "last": (F("ended_at").desc(nulls_last=True), F("created_at").desc(), "position"),
     "title": ("title", "id"),
+    "format": ("format", "id"),
+    "model": ("model", "id"),
     "messages": ("-n_messages", "id"),
     "tokens": ("-tokens", "id"),
     "wire": ("-wire_bytes", "id"),

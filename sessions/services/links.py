@@ -42,6 +42,16 @@ def open_link(*, token: str) -> ReplayLink | None:
     return ReplayLink.objects.select_related("session__upload", "session__parent").get(token_hash=digest)
 
 
+def find_link(*, token: str) -> ReplayLink | None:
+    """The same without counting a view: for the parts that a page already open asks for."""
+    return (
+        ReplayLink.objects.open()
+        .select_related("session__upload", "session__parent")
+        .filter(token_hash=_digest(token))
+        .first()
+    )
+
+
 def revoke_link(*, link_id: int) -> ReplayLink:
     """Make the link lead nowhere, for good; revoking twice keeps the first moment.  Raises ReplayLink.DoesNotExist."""
     ReplayLink.objects.open().filter(pk=link_id).update(revoked_at=timezone.now())

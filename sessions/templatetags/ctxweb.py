@@ -9,17 +9,21 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from sessions import figures
-from sessions.marks import Spark, spark_marks, weight_marks
+from sessions.listing import format_label
+from sessions.marks import spark_marks, weight_marks
 
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable
+
+    from sessions.models import Session
 
 register = template.Library()
 
 LABELS = ("measured", "calibrated", "estimated")
 KINDS = ("text", "thinking", "tool_use", "tool_result", "image", "document", "summary", "opaque")
 
+register.filter("format_label", format_label)
 register.filter("count", figures.count)
 register.filter("factor", figures.factor)
 register.filter("signed", figures.signed)
@@ -118,27 +122,26 @@ def weight(
         '<rect class="k-{}" x="{}" y="1" width="{}" height="7"/>',
         ((k, f"{x:g}", f"{w:g}") for k, x, w in marks.tokens),
     )
-    shape = format_html(
-        '<rect class="{}" x="0" y="9" width="{}" height="4"/>', "x" if over else "b", f"{marks.n_bytes:g}"
-    )
-    torn = SafeString("")
+    paint = "x" if over else "b"
+    shape = format_html('<rect class="{}" x="0" y="9" width="{}" height="4"/>', paint, f"{marks.n_bytes:g}")
     if marks.torn:
-        at = marks.n_bytes
-        torn = format_html('<path class="torn" d="M{} 14l4-6M{} 14l4-6"/>', f"{at - 12:g}", f"{at - 8:g}")
+        outline = f"M0 9h{width - 22}l-4 5H0zM{width - 18} 9h4l-4 5h-4zM{width - 10} 9h10v5h-14z"
+        shape = format_html('<path class="{}" d="{}"/>', paint, outline)
     return format_html(
         '<svg class="weight" width="{0}" height="14" viewBox="0 0 {0} 14" preserveAspectRatio="none" aria-hidden="true">'
-        "{1}{2}{3}</svg>",
-        width, tokens, shape, torn,
+        "{1}{2}</svg>",
+        width, tokens, shape,
     )  # fmt: skip
 
 
 @register.simple_tag
-def spark(points: Spark, window: int = 0, *, alarm: bool = False) -> SafeString:
+def spark(session: Session) -> SafeString:
     """The sparkline of a session: context against its window, a tick at each recorded compaction.
 
-    ``points`` is ``Session.spark``; with ``alarm`` a triangle marks the most over-counted message.
+    A triangle marks the most over-counted message where its badge is tinted or solid.
     """
-    marks = spark_marks({**points, "window": window})
+    marks = spark_marks({**session.spark, "window": session.window})
+    alarm = bool(figures.loudness(session.worst_overcount))
     if marks is None:
         return format_html('<span class="muted">{}</span>', figures.NONE)
     limit = mark_safe('<path class="limit" d="M0 3H132"/>') if marks.limit else ""
