@@ -53,7 +53,9 @@ def test_it_works(client: Client) -> None:
 
 
 def test_a_plain_form_is_led_to_the_page(client: Client) -> None:
-    response = client.post(reverse("sessions:upload"), {"files": SimpleUploadedFile("a.jsonl", session(1))}, follow=True)
+    response = client.post(
+        reverse("sessions:upload"), {"files": SimpleUploadedFile("a.jsonl", session(1))}, follow=True
+    )
     assert response.redirect_chain[0][1] == 302
     html = response.content.decode()
     assert "<html" in html
