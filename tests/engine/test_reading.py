@@ -120,6 +120,13 @@ def test_a_line_over_the_limit_is_skipped_with_its_size(monkeypatch: pytest.Monk
     assert len(parsed.transcripts[0].messages) == 2
 
 
+def test_a_first_line_over_the_limit_does_not_hide_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_LINE_BYTES", 2000)
+    parsed = read(said("y" * 100_000) + GOOD)
+    assert [skipped.line for skipped in parsed.skipped] == [1]
+    assert (parsed.format, len(parsed.transcripts[0].messages)) == ("claude_code", 2)
+
+
 def test_a_file_of_one_line_over_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_LINE_BYTES", 2000)
     monkeypatch.setattr(limits, "MAX_DOCUMENT_BYTES", 5000)
