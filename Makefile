@@ -13,24 +13,29 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 # The stamps make setup a no-op while Python and the pinned requirements stay as they are.
-$(VENV)/.base: requirements/base.txt pyproject.toml CHANGELOG.md scripts/venv.sh
+$(VENV)/.base: requirements/base.txt scripts/venv.sh
 	@sh scripts/venv.sh $(VENV)
 	@echo "Installing what ctxweb needs into $(VENV) …"
 	@$(PIP) install --require-hashes -r requirements/base.txt
+	@touch $@
+
+$(VENV)/.app: $(VENV)/.base pyproject.toml CHANGELOG.md
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.base requirements/dev.txt
-	@echo "Installing what the tests need into $(VENV) …"
-	@$(PIP) install --require-hashes -r requirements/dev.txt
+$(VENV)/.dev: $(VENV)/.app requirements/dev.txt
+	@if ! cmp -s requirements/dev.txt $(VENV)/dev.txt; then \
+		echo "Installing what the tests need into $(VENV) …"; \
+		$(PIP) install --require-hashes -r requirements/dev.txt && cp requirements/dev.txt $(VENV)/dev.txt; \
+	fi
 	@touch $@
 
 setup: $(VENV)/.dev ## Install everything into .venv
 
-run: $(VENV)/.base ## Serve the dashboard with its worker
+run: $(VENV)/.app ## Serve the dashboard with its worker
 	@exec $(BIN)/ctxweb serve $(ARGS)
 
-demo: $(VENV)/.base ## The same, with the demo session
+demo: $(VENV)/.app ## The same, with the demo session
 	@exec $(BIN)/ctxweb serve --demo $(ARGS)
 
 test: $(VENV)/.dev ## Run the tests (ARGS="-k name" for some of them)
