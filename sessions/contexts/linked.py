@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.core.cache import cache
 from django.utils.safestring import SafeString
 
 from sessions import figures, selectors
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 MOST_SCANNED = 1_000
 """Messages whose whole text the preview reads again; longer sessions are cleaned all the same when they are shown."""
-NAMED = 3
-AROUND = 28
+NAMED = 2
+HOUR = 3600
+BEFORE, AFTER = 18, 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,16 @@ class Removal:
 
 
 def removal(session: Session) -> Removal:
-    """Count what a link of this session leaves out; raises FileNotFoundError when the upload's bytes are missing."""
+    """Count what a link of this session leaves out, once an hour; raises FileNotFoundError without the upload's bytes."""
+    key = f"removal:{session.pk}:{session.upload.sha256}"
+    found: Removal | None = cache.get(key)
+    if found is None:
+        found = _counted(session)
+        cache.set(key, found, HOUR)
+    return found
+
+
+def _counted(session: Session) -> Removal:
     n_scanned = min(session.n_messages, MOST_SCANNED)
     counts: dict[str, int] = {}
     places: dict[str, list[int]] = {}
@@ -88,7 +99,7 @@ def _excerpt(cleaned: str, name: str) -> tuple[str, str, str]:
     """One line around the first marker: before, marker, after."""
     marker = MARKERS[name]
     before, _, after = cleaned.partition(marker)
-    return before.rpartition("\n")[2][-AROUND:], marker, after.partition("\n")[0][:AROUND]
+    return before.rpartition("\n")[2][-BEFORE:], marker, after.partition("\n")[0][:AFTER]
 
 
 def _where(messages: list[int]) -> str:

@@ -1,4 +1,6 @@
-// A shared view: charts are drawn, redrawn when a part is swapped in; nothing is changed and nothing else is reachable.
-import { start } from "./charts.js";
+// A shared view: charts are drawn and lead to their events; nothing is changed and nothing else is reachable.
+import "./charts.js";
 
-start?.();
+document.addEventListener("chart:pick", (event) => {
+  document.querySelector(`[data-event="${Number(event.detail.event)}"] a`)?.click();
+});
