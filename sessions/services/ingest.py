@@ -19,7 +19,7 @@ from sessions.engine.errors import EngineError
 from sessions.engine.reading import read_transcripts
 from sessions.models import Media, State, Upload
 from sessions.services import jobs
-from sessions.services.session_rows import PackedSession, insert_sessions, pack_sessions
+from sessions.services.session_rows import PackedSession, insert_sessions, pack_sessions, plain
 
 if TYPE_CHECKING:
     import uuid
@@ -120,13 +120,14 @@ def _write(upload: Upload, held: jobs.Claim, parsed: Parsed, packed: list[Packed
             return
         Media.objects.bulk_create(media, ignore_conflicts=True, batch_size=150)
         insert_sessions(upload, packed)
-        upload.status, upload.format, upload.reason, upload.error = State.DONE, parsed.format, parsed.reason, ""
-        upload.warnings, upload.n_skipped = list(parsed.warnings), len(parsed.skipped)
-        upload.skipped = [[s.line, s.offset, s.reason] for s in parsed.skipped[:KEPT_SKIPPED]]
+        upload.status, upload.format, upload.reason, upload.error = State.DONE, parsed.format, plain(parsed.reason), ""
+        upload.warnings, upload.n_skipped = [plain(warning) for warning in parsed.warnings], len(parsed.skipped)
+        upload.skipped = [[s.line, s.offset, plain(s.reason)] for s in parsed.skipped[:KEPT_SKIPPED]]
         upload.save()
 
 
-def _fail(held: jobs.Claim, message: str) -> None:
+def _fail(held: jobs.Claim, reason: str) -> None:
+    message = plain(reason)
     with transaction.atomic():
         if held.rows().update(state=State.FAILED, error=message):
             Upload.objects.filter(pk=held.upload_id).update(status=State.FAILED, error=message)
