@@ -53,7 +53,7 @@ def grounds(top: int, scale: ByteScale, window: int, peak: int) -> list[Figure]:
 
 def headings(top: int, scale: ByteScale, window: int, measure: str, label: str, *, empty: bool) -> list[Figure]:
     """What each lane shows, standing on the lane; ``empty`` says that nothing is over-counted."""
-    paper = {"xref": "paper", "size": 11}
+    paper = {"xref": "paper", "size": 11, "weight": 600}
     bottom, quiet = 1 + scale.zone, {"xref": "paper", "yref": "y2", "at": "right bottom", "shift": (0, 1)}
     floor = size_of(scale.floor)
     zone = (
@@ -62,14 +62,14 @@ def headings(top: int, scale: ByteScale, window: int, measure: str, label: str, 
         else "more bytes than text of this session weighs: log scale "
     )
     role = "@chart-label" if empty else "@chart-over-ink"
-    known = f"<b>Context</b> sent at each request, {label}"
+    known = f"Context sent at each request, {label}"
     return [
-        note("<b>Tokens</b> per message, by kind", 0, 1, yref="paper", shift=(0, 2), **paper),
-        note("&nbsp;<b>Bytes</b><br>&nbsp;per message", 0, 1, yref="y2", at="left top", shift=(0, -2), **paper),
+        note("Tokens per message, by kind", 0, 1, yref="paper", shift=(0, 2), **paper),
+        note("&nbsp;Bytes<br>&nbsp;per message", 0, 1, yref="y2", at="left top", shift=(0, -2), **paper),
         note(zone, 1, bottom, role=role, width="wide", **quiet),
         note("log scale ", 1, bottom, role=role, width="narrow", **quiet),
         note(known, 0, 0.2112, yref="paper", shift=(0, 4), bgcolor="@chart-paper", borderpad=1, width="wide", **paper),
-        note(f"<b>Context</b>, {label}", 0, 0.2112, yref="paper", shift=(0, 4), bgcolor="@chart-paper", borderpad=1,
+        note(f"Context, {label}", 0, 0.2112, yref="paper", shift=(0, 4), bgcolor="@chart-paper", borderpad=1,
              width="narrow", **paper),
         note(f"window {figures.count(window)} ", 1, window, xref="paper", yref="y3", at="right bottom", shift=(0, 3),
              role="@chart-label"),

@@ -71,12 +71,16 @@ def band(role: str, y0: float, y1: float, yref: str = "y") -> Figure:
 
 def note(
     text: str, x: float, y: float, *, xref: str = "x", yref: str = "y", at: str = "left bottom",
-    shift: tuple[float, float] = (0, 0), role: str = INK, size: float = LABEL_SIZE, width: str = "", **more: Any,
+    shift: tuple[float, float] = (0, 0), role: str = INK, size: float = LABEL_SIZE,
+    weight: int = 400, width: str = "", **more: Any,
 ) -> Figure:  # fmt: skip
-    """Words on the plot: ``at`` says which corner of the words stands at x, y; ``width`` is "wide" or "narrow"."""
+    """Words on the plot: ``at`` says which corner of the words stands at x, y; ``width`` is "wide" or "narrow".
+
+    Weight is a font's, never ``<b>``: Plotly writes that as a style attribute, which the security policy refuses.
+    """
     xanchor, yanchor = at.split()
     words: Figure = {"text": text, "x": x, "y": y, "xref": xref, "yref": yref, "showarrow": False, "align": "left"}
-    words |= {"font": {"size": size, "color": role}, "xanchor": xanchor, "yanchor": yanchor}
+    words |= {"font": {"size": size, "color": role, "weight": weight}, "xanchor": xanchor, "yanchor": yanchor}
     words |= {"xshift": shift[0], "yshift": shift[1]}
     if width:
         words["name"] = f"{width}_only"

@@ -63,7 +63,7 @@ def pressure_figure(data: Pressure) -> Figure:
         *lanes.headings(top, scale, data.window, data.measure, data.context_label, empty=worst is None),
         *_compaction_notes(data, last, peak),
         *_factor_notes(bars, data, scale, last, worst),
-        *_worst_notes(data, worst, scale, last),
+        *_worst_notes(data, worst, scale, last, top),
     ]
     traces = [*_token_bars(bars), *_byte_bars(bars, scale, last, worst), *_context(data)]
     return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
@@ -197,7 +197,7 @@ def _under_worst(bar: Bar, worst: Bar | None, last: int) -> bool:
     return 0 < away < 0.1 * (last + 1)
 
 
-def _worst_notes(data: Pressure, worst: Bar | None, scale: ByteScale, last: int) -> list[Figure]:
+def _worst_notes(data: Pressure, worst: Bar | None, scale: ByteScale, last: int, top: int) -> list[Figure]:
     """The worst message: factor at 18 px, what it is, a leader to its sliver, its position under the axis."""
     if worst is None:
         return []
@@ -207,24 +207,34 @@ def _worst_notes(data: Pressure, worst: Bar | None, scale: ByteScale, last: int)
     weight, what = figures.count(worst.total), plain(worst.what, 24)
     depth = _at(scale, worst)
     says = f"#{worst.index} {what}: {size_of(worst.n_bytes)}, {weight} tokens"
-    leader = {"showarrow": True, "ax": 0, "ay": -34, "arrowwidth": 1, "arrowcolor": "@kind-image", "arrowhead": 0}
-    edge = "left" if worst.centre < 0.08 * last else "right" if worst.centre > 0.92 * last else "center"
     notes = [
-        note(f"<b>{figures.factor(worst.overcount)}</b>", worst.centre, depth, size=18, shift=(7 * side, 9), **foot),
+        note(figures.factor(worst.overcount), worst.centre, depth, size=18, weight=600, shift=(7 * side, 9), **foot),
         note(says, worst.centre, depth, size=11, shift=(8 * side, -4), width="wide", **foot),
         note(f"#{worst.index}: {size_of(worst.n_bytes)}", worst.centre, depth, size=11, shift=(8 * side, -4),
              width="narrow", **foot),
-        note(f"#{worst.index} <b>{weight} tokens</b>", worst.centre, worst.total, at=f"{edge} bottom",
-             role="@chart-image-ink", size=11, **leader),
+        _sliver_note(worst, weight, last, top),
     ]  # fmt: skip
     gate = _byte_gate(data, worst)
     if gate is not None:
         words = {"yref": "y3", "at": "right top" if left else "left top", "shift": (6 * side, -2)}
-        says = f"a byte gate fires here, at {figures.count(gate[1])} tokens: <b>false</b>"
+        says = f"a byte gate fires here, at {figures.count(gate[1])} tokens: false"
         words |= {"role": "@chart-over-ink", "bgcolor": "@chart-paper", "borderpad": 1}
         notes.append(note(says, gate[0], max(data.window, gate[1]), width="wide", **words))
-        notes.append(note("byte gate: <b>false</b>", gate[0], max(data.window, gate[1]), width="narrow", **words))
+        notes.append(note("byte gate: false", gate[0], max(data.window, gate[1]), width="narrow", **words))
     return notes
+
+
+def _sliver_note(worst: Bar, weight: str, last: int, top: int) -> Figure:
+    """What the worst message truly weighs, on a leader over its bar, or beside a bar that leaves no room above."""
+    words = {"role": "@chart-image-ink", "size": 11, "weight": 600}
+    says = f"#{worst.index} {weight} tokens"
+    if worst.total > 0.55 * top:
+        left = worst.centre > 0.8 * last
+        side = {"at": "right top", "shift": (-6, 0)} if left else {"at": "left top", "shift": (6, 0)}
+        return note(says, worst.centre, worst.total, **side, **words)
+    leader = {"showarrow": True, "ax": 0, "ay": -34, "arrowwidth": 1, "arrowcolor": "@kind-image", "arrowhead": 0}
+    edge = "left" if worst.centre < 0.08 * last else "right" if worst.centre > 0.92 * last else "center"
+    return note(says, worst.centre, worst.total, at=f"{edge} bottom", **words, **leader)
 
 
 def _byte_gate(data: Pressure, worst: Bar) -> tuple[int, int] | None:

@@ -183,8 +183,9 @@ def _words(data: Saw, last: int, top: float) -> list[Figure]:
     lift = 14 if near and (data.threshold or 0) <= data.window else -14 if near else 0
     edge = {**margin, "shift": (8, lift)}
     words = [
-        note(f"window<br><b>{figures.count(data.window)}</b>", 1, data.window, width="wide", **edge),
-        note(f"<b>{thousands(data.window)}</b>", 1, data.window, width="narrow", **{**edge, "shift": (5, lift)}),
+        note("window", 1, data.window, width="wide", **{**edge, "shift": (8, lift + 7)}),
+        note(figures.count(data.window), 1, data.window, weight=600, width="wide", **{**edge, "shift": (8, lift - 6)}),
+        note(thousands(data.window), 1, data.window, width="narrow", **{**edge, "shift": (5, lift)}),
     ]
     over = next((at for at, value in enumerate(data.without) if (value or 0) > data.window), None)
     end = next((value for value in reversed(data.without) if value is not None), None)
@@ -194,10 +195,10 @@ def _words(data: Saw, last: int, top: float) -> list[Figure]:
         left = cut > 0.5 * last
         at = {"at": "right middle" if left else "left middle", "shift": (-8 if left else 6, 0), "role": QUIET}
         words.append(note(says, over if left else cut, (data.window + top) / 2, width="wide", **at))
-    return words + _tooth_words(data, last)
+    return words + _tooth_words(data, last, top)
 
 
-def _tooth_words(data: Saw, last: int) -> list[Figure]:
+def _tooth_words(data: Saw, last: int, top: float) -> list[Figure]:
     """Numbered squares at the events, what each freed beside its fall; crowded ones lose first the words."""
     at = [float(tooth.request) for tooth in data.teeth]
     squares, freed = spaced(at, last + 1, 0.022), spaced(at, last + 1, 0.09)
@@ -207,11 +208,11 @@ def _tooth_words(data: Saw, last: int) -> list[Figure]:
             fill = "@chart-line" if tooth.chosen else "@chart-paper"
             box = {"bgcolor": fill, "bordercolor": "@chart-line", "borderwidth": 1.5, "borderpad": 2, "width": 13}
             role = "@chart-on-line" if tooth.chosen else "@chart-line"
-            number = f"<b>{tooth.number}</b>"
+            number = str(tooth.number)
             tag = {"captureevents": True, "hovertext": f"event {tooth.number}"}
-            where = {"at": "center bottom", "shift": (0, 6), "size": 11, "role": role}
+            where = {"at": "center bottom", "shift": (0, 6), "size": 11, "role": role, "weight": 600}
             words.append(note(number, tooth.request, tooth.before, **where, **box, **tag, align="center"))
-        if words_fit and tooth.before - tooth.after > 0:
+        if words_fit and tooth.before - tooth.after > 0.15 * top:
             middle = tooth.after + (tooth.before - tooth.after) * 0.37
             side = ("right middle", -6) if tooth.request > 0.9 * last else ("left middle", 6)
             place = {"at": side[0], "shift": (side[1], 0), "role": "@chart-line", "size": 11, "width": "wide"}
@@ -237,13 +238,13 @@ def _add_gate(figure: Figure, traces: list[Figure], gate: GateLane, last: int, c
         traces.append(
             {"type": "scatter", "mode": "markers", "yaxis": "y2", "marker": marker, "hoverinfo": "skip", **dots}
         )
-    heading = f"<b>Gate</b> measures {gate.name}, {gate.unit}"
+    heading = f"Gate's own measure {gate.name}, in {gate.unit}"
     figure["shapes"] += [
         line("@chart-axis", y=(0, 0), yref="y2"),
         line("@chart-line", y=(gate.threshold, gate.threshold), yref="y2", width=1.5, dash="5px,3px"),
     ]
     figure["annotations"] += [
-        note(heading, 0, top, xref="paper", yref="y2", at="left bottom", shift=(0, 2), size=11),
-        note(f"threshold<br><b>{figures.count(gate.threshold)}</b>", 1, gate.threshold, xref="paper", yref="y2",
+        note(heading, 0, top, xref="paper", yref="y2", at="left bottom", shift=(0, 2), size=11, weight=600),
+        note(f"threshold<br>{figures.count(gate.threshold)}", 1, gate.threshold, xref="paper", yref="y2",
              at="left middle", shift=(8, 0), role="@chart-line"),
     ]  # fmt: skip

@@ -61,7 +61,13 @@ def rendered(text: str) -> SafeString:
     """Markdown as HTML: raw HTML is text, images are dropped, links lead out without a referrer."""
     html = _markdown.render(text)
     links = {"a": {"href", "title"}, "code": {"class"}}
-    clean = nh3.clean(html, tags=TAGS, attributes=links, url_schemes={"http", "https", "mailto"}, link_rel="noopener noreferrer nofollow")
+    clean = nh3.clean(
+        html,
+        tags=TAGS,
+        attributes=links,
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer nofollow",
+    )
     return mark_safe(clean)
 
 

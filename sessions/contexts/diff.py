@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sessions import figures
 from sessions.contexts import folding, replays
 from sessions.contexts.inserted import inserted_text, message_text
 from sessions.contexts.urls import Urls, session_urls
@@ -109,6 +110,21 @@ class DiffView:
     warnings: tuple[str, ...]
     error: str
 
+    @property
+    def tokens_change(self) -> str:
+        """Tokens after against before: −77 %."""
+        return change(self.tokens_before, self.tokens_after)
+
+    @property
+    def bytes_change(self) -> str:
+        """Bytes after against before."""
+        return change(self.wire_before, self.wire_after)
+
+
+def change(before: int, after: int) -> str:
+    """A change in percent of what was there."""
+    return figures.percent(after - before, before)
+
 
 @dataclass(frozen=True, slots=True)
 class NoEvents:
@@ -191,10 +207,10 @@ def build_run(session: Session, state: ReplayState, urls: Urls | None = None) ->
 
 
 def _counts(rows: Sequence[Row]) -> tuple[tuple[str, str, int], ...]:
-    """(op, symbol, how many), dropped first as it is what the reader came for; moved only where there are some."""
+    """(op, symbol, how many), dropped first as it is what the reader came for; fates that no message had are left out."""
     order = ("dropped", "kept", "edited", "inserted", "moved")
     found = {op: sum(row.op == op for row in rows) for op in OPS}
-    return tuple((op, folding.SYMBOLS[op], found[op]) for op in order if found[op] or op != "moved")
+    return tuple((op, folding.SYMBOLS[op], found[op]) for op in order if found[op])
 
 
 def _checks(event: Event, rows: Sequence[Row]) -> tuple[Check, ...]:
@@ -203,13 +219,13 @@ def _checks(event: Event, rows: Sequence[Row]) -> tuple[Check, ...]:
     whole = Check(not broken, f"{broken} tool messages lost their partner" if broken else _whole(pairs))
     first = next((item.message for item in event.after if str(item.message.role) != "system"), None)
     user = first is not None and str(first.role) == "user"
-    starts = Check(user, "starts with a user message" if user else "starts with an assistant message")
+    starts = Check(user, "a user message first" if user else "an assistant message first")
     freed = event.before_tokens - event.after_tokens
     return (whole, starts, Check(freed > 0, f"frees {freed:,} tokens"))
 
 
 def _whole(pairs: int) -> str:
-    return f"{pairs} tool messages, pairs whole" if pairs else "no tool messages kept"
+    return f"tool pairs whole, {pairs:,} messages" if pairs else "no tool messages kept"
 
 
 def _strip(rows: Sequence[Row]) -> tuple[Mark, ...]:
@@ -248,12 +264,12 @@ def _shown(
     session: Session, replay: Replay, event: Event, rows: Sequence[Row], lines: Sequence[Line], urls: Urls,
     state: ReplayState,
 ) -> tuple[Shown, ...]:  # fmt: skip
-    change, bodies, shown = 0, 0, []
+    n_changes, bodies, shown = 0, 0, []
     for line in lines:
         number = None
         if line.op != "kept":
-            change += 1
-            number = change
+            n_changes += 1
+            number = n_changes
         body = None
         if line.op in ("inserted", "edited") and not line.folded and bodies < MOST_BODIES:
             bodies += 1
@@ -278,5 +294,3 @@ def _body(session: Session, replay: Replay, event: Event, row: Row) -> Body:
         return Body(before=(Span("same", before[:BODY_CHARS]),), note="The edited text is not kept by this policy.")
     spans = word_diff(before[:BODY_CHARS], after[:BODY_CHARS])
     return Body(*spans, left=max(len(before) - BODY_CHARS, 0))
-
-

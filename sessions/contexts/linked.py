@@ -67,7 +67,9 @@ def removal(session: Session) -> Removal:
                 if places.setdefault(name, [index])[-1] != index:
                     places[name].append(index)
                 excerpts.setdefault(name, _excerpt(found.text, name))
-    sorts = tuple(Removed(name, counts[name], *excerpts[name], _where(places[name])) for name in ORDER if name in counts)
+    sorts = tuple(
+        Removed(name, counts[name], *excerpts[name], _where(places[name])) for name in ORDER if name in counts
+    )
     return Removal(sorts, session.n_images, n_scanned, session.n_messages)
 
 

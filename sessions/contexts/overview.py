@@ -65,11 +65,13 @@ class Overview:
     def per_token(self) -> float:
         """Bytes per token of this session's text: messages without images, documents or opaque blocks."""
         media = {Kind.IMAGE, Kind.DOCUMENT, Kind.OPAQUE}
-        return bytes_per_token([
-            (size, sum(kinds.values()))
-            for kinds, size in zip(self.kinds, self.n_bytes, strict=True)
-            if not media & set(kinds)
-        ])
+        return bytes_per_token(
+            [
+                (size, sum(kinds.values()))
+                for kinds, size in zip(self.kinds, self.n_bytes, strict=True)
+                if not media & set(kinds)
+            ]
+        )
 
     @cached_property
     def full_weight(self) -> int:

@@ -68,6 +68,7 @@ class EventRow:
     chosen: bool
     href: str
     diff_href: str
+    measure: int
     fires: str
     reason: str
 
@@ -137,7 +138,9 @@ def build_replay(session: Session, state: ReplayState, urls: Urls | None = None)
     tokens = replay.context_tokens[request] if request is not None else None
     label = replay.labels[request] if request is not None else None
     sample = next((g for g in reversed(replay.gates) if g is not None), None)
-    words = f"{sample.operator} {sample.threshold:,} {sample.unit}" if sample else ""
+    words = (
+        f"{'≥' if sample.operator == '>=' else sample.operator} {sample.threshold:,} {sample.unit}" if sample else ""
+    )
     return ReplayView(
         urls=urls,
         figure=figure_json(saw_figure(_saw(session.pk, ran, state, number, gate, request))),
@@ -239,6 +242,7 @@ def _event(replay: Replay, number: int, urls: Urls, state: ReplayState, *, chose
         event.inserted, chosen,
         href=urls.to_replay(state, event=number, request=None),
         diff_href=urls.to_diff(state, event=number, request=None, rows=None),
+        measure=event.gate.measure,
         fires=f"{_fires(event)} {event.gate.unit}",
         reason=event.gate.reason,
     )  # fmt: skip
