@@ -10,14 +10,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import plotly.io
-from django.utils.safestring import mark_safe
+from django.utils.safestring import SafeString
 
 from sessions import figures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from django.utils.safestring import SafeString
 
 Figure = dict[str, Any]
 LABEL_SIZE = 10.5
@@ -33,7 +31,7 @@ def figure_json(figure: Figure) -> SafeString:
     tests validate every figure with real colours in.  Escaped as Django's ``json_script`` does.
     """
     text = plotly.io.to_json(figure, validate=False, engine="json")
-    return mark_safe(str(text).translate(_ESCAPES))
+    return SafeString(str(text).translate(_ESCAPES))
 
 
 def roles(figure: Figure) -> set[str]:
@@ -107,7 +105,7 @@ def nice_top(value: float) -> int:
     """The smallest of 1, 2, 2.5, 3, 4, 5, 6, 8, 10 times a power of ten that is not below ``value`` (10 at least)."""
     if value <= 10:
         return 10
-    power = 10 ** math.floor(math.log10(value))
+    power: int = 10 ** math.floor(math.log10(value))
     return next(round(step * power) for step in (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if step * power >= value)
 
 

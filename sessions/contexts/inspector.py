@@ -136,7 +136,7 @@ def inspected(session_id: str, view: Overview, index: int) -> Inspected:
 
 def _reference(view: Overview, index: int, over: Block | None) -> str:
     if over is not None:
-        return f"image rule of {view.weighed.model.name or 'the model'}"
+        return view.weighed.model.name or "unknown model"
     return {
         Label.MEASURED: "recorded output of this reply",
         Label.CALIBRATED: f"o200k × {view.weighed.ratio:.2f}, fitted to this session",

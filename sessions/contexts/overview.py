@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sessions import selectors
-from sessions.charts.bars import FLAGGED_FROM, Bar
+from sessions.charts.bars import FLAGGED_FROM, Bar, Pressure
 from sessions.charts.marks import figure_json
-from sessions.charts.pressure import KINDS, Pressure, pressure_figure
+from sessions.charts.pressure import KINDS, pressure_figure
 from sessions.charts.scale import bytes_per_token
 from sessions.engine import registry
 from sessions.engine.series import recorded_series

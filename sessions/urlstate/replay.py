@@ -169,7 +169,7 @@ def _params(query: Mapping[str, str], policy: str, errors: dict[str, str]) -> tu
     kept: list[tuple[str, str]] = []
     for key, text in query.items():
         name = key.removeprefix("p.")
-        if name == key or not text and name in specs and not specs[name].optional:
+        if name == key or (not text and name in specs and not specs[name].optional):
             continue
         try:
             value = getattr(parameters.build(kind, {name: text.replace(",", "").rstrip(" %")}), name)
