@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from csp.constants import NONCE, NONE, SELF
 
 import ctxweb
-from csp.constants import NONCE, NONE, SELF
-from ctxweb.env import data_dir, env_bool, env_str
+from ctxweb.env import data_dir, env_bool, env_int, env_str
 
 PACKAGE = Path(ctxweb.__file__).resolve().parent
 BUNDLED = PACKAGE / "_bundled"
@@ -15,23 +19,67 @@ ROOT = BUNDLED if BUNDLED.is_dir() else PACKAGE.parent
 DATA = data_dir()
 
 
+def _folder(*parts: str) -> Path:
+    """A folder in the data directory, made if missing."""
+    path = DATA.joinpath(*parts)
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
 def _secret_key() -> str:
-    """The key from the environment, else one made once and kept in the data directory."""
+    """The key from the environment, else one made once and kept in the data directory.
+
+    Server and worker may start together on a fresh directory: whoever links its key into place first wins.
+    """
     given = env_str("CTXWEB_SECRET_KEY")
     if given:
         return given
     path = DATA / "secret_key"
     if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(50), encoding="utf-8")
+        draft = DATA / f"secret_key.{os.getpid()}"
+        draft.touch(mode=0o600)
+        draft.write_text(secrets.token_urlsafe(50), encoding="utf-8")
+        try:
+            path.hardlink_to(draft)
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
     return path.read_text(encoding="utf-8")
+
+
+def _names(variable: str, default: str = "") -> list[str]:
+    return [name.strip() for name in env_str(variable, default).split(",") if name.strip()]
+
+
+def _database() -> dict[str, Any]:
+    """``DATABASE_URL``, else SQLite in the data directory.
+
+    SQLite: WAL lets readers go on while the worker writes; IMMEDIATE takes the write lock when a transaction starts,
+    so two writers wait for each other instead of failing half-way.
+    """
+    url = env_str("DATABASE_URL") or f"sqlite:///{DATA / 'ctxweb.sqlite3'}"
+    # Connections are kept for a minute; a broken one is noticed before it is used.
+    config: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
+    if config["ENGINE"] == "django.db.backends.sqlite3":
+        config["OPTIONS"] = {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+            **config.get("OPTIONS", {}),
+        }
+    return config
 
 
 SECRET_KEY = _secret_key()
 DEBUG = env_bool("CTXWEB_DEBUG")
-ALLOWED_HOSTS = [h for h in env_str("CTXWEB_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]").split(",") if h]
+# Strict on loopback too: a page elsewhere may point its own host name at 127.0.0.1 (DNS rebinding).
+ALLOWED_HOSTS = _names("CTXWEB_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
+CSRF_TRUSTED_ORIGINS = _names("CTXWEB_TRUSTED_ORIGINS")
+REQUIRE_LOGIN = env_bool("CTXWEB_REQUIRE_LOGIN")
 
 INSTALLED_APPS = [
+    "ctxweb.apps.CtxwebConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -43,14 +91,18 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "ctxweb.middleware.request_id",
     "django.middleware.security.SecurityMiddleware",
+    "ctxweb.middleware.upload_limit",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "ctxweb.middleware.login_wall",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 
@@ -73,18 +125,23 @@ TEMPLATES = [
     },
 ]
 
-DATABASES = {
-    "default": {
-        "ENGINE": "django.db.backends.sqlite3",
-        "NAME": DATA / "ctxweb.sqlite3",
-        "OPTIONS": {
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-        },
-    },
-}
+DATABASES = {"default": _database()}
 
+# Accounts, where they are wanted.
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+# Names of our own: cookies do not know ports, and 127.0.0.1 is shared with every other local application.
+SESSION_COOKIE_NAME = "ctxweb_session"
+CSRF_COOKIE_NAME = "ctxweb_csrf"
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+
+# Headers.
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],
@@ -97,13 +154,84 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
     },
 }
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+if env_bool("CTXWEB_HTTPS"):
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    SECURE_HSTS_SECONDS = 365 * 24 * 3600
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
 USE_I18N = False
 USE_TZ = True
 
-STATIC_URL = "static/"
+# Static files: `ctxweb serve` collects them into the data directory, compressed and under hashed names
+# (docs/decisions/0003); with CTXWEB_DEBUG they are served as they lie in the source.
+STATIC_URL = "/static/"
 STATICFILES_DIRS = [ROOT / "static"]
-STATIC_ROOT = DATA / "static"
-MEDIA_ROOT = DATA / "blobs"
+STATIC_ROOT = _folder("static")
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = DEBUG
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "ctxweb.storage.StaticStorage"
+    },
+}
+
+# Uploads: always spooled to disk, beside the place where they will stay, so that no upload is held in memory.
+MEDIA_ROOT = _folder("blobs")
+FILE_UPLOAD_TEMP_DIR = _folder("tmp")
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+FILE_UPLOAD_PERMISSIONS = 0o600
+MAX_UPLOAD_BYTES = env_int("CTXWEB_MAX_UPLOAD_MB", 2048) * 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024  # form fields; files are limited by MAX_UPLOAD_BYTES alone
+DATA_UPLOAD_MAX_NUMBER_FILES = 1000
+
+# Background work.  The default broker is a folder: kombu's filesystem transport, with one folder for both directions.
+CELERY_BROKER_URL = env_str("CTXWEB_BROKER_URL", "filesystem://localhost")
+BROKER_IS_LOCAL = CELERY_BROKER_URL.startswith("filesystem:")
+if BROKER_IS_LOCAL:
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(_folder("queue", "messages")),
+        "data_folder_out": str(_folder("queue", "messages")),
+        "processed_folder": str(_folder("queue", "processed")),
+        "control_folder": str(_folder("queue", "control")),
+        "store_processed": False,
+        "polling_interval": 0.05,  # the transport's own second would allow one task per second
+    }
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_DEFAULT_QUEUE = "ctxweb"
+CELERY_TASK_IGNORE_RESULT = True  # the Job row is what the pages poll
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_SOFT_TIME_LIMIT = env_int("CTXWEB_TASK_SECONDS", 1800)
+CELERY_TASK_TIME_LIMIT = CELERY_TASK_SOFT_TIME_LIMIT + 60
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CONCURRENCY = env_int("CTXWEB_WORKER_PROCESSES", 1)
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = 300_000  # KB; the process is replaced after a task that went beyond
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = TIME_ZONE
+WORKER_HEARTBEAT = DATA / "queue" / "worker.heartbeat"
+
+LOG_LEVEL = env_str("CTXWEB_LOG_LEVEL", "INFO").upper()
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request_id": {"()": "ctxweb.logs.RequestIdFilter"}},
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {name} [{request_id}] {message}", "style": "{"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "filters": ["request_id"], "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "loggers": {
+        "ctxweb": {"level": LOG_LEVEL},
+        "sessions": {"level": LOG_LEVEL},
+        "django.server": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
+    },
+}

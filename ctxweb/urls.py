@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
-urlpatterns = [path("", include("sessions.urls"))]
+import ctxweb.celery  # noqa: F401 - the views send tasks through this application, not through Celery's default
+from ctxweb.health import healthz, readyz
+
+health_urls = [
+    path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
+]
+
+account_urls = [
+    path("login/", LoginView.as_view(template_name="sessions/login.html"), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+]
+
+urlpatterns = [*health_urls, *account_urls, path("", include("sessions.urls"))]

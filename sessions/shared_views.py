@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from sessions import figures, selectors
 from sessions.contexts import facts, linked, replays
-from sessions.contexts.diff import build_diff
+from sessions.contexts.diff import build_diff, build_run
 from sessions.contexts.overview import overview
 from sessions.contexts.replay import build_replay
 from sessions.contexts.urls import Urls
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class SharedView:
     """One view of a session as links show it.
 
-    ``frozen`` makes the stored state of a query; ``claim`` a line that says what there is to see; ``about`` the line
-    under it; ``context`` what the template needs, given what the stranger looks at and the link's own path;
+    ``frozen`` makes the stored state of a query; ``claim`` a line that says what there is to see; ``options`` how it
+    was replayed; ``context`` what the template needs, given what the stranger looks at and the link's own path;
     ``document`` the same as JSON.
     """
 
@@ -40,24 +40,17 @@ class SharedView:
     json_words: str
     frozen: Callable[[Mapping[str, str]], str]
     claim: Callable[[Session, str], str]
-    about: Callable[[Session, str], str]
+    options: Callable[[str], str]
     context: Callable[[Session, str, Mapping[str, str], str], dict[str, Any]]
     document: Callable[[Session, str], dict[str, Any]]
     address: Callable[[Session], str]
 
 
-def _about(session: Session, state: str) -> str:
-    """Title, format, model and length, cleaned."""
+def about(session: Session) -> str:
+    """Title, format, model and length of a session, cleaned."""
     lengths = f"{session.n_messages:,} messages, {session.n_requests:,} requests"
     parts = [format_label(session.format), session.model or "model not recorded", lengths]
-    return linked.cleaned(f"{session}. {', '.join(parts)}.") + _replayed(state)
-
-
-def _replayed(state: str) -> str:
-    if not state:
-        return ""
-    options = " ".join(replay_state.arguments(_stored(state)))
-    return f" Replayed with {options}."
+    return str(linked.cleaned(f"{session}. {', '.join(parts)}."))
 
 
 def _stored(state: str) -> ReplayState:
@@ -84,9 +77,9 @@ def _session_context(session: Session, state: str, looking: Mapping[str, str], b
 
 
 def _session_document(session: Session, state: str) -> dict[str, Any]:
-    weighed = selectors.load_weighed(session.pk)
-    document: dict[str, Any] = report.inspect_document(session.format, [weighed], [])
-    return document
+    """``ctxweb.inspect/1`` of this session alone; what the upload skipped is not the stranger's business."""
+    found = report.session_document(selectors.load_weighed(session.pk))
+    return {"schema": "ctxweb.inspect/1", "format": session.format, "sessions": [found], "skipped": []}
 
 
 # ---- replay and diff
@@ -94,6 +87,10 @@ def _session_document(session: Session, state: str) -> dict[str, Any]:
 
 def _replay_frozen(query: Mapping[str, str]) -> str:
     return replay_state.query(replay_state.parse(query))
+
+
+def _options(state: str) -> str:
+    return " ".join(replay_state.arguments(_stored(state)))
 
 
 def _looked(state: str, looking: Mapping[str, str]) -> ReplayState:
@@ -107,16 +104,16 @@ def _urls(base: str) -> Urls:
 
 def _replay_claim(session: Session, state: str) -> str:
     ran = replays.run(session.pk, _stored(state))
-    n, recorded = len(ran.replay.events), session.n_compactions
+    n = len(ran.replay.events)
     peak = max((tokens for tokens in ran.replay.context_tokens if tokens is not None), default=0)
-    times = "never compacts" if not n else f"compacts {'once' if n == 1 else f'{n:,} times'}"
-    return f"{ran.replay.policy.label} {times}, recorded {recorded:,}; peak {figures.count(peak)} tokens"
+    found = f"{n:,} compaction{'' if n == 1 else 's'}, {session.n_compactions:,} recorded"
+    return f"{ran.replay.policy.label}: {found}, peak {figures.count(peak)} tokens"
 
 
 def _replay_context(session: Session, state: str, looking: Mapping[str, str], base: str) -> dict[str, Any]:
     looked = _looked(state, looking)
     view = build_replay(session, looked, _urls(base))
-    return {"view": linked.cleaned(replace(view, figure=linked.cleaned_figure(view.figure))), "state": looked}
+    return {"replay": linked.cleaned(replace(view, figure=linked.cleaned_figure(view.figure))), "state": looked}
 
 
 def _replay_document(session: Session, state: str) -> dict[str, Any]:
@@ -136,26 +133,56 @@ def _diff_claim(session: Session, state: str) -> str:
 
 def _diff_context(session: Session, state: str, looking: Mapping[str, str], base: str) -> dict[str, Any]:
     looked = _looked(state, looking)
-    return {"view": linked.cleaned(build_diff(session, looked, _urls(base))), "state": looked}
+    return {"diff": linked.cleaned(build_diff(session, looked, _urls(base))), "state": looked}
+
+
+def rows_context(session: Session, state: str, looking: Mapping[str, str], base: str) -> dict[str, Any]:
+    """One unfolded run of the diff; no lines where none is asked for."""
+    return {"lines": linked.cleaned(build_run(session, _looked(state, looking), _urls(base)))}
 
 
 NOBODY = "Nobody can reach the rest of your library from it."
+CHART = "Anyone with the link sees this chart, these parameters and every event of it, frozen as they are now."
+LISTS = "Anyone with the link sees the lists before and after this event, and the replay it belongs to, frozen."
+PRESSURE = "Anyone with the link sees this session's figures and its pressure chart."
+
+
+def _at(name: str) -> Callable[[Session], str]:
+    return lambda session: reverse(f"sessions:{name}", args=[session.pk])
+
 
 VIEWS = {
     "session": SharedView(
-        f"Anyone with the link sees this session's figures and its pressure chart. {NOBODY}",
-        "sessions/_link_session.html", "Session", _session_frozen, lambda session, _: linked.session_claim(session),
-        lambda session, _: _about(session, ""), _session_context, _session_document,
-        lambda session: reverse("sessions:session", args=[session.pk]),
+        shows=f"{PRESSURE} {NOBODY}",
+        template="sessions/_link_session.html",
+        json_words="Session",
+        frozen=_session_frozen,
+        claim=lambda session, _: linked.session_claim(session),
+        options=lambda _: "",
+        context=_session_context,
+        document=_session_document,
+        address=_at("session"),
     ),
     "replay": SharedView(
-        f"Anyone with the link sees this chart, these parameters and every event of it, frozen as they are now. {NOBODY}",
-        "sessions/_replay_view.html", "Replay", _replay_frozen, _replay_claim, _about, _replay_context, _replay_document,
-        lambda session: reverse("sessions:replay", args=[session.pk]),
+        shows=f"{CHART} {NOBODY}",
+        template="sessions/_replay_view.html",
+        json_words="Replay",
+        frozen=_replay_frozen,
+        claim=_replay_claim,
+        options=_options,
+        context=_replay_context,
+        document=_replay_document,
+        address=_at("replay"),
     ),
     "diff": SharedView(
-        f"Anyone with the link sees the lists before and after this event, and the replay it belongs to, frozen. {NOBODY}",
-        "sessions/_diff_view.html", "Replay", _replay_frozen, _diff_claim, _about, _diff_context, _replay_document,
-        lambda session: reverse("sessions:diff", args=[session.pk]),
+        shows=f"{LISTS} {NOBODY}",
+        template="sessions/_diff_view.html",
+        json_words="Replay",
+        frozen=_replay_frozen,
+        claim=_diff_claim,
+        options=_options,
+        context=_diff_context,
+        document=_replay_document,
+        address=_at("diff"),
     ),
-}  # fmt: skip
+}

@@ -42,6 +42,7 @@ link_urls: list[URLPattern] = [
     path("l/<str:token>/", links.link, name="link"),
     path("l/<str:token>/replay/", links.link_part, {"part": "replay"}, name="link_replay"),
     path("l/<str:token>/diff/", links.link_part, {"part": "diff"}, name="link_diff"),
+    path("l/<str:token>/removed/", links.link_removed, name="link_removed"),
     path("l/<str:token>/view.json", links.link_json, name="link_json"),
 ]
 

@@ -51,7 +51,7 @@ class _Writer:
     def __init__(self, file: BinaryIO, *, with_image: bool) -> None:
         self._file = file
         self._with_image = with_image
-        self._rng = random.Random(SEED)
+        self._rng = random.Random(SEED)  # noqa: S311  the demo is to be the same every time
         self._clock = datetime(2026, 10, 6, 8, 12, 5, tzinfo=UTC)
         self._parent: str | None = None
         self._session = self._uuid()
@@ -142,9 +142,10 @@ class _Writer:
         name = "mcp__browser__screenshot"
         arguments = {"url": "http://localhost:5173/checkout?voucher=open", "width": size[0], "height": size[1]}
         note = {"type": "text", "text": f"Screenshot taken, {size[0]} x {size[1]} pixels."}
+        seed = self._rng.randint(1, 9_999)
         if not self._with_image:
             return name, arguments, [note, {"type": "text", "text": "[picture left out]"}]
-        data = screenshot(*size, SCREENSHOT_BASE64 if large else SMALL_BASE64, self._rng.randint(1, 9_999))
+        data = screenshot(*size, SCREENSHOT_BASE64 if large else SMALL_BASE64, seed)
         picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
         return name, arguments, [note, picture]
 
@@ -160,6 +161,7 @@ class _Writer:
                 small = len(part["source"]["data"]) == SMALL_BASE64
                 width, height = SMALL_SIZE if small else (SCREENSHOT_SIDE, SCREENSHOT_SIDE)
                 total += tokens_of_size(width, height, "high-res") + IMAGE_WRAPPER
+                self._rng.random()  # as the text in its place would, so that both variants tell the same story
         return total
 
     def _user(self, content: Any, **fields: Any) -> None:

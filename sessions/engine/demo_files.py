@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import random
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import random
 
 ROOT = "/home/mira/code/lantern-shop"
 COMPONENTS = (

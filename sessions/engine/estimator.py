@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sessions.engine.model_info import ModelInfo
-from sessions.engine.types import Block
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.engine.model_info import ModelInfo
+    from sessions.engine.types import Block
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def loads(data: bytes) -> Any:
     are accepted.
     """
     data = data.removeprefix(_BOM)
-    if b"\\ud" in data or b"\\uD" in data:
+    if b"\\u" in data and (b"\\ud" in data or b"\\uD" in data):
         data = _ESCAPE.sub(_repaired, data)
     try:
         text = data.decode("utf-8")
@@ -216,11 +216,14 @@ class Source:
         return follow(self._last[1], origin.path)
 
     def _first_lines(self) -> list[Line]:
+        """Lines up to the head's size; one too long to be read does not use it up."""
         found: list[Line] = []
+        n_read = 0
         for line in self._lines():
+            n_read += len(line.data or b"")
             if not line.blank:
                 found.append(line)
-            if len(found) >= HEAD_LINES or line.offset + line.length >= limits.HEAD_BYTES:
+            if len(found) >= HEAD_LINES or n_read >= limits.HEAD_BYTES:
                 break
         return found
 

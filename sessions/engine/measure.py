@@ -11,10 +11,13 @@ import binascii
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sessions.engine.images import media_facts
-from sessions.engine.tokenizer import Counts, TokenCounter
 from sessions.engine.types import Block, Content, Kind, Media, Message, Parsed, Transcript
+
+if TYPE_CHECKING:
+    from sessions.engine.tokenizer import Counts, TokenCounter
 
 OnMedia = Callable[[str, str, bytes], None]
 """Called with the sha256 of the decoded bytes, the media type and the bytes of each base64 image or document."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 import gc
 import json
 import zlib
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import EngineError
 from sessions.engine.types import (
@@ -26,6 +25,9 @@ from sessions.engine.types import (
     Transcript,
     Usage,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 VERSION = 1
 Row = list[Any]

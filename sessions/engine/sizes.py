@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from sessions.engine.estimator import Estimator
+from typing import TYPE_CHECKING
+
 from sessions.engine.model_info import ModelInfo, model_info
 from sessions.engine.registry import get
-from sessions.engine.types import Message, Transcript
+
+if TYPE_CHECKING:
+    from sessions.engine.estimator import Estimator
+    from sessions.engine.types import Message, Transcript
 
 
 def estimator_named(name: str) -> Estimator:

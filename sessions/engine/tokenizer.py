@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from queue import Queue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from sessions.engine.limits import LONG_TEXT_CHARS
 from sessions.engine.vocabulary import encoding
@@ -77,7 +77,7 @@ def _encoded(encode: Callable[[str], list[int]], text: str) -> Counted:
         return Counted(len(encode(text)))
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException:  # pyo3's PanicException derives from BaseException (estimators 5.3)
+    except BaseException:  # noqa: BLE001  pyo3's PanicException derives from BaseException (estimators 5.3)
         return Counted(_encoded_in_pieces(encode, text), approximate=True)
 
 
@@ -90,7 +90,7 @@ def _encoded_in_pieces(encode: Callable[[str], list[int]], text: str) -> int:
             total += len(encode(piece))
         except (KeyboardInterrupt, SystemExit):
             raise
-        except BaseException:
+        except BaseException:  # noqa: BLE001  as above
             total += (len(piece.encode("utf-8", "replace")) + 3) // 4
     return total
 
@@ -132,7 +132,7 @@ class LineCounter:
             return Counted(self._by_line(text))
         except (KeyboardInterrupt, SystemExit):
             raise
-        except BaseException:  # see _encoded
+        except BaseException:  # noqa: BLE001  see _encoded
             return count(text, self._name)
         finally:
             self._turn.release()
@@ -285,7 +285,7 @@ class TokenCounter:
                 thread.join()
         self._started = False
 
-    def __enter__(self) -> TokenCounter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_exc: object) -> None:

@@ -41,7 +41,7 @@ def encoding(name: str = "o200k_base") -> tiktoken.Encoding:
 
 @cache
 def _build(name: str) -> tiktoken.Encoding:
-    if os.environ.get("TIKTOKEN_CACHE_DIR"):
+    if os.environ.get("TIKTOKEN_CACHE_DIR"):  # noqa: TID251  tiktoken's own switch, which it reads itself
         return tiktoken.get_encoding(name)
     # A tiktoken_ext plugin of the same name would raise "Duplicate encoding name"; lending our loader for the length of
     # one call keeps tiktoken's own pattern and special tokens (estimators 2.4).

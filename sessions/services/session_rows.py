@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from sessions.engine.calibrate import Weighed
     from sessions.engine.types import Message, Parsed, Transcript
 
+TYPED, META, ATTACHMENT, SUMMARY, REINJECTED, ERROR, APPROXIMATE = (int(flag) for flag in Flag)
+MAX_COUNT = 2**63 - 1
 SPARK_POINTS = 60
 TITLE_CHARS = 80
 COLUMNS = (
@@ -54,7 +56,7 @@ def pack_sessions(upload: Upload, parsed: Parsed) -> list[PackedSession]:
         session.id, session.upload, session.position = key, upload, position
         parent = ids.get(transcript.parent_id) if transcript.parent_id else None
         session.parent_id = parent if parent != key else None
-        session.title = (transcript.title or _first_prompt(transcript) or upload.filename)[:255]
+        session.title = plain(transcript.title or _first_prompt(transcript) or upload.filename, 255)
         packed.append(PackedSession(session, pack.pack(transcript), rows))
     return packed
 
@@ -105,10 +107,11 @@ def message_rows(key: str, weighed: Weighed) -> list[tuple[Any, ...]]:
         request = replies.get(message.index)
         rows.append(
             (
-                key, message.index, str(message.role), ",".join(kinds(message)), message.preview[:255],
+                key, message.index, str(message.role), ",".join(kinds(message)), plain(message.preview, 255),
                 wire[message.index], pressure[message.index],
-                weighed.tokens[message.index], str(weighed.labels[message.index]), weighed.worst_overcount(message),
-                None if request is None else contexts[request], request, int(_flags(message)),
+                bounded(weighed.tokens[message.index]), str(weighed.labels[message.index]),
+                weighed.worst_overcount(message),
+                None if request is None else known(contexts[request]), request, _flags(message),
             )
         )  # fmt: skip
     return rows
@@ -121,32 +124,32 @@ def _session(weighed: Weighed, rows: Sequence[tuple[Any, ...]]) -> Session:
     peak, peak_label = _peak(weighed)
     usage = usage_totals(transcript) or {}
     return Session(
-        native_id=transcript.id[:255],
+        native_id=plain(transcript.id, 255),
         format=transcript.format,
-        model=transcript.model[:100],
-        client=transcript.client[:100],
+        model=plain(transcript.model, 100),
+        client=plain(transcript.client, 100),
         n_messages=len(transcript.messages),
         n_requests=len(transcript.requests),
         n_images=transcript.n_images,
         n_tool_calls=transcript.n_tool_calls,
         wire_bytes=sum(r[at["wire_bytes"]] for r in rows),
         pressure_bytes=sum(r[at["pressure_bytes"]] for r in rows),
-        tokens=weighed.total_tokens,
+        tokens=bounded(weighed.total_tokens),
         tokens_label=str(weighed.total_label),
-        usage_input=usage.get("input"),
-        usage_cache_read=usage.get("cache_read"),
-        usage_cache_write=usage.get("cache_write"),
-        usage_output=usage.get("output"),
+        usage_input=known(usage.get("input")),
+        usage_cache_read=known(usage.get("cache_read")),
+        usage_cache_write=known(usage.get("cache_write")),
+        usage_output=known(usage.get("output")),
         worst_overcount=worst[at["overcount"]] if worst else None,
         worst_message=worst[at["index"]] if worst else None,
         n_compactions=len(transcript.compactions),
-        peak_context=peak,
+        peak_context=known(peak),
         peak_label=peak_label,
-        window=weighed.window,
+        window=bounded(weighed.window),
         started_at=_moment(transcript.started_at),
         ended_at=_moment(transcript.ended_at),
         spark=_spark(weighed, worst[at["index"]] if worst else None),
-        warnings=list(weighed.warnings),
+        warnings=[plain(warning) for warning in weighed.warnings],
     )
 
 
@@ -175,16 +178,30 @@ def _spark(weighed: Weighed, worst_message: int | None) -> dict[str, Any]:
     }
 
 
-def _flags(message: Message) -> Flag:
-    flags = Flag(0)
-    flags |= Flag.TYPED if message.typed else Flag(0)
-    flags |= Flag.META if message.meta else Flag(0)
-    flags |= Flag.ATTACHMENT if message.attachment else Flag(0)
-    flags |= Flag.SUMMARY if message.summary else Flag(0)
-    flags |= Flag.REINJECTED if message.compaction is not None and not message.summary else Flag(0)
-    leaves = tuple(message.leaves())
-    flags |= Flag.ERROR if any(leaf.is_error for leaf in leaves) else Flag(0)
-    return flags | (Flag.APPROXIMATE if any(leaf.approximate for leaf in leaves) else Flag(0))
+def _flags(message: Message) -> int:
+    """The message's ``Flag`` bits; added up as integers because enum arithmetic is slow in bulk."""
+    bits = TYPED * message.typed + META * message.meta + ATTACHMENT * bool(message.attachment)
+    bits += SUMMARY * message.summary + REINJECTED * (message.compaction is not None and not message.summary)
+    has_error = is_approximate = False
+    for leaf in message.leaves():
+        has_error |= leaf.is_error
+        is_approximate |= leaf.approximate
+    return bits + ERROR * has_error + APPROXIMATE * is_approximate
+
+
+def plain(text: str, limit: int | None = None) -> str:
+    """``text`` as a database keeps it: PostgreSQL has no place for NUL, and columns have a width."""
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")[:limit]
+
+
+def bounded(count: int) -> int:
+    """A recorded count within what an integer column holds: a broken file may claim any number."""
+    return max(0, min(count, MAX_COUNT))
+
+
+def known(count: int | None) -> int | None:
+    """``bounded``, for counts that a recording may lack."""
+    return None if count is None else bounded(count)
 
 
 def _first_prompt(transcript: Transcript) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from sessions import selectors, shared_views
 from sessions.contexts import linked
-from sessions.engine.redact import ORDER
 from sessions.forms import ShareForm
 from sessions.models import ReplayLink, Session
 from sessions.services import links as service
@@ -80,7 +80,7 @@ def share_removed(request: HttpRequest, session_id: str) -> HttpResponse:
     context: dict[str, Any] = {"session": session}
     try:
         context["removal"] = linked.removal(session)
-    except (FileNotFoundError, OSError):
+    except OSError:
         context["problem"] = "The uploaded file is missing from the store, so its text cannot be looked through."
     name = "sessions/_share_removed.html" if asks_fragment(request) else "sessions/share_removed.html"
     return varied(render(request, name, context))
@@ -141,18 +141,34 @@ def link_part(request: HttpRequest, token: str, found: ReplayLink, part: str) ->
 def _linked_page(request: HttpRequest, token: str, found: ReplayLink, view: str) -> HttpResponse:
     chosen = shared_views.VIEWS[view]
     base = reverse("sessions:link_replay" if view != "session" else "sessions:link", args=[token])
+    if view == "diff" and "rows" in request.GET and asks_fragment(request):
+        context = shared_views.rows_context(found.session, found.state, request.GET, base)
+        return varied(render(request, "sessions/_diff_rows.html", context))
     context = chosen.context(found.session, found.state, request.GET, base)
     if asks_fragment(request):
         return varied(render(request, chosen.template, context))
     context |= {
         "link": found,
-        "about": chosen.about(found.session, found.state),
+        "shown": view,
+        "about": shared_views.about(found.session),
+        "options": chosen.options(found.state),
         "fragment": chosen.template,
-        "sorts": ORDER,
+        "removed_url": reverse("sessions:link_removed", args=[token]),
         "json_url": reverse("sessions:link_json", args=[token]),
         "json_words": chosen.json_words,
     }
     return varied(render(request, "sessions/link.html", context))
+
+
+@require_safe
+@for_strangers(counted=False)
+def link_removed(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
+    """How much was taken out, by sort: numbers only, a stranger is not told where."""
+    context: dict[str, Any] = {"link": found, "back": reverse("sessions:link", args=[token])}
+    with suppress(OSError):
+        context["removal"] = linked.removal(found.session)
+    name = "sessions/_link_removed.html" if asks_fragment(request) else "sessions/link_removed.html"
+    return varied(render(request, name, context))
 
 
 @require_safe

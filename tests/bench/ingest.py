@@ -1,4 +1,4 @@
-"""Times ``ctxweb ingest`` and a peer on generated transcripts: ``make bench`` or ``python -m tests.bench.ingest``.
+"""Times ``ctxweb ingest`` and a peer on generated transcripts: ``make bench`` or ``python -m tests.bench``.
 
 Every run starts in a fresh data directory.  Memory is the summed PSS of the process tree, read from
 /proc/<pid>/smaps_rollup every 20 ms, so pages that processes share are counted once.  The generator of the files is
@@ -203,7 +203,3 @@ def report(rows: list[tuple[str, Run, Run | None]], runs: int, peer: str | None)
             "",
         ]
     )
-
-
-if __name__ == "__main__":
-    main()

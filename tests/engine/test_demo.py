@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import itertools
 import json
 from typing import Any
 
@@ -73,7 +74,8 @@ def test_the_screenshot_is_the_founding_example(messages: list[list[dict[str, An
 
 def test_other_images_are_over_counted_less(messages: list[list[dict[str, Any]]]) -> None:
     found = [(index, source) for index, lines in enumerate(messages) for source in images_of(lines)]
-    assert len(found) == 3 and found[0][0] == 37
+    assert len(found) == 3
+    assert found[0][0] == 37
     for _, source in found[1:]:
         with Image.open(io.BytesIO(base64.b64decode(source["data"]))) as picture:
             picture.load()
@@ -103,9 +105,10 @@ def test_every_call_has_its_result_next(messages: list[list[dict[str, Any]]]) ->
 def test_usage_is_coherent(messages: list[list[dict[str, Any]]]) -> None:
     usages = [(i, usage_of(lines)) for i, lines in enumerate(messages) if lines[0]["type"] == "assistant"]
     contexts = [context_of(usage) for _, usage in usages]
-    assert contexts == sorted(contexts) and 60_000 <= contexts[-1] <= 70_000
+    assert contexts == sorted(contexts)
+    assert 60_000 <= contexts[-1] <= 70_000
     assert 60_000 <= contexts[-1] + usages[-1][1]["output_tokens"] - demo.OVERHEAD <= 64_000
-    for (_, before), (_, usage) in zip(usages, usages[1:], strict=False):
+    for (_, before), (_, usage) in itertools.pairwise(usages):
         assert usage["cache_read_input_tokens"] == context_of(before)
         assert context_of(usage) > context_of(before) + before["output_tokens"]
     at = next(n for n, (index, _) in enumerate(usages) if index == 38)

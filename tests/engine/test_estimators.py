@@ -44,14 +44,17 @@ def test_the_issue_s_estimators_are_registered() -> None:
 @pytest.mark.parametrize("name", sorted(plugins("estimators")))
 def test_contract(name: str) -> None:
     estimator = plugins("estimators")[name]
-    assert estimator.name == name and estimator.label and estimator.source
+    assert estimator.name == name
+    assert estimator.label
+    assert estimator.source
     assert estimator.unit in {"bytes", "tokens", "chars"}
     seen = [leaf.kind for block in BLOCKS.values() for leaf in block.leaves()]
     assert set(seen) == set(Kind)
     for model in (OPUS, SONNET, model_info("gpt-4o"), model_info("gemini-2.5-pro"), model_info("no such model")):
         for block in (*BLOCKS.values(), *(Block(kind) for kind in Kind)):
             size = estimator.size(block, model)
-            assert isinstance(size, int) and size >= 0
+            assert isinstance(size, int)
+            assert size >= 0
             assert estimator.size(block, model) == size
 
 
@@ -105,7 +108,9 @@ def test_claude_images(
 def test_claude_images_respect_the_tier(width: int, height: int, tier: str) -> None:
     side, most = rules.TIERS[tier]
     new_width, new_height = rules.claude_image_size(width, height, tier)
-    assert 1 <= new_width <= width and 1 <= new_height <= height and max(new_width, new_height) <= side
+    assert 1 <= new_width <= width
+    assert 1 <= new_height <= height
+    assert max(new_width, new_height) <= side
     assert 1 <= rules.claude_image_tokens(width, height, tier) <= most
     assert rules.claude_image_tokens(height, width, tier) == rules.claude_image_tokens(width, height, tier)
 

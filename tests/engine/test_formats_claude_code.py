@@ -30,9 +30,9 @@ def user(uuid: str, parent: str | None, text: Any, **more: Any) -> dict[str, Any
     return {"type": "user", "uuid": uuid, "parentUuid": parent, "message": {"role": "user", "content": text}, **more}
 
 
-def reply(uuid: str, parent: str | None, id: str, context: int, output: int, text: str = "ok") -> dict[str, Any]:
+def reply(uuid: str, parent: str | None, id: str, context: int, output: int) -> dict[str, Any]:
     usage = {"input_tokens": context, "output_tokens": output}
-    content = [{"type": "text", "text": text}]
+    content = [{"type": "text", "text": "ok"}]
     message = {"id": id, "role": "assistant", "content": content, "stop_reason": "end_turn", "usage": usage}
     return {"type": "assistant", "uuid": uuid, "parentUuid": parent, "message": message}
 

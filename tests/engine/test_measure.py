@@ -35,7 +35,8 @@ def test_sizes_and_tokens_of_every_level() -> None:
     assert (text.n_chars, text.n_bytes, text.n_tokens) == (9, 16, count("größe 中 😀").n_tokens)
     assert image.media is not None
     assert (image.media.n_base64, image.media.width, image.media.height) == (len(DATA), 40, 30)
-    assert image.media.sha256 == hashlib.sha256(PNG).hexdigest() and not image.media.problem
+    assert image.media.sha256 == hashlib.sha256(PNG).hexdigest()
+    assert not image.media.problem
     assert transcript.system[0].n_tokens == call.n_tokens
 
 
@@ -54,14 +55,17 @@ def test_media_are_handed_over_decoded() -> None:
         (hashlib.sha256(seen[1][2]).hexdigest(), "application/pdf", bytes(range(200, 256)) * 3),
     ]
     linked = blocks[2].media
-    assert linked is not None and (linked.n_url, linked.n_base64, linked.sha256) == (26, 0, "")
+    assert linked is not None
+    assert (linked.n_url, linked.n_base64, linked.sha256) == (26, 0, "")
 
 
 def test_broken_base64_is_kept_and_named() -> None:
     with TokenCounter() as counter:
         (block,) = Measure(counter)([Content(Kind.IMAGE, media_type="image/png", data="!!!!not base64 at all€")])
     assert block.media is not None
-    assert block.media.n_base64 == 22 and block.media.problem and block.media.width == 0
+    assert block.media.n_base64 == 22
+    assert block.media.problem
+    assert block.media.width == 0
 
 
 @given(st.binary(max_size=300), st.booleans(), st.booleans())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,7 +13,9 @@ from sessions.engine.errors import UnknownName, UnreadableInput
 from sessions.engine.jsonio import Source, dumps
 from sessions.engine.reading import read_contents, read_transcripts
 from sessions.engine.tokenizer import count
-from sessions.engine.types import Parsed
+
+if TYPE_CHECKING:
+    from sessions.engine.types import Parsed
 
 GOOD = (
     b'{"type":"user","uuid":"u1","sessionId":"s","message":{"role":"user","content":"Hello there"}}\n'
@@ -116,6 +118,13 @@ def test_a_line_over_the_limit_is_skipped_with_its_size(monkeypatch: pytest.Monk
     assert (skipped.line, skipped.offset) == (2, data.index(b"\n") + 1)
     assert skipped.reason.startswith("line of 100,099 bytes")
     assert len(parsed.transcripts[0].messages) == 2
+
+
+def test_a_first_line_over_the_limit_does_not_hide_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_LINE_BYTES", 2000)
+    parsed = read(said("y" * 100_000) + GOOD)
+    assert [skipped.line for skipped in parsed.skipped] == [1]
+    assert (parsed.format, len(parsed.transcripts[0].messages)) == ("claude_code", 2)
 
 
 def test_a_file_of_one_line_over_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,7 +67,9 @@ def test_memory_of_lines_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(300):
         text = f"line {number}\nand line {number + 1}\nend {number}"
         assert counter.count(text).n_tokens == expected(text)
-    assert len(counter._new) <= 50 and len(counter._old) <= 50 and len(counter._tails) <= 10
+    assert len(counter._new) <= 50
+    assert len(counter._old) <= 50
+    assert len(counter._tails) <= 10
 
 
 @pytest.mark.parametrize(
@@ -129,12 +131,14 @@ def test_counter_holds_back_a_fast_producer(monkeypatch: pytest.MonkeyPatch) -> 
 
     def produce() -> None:
         for number in range(40):
-            submitted.append(counter.submit(str(number) + "x" * tokenizer.CHUNK_CHARS))
+            ticket = counter.submit(str(number) + "x" * tokenizer.CHUNK_CHARS)
+            submitted.append(ticket)
 
     producer = threading.Thread(target=produce, daemon=True)
     producer.start()
     producer.join(0.5)
-    assert producer.is_alive() and len(submitted) <= tokenizer.BACKLOG_CHUNKS + 3
+    assert producer.is_alive()
+    assert len(submitted) <= tokenizer.BACKLOG_CHUNKS + 3
     gate.set()
     producer.join(60)
     assert len(submitted) == 40

@@ -32,7 +32,8 @@ def sample_names(folder: str) -> list[str]:
 
 @cache
 def truth() -> dict[str, dict[str, Any]]:
-    return loads((samples_dir() / "truth.json").read_bytes())["files"]
+    files: dict[str, dict[str, Any]] = loads((samples_dir() / "truth.json").read_bytes())["files"]
+    return files
 
 
 @cache

@@ -104,6 +104,17 @@ def test_odd_text_is_counted_and_stored(ingested: Ingest, text: bytes) -> None:
     assert MessageRow.objects.get(index=0).wire_bytes >= 9
 
 
+def test_impossible_figures_and_names_are_kept_within_bounds(ingested: Ingest) -> None:
+    data = session(3, session="nul \0 in a name").replace(b'"input_tokens":4', b'"input_tokens":' + b"9" * 30)
+    data = data.replace(b'"claude-sonnet-4-5-20250929"', json.dumps("claude\0" + "x" * 300).encode())
+    upload = ingested(data)
+    assert (upload.status, upload.error) == (State.DONE, "")
+    stored = Session.objects.get()
+    assert (stored.n_requests, len(stored.model)) == (3, 100)
+    assert "\0" not in stored.native_id + stored.model
+    assert stored.usage_input is None or 0 <= stored.usage_input < 2**63
+
+
 def test_an_image_that_claims_too_much_is_priced_from_a_clamped_header(ingested: Ingest) -> None:
     upload = ingested(Lines().prompt("Look").turn(png(4_000_000_000, 60_000)).turn("fine").bytes())
     assert upload.status == State.DONE

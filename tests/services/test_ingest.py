@@ -186,7 +186,12 @@ def test_sub_agents_are_linked_to_their_parent(ingested: Ingest) -> None:
     lines = Lines().prompt("Ask a helper").turn("helper says yes")
     main, lines.parent = lines.parent, None
     lines.emit("user", isSidechain=True, agentId="a1", message={"role": "user", "content": "Look around"})
-    said = {"id": "msg_s", "role": "assistant", "model": "claude-haiku-4-5", "content": [{"type": "text", "text": "ok"}]}
+    said = {
+        "id": "msg_s",
+        "role": "assistant",
+        "model": "claude-haiku-4-5",
+        "content": [{"type": "text", "text": "ok"}],
+    }
     lines.emit("assistant", isSidechain=True, agentId="a1", message=said)
     lines.parent = main
     lines.turn("done")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, isqrt
+from typing import TYPE_CHECKING
 
-from sessions.engine.model_info import ModelInfo
-from sessions.engine.types import Media
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.engine.model_info import ModelInfo
+    from sessions.engine.types import Media
 
 PATCH = 28
 TIERS = {"standard": (1568, 1568), "high-res": (2576, 4784)}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from sessions.engine.types import Block, Kind, Media
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def block_bytes(block: Block, image: Callable[[Media], int]) -> int:

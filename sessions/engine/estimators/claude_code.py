@@ -7,15 +7,19 @@ are code points: UTF-16 units, which the original counts, differ for characters 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sessions.engine.estimator import Estimator
-from sessions.engine.model_info import ModelInfo
 from sessions.engine.types import Block, Kind
+
+if TYPE_CHECKING:
+    from sessions.engine.model_info import ModelInfo
 
 MEDIA_TOKENS = 2_000
 JSON_SUFFIXES = (".json", ".jsonl", ".jsonc")
 
 
-def size(block: Block, model: ModelInfo) -> int:
+def size(block: Block, _model: ModelInfo) -> int:
     """Estimated tokens of the block and its parts."""
     return _size(block, dense=False)
 
@@ -29,7 +33,7 @@ def _size(block: Block, *, dense: bool) -> int:
 
 
 def _rounded(n_chars: int, per_token: int) -> int:
-    """n / per_token, halves up."""
+    """N / per_token, halves up."""
     return (2 * n_chars + per_token) // (2 * per_token)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._claude_chain import off_branch, preserved_uuids, without_copies
 from sessions.engine.formats._claude_usage import Unit, message_of, reply_usage, units_of
 from sessions.engine.formats._preview import title_of
@@ -16,18 +17,23 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sessions.engine.formats._claude_lines import Record
-    from sessions.engine.types import Message, Usage
+    from sessions.engine.types import Message
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of one session without copies, as messages in the making: all, and those of the selected branch."""
+    """The lines of one session without copies, as messages in the making: all, and those of the selected branch.
+
+    ``orders`` are those of ``on_branch``, ``reply_orders`` those of the replies in ``units``, both ascending.
+    """
 
     records: Sequence[Record]
     copies: Sequence[Record]
     off: frozenset[int]
     units: Sequence[Unit]
     on_branch: Sequence[Unit]
+    orders: Sequence[int]
+    reply_orders: Sequence[int]
 
 
 @dataclass(slots=True)
@@ -43,10 +49,18 @@ def transcript_of(records: Sequence[Record], *, native_id: str, title: str = "",
     kept, copies = without_copies(records)
     off = off_branch(kept)
     units = units_of(kept)
-    lines = Lines(kept, copies, off, units, [unit for unit in units if unit.first.order not in off])
+    on_branch = [unit for unit in units if unit.first.order not in off]
+    lines = Lines(
+        records=kept,
+        copies=copies,
+        off=off,
+        units=units,
+        on_branch=on_branch,
+        orders=[unit.first.order for unit in on_branch],
+        reply_orders=[unit.first.order for unit in units if unit.is_reply],
+    )
     marks = _marks(lines)
     requests = _requests(lines)
-    places = _places(lines, requests)
     times = [record.timestamp for record in kept if record.is_message and record.timestamp is not None]
     models = Counter(request.model for request in requests if request.model)
     return Transcript(
@@ -54,7 +68,7 @@ def transcript_of(records: Sequence[Record], *, native_id: str, title: str = "",
         format="claude_code",
         messages=_messages(lines.on_branch, marks),
         requests=tuple(requests),
-        compactions=tuple(_compaction(mark, lines, requests, places) for mark in marks),
+        compactions=tuple(_compaction(mark, lines, requests) for mark in marks),
         title=title or _prompt_title(lines.on_branch),
         model=models.most_common(1)[0][0] if models else "",
         client=client,
@@ -155,56 +169,39 @@ def _requests(lines: Lines) -> list[Request]:
     ]
 
 
-@dataclass(slots=True)
-class Places:
-    """Where things stand on the selected branch, found once: a long session has hundreds of compactions.
-
-    ``starts`` are the orders of its messages, ``replies`` those of its replies with their requests, both ascending.
-    """
-
-    starts: list[int]
-    replies: list[int]
-    requests: list[Request]
-    by_uuid: dict[str, int]
-
-
-def _places(lines: Lines, requests: Sequence[Request]) -> Places:
-    replies = [unit.first.order for unit in lines.units if unit.is_reply]
-    kept = [(order, request) for order, request in zip(replies, requests, strict=True) if request.on_branch]
-    return Places(
-        starts=[unit.first.order for unit in lines.on_branch],
-        replies=[order for order, _ in kept],
-        requests=[request for _, request in kept],
-        by_uuid={r.uuid: index for index, unit in enumerate(lines.on_branch) for r in unit.records if r.uuid},
-    )
-
-
-def _compaction(mark: Mark, lines: Lines, requests: Sequence[Request], places: Places) -> RecordedCompaction:
+def _compaction(mark: Mark, lines: Lines, requests: Sequence[Request]) -> RecordedCompaction:
     order = mark.record.order
-    boundary = bisect_left(places.starts, order)
-    n_before, n_until = bisect_left(places.replies, order), bisect_right(places.replies, order)
-    before = places.requests[n_before - 1].usage if n_before else None
-    after = places.requests[n_until] if n_until < len(places.requests) else None
+    boundary = bisect_left(lines.orders, order)
+    n_before = bisect_left(lines.reply_orders, order)
+    later = (i for i in range(n_before, len(requests)) if requests[i].on_branch)
+    request = next(later, len(requests))
+    before = next((requests[i] for i in range(n_before - 1, -1, -1) if requests[i].on_branch), None)
+    after = requests[request].usage if request < len(requests) else None
     preserved = preserved_uuids(mark.record, lines.copies, lines.records)
-    kept = {places.by_uuid[uuid] for uuid in preserved if uuid in places.by_uuid}
     facts: Mapping[str, Any] = mark.record.boundary or {}
+    trigger = text_of(facts.get("trigger"))
     return RecordedCompaction(
         boundary=boundary,
-        request=after.index if after else len(requests),
-        message=bisect_left(places.starts, mark.summary.first.order) if mark.summary else None,
-        trigger=facts["trigger"] if facts.get("trigger") in {"auto", "manual"} else None,
+        request=request,
+        message=bisect_left(lines.orders, mark.summary.first.order) if mark.summary else None,
+        trigger=trigger if trigger in {"auto", "manual"} else None,
         tokens_before=_tokens_before(facts, before),
-        tokens_after=after.usage.context if after and after.usage else None,
-        preserved=tuple(sorted(index for index in kept if index < boundary)),
+        tokens_after=after.context if after else None,
+        preserved=tuple(
+            index
+            for index, unit in enumerate(lines.on_branch[:boundary] if preserved else ())
+            if any(record.uuid in preserved for record in unit.records)
+        ),
         outside=boundary == 0,
     )
 
 
-def _tokens_before(facts: Mapping[str, Any], before: Usage | None) -> int | None:
+def _tokens_before(facts: Mapping[str, Any], before: Request | None) -> int | None:
+    """The recorder's figure, else what the request before weighed with its output."""
     recorded = facts.get("preTokens")
     if isinstance(recorded, int) and not isinstance(recorded, bool):
         return recorded
-    return before.context + before.output if before else None
+    return before.usage.context + before.usage.output if before and before.usage else None
 
 
 def _prompt_title(units: Sequence[Unit]) -> str:

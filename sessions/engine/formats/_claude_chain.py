@@ -7,6 +7,7 @@ context of the earlier.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ class Tree:
     parents: dict[int, int] = field(default_factory=dict)
     children: dict[int, list[int]] = field(default_factory=dict)
     replies: dict[int, Unit] = field(default_factory=dict)
+    reply_orders: list[int] = field(default_factory=list)
     first_reply: dict[int, int] = field(default_factory=dict)
     last_line: dict[int, int] = field(default_factory=dict)
 
@@ -108,12 +110,7 @@ def off_branch(records: Sequence[Record]) -> frozenset[int]:
         answered = [order for order in branches if order in tree.first_reply]
         if len(answered) < 2:
             continue
-        alternatives: list[list[int]] = []
-        for order in sorted(branches):
-            earlier = [o for o in answered if o < order]
-            if not alternatives or (order in answered and earlier and _rewinds(tree, parent, earlier, order)):
-                alternatives.append([])
-            alternatives[-1].append(order)
+        alternatives = _alternatives(tree, parent, branches)
         latest = max(alternatives, key=lambda group: max(tree.last_line.get(order, order) for order in group))
         for group in alternatives:
             if group is not latest:
@@ -160,6 +157,7 @@ def _tree(records: Sequence[Record]) -> Tree:
     by_uuid = {record.uuid: record.order for record in reversed(records) if record.uuid}
     tree.by_order = {record.order: record for record in records}
     tree.replies = {unit.first.order: unit for unit in tree.units if unit.is_reply}
+    tree.reply_orders = sorted(tree.replies)
     for record in records:
         parent = by_uuid.get(record.parent)
         if parent is not None and parent < record.order:
@@ -180,21 +178,34 @@ def _tree(records: Sequence[Record]) -> Tree:
     return tree
 
 
-def _rewinds(tree: Tree, parent: int, earlier: list[int], order: int) -> bool:
-    """Whether the branch at ``order`` left the ``earlier`` ones behind, rather than running on from them."""
-    first, previous = tree.by_order[order], tree.by_order[earlier[-1]]
+def _alternatives(tree: Tree, parent: int, branches: Iterable[int]) -> list[list[int]]:
+    """Branches of one parent in groups that exclude each other; one group where nothing was rewound."""
+    groups: list[list[int]] = [[]]
+    answered: int | None = None
+    for order in sorted(branches):
+        if order in tree.first_reply:
+            if answered is not None and _rewinds(tree, parent, answered, order):
+                groups.append([])
+            answered = order
+        groups[-1].append(order)
+    return groups
+
+
+def _rewinds(tree: Tree, parent: int, earlier: int, order: int) -> bool:
+    """Whether the branch at ``order`` left the ``earlier`` one behind, rather than running on from it."""
+    first, previous = tree.by_order[order], tree.by_order[earlier]
     reply = tree.first_reply[order]
     if _crosses_boundary(tree, reply, parent):
         return False
     if _is_prompt(first) and _is_prompt(previous):
         return True
     usage = reply_usage(tree.replies[reply])
-    before = [o for o in tree.replies if o < reply and not _under(tree, o, order)]
-    last = reply_usage(tree.replies[max(before)]) if before else None
+    n_before = bisect_left(tree.reply_orders, reply)
+    last = reply_usage(tree.replies[tree.reply_orders[n_before - 1]]) if n_before else None
     if usage is None or last is None or usage.context == last.context:
         return False
     if first.role is Role.ASSISTANT and previous.role is Role.ASSISTANT:
-        sibling = reply_usage(tree.replies[tree.first_reply[earlier[-1]]])
+        sibling = reply_usage(tree.replies[tree.first_reply[earlier]])
         start = sibling.context if sibling else 0
     else:
         start = _context_at(tree, parent)
@@ -220,12 +231,6 @@ def _crosses_boundary(tree: Tree, order: int | None, parent: int) -> bool:
             return True
         order = tree.parents.get(order)
     return False
-
-
-def _under(tree: Tree, order: int | None, top: int) -> bool:
-    while order is not None and order > top:
-        order = tree.parents.get(order)
-    return order == top
 
 
 def _is_prompt(record: Record) -> bool:

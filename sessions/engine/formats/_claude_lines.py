@@ -115,7 +115,7 @@ def role_of(value: Mapping[str, Any]) -> Role | None:
     Messages are user, assistant and attachment lines, and lines of an unknown type that carry a ``message`` with a
     role; ``<synthetic>`` and API-error replies are not (replay-semantics 1).
     """
-    kind, message = value.get("type"), value.get("message")
+    kind, message = text_of(value.get("type")), value.get("message")
     if kind == "attachment":
         return Role.USER if isinstance(value.get("attachment"), dict) else None
     named = text_of(message.get("role")) if isinstance(message, dict) else ""
@@ -149,9 +149,10 @@ def _assistant(record: Record, value: Mapping[str, Any], contents: tuple[Content
     record.usage = usage_of(message.get("usage"))
     record.stopped = bool(message.get("stop_reason"))
     record.n_visible = sum(len(c.text) + len(c.name) for c in contents)
+    content = message.get("content")
     record.prompts = tuple(
         (text_of(block.get("id")), hash(block["input"]["prompt"].strip()))
-        for block in message.get("content") or ()
+        for block in (content if isinstance(content, list) else ())
         if isinstance(block, dict)
         and isinstance(block.get("input"), dict)
         and isinstance(block["input"].get("prompt"), str)
@@ -200,7 +201,7 @@ def _attachment_contents(attachment: Mapping[str, Any]) -> tuple[Content, ...]:
 
 
 def _is_block(item: Any) -> bool:
-    return isinstance(item, dict) and item.get("type") in KNOWN_TYPES
+    return isinstance(item, dict) and text_of(item.get("type")) in KNOWN_TYPES
 
 
 def _file(file: Mapping[str, Any], target: str) -> Content:

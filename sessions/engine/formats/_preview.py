@@ -65,7 +65,5 @@ def _words(content: Content) -> str:
 
 
 def _flat(text: str) -> str:
-    words = " ".join(text[:_LOOK_CHARS].split())
-    if words.isprintable():  # nearly always: asked of the whole text, since asking each character takes seconds in all
-        return words
-    return " ".join("".join(char if char.isprintable() else " " for char in words).split())
+    flat = " ".join(text[:_LOOK_CHARS].split())
+    return flat if flat.isprintable() else "".join(char if char.isprintable() else " " for char in flat)

@@ -146,7 +146,7 @@ def _openai_key(request: Mapping[str, Any]) -> str:
 
 def _has_blocks(request: Mapping[str, Any]) -> bool:
     return any(
-        isinstance(block, dict) and block.get("type") in KNOWN_TYPES - {"text"}
+        isinstance(block, dict) and text_of(block.get("type")) in KNOWN_TYPES - {"text"}
         for part in request["messages"]
         if isinstance(part, dict) and isinstance(part.get("content"), list)
         for block in part["content"]

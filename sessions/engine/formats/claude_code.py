@@ -58,7 +58,7 @@ class ClaudeCode:
     def sniff(self, head: Head) -> Sniff | None:
         """Lines with a type and the chain's keys."""
         lines = [value for value in head.values if isinstance(value, dict)]
-        chained = [v for v in lines if v.get("type") in KNOWN_TYPES and any(key in v for key in CHAIN_KEYS)]
+        chained = [v for v in lines if text_of(v.get("type")) in KNOWN_TYPES and any(key in v for key in CHAIN_KEYS)]
         if any(role_of(value) for value in chained):
             return Sniff(95, f"{len(chained)} of the first {len(lines)} lines are chained session lines")
         if chained:

@@ -1,0 +1,86 @@
+# Two commands matter to a newcomer: `make run` and `make test`.  Both need Python 3.11 or newer and git, nothing else:
+# everything is installed into .venv from requirement files whose hashes are checked.
+
+SHELL := /bin/sh
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run demo test test-postgres check lint types contracts migrations wheel fmt lock vendor bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+# The stamps make setup a no-op while Python and the pinned requirements stay as they are.
+$(VENV)/.base: requirements/base.txt scripts/venv.sh
+	@sh scripts/venv.sh $(VENV)
+	@echo "Installing what ctxweb needs into $(VENV) …"
+	@$(PIP) install --require-hashes -r requirements/base.txt
+	@touch $@
+
+$(VENV)/.app: $(VENV)/.base pyproject.toml CHANGELOG.md
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.app requirements/dev.txt
+	@if ! cmp -s requirements/dev.txt $(VENV)/dev.txt; then \
+		echo "Installing what the tests need into $(VENV) …"; \
+		$(PIP) install --require-hashes -r requirements/dev.txt && cp requirements/dev.txt $(VENV)/dev.txt; \
+	fi
+	@touch $@
+
+setup: $(VENV)/.dev ## Install everything into .venv
+
+run: $(VENV)/.app ## Serve the dashboard with its worker
+	@exec $(BIN)/ctxweb serve $(ARGS)
+
+demo: $(VENV)/.app ## The same, with the demo session
+	@exec $(BIN)/ctxweb serve --demo $(ARGS)
+
+test: $(VENV)/.dev ## Run the tests (ARGS="-k name" for some of them)
+	@$(BIN)/python -m pytest -m "not bench" $(ARGS)
+
+test-postgres: $(VENV)/.dev ## Run the web and service tests on PostgreSQL (CTXWEB_TEST_DATABASE_URL)
+	@CTXWEB_TEST_DATABASE_URL="$${CTXWEB_TEST_DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres}" \
+		$(BIN)/python -m pytest -m "not bench and not browser" tests/web $(ARGS)
+
+check: lint types contracts migrations ## Lint, types, import contracts, missing migrations
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	@$(BIN)/mypy
+
+contracts: $(VENV)/.dev
+	@$(BIN)/lint-imports
+
+migrations: $(VENV)/.dev
+	@DJANGO_SETTINGS_MODULE=tests.settings $(BIN)/python manage.py makemigrations --check --dry-run
+
+wheel: $(VENV)/.dev ## Build the wheel and try it in a fresh environment
+	@sh scripts/try_wheel.sh $(BIN)/python
+
+fmt: $(VENV)/.dev ## Format, and fix what can be fixed
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+lock: ## Pin the requirements again (needs uv)
+	uv pip compile pyproject.toml --group build $(LOCK) -o requirements/base.txt
+	uv pip compile pyproject.toml --group build --group dev --extra postgres --extra redis \
+		-c requirements/base.txt $(LOCK) -o requirements/dev.txt
+
+LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet \
+	--custom-compile-command "make lock" $(ARGS)
+
+vendor: $(VENV)/.dev ## Fetch third-party browser files again (needs npm)
+	@$(PIP) install "fonttools[woff]"
+	@$(BIN)/python scripts/vendor.py
+
+bench: $(VENV)/.dev ## Time and memory on large generated files
+	@$(BIN)/python -m tests.bench $(ARGS)
+
+clean: ## Remove what the targets made
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

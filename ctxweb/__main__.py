@@ -1,0 +1,8 @@
+"""``python -m ctxweb`` is the command ``ctxweb``."""
+
+from __future__ import annotations
+
+from ctxweb.cli import main
+
+if __name__ == "__main__":
+    main()

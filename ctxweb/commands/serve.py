@@ -1,0 +1,168 @@
+"""``ctxweb serve``: the dashboard and its worker, from nothing to the first page with one command."""
+
+from __future__ import annotations
+
+import http.client
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from ctxweb import address
+
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import NoReturn
+
+    from ctxweb.workerchild import WorkerChild
+
+ANSWER_SECONDS = 30.0
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port. [default: 8400, or the next free one]")
+@click.option("--demo", is_flag=True, help="Store the demo session, too.")
+@click.option(
+    "--unsafe-allow-unauthenticated",
+    "unsafe",
+    is_flag=True,
+    help="Serve beyond this machine without accounts: whoever reaches the port reads every transcript.",
+)
+def command(host: str, port: int | None, *, demo: bool, unsafe: bool) -> None:
+    """Migrate the database, start a worker and the server, print the address; Ctrl-C ends all of it."""
+    _guard(host, unsafe=unsafe)
+    signal.signal(signal.SIGTERM, _interrupt)
+    port = _choose_port(host, port)
+    _allow_names(host)
+    try:
+        _prepare()
+        _run(host, port, demo=demo)
+    except KeyboardInterrupt:
+        click.echo("Stopped.", err=True)
+
+
+def _guard(host: str, *, unsafe: bool) -> None:
+    """Refuse to leave loopback unless users sign in or the caller insists."""
+    from ctxweb.env import env_bool
+
+    if address.is_loopback(host) or env_bool("CTXWEB_REQUIRE_LOGIN"):
+        return
+    if not unsafe:
+        raise click.UsageError(
+            f"{host} can be reached from other machines. Set CTXWEB_REQUIRE_LOGIN=1 and create a user with "
+            "`ctxweb user NAME`, or pass --unsafe-allow-unauthenticated."
+        )
+    os.environ["CTXWEB_UNSAFE"] = "1"
+    click.secho(f"WARNING: anybody who reaches {host} can read and add transcripts.", fg="red", bold=True, err=True)
+
+
+def _choose_port(host: str, port: int | None) -> int:
+    """The port asked for, which must be free; without one, the default or the next free one."""
+    if port is not None:
+        if not address.is_free(host, port):
+            raise click.ClickException(f"Port {port} on {host} is taken. Leave out --port to use the next free one.")
+        return port
+    try:
+        chosen = address.free_port(host)
+    except OSError as error:
+        raise click.ClickException(str(error)) from None
+    if chosen != address.DEFAULT_PORT:
+        click.echo(f"Port {address.DEFAULT_PORT} is taken; using {chosen}.", err=True)
+    return chosen
+
+
+def _allow_names(host: str) -> None:
+    """Let the names that lead to ``host`` in, unless CTXWEB_ALLOWED_HOSTS lists them."""
+    if not os.environ.get("CTXWEB_ALLOWED_HOSTS"):
+        names = ["127.0.0.1", "localhost", "[::1]", *([] if address.is_loopback(host) else address.names_of(host))]
+        os.environ["CTXWEB_ALLOWED_HOSTS"] = ",".join(names)
+
+
+def _prepare() -> None:
+    from ctxweb.startup import collect_static, load_django, migrate
+
+    load_django()
+    from django.conf import settings
+    from django.core.checks import ERROR, run_checks
+
+    problems = [check for check in run_checks() if check.level >= ERROR]
+    if problems:
+        raise click.ClickException("\n".join(f"{problem.msg} {problem.hint or ''}" for problem in problems))
+    migrate()
+    collect_static()
+    if settings.REQUIRE_LOGIN:
+        from django.contrib.auth.models import User
+
+        if not User.objects.exists():
+            click.echo("Nobody can sign in yet: create a user with `ctxweb user NAME`.", err=True)
+
+
+def _run(host: str, port: int, *, demo: bool) -> None:
+    from granian import Granian
+    from granian.constants import Interfaces, Loops
+    from granian.log import LogLevels
+
+    from ctxweb.workerchild import WorkerChild
+
+    # The default on Linux, fork, would copy locks and database connections of a process that has threads.
+    multiprocessing.set_start_method("spawn", force=True)
+    server = Granian(
+        "ctxweb.serving:application",
+        address=host,
+        port=port,
+        interface=Interfaces.WSGI,
+        loop=Loops.asyncio,
+        blocking_threads=8,
+        respawn_failed_workers=True,
+        workers_kill_timeout=5,
+        websockets=False,
+        log_level=LogLevels.error,
+    )
+    worker = WorkerChild()
+    threading.Thread(target=_announce, args=(host, port, worker), kwargs={"demo": demo}, daemon=True).start()
+    try:
+        server.serve()
+        click.echo("Stopping; the worker takes some seconds (Ctrl-C again: do not wait) …", err=True)
+    finally:
+        signal.signal(signal.SIGTERM, _interrupt)
+        signal.signal(signal.SIGINT, _interrupt)
+        worker.stop()
+    click.echo("Stopped.", err=True)
+
+
+def _announce(host: str, port: int, worker: WorkerChild, *, demo: bool) -> None:
+    """Print the address once the server answers on it; only then start the worker, so that the page comes first."""
+    deadline = time.monotonic() + ANSWER_SECONDS
+    while not _answers(address.reachable(host), port):
+        if time.monotonic() > deadline:
+            click.echo(f"No answer on {address.url(host, port)} after {ANSWER_SECONDS:.0f} s.", err=True)
+            return
+        time.sleep(0.05)
+    worker.start()
+    click.echo(f"ctxweb is at {address.url(host, port)}  (Ctrl-C stops it)")
+    sys.stdout.flush()
+    if demo:
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        subprocess.run([sys.executable, "-P", "-m", "ctxweb", "demo"], env=env, stdout=sys.stderr, check=False)
+
+
+def _answers(host: str, port: int) -> bool:
+    connection = http.client.HTTPConnection(host, port, timeout=2)
+    try:
+        connection.request("GET", "/healthz", headers={"Host": "localhost"})
+        return connection.getresponse().status == 200
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+def _interrupt(signum: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt

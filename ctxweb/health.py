@@ -1,0 +1,48 @@
+"""Health endpoints: ``/healthz`` says that the process answers, ``/readyz`` that it can do its work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpResponse, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from ctxweb.heartbeat import is_beating
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+
+@never_cache
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """200 while the process answers; touches nothing else."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+@never_cache
+@require_safe
+def readyz(request: HttpRequest) -> JsonResponse:
+    """200 with every part "ok", else 503 with the reason beside the part.
+
+    Parts: ``database`` (answers and is migrated) and, with the local broker, ``worker`` (its heartbeat is younger
+    than 15 s).  Workers behind a shared broker are watched where they run.
+    """
+    parts = {"database": _database()}
+    if settings.BROKER_IS_LOCAL:
+        parts["worker"] = "ok" if is_beating(settings.WORKER_HEARTBEAT) else "no heartbeat for 15 s"
+    ready = set(parts.values()) == {"ok"}
+    return JsonResponse({"ready": ready, **parts}, status=200 if ready else 503)
+
+
+def _database() -> str:
+    try:
+        executor = MigrationExecutor(connection)
+        pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError as error:
+        return f"no answer: {type(error).__name__}"
+    return f"{len(pending)} migrations pending" if pending else "ok"

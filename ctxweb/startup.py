@@ -1,0 +1,60 @@
+"""What has to be true before the first page: Django loaded, the database migrated, static files collected."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+
+def load_django() -> None:
+    """Load the settings and the apps; commands that need the database call this first."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ctxweb.settings")
+    import django
+
+    django.setup()
+
+
+def migrate() -> int:
+    """Apply pending migrations; returns how many there were."""
+    from django.core.management import call_command
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    executor = MigrationExecutor(connection)
+    pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if pending:
+        call_command("migrate", interactive=False, verbosity=0)
+    return len(pending)
+
+
+def collect_static() -> bool:
+    """Collect the static files into the data directory if they changed since the last time; True if they had.
+
+    They are compressed and named by their content there; compressing once costs a second that a start without
+    changes does not pay.
+    """
+    from django.conf import settings
+    from django.core.management import call_command
+
+    if settings.DEBUG:
+        return False
+    stamp = Path(settings.STATIC_ROOT) / ".collected"
+    wanted = _fingerprint()
+    if stamp.exists() and stamp.read_text(encoding="ascii") == wanted:
+        return False
+    call_command("collectstatic", interactive=False, verbosity=0)
+    stamp.write_text(wanted, encoding="ascii")
+    return True
+
+
+def _fingerprint() -> str:
+    """A digest of names, sizes and modification times of all static files, wherever an app keeps them."""
+    from django.contrib.staticfiles.finders import get_finders
+
+    digest = hashlib.sha256()
+    for finder in get_finders():
+        for name, storage in finder.list([]):
+            facts = os.stat(storage.path(name))
+            digest.update(f"{name}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
