@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db.models import Count, Q
@@ -37,7 +37,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column head: ``css`` classes, ``narrow`` words beside what only wide screens show, ``sorted`` as ARIA says it."""
+    """One column head: its CSS classes, words that only wide screens show, ``sorted`` as ARIA says it."""
 
     name: str
     words: str
@@ -75,7 +75,9 @@ COLUMNS = (
 def format_label(name: str) -> str:
     """The format's own name for screens: "Claude Code" for claude_code."""
     plugin = registry.plugins("formats").get(name)
-    return str(plugin.label) if plugin is not None else name.replace("_", " ")
+    if plugin is None:
+        return name.replace("_", " ")
+    return str(plugin.label).partition(" (")[0].removesuffix(" session")
 
 
 def choices(state: LibraryState) -> tuple[Choice, ...]:
@@ -129,7 +131,7 @@ def more(state: LibraryState, page: SessionPage) -> More | None:
     return More(words, urlstate.changed(state, start=shown))
 
 
-def library_context(state: LibraryState) -> dict[str, object]:
+def library_context(state: LibraryState) -> dict[str, Any]:
     """Everything that the library's table needs."""
     page = rows(state, MORE_ROWS if state.start else FIRST_ROWS)
     facts = selectors.library_facts()
@@ -183,6 +185,6 @@ def first_run_context() -> dict[str, object]:
     """What the first-run page tells: formats that are read, and folders of those whose place is known."""
     formats = registry.plugins("formats")
     return {
-        "format_labels": [str(plugin.label) for plugin in formats.values()],
-        "folders": [{"label": str(formats[n].label), "path": path} for n, path in FOLDERS.items() if n in formats],
+        "format_labels": [format_label(name) for name in formats],
+        "folders": [{"label": format_label(name), "path": path} for name, path in FOLDERS.items() if name in formats],
     }

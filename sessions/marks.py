@@ -14,7 +14,7 @@ SPARK_FLOOR = 20.0
 
 
 class Spark(TypedDict, total=False):
-    """What a session keeps for its sparkline (positions run from 0 to 1 over its requests), with its window in tokens."""
+    """What a session keeps for its sparkline, positions from 0 to 1 over its requests, and its window in tokens."""
 
     points: list[int]
     compactions: list[float]
@@ -45,7 +45,7 @@ class SparkMarks:
 def weight_marks(
     parts: Iterable[tuple[str, int]], n_bytes: int, bytes_per_token: float, full: float, width: float
 ) -> WeightMarks:
-    """Lay out tokens by kind over bytes; ``full`` tokens fill the width, bytes share the scale by ``bytes_per_token``."""
+    """Lay out tokens by kind over bytes; ``full`` tokens fill the width, ``bytes_per_token`` scales the bytes."""
     per_token = width / full if full > 0 else 0.0
     left, rects = 0.0, []
     for kind, tokens in parts:

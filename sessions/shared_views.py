@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from sessions import figures, selectors
 from sessions.contexts import facts, linked, replays
-from sessions.contexts.diff import build_diff
+from sessions.contexts.diff import build_diff, build_run
 from sessions.contexts.overview import overview
 from sessions.contexts.replay import build_replay
 from sessions.contexts.urls import Urls
@@ -77,9 +77,9 @@ def _session_context(session: Session, state: str, looking: Mapping[str, str], b
 
 
 def _session_document(session: Session, state: str) -> dict[str, Any]:
-    weighed = selectors.load_weighed(session.pk)
-    document: dict[str, Any] = report.inspect_document(session.format, [weighed], [])
-    return document
+    """``ctxweb.inspect/1`` of this session alone; what the upload skipped is not the stranger's business."""
+    found = report.session_document(selectors.load_weighed(session.pk))
+    return {"schema": "ctxweb.inspect/1", "format": session.format, "sessions": [found], "skipped": []}
 
 
 # ---- replay and diff
@@ -133,26 +133,56 @@ def _diff_claim(session: Session, state: str) -> str:
 
 def _diff_context(session: Session, state: str, looking: Mapping[str, str], base: str) -> dict[str, Any]:
     looked = _looked(state, looking)
-    return {"view": linked.cleaned(build_diff(session, looked, _urls(base))), "state": looked}
+    return {"diff": linked.cleaned(build_diff(session, looked, _urls(base))), "state": looked}
+
+
+def rows_context(session: Session, state: str, looking: Mapping[str, str], base: str) -> dict[str, Any]:
+    """One unfolded run of the diff; no lines where none is asked for."""
+    return {"lines": linked.cleaned(build_run(session, _looked(state, looking), _urls(base)))}
 
 
 NOBODY = "Nobody can reach the rest of your library from it."
+CHART = "Anyone with the link sees this chart, these parameters and every event of it, frozen as they are now."
+LISTS = "Anyone with the link sees the lists before and after this event, and the replay it belongs to, frozen."
+PRESSURE = "Anyone with the link sees this session's figures and its pressure chart."
+
+
+def _at(name: str) -> Callable[[Session], str]:
+    return lambda session: reverse(f"sessions:{name}", args=[session.pk])
+
 
 VIEWS = {
     "session": SharedView(
-        f"Anyone with the link sees this session's figures and its pressure chart. {NOBODY}",
-        "sessions/_link_session.html", "Session", _session_frozen, lambda session, _: linked.session_claim(session),
-        lambda _: "", _session_context, _session_document,
-        lambda session: reverse("sessions:session", args=[session.pk]),
+        shows=f"{PRESSURE} {NOBODY}",
+        template="sessions/_link_session.html",
+        json_words="Session",
+        frozen=_session_frozen,
+        claim=lambda session, _: linked.session_claim(session),
+        options=lambda _: "",
+        context=_session_context,
+        document=_session_document,
+        address=_at("session"),
     ),
     "replay": SharedView(
-        f"Anyone with the link sees this chart, these parameters and every event of it, frozen as they are now. {NOBODY}",
-        "sessions/_replay_view.html", "Replay", _replay_frozen, _replay_claim, _options, _replay_context, _replay_document,
-        lambda session: reverse("sessions:replay", args=[session.pk]),
+        shows=f"{CHART} {NOBODY}",
+        template="sessions/_replay_view.html",
+        json_words="Replay",
+        frozen=_replay_frozen,
+        claim=_replay_claim,
+        options=_options,
+        context=_replay_context,
+        document=_replay_document,
+        address=_at("replay"),
     ),
     "diff": SharedView(
-        f"Anyone with the link sees the lists before and after this event, and the replay it belongs to, frozen. {NOBODY}",
-        "sessions/_diff_view.html", "Replay", _replay_frozen, _diff_claim, _options, _diff_context, _replay_document,
-        lambda session: reverse("sessions:diff", args=[session.pk]),
+        shows=f"{LISTS} {NOBODY}",
+        template="sessions/_diff_view.html",
+        json_words="Replay",
+        frozen=_replay_frozen,
+        claim=_diff_claim,
+        options=_options,
+        context=_diff_context,
+        document=_replay_document,
+        address=_at("diff"),
     ),
-}  # fmt: skip
+}

@@ -1,4 +1,4 @@
-"""The messages of a pressure chart, and their binning above 1,500."""
+"""What a pressure chart shows: one bar per message, binned above 1,500, and what stands around them."""
 
 from __future__ import annotations
 
@@ -53,6 +53,24 @@ class Bar:
     def message(self) -> int:
         """The message that a click on the bar opens."""
         return self.index if self.heaviest < 0 else self.heaviest
+
+
+@dataclass(frozen=True, slots=True)
+class Pressure:
+    """What the chart shows.
+
+    ``bars`` one per message; ``contexts`` (message, tokens) of each request in message order, ``context_label`` how
+    they are known; ``compactions`` (message, tokens before, tokens after), None where unknown; ``window`` and
+    ``bytes_per_token`` of the session; ``measure`` the name of the byte measure.
+    """
+
+    bars: Sequence[Bar]
+    contexts: Sequence[tuple[int, int]]
+    context_label: str
+    compactions: Sequence[tuple[float, int | None, int | None]]
+    window: int
+    bytes_per_token: float
+    measure: str = "wire bytes"
 
 
 def binned(bars: Sequence[Bar], most: int = MOST_BARS) -> list[Bar]:

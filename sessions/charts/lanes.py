@@ -26,7 +26,7 @@ def byte_axis(scale: ByteScale, domain: Span) -> Figure:
     """Bytes downwards, in units of the linear part."""
     marks = scale.ticks()
     texts = [size_of(mark).replace(".00", "").replace(".0", "") for mark in marks]
-    at = {"tickvals": [round(scale.place(mark), 4) for mark in marks], "ticktext": texts}
+    at: Figure = {"tickvals": [round(scale.place(mark), 4) for mark in marks], "ticktext": texts}
     return axis(range=[1 + scale.zone, 0], domain=list(domain), anchor="x", fixedrange=True, **at)
 
 
@@ -51,26 +51,29 @@ def grounds(top: int, scale: ByteScale, window: int, peak: int) -> list[Figure]:
     return [band("@chart-over-zone", 1, 1 + scale.zone, "y2"), *grid, *dots, *inner, *base]
 
 
-def headings(top: int, scale: ByteScale, window: int, measure: str, label: str, *, empty: bool) -> list[Figure]:
-    """What each lane shows, standing on the lane; ``empty`` says that nothing is over-counted."""
-    paper = {"xref": "paper", "size": 11}
-    bottom, quiet = 1 + scale.zone, {"xref": "paper", "yref": "y2", "at": "right bottom", "shift": (0, 1)}
-    floor = size_of(scale.floor)
-    zone = (
-        f"no image here is over-counted; log scale under {floor} "
-        if empty
-        else "more bytes than text of this session weighs: log scale "
-    )
-    role = "@chart-label" if empty else "@chart-over-ink"
-    known = f"<b>Context</b> sent at each request, {label}"
+def headings(scale: ByteScale, window: int, measure: str, label: str, *, empty: bool, place: float) -> list[Figure]:
+    """What each lane shows, standing on the lane.
+
+    ``empty``: nothing is over-counted; ``place``: where the worst bar stands, from 0 to 1, for words to keep away.
+    """
+    paper: Figure = {"xref": "paper", "size": 11, "weight": 600}
+    aside = place < 0.14
+    lane: Figure = {**paper, "yref": "y2", "at": "right top" if aside else "left top", "shift": (0, -2)}
+    over: Figure = {**paper, "yref": "paper", "shift": (0, 4), "bgcolor": "@chart-paper", "borderpad": 1}
+    left = place > 0.5
+    zone: Figure = {"xref": "paper", "yref": "y2", "at": "left bottom" if left else "right bottom", "shift": (0, 1)}
+    zone["role"] = "@chart-label" if empty else "@chart-over-ink"
+    more = "more bytes than text of this session weighs: log scale"
+    says = f"no image here is over-counted; log scale under {size_of(scale.floor)}" if empty else more
+    name = measure.capitalize()
     return [
-        note("<b>Tokens</b> per message, by kind", 0, 1, yref="paper", shift=(0, 2), **paper),
-        note("&nbsp;<b>Bytes</b><br>&nbsp;per message", 0, 1, yref="y2", at="left top", shift=(0, -2), **paper),
-        note(zone, 1, bottom, role=role, width="wide", **quiet),
-        note("log scale ", 1, bottom, role=role, width="narrow", **quiet),
-        note(known, 0, 0.2112, yref="paper", shift=(0, 4), bgcolor="@chart-paper", borderpad=1, width="wide", **paper),
-        note(f"<b>Context</b>, {label}", 0, 0.2112, yref="paper", shift=(0, 4), bgcolor="@chart-paper", borderpad=1,
-             width="narrow", **paper),
+        note("Tokens per message, by kind", 0, 1, yref="paper", shift=(0, 2), **paper),
+        note(f"&nbsp;{name}&nbsp;<br>&nbsp;per message&nbsp;", float(aside), 1, width="wide", **lane),
+        note("&nbsp;Bytes&nbsp;", float(aside), 1, width="narrow", **lane),
+        note(f"&nbsp;{says}&nbsp;", float(not left), 1 + scale.zone, width="wide", **zone),
+        note("&nbsp;log scale&nbsp;", float(not left), 1 + scale.zone, width="narrow", **zone),
+        note(f"Context sent at each request, {label}", 0, 0.2112, width="wide", **over),
+        note(f"Context, {label}", 0, 0.2112, width="narrow", **over),
         note(f"window {figures.count(window)} ", 1, window, xref="paper", yref="y3", at="right bottom", shift=(0, 3),
              role="@chart-label"),
     ]  # fmt: skip

@@ -10,14 +10,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import plotly.io
-from django.utils.safestring import mark_safe
+from django.utils.safestring import SafeString
 
 from sessions import figures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from django.utils.safestring import SafeString
 
 Figure = dict[str, Any]
 LABEL_SIZE = 10.5
@@ -33,7 +31,7 @@ def figure_json(figure: Figure) -> SafeString:
     tests validate every figure with real colours in.  Escaped as Django's ``json_script`` does.
     """
     text = plotly.io.to_json(figure, validate=False, engine="json")
-    return mark_safe(str(text).translate(_ESCAPES))
+    return SafeString(str(text).translate(_ESCAPES))
 
 
 def roles(figure: Figure) -> set[str]:
@@ -71,12 +69,16 @@ def band(role: str, y0: float, y1: float, yref: str = "y") -> Figure:
 
 def note(
     text: str, x: float, y: float, *, xref: str = "x", yref: str = "y", at: str = "left bottom",
-    shift: tuple[float, float] = (0, 0), role: str = INK, size: float = LABEL_SIZE, width: str = "", **more: Any,
+    shift: tuple[float, float] = (0, 0), role: str = INK, size: float = LABEL_SIZE,
+    weight: int = 400, width: str = "", **more: Any,
 ) -> Figure:  # fmt: skip
-    """Words on the plot: ``at`` says which corner of the words stands at x, y; ``width`` is "wide" or "narrow"."""
+    """Words on the plot: ``at`` says which corner of the words stands at x, y; ``width`` is "wide" or "narrow".
+
+    Weight is a font's, never ``<b>``: Plotly writes that as a style attribute, which the security policy refuses.
+    """
     xanchor, yanchor = at.split()
     words: Figure = {"text": text, "x": x, "y": y, "xref": xref, "yref": yref, "showarrow": False, "align": "left"}
-    words |= {"font": {"size": size, "color": role}, "xanchor": xanchor, "yanchor": yanchor}
+    words |= {"font": {"size": size, "color": role, "weight": weight}, "xanchor": xanchor, "yanchor": yanchor}
     words |= {"xshift": shift[0], "yshift": shift[1]}
     if width:
         words["name"] = f"{width}_only"
@@ -103,7 +105,7 @@ def nice_top(value: float) -> int:
     """The smallest of 1, 2, 2.5, 3, 4, 5, 6, 8, 10 times a power of ten that is not below ``value`` (10 at least)."""
     if value <= 10:
         return 10
-    power = 10 ** math.floor(math.log10(value))
+    power: int = 10 ** math.floor(math.log10(value))
     return next(round(step * power) for step in (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if step * power >= value)
 
 

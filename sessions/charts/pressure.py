@@ -6,17 +6,19 @@ weighs more in bytes than any text of the session could, and an over-counted mes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions import figures
-from sessions.charts import lanes
-from sessions.charts.bars import Bar, binned
-from sessions.charts.marks import Figure, axis, index_ticks, layout, line, note, plain, size_of, spaced
-from sessions.charts.scale import ByteScale, byte_scale, token_top
+from sessions.charts import foot_notes, lanes
+from sessions.charts.bars import binned
+from sessions.charts.marks import Figure, axis, index_ticks, layout, line, size_of
+from sessions.charts.scale import byte_scale, placed, token_top
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from sessions.charts.bars import Bar, Pressure
+    from sessions.charts.scale import ByteScale
 
 KINDS = ("tool_result", "tool_use", "text", "thinking", "summary", "document", "image", "opaque")
 ROLES = {kind: f"@kind-{kind.replace('_', '-')}" for kind in KINDS}
@@ -27,24 +29,6 @@ HEIGHT, NARROW_HEIGHT = 341, 354
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 20, "t": 18, "b": 20}, {"l": 50, "r": 12, "t": 18, "b": 20}
 ZONE = 1.72
 """Height of the logarithmic zone over the linear part: 74 px under 43 px."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pressure:
-    """What the chart shows.
-
-    ``bars`` one per message; ``contexts`` (message, tokens) of each request in message order, ``context_label`` how
-    they are known; ``compactions`` (message, tokens before, tokens after), None where unknown; ``window`` and
-    ``bytes_per_token`` of the session; ``measure`` the name of the byte measure.
-    """
-
-    bars: Sequence[Bar]
-    contexts: Sequence[tuple[int, int]]
-    context_label: str
-    compactions: Sequence[tuple[float, int | None, int | None]]
-    window: int
-    bytes_per_token: float
-    measure: str = "wire bytes"
 
 
 def pressure_figure(data: Pressure) -> Figure:
@@ -60,10 +44,17 @@ def pressure_figure(data: Pressure) -> Figure:
     figure |= {"yaxis2": lanes.byte_axis(scale, LANES["bytes"]), "yaxis3": lanes.context_axis(peak, LANES["context"])}
     figure["shapes"] = lanes.grounds(top, scale, data.window, peak) + _verticals(data) + _plumb(data, worst, scale)
     figure["annotations"] = [
-        *lanes.headings(top, scale, data.window, data.measure, data.context_label, empty=worst is None),
-        *_compaction_notes(data, last, peak),
-        *_factor_notes(bars, data, scale, last, worst),
-        *_worst_notes(data, worst, scale, last),
+        *lanes.headings(
+            scale,
+            data.window,
+            data.measure,
+            data.context_label,
+            empty=worst is None,
+            place=worst.centre / max(last, 1) if worst else 0.5,
+        ),
+        *foot_notes.compaction_notes(data, last, peak),
+        *foot_notes.factor_notes(bars, data, scale, last, worst),
+        *foot_notes.worst_notes(bars, data, worst, scale, last),
     ]
     traces = [*_token_bars(bars), *_byte_bars(bars, scale, last, worst), *_context(data)]
     return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
@@ -71,7 +62,13 @@ def pressure_figure(data: Pressure) -> Figure:
 
 def _message_axis(last: int) -> Figure:
     ends = [-0.5, last + 0.5]
-    marks = {"tickvals": index_ticks(0, last), "ticks": "outside", "ticklen": 3, "tickcolor": "@chart-axis"}
+    marks = {
+        "tickvals": index_ticks(0, last),
+        "tickformat": ",d",
+        "ticks": "outside",
+        "ticklen": 3,
+        "tickcolor": "@chart-axis",
+    }
     return axis(range=ends, domain=[0, 1], anchor="y3", showline=True, linecolor="@chart-axis", **marks)
 
 
@@ -112,8 +109,8 @@ def _byte_bars(bars: Sequence[Bar], scale: ByteScale, last: int, worst: Bar | No
     """Grey bytes, then the over-counted ones in red; ``meta.px`` is the least width of each red bar on the screen."""
     calm = [bar for bar in bars if bar.n_bytes and not bar.flagged]
     loud = [bar for bar in bars if bar.flagged]
-    grey = _bars([bar.centre for bar in calm], [_at(scale, bar) for bar in calm], "bytes", "@chart-bytes", "y2")
-    red = _bars([bar.centre for bar in loud], [_at(scale, bar) for bar in loud], "over-counted", "@chart-over", "y2")
+    grey = _bars([bar.centre for bar in calm], [placed(scale, bar) for bar in calm], "bytes", "@chart-bytes", "y2")
+    red = _bars([bar.centre for bar in loud], [placed(scale, bar) for bar in loud], "over-counted", "@chart-over", "y2")
     pixels = [WORST_PX if bar is worst else LIMIT_PX for bar in loud]
     red |= {"width": [max(1, px * (last + 1) / NOMINAL_PX) for px in pixels], "meta": {"px": pixels}}
     grey["width"] = _widths(calm) if calm else 1
@@ -124,10 +121,6 @@ def _byte_bars(bars: Sequence[Bar], scale: ByteScale, last: int, worst: Bar | No
         trace |= {"textposition": "none", "hovertemplate": f"%{{text}}<extra>{trace['name']}</extra>"}
         trace["customdata"] = [bar.message for bar in shown]
     return [trace for trace in (grey, red) if trace["x"]]
-
-
-def _at(scale: ByteScale, bar: Bar) -> float:
-    return round(scale.place(bar.n_bytes), 4)
 
 
 def _context(data: Pressure) -> list[Figure]:
@@ -148,104 +141,13 @@ def _verticals(data: Pressure) -> list[Figure]:
     ]
 
 
-def _compaction_notes(data: Pressure, last: int, peak: int) -> list[Figure]:
-    """Before and after beside each compaction; where two stand close, the later one keeps quiet."""
-    placed = spaced([at for at, _, _ in data.compactions], last + 1, 0.22)
-    notes = []
-    for (at, before, after), wide in zip(data.compactions, placed, strict=True):
-        if not wide:
-            continue
-        right = at > 0.8 * (last + 1)
-        say = f"{figures.count(before)} → {figures.count(after)}" if before else "compacted"
-        place = {"yref": "y3", "at": "right top" if right else "left top", "shift": (-4 if right else 4, -2)}
-        notes.append(note(f"compacted {say}" if before else say, at, peak, width="wide", **place))
-        notes.append(note(figures.count(before) if before else say, at, peak, width="narrow", **place))
-    return notes
-
-
-def _beside(bar: Bar, data: Pressure, last: int) -> tuple[str, int]:
-    """Which side of a red bar has room for words: not the one with a vertical, not over the right edge."""
-    room = 0.06 * (last + 1)
-    blocked = any(0 <= at - bar.centre < room for at, _, _ in data.compactions)
-    return ("right bottom", -5) if blocked or bar.centre > 0.93 * last else ("left bottom", 5)
-
-
-def _factor_notes(bars: Sequence[Bar], data: Pressure, scale: ByteScale, last: int, worst: Bar | None) -> list[Figure]:
-    """Factors at the feet of red bars, the largest first; a label that would touch another is left out."""
-    loud = sorted((bar for bar in bars if bar.flagged), key=lambda bar: -(bar.overcount or 0))
-    places = [bar.centre for bar in loud]
-    wide, narrow = spaced(places, last + 1, 0.055), spaced(places, last + 1, 0.16)
-    notes = []
-    for bar, on_wide, on_narrow in zip(loud, wide, narrow, strict=True):
-        if bar is worst or not on_wide or _under_worst(bar, worst, last):
-            continue
-        at, shift = _beside(bar, data, last)
-        size = 11 if (bar.overcount or 0) >= 100 else 10.5
-        words = {"yref": "y2", "at": at, "shift": (shift, 1), "role": "@chart-over-ink", "size": size}
-        notes.append(
-            note(figures.factor(bar.overcount), bar.centre, _at(scale, bar), width="" if on_narrow else "wide", **words)
-        )
-    return notes
-
-
-def _under_worst(bar: Bar, worst: Bar | None, last: int) -> bool:
-    """True where the worst one's own words stand."""
-    if worst is None:
-        return False
-    offset = bar.centre - worst.centre
-    away = -offset if worst.centre > 0.65 * last else offset
-    return 0 < away < 0.1 * (last + 1)
-
-
-def _worst_notes(data: Pressure, worst: Bar | None, scale: ByteScale, last: int) -> list[Figure]:
-    """The worst message: factor at 18 px, what it is, a leader to its sliver, its position under the axis."""
-    if worst is None:
-        return []
-    left = worst.centre > 0.65 * last
-    corner, side = ("right bottom", -1) if left else ("left bottom", 1)
-    foot = {"yref": "y2", "at": corner, "role": "@chart-over-ink"}
-    weight, what = figures.count(worst.total), plain(worst.what, 24)
-    depth = _at(scale, worst)
-    says = f"#{worst.index} {what}: {size_of(worst.n_bytes)}, {weight} tokens"
-    leader = {"showarrow": True, "ax": 0, "ay": -34, "arrowwidth": 1, "arrowcolor": "@kind-image", "arrowhead": 0}
-    edge = "left" if worst.centre < 0.08 * last else "right" if worst.centre > 0.92 * last else "center"
-    notes = [
-        note(f"<b>{figures.factor(worst.overcount)}</b>", worst.centre, depth, size=18, shift=(7 * side, 9), **foot),
-        note(says, worst.centre, depth, size=11, shift=(8 * side, -4), width="wide", **foot),
-        note(f"#{worst.index}: {size_of(worst.n_bytes)}", worst.centre, depth, size=11, shift=(8 * side, -4),
-             width="narrow", **foot),
-        note(f"#{worst.index} <b>{weight} tokens</b>", worst.centre, worst.total, at=f"{edge} bottom",
-             role="@chart-image-ink", size=11, **leader),
-    ]  # fmt: skip
-    gate = _byte_gate(data, worst)
-    if gate is not None:
-        words = {"yref": "y3", "at": "right top" if left else "left top", "shift": (6 * side, -2)}
-        says = f"a byte gate fires here, at {figures.count(gate[1])} tokens: <b>false</b>"
-        words |= {"role": "@chart-over-ink", "bgcolor": "@chart-paper", "borderpad": 1}
-        notes.append(note(says, gate[0], max(data.window, gate[1]), width="wide", **words))
-        notes.append(note("byte gate: <b>false</b>", gate[0], max(data.window, gate[1]), width="narrow", **words))
-    return notes
-
-
-def _byte_gate(data: Pressure, worst: Bar) -> tuple[int, int] | None:
-    """The request after the worst message where a gate that takes bytes for tokens fires on it alone, wrongly.
-
-    Only told where it is beyond doubt: the message by itself has more bytes than the window has tokens, while the
-    context of that request is under the window.
-    """
-    if worst.n_bytes <= data.window:
-        return None
-    following = next((point for point in data.contexts if point[0] > worst.message), None)
-    return following if following and following[1] < data.window else None
-
-
 def _plumb(data: Pressure, worst: Bar | None, scale: ByteScale) -> list[Figure]:
     """From the foot of the worst bar down to the context of the request that a byte gate would have stopped."""
-    gate = _byte_gate(data, worst) if worst else None
+    gate = foot_notes.byte_gate(data, worst) if worst else None
     if worst is None or gate is None:
         return []
     (low, high), peak = LANES["bytes"], max([data.window, *(tokens for _, tokens in data.contexts)])
     start = high - (high - low) * scale.place(worst.n_bytes) / (1 + scale.zone)
     end = LANES["context"][1] * gate[1] / (peak * lanes.CONTEXT_ROOM)
-    ends = {"xref": "x", "yref": "paper", "x": (worst.centre, worst.centre), "y": (start, end)}
-    return [line("@chart-over", width=1.25, **ends)]  # type: ignore[arg-type]
+    ends: Figure = {"xref": "x", "yref": "paper", "x": (worst.centre, worst.centre), "y": (start, end)}
+    return [line("@chart-over", width=1.25, **ends)]

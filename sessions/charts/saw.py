@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 1_200
 OVER_ROOM = 1.14
+MOST_OVER = 1.3
+"""Windows that a recorded context may reach before its line is cut."""
 HEIGHT, GATE_HEIGHT, NARROW_HEIGHT = 330, 92, 270
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 98, "t": 10, "b": 36}, {"l": 46, "r": 46, "t": 10, "b": 36}
 
@@ -79,10 +81,7 @@ class Saw:
 def saw_figure(data: Saw) -> Figure:
     """The figure, in roles."""
     last = max(len(data.replay) - 1, 1)
-    peaks = [data.window, data.threshold or 0, *(v or 0 for v in data.replay), *(v or 0 for v in data.recorded)]
-    peaks += [tooth.before for tooth in data.teeth]
-    over = max(peaks) > data.window or any((v or 0) > data.window for v in data.without)
-    top = max(peaks) * 1.03 if max(peaks) > data.window * OVER_ROOM else data.window * (OVER_ROOM if over else 1.06)
+    top = _top(data)
     main = (0.0, 1.0) if data.gate is None else (GATE_HEIGHT / (HEIGHT + GATE_HEIGHT - 46), 1.0)
     added = 0 if data.gate is None else GATE_HEIGHT
     figure = layout(HEIGHT + added, NARROW_HEIGHT + added, MARGIN, NARROW_MARGIN, hoversubplots="axis")
@@ -98,9 +97,26 @@ def saw_figure(data: Saw) -> Figure:
     return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
 
 
+def _top(data: Saw) -> float:
+    """The end of the token axis: everything the replay does; what runs far over the window is cut at the band."""
+    mine = [data.window, data.threshold or 0, *(v or 0 for v in data.replay), *(tooth.before for tooth in data.teeth)]
+    recorded = min(max((v or 0 for v in data.recorded), default=0), MOST_OVER * data.window)
+    peak = max(*mine, recorded)
+    over = peak > data.window or any((v or 0) > data.window for v in data.without)
+    if peak > data.window * OVER_ROOM:
+        return peak * 1.03
+    return data.window * (OVER_ROOM if over else 1.06)
+
+
 def _request_axis(last: int, anchor: str) -> Figure:
     title = {"text": "request", "font": {"size": 10.5}, "standoff": 4}
-    marks = {"tickvals": index_ticks(0, last), "ticks": "outside", "ticklen": 3, "tickcolor": "@chart-axis"}
+    marks = {
+        "tickvals": index_ticks(0, last),
+        "tickformat": ",d",
+        "ticks": "outside",
+        "ticklen": 3,
+        "tickcolor": "@chart-axis",
+    }
     return axis(range=[-0.5, last + 0.8], anchor=anchor, tickangle=0, title=title, **marks)
 
 
@@ -154,8 +170,8 @@ def _curves(data: Saw, top: float) -> list[Figure]:
         curves.append(_stepped("no compaction", ghost, values, "@chart-ghost", 1.5, dotted=True))
     marked = [(request, before) for request, before in data.compactions if before is not None]
     if any(value is not None for value in data.recorded):
-        at = thinned(data.recorded, frozenset(request for request, _ in marked))
-        curves.append(_stepped("recorded", at, [data.recorded[i] for i in at], "@chart-recorded", 1.25))
+        shown = thinned(data.recorded, frozenset(request for request, _ in marked))
+        curves.append(_stepped("recorded", shown, [data.recorded[i] for i in shown], "@chart-recorded", 1.25))
     curves.append(_stepped("this replay", x, y, "@chart-line", 2.25))
     if marked:
         diamonds = {"symbol": "diamond", "size": 7, "color": "@chart-recorded"}
@@ -178,26 +194,33 @@ def _grounds(data: Saw, marks: list[int], top: float) -> list[Figure]:
 
 def _words(data: Saw, last: int, top: float) -> list[Figure]:
     """Labels on the lines, numbers on the events; the threshold's own pill is an element that can be dragged."""
-    margin = {"xref": "paper", "at": "left middle", "shift": (8, 0)}
+    margin: Figure = {"xref": "paper", "at": "left middle", "shift": (8, 0)}
     near = data.threshold is not None and abs(data.threshold - data.window) < 0.1 * top
     lift = 14 if near and (data.threshold or 0) <= data.window else -14 if near else 0
-    edge = {**margin, "shift": (8, lift)}
+    edge: Figure = {**margin, "shift": (8, lift)}
     words = [
-        note(f"window<br><b>{figures.count(data.window)}</b>", 1, data.window, width="wide", **edge),
-        note(f"<b>{thousands(data.window)}</b>", 1, data.window, width="narrow", **{**edge, "shift": (5, lift)}),
+        note("window", 1, data.window, width="wide", **{**edge, "shift": (8, lift + 7)}),
+        note(figures.count(data.window), 1, data.window, weight=600, width="wide", **{**edge, "shift": (8, lift - 6)}),
+        note(thousands(data.window), 1, data.window, width="narrow", **{**edge, "shift": (5, lift)}),
     ]
     over = next((at for at, value in enumerate(data.without) if (value or 0) > data.window), None)
     end = next((value for value in reversed(data.without) if value is not None), None)
     if over is not None and end is not None and list(data.without) != list(data.replay):
         says = f"no compaction: over the window from request {over:,}, {figures.count(end)} at the end"
+        if max((v or 0 for v in data.recorded), default=0) > top:
+            says = f"recorded and {says}"
         cut = next((at for at, value in enumerate(data.without) if (value or 0) > top), over)
         left = cut > 0.5 * last
-        at = {"at": "right middle" if left else "left middle", "shift": (-8 if left else 6, 0), "role": QUIET}
-        words.append(note(says, over if left else cut, (data.window + top) / 2, width="wide", **at))
-    return words + _tooth_words(data, last)
+        corner: Figure = {
+            "at": "right middle" if left else "left middle",
+            "shift": (-8 if left else 6, 0),
+            "role": QUIET,
+        }
+        words.append(note(says, over if left else cut, (data.window + top) / 2, width="wide", **corner))
+    return words + _tooth_words(data, last, top)
 
 
-def _tooth_words(data: Saw, last: int) -> list[Figure]:
+def _tooth_words(data: Saw, last: int, top: float) -> list[Figure]:
     """Numbered squares at the events, what each freed beside its fall; crowded ones lose first the words."""
     at = [float(tooth.request) for tooth in data.teeth]
     squares, freed = spaced(at, last + 1, 0.022), spaced(at, last + 1, 0.09)
@@ -205,16 +228,22 @@ def _tooth_words(data: Saw, last: int) -> list[Figure]:
     for tooth, square, words_fit in zip(data.teeth, squares, freed, strict=True):
         if square or tooth.chosen:
             fill = "@chart-line" if tooth.chosen else "@chart-paper"
-            box = {"bgcolor": fill, "bordercolor": "@chart-line", "borderwidth": 1.5, "borderpad": 2, "width": 13}
+            box: Figure = {
+                "bgcolor": fill,
+                "bordercolor": "@chart-line",
+                "borderwidth": 1.5,
+                "borderpad": 2,
+                "width": 13,
+            }
             role = "@chart-on-line" if tooth.chosen else "@chart-line"
-            number = f"<b>{tooth.number}</b>"
-            tag = {"captureevents": True, "hovertext": f"event {tooth.number}"}
-            where = {"at": "center bottom", "shift": (0, 6), "size": 11, "role": role}
+            number = str(tooth.number)
+            tag: Figure = {"captureevents": True, "hovertext": f"event {tooth.number}"}
+            where: Figure = {"at": "center bottom", "shift": (0, 6), "size": 11, "role": role, "weight": 600}
             words.append(note(number, tooth.request, tooth.before, **where, **box, **tag, align="center"))
-        if words_fit and tooth.before - tooth.after > 0:
+        if words_fit and tooth.before - tooth.after > 0.15 * top:
             middle = tooth.after + (tooth.before - tooth.after) * 0.37
             side = ("right middle", -6) if tooth.request > 0.9 * last else ("left middle", 6)
-            place = {"at": side[0], "shift": (side[1], 0), "role": "@chart-line", "size": 11, "width": "wide"}
+            place: Figure = {"at": side[0], "shift": (side[1], 0), "role": "@chart-line", "size": 11, "width": "wide"}
             words.append(note(figures.signed(tooth.after - tooth.before), tooth.request, middle, **place))
     return words
 
@@ -237,13 +266,13 @@ def _add_gate(figure: Figure, traces: list[Figure], gate: GateLane, last: int, c
         traces.append(
             {"type": "scatter", "mode": "markers", "yaxis": "y2", "marker": marker, "hoverinfo": "skip", **dots}
         )
-    heading = f"<b>Gate</b> measures {gate.name}, {gate.unit}"
+    heading = f"Gate's own measure {gate.name}, in {gate.unit}"
     figure["shapes"] += [
         line("@chart-axis", y=(0, 0), yref="y2"),
         line("@chart-line", y=(gate.threshold, gate.threshold), yref="y2", width=1.5, dash="5px,3px"),
     ]
     figure["annotations"] += [
-        note(heading, 0, top, xref="paper", yref="y2", at="left bottom", shift=(0, 2), size=11),
-        note(f"threshold<br><b>{figures.count(gate.threshold)}</b>", 1, gate.threshold, xref="paper", yref="y2",
+        note(heading, 0, top, xref="paper", yref="y2", at="left bottom", shift=(0, 2), size=11, weight=600),
+        note(f"threshold<br>{figures.count(gate.threshold)}", 1, gate.threshold, xref="paper", yref="y2",
              at="left middle", shift=(8, 0), role="@chart-line"),
     ]  # fmt: skip

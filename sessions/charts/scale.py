@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sessions.charts.marks import nice_top
+
+if TYPE_CHECKING:
+    from sessions.charts.bars import Bar
 
 LEAST_BOTTOM = 1_000_000
 DEFAULT_BYTES_PER_TOKEN = 4.0
@@ -42,6 +46,11 @@ def byte_scale(top_tokens: float, bytes_per_token: float, largest: float, zone: 
     floor = max(top_tokens, 1) * bytes_per_token
     bottom = max(2 * largest, LEAST_BOTTOM, 10 * floor)
     return ByteScale(floor=floor, bottom=bottom, zone=zone)
+
+
+def placed(scale: ByteScale, bar: Bar) -> float:
+    """Where the foot of a bar stands, rounded to what a screen can show."""
+    return round(scale.place(bar.n_bytes), 4)
 
 
 def token_top(largest: float) -> int:

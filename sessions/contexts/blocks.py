@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import nh3
 from django.urls import reverse
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
 
 from sessions.contexts.inspector import SHOWN
@@ -29,6 +29,9 @@ TAGS = {
 }  # fmt: skip
 
 
+NOTHING = SafeString("")
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """One block to render with ``blocks/<kind>.html``.
@@ -39,7 +42,7 @@ class Shown:
 
     kind: str
     name: str = ""
-    html: SafeString = SafeString("")
+    html: SafeString = NOTHING
     text: str = ""
     n_chars: int = 0
     n_left: int = 0
@@ -61,8 +64,14 @@ def rendered(text: str) -> SafeString:
     """Markdown as HTML: raw HTML is text, images are dropped, links lead out without a referrer."""
     html = _markdown.render(text)
     links = {"a": {"href", "title"}, "code": {"class"}}
-    clean = nh3.clean(html, tags=TAGS, attributes=links, url_schemes={"http", "https", "mailto"}, link_rel="noopener noreferrer nofollow")
-    return mark_safe(clean)
+    clean = nh3.clean(
+        html,
+        tags=TAGS,
+        attributes=links,
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer nofollow",
+    )
+    return SafeString(clean)
 
 
 def shown(contents: Sequence[Content], blocks: Sequence[Block], *, whole: bool) -> tuple[Shown, ...]:

@@ -170,7 +170,7 @@ def _control(spec: Spec, given: Mapping[str, str], state: ReplayState, *, thresh
         label=spec.label,
         help=spec.help,
         unit=spec.unit,
-        value=value if not spec.is_number or off else _grouped(value),
+        value=value if not spec.is_number or off else _grouped(value) + (" %" if spec.unit == "%" else ""),
         default=default,
         changed=urlstate.is_changed(spec, state),
         optional=spec.optional,

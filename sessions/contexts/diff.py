@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sessions import figures
 from sessions.contexts import folding, replays
 from sessions.contexts.inserted import inserted_text, message_text
+from sessions.contexts.minimap import Mark, minimap, strip
 from sessions.contexts.urls import Urls, session_urls
 from sessions.contexts.words import Span, word_diff
 from sessions.engine.diff import OPS, diff_event
 from sessions.engine.types import Label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sessions.contexts.folding import Line
     from sessions.engine.diff import Row
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from sessions.models import Session
     from sessions.urlstate.replay import ReplayState
 
-MAP_HEIGHT = 640
 MOST_BODIES = 40
 """Inserted and edited messages whose text is shown on the page."""
 BODY_CHARS = 6_000
@@ -47,18 +48,6 @@ class Shown:
     body: Body | None
     open_href: str
     message_href: str
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A rectangle of the minimap or of the strip."""
-
-    op: str
-    x: float
-    y: float
-    width: float
-    height: float
-    anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +98,23 @@ class DiffView:
     warnings: tuple[str, ...]
     error: str
 
+    @property
+    def tokens_change(self) -> str:
+        """Tokens after against before: −77 %."""
+        return change(self.tokens_before, self.tokens_after)
+
+    @property
+    def bytes_change(self) -> str:
+        """Bytes after against before."""
+        return change(self.wire_before, self.wire_after)
+
+
+def change(before: int, after: int) -> str:
+    """A change in percent of what was there."""
+    if after and before and 0.99 < (before - after) / before < 1:
+        return f"{figures.MINUS}{100 * (before - after) / before:.1f} %"
+    return figures.percent(after - before, before)
+
 
 @dataclass(frozen=True, slots=True)
 class NoEvents:
@@ -117,7 +123,7 @@ class NoEvents:
     urls: Urls
     policy: str
     replay_href: str
-    threshold: str
+    quiet: str
     error: str
 
 
@@ -127,9 +133,9 @@ def build_diff(session: Session, state: ReplayState, urls: Urls | None = None) -
     ran = replays.run(session.pk, state)
     replay, error = ran.replay, ran.error
     if not replay.events:
-        gate = next((g for g in reversed(replay.gates) if g is not None), None)
-        threshold = f"{gate.threshold:,} {gate.unit}" if gate and replay.policy.name != "none" else ""
-        return NoEvents(urls, replay.policy.name, urls.to_replay(state, event=None), threshold, error)
+        return NoEvents(
+            urls, replay.policy.name, urls.to_replay(state, event=None), replays.why_no_event(replay), error
+        )
     wanted = state.event or 0
     number = min(wanted, len(replay.events) - 1)
     if wanted != number:
@@ -153,12 +159,12 @@ def build_diff(session: Session, state: ReplayState, urls: Urls | None = None) -
         wire_before=sum(row.wire_before for row in rows),
         wire_after=sum(row.wire_after for row in rows),
         counts=_counts(rows),
-        strip=_strip(rows),
+        strip=strip(rows),
         checks=_checks(event, rows),
         overhead=replay.weighed.overhead,
-        lines=_shown(session, replay, event, rows, lines, urls, state),
+        lines=_shown(lines, lambda row: _body(session, replay, event, row), rows, urls, state),
         n_changes=sum(line.op != "kept" for line in lines),
-        marks=_marks(lines, replay.weighed.overhead),
+        marks=minimap(lines, replay.weighed.overhead),
         events=tuple(
             Tab(f"{'Event ' if not k else ''}{k}", urls.to_diff(state, event=k, rows=None), k == number)
             for k in range(len(replay.events))
@@ -191,10 +197,10 @@ def build_run(session: Session, state: ReplayState, urls: Urls | None = None) ->
 
 
 def _counts(rows: Sequence[Row]) -> tuple[tuple[str, str, int], ...]:
-    """(op, symbol, how many), dropped first as it is what the reader came for; moved only where there are some."""
+    """(op, symbol, how many), dropped first, as the reader came for it; fates that no message had are left out."""
     order = ("dropped", "kept", "edited", "inserted", "moved")
     found = {op: sum(row.op == op for row in rows) for op in OPS}
-    return tuple((op, folding.SYMBOLS[op], found[op]) for op in order if found[op] or op != "moved")
+    return tuple((op, folding.SYMBOLS[op], found[op]) for op in order if found[op])
 
 
 def _checks(event: Event, rows: Sequence[Row]) -> tuple[Check, ...]:
@@ -203,80 +209,48 @@ def _checks(event: Event, rows: Sequence[Row]) -> tuple[Check, ...]:
     whole = Check(not broken, f"{broken} tool messages lost their partner" if broken else _whole(pairs))
     first = next((item.message for item in event.after if str(item.message.role) != "system"), None)
     user = first is not None and str(first.role) == "user"
-    starts = Check(user, "starts with a user message" if user else "starts with an assistant message")
+    starts = Check(user, "a user message first" if user else "an assistant message first")
     freed = event.before_tokens - event.after_tokens
     return (whole, starts, Check(freed > 0, f"frees {freed:,} tokens"))
 
 
 def _whole(pairs: int) -> str:
-    return f"{pairs} tool messages, pairs whole" if pairs else "no tool messages kept"
-
-
-def _strip(rows: Sequence[Row]) -> tuple[Mark, ...]:
-    """The messages' fates in order, as one bar 400 wide."""
-    marks: list[Mark] = []
-    wide = 400 / max(len(rows), 1)
-    start = 0
-    while start < len(rows):
-        stop = start
-        while stop < len(rows) and rows[stop].op == rows[start].op:
-            stop += 1
-        marks.append(Mark(rows[start].op, round(start * wide, 2), 0, round(max((stop - start) * wide, 1), 2), 6))
-        start = stop
-    return tuple(marks)
-
-
-def _marks(lines: Sequence[Line], overhead: int) -> tuple[Mark, ...]:
-    """The minimap: both lists, tokens to scale, the overhead first."""
-    before = overhead + sum(line.tokens_before for line in lines)
-    after = overhead + sum(line.tokens_after for line in lines)
-    scale = MAP_HEIGHT / max(before, after, 1)
-    marks = [Mark("kept", x, 0, 16, round(max(overhead * scale - 1, 1), 1)) for x in (0, 20)]
-    left = right = overhead * scale
-    for line in lines:
-        anchor = f"d-{line.first}"
-        for x, tokens in ((0, line.tokens_before), (20, line.tokens_after)):
-            if tokens:
-                top = left if x == 0 else right
-                marks.append(Mark(line.op, x, round(top, 1), 16, round(max(tokens * scale - 0.5, 0.5), 1), anchor))
-        left += line.tokens_before * scale
-        right += line.tokens_after * scale
-    return tuple(marks)
+    return f"tool pairs whole, {pairs:,} messages" if pairs else "no tool messages kept"
 
 
 def _shown(
-    session: Session, replay: Replay, event: Event, rows: Sequence[Row], lines: Sequence[Line], urls: Urls,
-    state: ReplayState,
-) -> tuple[Shown, ...]:  # fmt: skip
-    change, bodies, shown = 0, 0, []
+    lines: Sequence[Line], body_of: Callable[[Row], Body | None], rows: Sequence[Row], urls: Urls, state: ReplayState
+) -> tuple[Shown, ...]:
+    """The lines with their change numbers, links and, for the first forty that have one, their text."""
+    n_changes, bodies = 0, 0
+    shown = []
     for line in lines:
         number = None
         if line.op != "kept":
-            change += 1
-            number = change
+            n_changes += 1
+            number = n_changes
         body = None
-        if line.op in ("inserted", "edited") and not line.folded and bodies < MOST_BODIES:
+        if line.op in {"inserted", "edited"} and not line.folded and bodies < MOST_BODIES:
             bodies += 1
-            body = _body(session, replay, event, rows[line.first])
-        opening = urls.to_diff(state, event=event.index, rows=(line.first, line.last)) if line.folded else ""
+            body = body_of(rows[line.first])
+        opening = urls.to_diff(state, rows=(line.first, line.last)) if line.folded else ""
         shown.append(Shown(line, number, body, opening, urls.to_message(line.message)))
     return tuple(shown)
 
 
-def _body(session: Session, replay: Replay, event: Event, row: Row) -> Body:
-    """What was inserted, or what an edit left of a message, word by word."""
+def _body(session: Session, replay: Replay, event: Event, row: Row) -> Body | None:
+    """What was inserted, or what an edit left of a message, word by word; None where there is no text to show."""
     if row.item_after is None:
-        return Body()
+        return None
     after = inserted_text(session, replay, event, row.item_after)
     if row.op == "inserted" or row.item_before is None:
+        if not after and not row.item_after.message.summary:
+            return None
         if not after:
-            note = f"A stub of {row.tokens_after:,} tokens stands here; no summary was written."
-            return Body(note=note)
+            return Body(note=f"A stub of {row.tokens_after:,} tokens stands here; no summary was written.")
         return Body(after=(Span("same", after[:BODY_CHARS]),), left=max(len(after) - BODY_CHARS, 0))
     before = message_text(session, row.item_before.message)
     if not after:
         return Body(before=(Span("same", before[:BODY_CHARS]),), note="The edited text is not kept by this policy.")
     spans = word_diff(before[:BODY_CHARS], after[:BODY_CHARS])
     return Body(*spans, left=max(len(before) - BODY_CHARS, 0))
-
-

@@ -92,8 +92,8 @@ def _worst(view: Overview) -> Fact:
 def _fit(view: Overview) -> str:
     weighed = view.weighed
     if weighed.ratio_label is Label.CALIBRATED:
-        return f"×{weighed.ratio:.2f} of o200k, fitted on {weighed.n_growths:,} growths"
-    return f"×{weighed.ratio:.2f} of o200k, the family's prior"
+        return f"×{weighed.ratio:.2f} of o200k"
+    return f"×{weighed.ratio:.2f} of o200k"
 
 
 def _peak(view: Overview) -> Fact:
@@ -101,7 +101,7 @@ def _peak(view: Overview) -> Fact:
     if not view.contexts:
         return Fact("Peak context", "none", "", "", "no requests")
     _, tokens, label = max(view.contexts.values(), key=lambda context: context[1])
-    source = {"recorded": "", "model": ", the model's window", "default": ", window assumed"}[view.weighed.window_source]
+    source = {"recorded": "", "model": "", "default": ", window assumed"}[view.weighed.window_source]
     note = f"{figures.percent(tokens, window)}{source}"
     return Fact("Peak context", figures.count(tokens), f"of {window:,}", str(label), note)
 
@@ -109,7 +109,7 @@ def _peak(view: Overview) -> Fact:
 def _compactions(view: Overview) -> Fact:
     found = view.weighed.transcript.compactions
     if not found:
-        return Fact("Compactions recorded", "0", "", "measured", "none in this session")
+        return Fact("Compactions recorded", "0", "", "", "none in this session")
     triggers = sorted({c.trigger for c in found if c.trigger})
     befores = [c.tokens_before for c in found if c.tokens_before]
     at = f"at {'–'.join(dict.fromkeys(_thousands(n) for n in (min(befores), max(befores))))}" if befores else ""
@@ -129,4 +129,4 @@ def _usage(view: Overview) -> Fact:
     value, unit = figures.short(sum(usage.context for usage in usages))
     read = figures.percent(sum(u.cache_read for u in usages), sum(u.context for u in usages))
     output = " ".join(figures.short(sum(usage.output for usage in usages))).strip()
-    return Fact("Usage, input tokens", value, unit, "measured", f"{read} from cache, {output} out")
+    return Fact("Usage, input tokens", value, unit, "measured", f"{read} cached, {output} out")

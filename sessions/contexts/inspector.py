@@ -53,6 +53,16 @@ class Picture:
     url: str
     linked: bool
 
+    @property
+    def type(self) -> str:
+        """The media type as people say it: PNG, JPEG, PDF."""
+        return self.media_type.rpartition("/")[2].upper() if self.media_type else self.kind
+
+    @property
+    def file_size(self) -> str:
+        """Size of the decoded file, in binary units as file managers show it."""
+        return f"{self.n_file / 2**20:.2f} MiB" if self.n_file >= 2**20 else f"{self.n_file / 1024:.1f} KiB"
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -80,7 +90,6 @@ class Inspected:
     verdict: Verdict
     pictures: tuple[Picture, ...]
     n_pictures_left: int
-    subject: str
     reference: str
     reference_label: str
     counters: tuple[Counter, ...]
@@ -113,7 +122,6 @@ def inspected(session_id: str, view: Overview, index: int) -> Inspected:
         verdict=_verdict(view, index, over, what),
         pictures=tuple(_picture(leaf, view) for leaf in media[:MOST_PICTURES]),
         n_pictures_left=max(len(media) - MOST_PICTURES, 0),
-        subject=f"this {what}" if over else "this message",
         reference=_reference(view, index, over),
         reference_label=str(Label.ESTIMATED) if over else str(weighed.labels[index]),
         counters=_counters(view, (over,) if over else message.blocks, reference),
@@ -128,7 +136,7 @@ def inspected(session_id: str, view: Overview, index: int) -> Inspected:
 
 def _reference(view: Overview, index: int, over: Block | None) -> str:
     if over is not None:
-        return f"{view.weighed.model.name or 'the model'}, image rule"
+        return view.weighed.model.name or "unknown model"
     return {
         Label.MEASURED: "recorded output of this reply",
         Label.CALIBRATED: f"o200k × {view.weighed.ratio:.2f}, fitted to this session",

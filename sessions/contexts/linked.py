@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,9 @@ from django.utils.safestring import SafeString
 
 from sessions import figures, selectors
 from sessions.charts.marks import figure_json
-from sessions.engine import jsonio
+from sessions.contexts.diff import Body
+from sessions.contexts.words import Span, word_diff
+from sessions.engine import jsonio, limits
 from sessions.engine.redact import ORDER, redact
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ MOST_SCANNED = 1_000
 """Messages whose whole text the preview reads again; longer sessions are cleaned all the same when they are shown."""
 NAMED = 2
 HOUR = 3600
+CUT_AT = frozenset({limits.PREVIEW_CHARS, 255})
+"""Lengths of texts that were cut: previews, and titles as the database keeps them."""
 BEFORE, AFTER = 18, 14
 
 
@@ -56,7 +61,7 @@ class Removal:
 
 
 def removal(session: Session) -> Removal:
-    """Count what a link of this session leaves out, once an hour; raises FileNotFoundError without the upload's bytes."""
+    """What a link of this session leaves out, counted once an hour; raises FileNotFoundError without the bytes."""
     key = f"removal:{session.pk}:{session.upload.sha256}"
     found: Removal | None = cache.get(key)
     if found is None:
@@ -78,7 +83,9 @@ def _counted(session: Session) -> Removal:
                 if places.setdefault(name, [index])[-1] != index:
                     places[name].append(index)
                 excerpts.setdefault(name, _excerpt(found.text, name))
-    sorts = tuple(Removed(name, counts[name], *excerpts[name], _where(places[name])) for name in ORDER if name in counts)
+    sorts = tuple(
+        Removed(name, counts[name], *excerpts[name], _where(places[name])) for name in ORDER if name in counts
+    )
     return Removal(sorts, session.n_images, n_scanned, session.n_messages)
 
 
@@ -112,21 +119,49 @@ def cleaned(value: Any) -> Any:
 
     Dataclasses are rebuilt from their fields, so what they compute is computed from cleaned text.
     """
-    if isinstance(value, SafeString):
-        return value
+    if isinstance(value, Body):
+        return _cleaned_body(value)
     if isinstance(value, str):
-        return redact(value).text
+        return _cleaned_text(value)
     if isinstance(value, Mapping):
         return {key: cleaned(inner) for key, inner in value.items()}
     if isinstance(value, tuple | list):
         found = [cleaned(inner) for inner in value]
         return type(value)(*found) if hasattr(value, "_fields") else type(value)(found)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
-        fresh = {name: cleaned(inner) for name, inner in fields.items()}
-        changed = {name: inner for name, inner in fresh.items() if inner != fields[name]}
-        return dataclasses.replace(value, **changed) if changed else value
+        return _cleaned_fields(value)
     return value
+
+
+def _cleaned_text(text: str) -> str:
+    if isinstance(text, SafeString):
+        return text
+    return redact(_without_stump(text) if len(text) in CUT_AT else text).text
+
+
+def _cleaned_fields(value: Any) -> Any:
+    fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
+    fresh = {name: cleaned(inner) for name, inner in fields.items()}
+    changed = {name: inner for name, inner in fresh.items() if inner != fields[name]}
+    return dataclasses.replace(value, **changed) if changed else value
+
+
+def _cleaned_body(body: Body) -> Body:
+    """A message's text cleaned, then its words compared again: a secret may lie across two spans of a word diff."""
+    old, new = ("".join(span.text for span in spans) for spans in (body.before, body.after))
+    if body.left:
+        old, new = _without_stump(old), _without_stump(new)
+    old, new, note = redact(old).text, redact(new).text, redact(body.note).text
+    if old and new:
+        before, after = word_diff(old, new)
+        return Body(before, after, body.left, note)
+    before, after = (tuple([Span("same", text)] if text else []) for text in (old, new))
+    return Body(before, after, body.left, note)
+
+
+def _without_stump(text: str) -> str:
+    """A cut text without its last word, which may be the beginning of a secret too short to be known as one."""
+    return re.sub(r"\S{1,300}\Z", "", text)
 
 
 def cleaned_figure(figure: str) -> SafeString:

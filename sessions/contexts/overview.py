@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sessions import selectors
-from sessions.charts.bars import FLAGGED_FROM, Bar
+from sessions.charts.bars import FLAGGED_FROM, Bar, Pressure
 from sessions.charts.marks import figure_json
-from sessions.charts.pressure import KINDS, Pressure, pressure_figure
+from sessions.charts.pressure import KINDS, pressure_figure
 from sessions.charts.scale import bytes_per_token
 from sessions.engine import registry
 from sessions.engine.series import recorded_series
@@ -65,11 +65,13 @@ class Overview:
     def per_token(self) -> float:
         """Bytes per token of this session's text: messages without images, documents or opaque blocks."""
         media = {Kind.IMAGE, Kind.DOCUMENT, Kind.OPAQUE}
-        return bytes_per_token([
-            (size, sum(kinds.values()))
-            for kinds, size in zip(self.kinds, self.n_bytes, strict=True)
-            if not media & set(kinds)
-        ])
+        return bytes_per_token(
+            [
+                (size, sum(kinds.values()))
+                for kinds, size in zip(self.kinds, self.n_bytes, strict=True)
+                if not media & set(kinds)
+            ]
+        )
 
     @cached_property
     def full_weight(self) -> int:

@@ -6,20 +6,17 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions import figures
 from sessions.charts.marks import figure_json
 from sessions.charts.saw import GateLane, Saw, Tooth, saw_figure
 from sessions.contexts import folding, replays
 from sessions.contexts.controls import threshold_param, threshold_table
 from sessions.contexts.overview import overview
+from sessions.contexts.totals import TotalsRow, totals_table, weakest_label
 from sessions.contexts.urls import Urls, session_urls
 from sessions.engine import registry
 from sessions.engine.diff import diff_event
-from sessions.engine.types import Label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from django.utils.safestring import SafeString
 
     from sessions.contexts.folding import Line
@@ -32,25 +29,6 @@ if TYPE_CHECKING:
 MINI_LINES = 9
 FAR = 0.25
 """Share of the window by which measure and context differ before the gate's lane shows itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One figure of the totals table; ``good`` marks a saving against the reference row."""
-
-    value: str
-    good: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class TotalsRow:
-    """One row: ``key`` names its line in the chart, ``label`` how its figures are known."""
-
-    key: str
-    name: str
-    label: str
-    cells: tuple[Cell, ...]
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +46,7 @@ class EventRow:
     chosen: bool
     href: str
     diff_href: str
+    measure: int
     fires: str
     reason: str
 
@@ -119,6 +98,7 @@ class ReplayView:
     table: str
     threshold_param: str
     summary: str
+    quiet: str
     warnings: tuple[str, ...]
     error: str
     says: str
@@ -137,14 +117,16 @@ def build_replay(session: Session, state: ReplayState, urls: Urls | None = None)
     tokens = replay.context_tokens[request] if request is not None else None
     label = replay.labels[request] if request is not None else None
     sample = next((g for g in reversed(replay.gates) if g is not None), None)
-    words = f"{sample.operator} {sample.threshold:,} {sample.unit}" if sample else ""
+    words = (
+        f"{'≥' if sample.operator == '>=' else sample.operator} {sample.threshold:,} {sample.unit}" if sample else ""
+    )
     return ReplayView(
         urls=urls,
-        figure=figure_json(saw_figure(_saw(session.pk, ran, state, number, gate, request))),
-        label=_label(replay.labels),
+        figure=figure_json(saw_figure(_saw(session.pk, ran, number, gate, request))),
+        label=weakest_label(replay.labels),
         n_requests=sum(value is not None for value in replay.context_tokens),
         milliseconds=ran.seconds * 1000,
-        totals=_totals(session.pk, ran),
+        totals=totals_table(session.pk, ran),
         events=tuple(_event(replay, k, urls, state, chosen=k == number) for k in range(len(replay.events))),
         chosen=_chosen(replay, number, urls, state) if number is not None else None,
         request=request,
@@ -161,6 +143,7 @@ def build_replay(session: Session, state: ReplayState, urls: Urls | None = None)
         table=json.dumps(threshold_table(weighed, state) if steered else [], separators=(",", ":")),
         threshold_param=steered,
         summary=", ".join(sorted({event.summary_source for event in replay.events if event.summary_source})),
+        quiet=replays.why_no_event(replay),
         warnings=replay.warnings,
         error=ran.error,
         says=_says(replay, ran.totals),
@@ -173,14 +156,6 @@ def _says(replay: Replay, totals: Totals) -> str:
     return f"{n} compaction{'' if n == 1 else 's'}, peak context {totals.peak_context_tokens:,} tokens"
 
 
-def _label(labels: Sequence[Label | None]) -> str:
-    """How the contexts of the replay are known: the weakest label among them."""
-    for label in (Label.ESTIMATED, Label.CALIBRATED):
-        if label in labels:
-            return str(label)
-    return str(Label.MEASURED)
-
-
 def _request(replay: Replay, state: ReplayState, number: int | None) -> int | None:
     """The request selected: the state's, else the chosen event's, else none."""
     if state.request is not None:
@@ -188,9 +163,7 @@ def _request(replay: Replay, state: ReplayState, number: int | None) -> int | No
     return replay.events[number].request if number is not None else None
 
 
-def _saw(
-    session_id: str, ran: Ran, state: ReplayState, number: int | None, gate: GateLane | None, request: int | None
-) -> Saw:
+def _saw(session_id: str, ran: Ran, number: int | None, gate: GateLane | None, request: int | None) -> Saw:
     replay = ran.replay
     view = overview(session_id)
     recorded: list[int | None] = [None] * len(replay.context_tokens)
@@ -239,6 +212,7 @@ def _event(replay: Replay, number: int, urls: Urls, state: ReplayState, *, chose
         event.inserted, chosen,
         href=urls.to_replay(state, event=number, request=None),
         diff_href=urls.to_diff(state, event=number, request=None, rows=None),
+        measure=event.gate.measure,
         fires=f"{_fires(event)} {event.gate.unit}",
         reason=event.gate.reason,
     )  # fmt: skip
@@ -266,57 +240,3 @@ def _chosen(replay: Replay, number: int, urls: Urls, state: ReplayState) -> Chos
         overhead=replay.weighed.overhead,
         diff_href=urls.to_diff(state, event=number, request=None, rows=None),
     )
-
-
-def _totals(session_id: str, ran: Ran) -> tuple[TotalsRow, ...]:
-    """This replay, the recording, no compaction, and the difference to the recording (else to no compaction)."""
-    without = replays.without_compaction(session_id)
-    recorded = replays.as_recorded(session_id)
-    rows = [TotalsRow("mine", "this replay", _label(ran.replay.labels), _cells(ran.totals))]
-    if recorded is not None:
-        rows.append(TotalsRow("recorded", "recorded", "measured", _cells(recorded)))
-    over = without.totals.peak_context_tokens > without.replay.window
-    possible = "not possible" if over else ""
-    rows.append(TotalsRow("without", "no compaction", _label(without.replay.labels), _cells(without.totals), possible))
-    against = recorded or without.totals
-    name = "against recorded" if recorded is not None else "against no compaction"
-    return (*rows, TotalsRow("delta", name, "", _deltas(ran.totals, against)))
-
-
-def _cost(totals: Totals) -> str:
-    if totals.cost is None:
-        return "no price"
-    low, high = f"{totals.cost.low:,.2f}", f"{totals.cost.high:,.2f}"
-    return f"${low}" if low == high else f"${low} – {high}"
-
-
-def _cells(totals: Totals) -> tuple[Cell, ...]:
-    numbers = (
-        totals.compactions, totals.peak_context_tokens, totals.input_tokens, totals.cache_read_tokens,
-        totals.cache_write_tokens, totals.output_tokens,
-    )  # fmt: skip
-    return (Cell(_cost(totals)), *(Cell(figures.count(number)) for number in numbers))
-
-
-def _deltas(mine: Totals, other: Totals) -> tuple[Cell, ...]:
-    if mine.cost is not None and other.cost is not None:
-        change = mine.cost.low - other.cost.low
-        sign = "+" if change > 0 else figures.MINUS if change < 0 else ""
-        share = _share(mine.cost.low, other.cost.low)
-        cost = Cell(f"{sign}${abs(change):,.2f}, {share}", good=change < 0)
-    else:
-        cost = Cell("no price")
-    names = ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens")
-    shares = [Cell(_share(getattr(mine, name), getattr(other, name))) for name in names]
-    peak = figures.signed(mine.peak_context_tokens - other.peak_context_tokens)
-    return (cost, Cell(figures.signed(mine.compactions - other.compactions)), Cell(peak), *shares)
-
-
-def _share(mine: float, other: float) -> str:
-    """A change in percent: −11 %; "new" where there was nothing."""
-    if not other:
-        return "0 %" if not mine else "new"
-    change = 100 * (mine - other) / other
-    text = f"{abs(change):.0f}" if abs(change) >= 9.95 else f"{abs(change):.1f}"
-    sign = "+" if change > 0 else figures.MINUS if change < 0 else ""
-    return f"{sign}{text} %" if float(text) else "0 %"

@@ -59,6 +59,30 @@ def as_recorded(session_id: str) -> Totals | None:
     return recorded_totals(selectors.load_weighed(session_id))
 
 
+def why_no_event(replay: Replay) -> str:
+    """Why nothing was compacted: the gate never fired, or fired and the edit would have freed nothing."""
+    if replay.events:
+        return ""
+    if replay.policy.name == "none":
+        return "This policy never compacts."
+    asked = [(at, gate) for at, gate in enumerate(replay.gates) if gate is not None]
+    if not asked:
+        return "No request was sent on this branch, so the gate was never asked."
+    fired = next(((at, gate) for at, gate in asked if gate.fires), None)
+    if fired is None:
+        most = max(asked, key=lambda pair: pair[1].measure)
+        gate = most[1]
+        return (
+            f"The gate never fires: at most {gate.measure:,} {gate.unit} at request {most[0]:,}, "
+            f"against a threshold of {gate.threshold:,}."
+        )
+    at, gate = fired
+    return (
+        f"The gate fires from request {at:,} on ({gate.measure:,} against {gate.threshold:,} {gate.unit}), "
+        "but its edit would free nothing, so the list stays as it is."
+    )
+
+
 def _run(session_id: str, state: ReplayState) -> Ran:
     weighed = selectors.load_weighed(session_id)
     key: Key = (

@@ -70,7 +70,7 @@ def short_figure(value: float | None) -> SafeString:
 
 @register.simple_tag
 def trust(label: str, *, short: bool = False) -> SafeString:
-    """How a figure is known: disc and word; ``short=True`` shows the disc and keeps the word for readers that cannot see it."""
+    """How a figure is known: disc and word; with ``short`` the word is only for those who cannot see the disc."""
     if label not in LABELS:
         return SafeString("")
     disc = format_html('<svg viewBox="0 0 10 10" aria-hidden="true"><use href="#t-{}"/></svg>', label)
@@ -128,8 +128,8 @@ def weight(
         outline = f"M0 9h{width - 22}l-4 5H0zM{width - 18} 9h4l-4 5h-4zM{width - 10} 9h10v5h-14z"
         shape = format_html('<path class="{}" d="{}"/>', paint, outline)
     return format_html(
-        '<svg class="weight" width="{0}" height="14" viewBox="0 0 {0} 14" preserveAspectRatio="none" aria-hidden="true">'
-        "{1}{2}</svg>",
+        '<svg class="weight" width="{0}" height="14" viewBox="0 0 {0} 14" preserveAspectRatio="none"'
+        ' aria-hidden="true">{1}{2}</svg>',
         width, tokens, shape,
     )  # fmt: skip
 
@@ -149,7 +149,8 @@ def spark(session: Session) -> SafeString:
     if alarm and marks.alarm is not None:
         ticks += format_html('<path class="alarm" d="M{} 1h8l-4 6z"/>', f"{marks.alarm - 4:g}")
     return format_html(
-        '<svg class="spark" width="132" height="22" viewBox="0 0 132 22" preserveAspectRatio="none" role="img" aria-label="{0}">'
+        '<svg class="spark" width="132" height="22" viewBox="0 0 132 22" preserveAspectRatio="none" role="img"'
+        ' aria-label="{0}">'
         '<path class="area" d="{1}V21H0z"/>{2}<path class="line" d="{1}"/>{3}</svg>',
         marks.says, marks.line, limit, ticks,
     )  # fmt: skip

@@ -109,7 +109,9 @@ def looked_at(state: ReplayState, **changes: object) -> str:
 
 def frozen(state: ReplayState, looking: ReplayState) -> ReplayState:
     """A shared state of which a stranger chooses only what is looked at."""
-    chosen = {n: v for n in ("event", "request", "gate", "layout", "rows") if (v := getattr(looking, n)) not in (None, "")}
+    chosen = {
+        n: v for n in ("event", "request", "gate", "layout", "rows") if (v := getattr(looking, n)) not in (None, "")
+    }
     return replace(state, **chosen, errors=looking.errors)
 
 
@@ -167,10 +169,10 @@ def _params(query: Mapping[str, str], policy: str, errors: dict[str, str]) -> tu
     kept: list[tuple[str, str]] = []
     for key, text in query.items():
         name = key.removeprefix("p.")
-        if name == key or not text and name in specs and not specs[name].optional:
+        if name == key or (not text and name in specs and not specs[name].optional):
             continue
         try:
-            value = getattr(parameters.build(kind, {name: text.replace(",", "")}), name)
+            value = getattr(parameters.build(kind, {name: text.replace(",", "").rstrip(" %")}), name)
         except BadParameter as error:
             errors[f"p.{name[:60]}"] = f"{error}."
             continue

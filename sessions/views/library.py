@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from sessions import listing, selectors
 from sessions.urlstate import library as urlstate
+from sessions.views.session import asks_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,15 +41,14 @@ def library(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _template(request: HttpRequest, context: dict[str, object]) -> str:
-    if request.htmx and not request.htmx.boosted:
-        context |= {"fragment": True, "refreshed": request.htmx.trigger == "sessions"}
-        return f"sessions/_{'session_next' if request.htmx.target == 'lib-more' else 'sessions'}.html"
+def _template(request: HttpRequest, context: dict[str, Any]) -> str:
+    if asks_fragment(request):
+        trigger, target = request.headers.get("HX-Trigger"), request.headers.get("HX-Target")
+        context |= {"fragment": True, "refreshed": trigger == "sessions"}
+        return f"sessions/_{'session_next' if target == 'lib-more' else 'sessions'}.html"
     uploads = selectors.unfinished_uploads()
     context |= listing.place_context(uploads)
-    facts = context["facts"]
-    assert isinstance(facts, selectors.LibraryFacts)
-    if facts.n_sessions or uploads:
+    if context["facts"].n_sessions or uploads:
         return "sessions/library.html"
     context |= listing.first_run_context()
     return "sessions/empty.html"

@@ -141,6 +141,9 @@ def link_part(request: HttpRequest, token: str, found: ReplayLink, part: str) ->
 def _linked_page(request: HttpRequest, token: str, found: ReplayLink, view: str) -> HttpResponse:
     chosen = shared_views.VIEWS[view]
     base = reverse("sessions:link_replay" if view != "session" else "sessions:link", args=[token])
+    if view == "diff" and "rows" in request.GET and asks_fragment(request):
+        context = shared_views.rows_context(found.session, found.state, request.GET, base)
+        return varied(render(request, "sessions/_diff_rows.html", context))
     context = chosen.context(found.session, found.state, request.GET, base)
     if asks_fragment(request):
         return varied(render(request, chosen.template, context))

@@ -4,6 +4,7 @@ import { scaleOf } from "./charts.js";
 
 const number = (text) => Number(String(text).replace(/[, %]/g, ""));
 const grouped = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : String(value));
+const shown = (input, value) => grouped(value) + (input.dataset.unit ? " " + input.dataset.unit : "");
 const form = () => document.getElementById("controls");
 
 function noteChange(field) {
@@ -26,7 +27,7 @@ function follow(event) {
   const input = event.target;
   const field = input.closest("[data-field]");
   if (!field) return;
-  if (input.type === "range") document.getElementById(input.dataset.for).value = grouped(Number(input.value));
+  if (input.type === "range") { const target = document.getElementById(input.dataset.for); target.value = shown(target, Number(input.value)); }
   else if (input.classList.contains("input")) {
     const range = field.querySelector("input[type=range]");
     if (range && Number.isFinite(number(input.value)) && input.value.trim()) range.value = number(input.value);
@@ -40,7 +41,7 @@ function reset(button) {
     const input = field.querySelector("input.input");
     if (input) {
       const n = number(standard);
-      input.value = standard === "none" ? "none" : grouped(n);
+      input.value = standard === "none" ? "none" : shown(input, n);
       const range = field.querySelector("input[type=range]");
       if (range) range.value = standard === "none" ? range.max : n;
     }
@@ -102,7 +103,7 @@ function steer(wanted) {
   const { table, input } = facts();
   const best = table.reduce((a, b) => (Math.abs(b[1] - wanted) < Math.abs(a[1] - wanted) ? b : a));
   if (number(input.value) !== best[0]) {
-    input.value = grouped(best[0]);
+    input.value = shown(input, best[0]);
     input.dispatchEvent(new Event("input", { bubbles: true }));
   }
   return best[1];

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
+from typing import TYPE_CHECKING
 
 import pytest
-from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +15,9 @@ from sessions.listing import FIRST_ROWS, MORE_ROWS
 from sessions.models import Job, Upload
 from sessions.urlstate import library as urlstate
 from tests.web.rows import NOON, make_session
+
+if TYPE_CHECKING:
+    from django.test import Client
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -55,7 +58,13 @@ def test_a_row_has_every_figure_with_label_and_unit(client: Client) -> None:
     html = get(client, "/")
     row = html.split('<tbody id="lib-rows">')[1].split("</tbody>")[0]
     assert "Pay &lt;b&gt;button&lt;/b&gt;" in row
-    for text in ("412", "392,355", "6.13\N{NO-BREAK SPACE}MB", '<span class="over over-much">×1,540</span>', "calibrated"):
+    for text in (
+        "412",
+        "392,355",
+        "6.13\N{NO-BREAK SPACE}MB",
+        '<span class="over over-much">×1,540</span>',
+        "calibrated",
+    ):
         assert text in row
     assert 'href="/s/s_000001/?m=37#m-37"' in html
 

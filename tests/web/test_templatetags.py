@@ -85,7 +85,7 @@ def test_a_weight_bar_stays_in_its_box(
     marks = weight_marks(parts, n_bytes, per_token, full, 148)
     assert 0 <= marks.n_bytes <= 148
     for _, left, wide in marks.tokens:
-        assert 0 <= left
+        assert left >= 0
         assert left + wide <= 148.2
 
 
