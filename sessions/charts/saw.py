@@ -29,7 +29,7 @@ from sessions.charts.marks import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MOST_POINTS = 1_200
+MOST_POINTS = 900
 OVER_ROOM = 1.14
 MOST_OVER = 1.3
 """Windows that a recorded context may reach before its line is cut."""
@@ -165,7 +165,7 @@ def _curves(data: Saw, top: float) -> list[Figure]:
     area["hovertemplate"] = None
     curves = [area]
     ghost = [at for at in thinned(data.without) if (data.without[at] or 0) <= top]
-    if data.without and list(data.without) != list(data.replay):
+    if data.without and list(data.without) not in (list(data.replay), list(data.recorded)):
         values = [data.without[at] for at in ghost]
         curves.append(_stepped("no compaction", ghost, values, "@chart-ghost", 1.5, dotted=True))
     marked = [(request, before) for request, before in data.compactions if before is not None]
