@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sessions import figures
 from sessions.charts import foot_notes, lanes
 from sessions.charts.bars import binned
-from sessions.charts.marks import Figure, axis, index_ticks, layout, line, size_of
+from sessions.charts.marks import Figure, axis, hover_axis, index_ticks, layout, line, size_of
 from sessions.charts.scale import byte_scale, placed, token_top
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def _message_axis(last: int) -> Figure:
     marks = {
         "tickvals": index_ticks(0, last),
         "tickformat": ",d",
+        **hover_axis("message"),
         "ticks": "outside",
         "ticklen": 3,
         "tickcolor": "@chart-axis",

@@ -16,6 +16,7 @@ from sessions.charts.marks import (
     Figure,
     axis,
     band,
+    hover_axis,
     index_ticks,
     layout,
     line,
@@ -113,6 +114,7 @@ def _request_axis(last: int, anchor: str) -> Figure:
     marks = {
         "tickvals": index_ticks(0, last),
         "tickformat": ",d",
+        **hover_axis("request"),
         "ticks": "outside",
         "ticklen": 3,
         "tickcolor": "@chart-axis",
