@@ -68,7 +68,7 @@ def open_blob(sha256: str) -> BinaryIO:
     """The blob, open for reading and seekable; raises FileNotFoundError."""
     root = _local_root()
     if root is not None:
-        return (root / blob_name(sha256)).open("rb")
+        return (root / blob_name(sha256)).open("rb", buffering=CHUNK_BYTES)
     return cast("BinaryIO", default_storage.open(blob_name(sha256), "rb"))
 
 

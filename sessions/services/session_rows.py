@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -47,26 +48,35 @@ class PackedSession(NamedTuple):
 def pack_sessions(upload: Upload, parsed: Parsed) -> list[PackedSession]:
     """Weigh and pack every transcript of an upload, root first, sub-agents linked to their parent."""
     ids = {t.id: session_id(upload, position, t.id) for position, t in reversed(list(enumerate(parsed.transcripts)))}
-    packed: list[PackedSession] = []
-    for position, transcript in enumerate(parsed.transcripts):
-        weighed = calibrate.weigh(transcript)
-        key = session_id(upload, position, transcript.id)
-        rows = message_rows(key, weighed)
-        session = _session(weighed, rows)
-        session.id, session.upload, session.position = key, upload, position
-        parent = ids.get(transcript.parent_id) if transcript.parent_id else None
-        session.parent_id = parent if parent != key else None
-        session.title = plain(transcript.title or _first_prompt(transcript) or upload.filename, 255)
-        packed.append(PackedSession(session, pack.pack(transcript), rows))
-    return packed
+    # Compressing leaves the interpreter's lock to the weighing, which takes about as long.
+    with ThreadPoolExecutor(1) as beside:
+        packed: list[PackedSession] = []
+        for position, transcript in enumerate(parsed.transcripts):
+            facts = beside.submit(pack.pack, transcript)
+            session, rows = _session_and_rows(upload, position, transcript)
+            parent = ids.get(transcript.parent_id) if transcript.parent_id else None
+            session.parent_id = parent if parent != session.id else None
+            packed.append(PackedSession(session, facts.result(), rows))
+        return packed
+
+
+def _session_and_rows(upload: Upload, position: int, transcript: Transcript) -> tuple[Session, list[tuple[Any, ...]]]:
+    weighed = calibrate.weigh(transcript)
+    key = session_id(upload, position, transcript.id)
+    rows = message_rows(key, weighed)
+    session = _session(weighed, rows)
+    session.id, session.upload, session.position = key, upload, position
+    session.title = plain(transcript.title or _first_prompt(transcript) or upload.filename, 255)
+    return session, rows
 
 
 def insert_sessions(upload: Upload, packed: Sequence[PackedSession]) -> None:
     """Replace the upload's sessions by these: ids that stay keep their links.  Call inside a transaction."""
-    keys = [p.session.id for p in packed]
-    Session.objects.filter(upload=upload).exclude(pk__in=keys[:900]).delete()
-    for key in set(Session.objects.filter(upload=upload).values_list("pk", flat=True)):
+    before = set(Session.objects.filter(upload=upload).values_list("pk", flat=True))
+    for key in before:
         MessageRow.objects.filter(session_id=key)._raw_delete(connection.alias)
+    for key in before - {p.session.id for p in packed}:
+        Session.objects.filter(pk=key).delete()
     fields = [f.name for f in Session._meta.concrete_fields if f.name not in {"id", "created_at"}]
     Session.objects.bulk_create(
         [p.session for p in packed], update_conflicts=True, unique_fields=["id"], update_fields=fields

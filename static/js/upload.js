@@ -66,7 +66,7 @@ function send({ file, line }) {
     request.upload.addEventListener("progress", (event) => {
       if (!event.lengthComputable) return;
       line.querySelector("progress").value = 100 * event.loaded / event.total;
-      line.querySelector(".size").textContent = `${size(event.loaded)} of ${size(file.size)}`;
+      line.querySelector(".size").textContent = `${size(Math.min(event.loaded, file.size))} of ${size(file.size)}`;
       if (event.loaded === event.total) state(line, "storing", "accent", "sent; the server is putting the bytes away");
     });
     request.addEventListener("load", () => {
@@ -99,8 +99,9 @@ async function work() {
   if (busy) return;
   busy = true;
   while (waiting.length) {
+    const next = waiting.shift();
     sum();
-    await send(waiting.shift());
+    await send(next);
     await show();
   }
   busy = false;
@@ -163,12 +164,14 @@ function watchPaste() {
 // On the first-run page the library takes the place of the explanation; the demo opens by itself.
 let opens = false;
 document.addEventListener("submit", (event) => { if (event.target.matches("form[data-opens]")) opens = true; });
-document.addEventListener("uploads-done", () => {
+function arrived() {
   if (busy) return;
   const open = document.querySelector("#uploads td a[href*='/s/']");
   if (opens && open) location.assign(open.href);
   else if (document.querySelector(".first") && open) location.reload();
-});
+}
+// The event comes with the answer, the table of it a moment later.
+document.addEventListener("uploads-done", () => document.addEventListener("htmx:afterSettle", arrived, { once: true }));
 
 picker.addEventListener("change", () => { take([...picker.files]); form.reset(); });
 watchDrops();
