@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from contextlib import contextmanager
@@ -42,13 +41,10 @@ def command(paths: tuple[Path, ...], as_json: bool) -> None:
 
 def start_django() -> None:
     """Set Django up and bring the database to the current schema, making it if it is not there."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ctxweb.settings")
-    import django
+    from ctxweb.startup import load_django, migrate
 
-    django.setup()
-    from django.core.management import call_command
-
-    call_command("migrate", verbosity=0, interactive=False)
+    load_django()
+    migrate()
 
 
 def ingest_file(file: IO[bytes], filename: str, shown: str) -> dict[str, Any]:

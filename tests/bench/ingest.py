@@ -1,7 +1,8 @@
 """Times ``ctxweb ingest`` and a peer on generated transcripts: ``make bench`` or ``python -m tests.bench``.
 
 Every run starts in a fresh data directory.  Memory is the summed PSS of the process tree, read from
-/proc/<pid>/smaps_rollup every 20 ms, so pages that processes share are counted once.  The generator of the files is
+/proc/<pid>/smaps_rollup, so pages that processes share are counted once; it is measured in a run of its own, because
+looking costs time.  The generator of the files is
 named by CTXWEB_BENCH_MAKER (default: ../shared/bench/make_transcripts.py), their folder by CTXWEB_BENCH_DATA.
 """
 
@@ -49,14 +50,22 @@ def main() -> None:
     peer = find_peer()
     rows = []
     for name in args.files:
-        ours = median([run_ctxweb(folder / name) for _ in range(args.runs)])
-        theirs = median([run_agentsview(peer, folder / name) for _ in range(args.runs)]) if peer else None
+        ours, theirs = measure(folder / name, peer, args.runs)
         rows.append((name, ours, theirs))
         print(row_text(*rows[-1]), flush=True)
     if not args.no_report:
         REPORT.parent.mkdir(parents=True, exist_ok=True)
         REPORT.write_text(report(rows, args.runs, peer), encoding="utf-8")
         print(f"written: {REPORT.relative_to(ROOT)}")
+
+
+def measure(path: Path, peer: str | None, runs: int) -> tuple[Run, Run | None]:
+    """One run each for memory, then ``runs`` for time, ours and the peer's in turn so that both meet the same load."""
+    ours, theirs = [run_ctxweb(path, watched=True)], [run_agentsview(peer, path, watched=True)] if peer else []
+    for _ in range(runs):
+        ours.append(run_ctxweb(path))
+        theirs += [run_agentsview(peer, path)] if peer else []
+    return summary(ours), summary(theirs) if theirs else None
 
 
 def make_files() -> Path:
@@ -77,26 +86,26 @@ def find_peer() -> str | None:
     return os.environ.get("CTXWEB_BENCH_AGENTSVIEW") or shutil.which("agentsview")
 
 
-def run_ctxweb(path: Path) -> Run:
+def run_ctxweb(path: Path, *, watched: bool = False) -> Run:
     """``ctxweb ingest`` of one file into a new data directory, database creation included."""
     with tempfile.TemporaryDirectory(prefix="ctxweb-bench-") as data:
         env = {**os.environ, "CTXWEB_DATA": data, "DATABASE_URL": ""}
         output = Path(data) / "result.json"
-        run = timed([sys.executable, "-m", "ctxweb", "ingest", str(path), "--json"], env, output)
+        run = timed([sys.executable, "-m", "ctxweb", "ingest", str(path), "--json"], env, output, watched=watched)
         (upload,) = jsonio.loads(output.read_bytes())["uploads"]
         if upload["status"] != "new" or not upload["sessions"]:
             sys.exit(f"{path.name}: {upload}")
         return run
 
 
-def run_agentsview(peer: str, path: Path) -> Run:
+def run_agentsview(peer: str, path: Path, *, watched: bool = False) -> Run:
     """``agentsview sync`` of the same file in a HOME of its own, started cold, its daemon counted and then stopped."""
     with tempfile.TemporaryDirectory(prefix="ctxweb-bench-peer-", ignore_cleanup_errors=True) as home:
         project = Path(home) / ".claude" / "projects" / "-home-u-proj"
         project.mkdir(parents=True)
         os.link(path, project / f"{path.stem}.jsonl") if same_disk(path, project) else shutil.copy(path, project)
         env = {"HOME": home, "PATH": os.environ["PATH"], "AGENTSVIEW_TELEMETRY_ENABLED": "0"}
-        run = timed([peer, "sync"], env, Path(home) / "out.txt", home=home)
+        run = timed([peer, "sync"], env, Path(home) / "out.txt", home=home, watched=watched)
         subprocess.run([peer, "serve", "stop"], env=env, check=False, capture_output=True)
         return run
 
@@ -106,19 +115,21 @@ def same_disk(a: Path, b: Path) -> bool:
     return a.stat().st_dev == b.stat().st_dev
 
 
-def timed(command: list[str], env: dict[str, str], output: Path, home: str = "") -> Run:
-    """Run a command to its end, watching the memory of its tree and of processes whose HOME is ``home``."""
+def timed(command: list[str], env: dict[str, str], output: Path, home: str = "", *, watched: bool = False) -> Run:
+    """Run a command to its end; ``watched``: its tree's memory, and that of processes whose HOME is ``home``."""
     done = threading.Event()
     peak = [0]
     started = time.perf_counter()
     with output.open("wb") as out:
         process = subprocess.Popen(command, env=env, stdout=out, stderr=subprocess.PIPE)
         watcher = threading.Thread(target=watch, args=(process.pid, home, done, peak))
-        watcher.start()
+        if watched:
+            watcher.start()
         _, errors = process.communicate()
     seconds = time.perf_counter() - started
     done.set()
-    watcher.join()
+    if watched:
+        watcher.join()
     if process.returncode:
         sys.exit(f"{' '.join(command)} ended with {process.returncode}: {errors.decode(errors='replace')[-2000:]}")
     return Run(seconds, peak[0] / 1e6)
@@ -169,9 +180,9 @@ def pss(pid: int) -> int:
     return 0
 
 
-def median(runs: list[Run]) -> Run:
-    """Median time and largest memory of several runs."""
-    return Run(statistics.median(run.seconds for run in runs), max(run.peak_mb for run in runs))
+def summary(runs: list[Run]) -> Run:
+    """The first run's memory and the median time of the others."""
+    return Run(statistics.median(run.seconds for run in runs[1:]), runs[0].peak_mb)
 
 
 def row_text(name: str, ours: Run, theirs: Run | None) -> str:
@@ -190,10 +201,11 @@ def report(rows: list[tuple[str, Run, Run | None]], runs: int, peer: str | None)
         [
             "# Ingest",
             "",
-            f"Made by `make bench` (median time and largest memory of {runs} runs, each in a fresh data directory; "
-            "the time includes starting Python and creating the database).",
+            f"Made by `make bench` (median time of {runs} runs, memory in a run of its own, each in a fresh data "
+            "directory; the time includes starting Python and creating the database).",
             "",
-            f"- Machine: {os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}",
+            f"- Machine: {os.cpu_count()} cores (load {os.getloadavg()[1]:.1f} with all that ran on it), "
+            f"Python {platform.python_version()}, {platform.system()}",
             f"- Beside it: {beside} (`agentsview sync`, cold; it indexes without tokenising)",
             f"- Memory: peak of the summed PSS of the process tree; budget {BUDGET_MB} MB for 100 MB",
             "",
