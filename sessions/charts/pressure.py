@@ -117,7 +117,10 @@ def _byte_bars(bars: Sequence[Bar], scale: ByteScale, last: int, worst: Bar | No
     grey["width"] = _widths(calm) if calm else 1
     for trace, shown in ((grey, calm), (red, loud)):
         trace["text"] = [
-            size_of(bar.n_bytes) + (f", {figures.factor(bar.overcount)}" if bar.flagged else "") for bar in shown
+            f"#{bar.message} {size_of(bar.n_bytes)}, {figures.factor(bar.overcount)}"
+            if bar.flagged
+            else size_of(bar.n_bytes)
+            for bar in shown
         ]
         trace |= {"textposition": "none", "hovertemplate": f"%{{text}}<extra>{trace['name']}</extra>"}
         trace["customdata"] = [bar.message for bar in shown]
