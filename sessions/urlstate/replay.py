@@ -67,7 +67,8 @@ class ReplayState:
 def parse(query: Mapping[str, str], own_window: int | None = None) -> ReplayState:
     """The state that a query string asks for, with what is wrong in it under ``errors`` by field name.
 
-    ``own_window`` is the session's: naming it is no choice.  ``was`` is the policy whose form was sent: where it is another, its parameters mean nothing and are left out.
+    ``own_window`` is the session's: naming it is no choice.  ``was`` is the policy whose form was sent: where it is
+    another, its parameters mean nothing and are left out.
     """
     errors: dict[str, str] = {}
     policy = _known(query, "policy", tuple(registry.plugins("policies")), DEFAULT_POLICY, errors)
