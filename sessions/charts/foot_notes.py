@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from sessions.charts.scale import ByteScale
 
 
+WORDS_HIGH = 0.8
+"""Height of the worst message's words, in units of the byte axis's linear part."""
+
+
 def compaction_notes(data: Pressure, last: int, peak: int) -> list[Figure]:
     """Before and after beside each compaction; where two stand close, the later one keeps quiet."""
     placed = spaced([at for at, _, _ in data.compactions], last + 1, 0.22)
@@ -71,15 +75,18 @@ def worst_notes(bars: Sequence[Bar], data: Pressure, worst: Bar | None, scale: B
     if worst is None:
         return []
     loud = [bar for bar in bars if bar.flagged]
-    side = _side(worst, loud, data, last, 0.2)
     depth = placed(scale, worst)
+    level = [bar for bar in loud if placed(scale, bar) > depth - WORDS_HIGH]
+    side = _side(worst, level, data, last, 0.2)
+    if not side and depth > 1 + scale.zone - WORDS_HIGH:
+        side = 1 if worst.centre < 0.5 * last else -1
     says = f"#{worst.index} {plain(worst.what, 24)}: {size_of(worst.n_bytes)}, {figures.count(worst.total)} tokens"
     brief = f"#{worst.index}: {size_of(worst.n_bytes)}"
     if side:
         foot: Figure = {"yref": "y2", "at": "left bottom" if side > 0 else "right bottom", "role": "@chart-over-ink"}
         high, low = (7 * side, 9), (8 * side, -4)
     else:
-        depth = max(placed(scale, bar) for bar in loud if abs(bar.centre - worst.centre) < 0.25 * (last + 1))
+        depth = max(placed(scale, bar) for bar in level if abs(bar.centre - worst.centre) < 0.25 * (last + 1))
         foot = {"yref": "y2", "at": "center top", "role": "@chart-over-ink"}
         high, low = (0, 0), (0, -22)
     at = min(max(worst.centre, 0.16 * last), 0.84 * last) if not side else worst.centre

@@ -85,6 +85,12 @@ def note(
     return words | more
 
 
+def hover_axis(noun: str) -> Figure:
+    """What the hover of a position axis looks like: its title and a thin line."""
+    spike: Figure = {"spikecolor": "@chart-axis", "spikethickness": 1, "spikedash": "solid", "spikemode": "across"}
+    return spike | {"unifiedhovertitle": {"text": f"{noun} %{{x:,d}}"}}
+
+
 def axis(**more: Any) -> Figure:
     """An axis without decoration: grid and baseline are shapes, so that they can be placed exactly."""
     plain: Figure = {"showgrid": False, "zeroline": False, "showline": False, "ticks": "", "automargin": False}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sessions import figures
 from sessions.charts import foot_notes, lanes
 from sessions.charts.bars import binned
-from sessions.charts.marks import Figure, axis, index_ticks, layout, line, size_of
+from sessions.charts.marks import Figure, axis, hover_axis, index_ticks, layout, line, size_of
 from sessions.charts.scale import byte_scale, placed, token_top
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def _message_axis(last: int) -> Figure:
     marks = {
         "tickvals": index_ticks(0, last),
         "tickformat": ",d",
+        **hover_axis("message"),
         "ticks": "outside",
         "ticklen": 3,
         "tickcolor": "@chart-axis",
@@ -116,7 +117,10 @@ def _byte_bars(bars: Sequence[Bar], scale: ByteScale, last: int, worst: Bar | No
     grey["width"] = _widths(calm) if calm else 1
     for trace, shown in ((grey, calm), (red, loud)):
         trace["text"] = [
-            size_of(bar.n_bytes) + (f", {figures.factor(bar.overcount)}" if bar.flagged else "") for bar in shown
+            f"#{bar.message} {size_of(bar.n_bytes)}, {figures.factor(bar.overcount)}"
+            if bar.flagged
+            else size_of(bar.n_bytes)
+            for bar in shown
         ]
         trace |= {"textposition": "none", "hovertemplate": f"%{{text}}<extra>{trace['name']}</extra>"}
         trace["customdata"] = [bar.message for bar in shown]

@@ -16,6 +16,7 @@ from sessions.charts.marks import (
     Figure,
     axis,
     band,
+    hover_axis,
     index_ticks,
     layout,
     line,
@@ -29,7 +30,7 @@ from sessions.charts.marks import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MOST_POINTS = 1_200
+MOST_POINTS = 900
 OVER_ROOM = 1.14
 MOST_OVER = 1.3
 """Windows that a recorded context may reach before its line is cut."""
@@ -113,6 +114,7 @@ def _request_axis(last: int, anchor: str) -> Figure:
     marks = {
         "tickvals": index_ticks(0, last),
         "tickformat": ",d",
+        **hover_axis("request"),
         "ticks": "outside",
         "ticklen": 3,
         "tickcolor": "@chart-axis",
@@ -165,7 +167,7 @@ def _curves(data: Saw, top: float) -> list[Figure]:
     area["hovertemplate"] = None
     curves = [area]
     ghost = [at for at in thinned(data.without) if (data.without[at] or 0) <= top]
-    if data.without and list(data.without) != list(data.replay):
+    if data.without and list(data.without) not in (list(data.replay), list(data.recorded)):
         values = [data.without[at] for at in ghost]
         curves.append(_stepped("no compaction", ghost, values, "@chart-ghost", 1.5, dotted=True))
     marked = [(request, before) for request, before in data.compactions if before is not None]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sessions.urlstate.replay import ReplayState
 
 MINI_LINES = 9
+MOST_EVENTS = 60
 FAR = 0.25
 """Share of the window by which measure and context differ before the gate's lane shows itself."""
 
@@ -83,6 +84,7 @@ class ReplayView:
     milliseconds: float
     totals: tuple[TotalsRow, ...]
     events: tuple[EventRow, ...]
+    n_events: int
     chosen: Chosen | None
     request: int | None
     request_tokens: int | None
@@ -127,7 +129,8 @@ def build_replay(session: Session, state: ReplayState, urls: Urls | None = None)
         n_requests=sum(value is not None for value in replay.context_tokens),
         milliseconds=ran.seconds * 1000,
         totals=totals_table(session.pk, ran),
-        events=tuple(_event(replay, k, urls, state, chosen=k == number) for k in range(len(replay.events))),
+        events=tuple(_event(replay, k, urls, state, chosen=k == number) for k in _nearest(len(replay.events), number)),
+        n_events=len(replay.events),
         chosen=_chosen(replay, number, urls, state) if number is not None else None,
         request=request,
         request_tokens=tokens,
@@ -198,6 +201,12 @@ def _lane(replay: Replay, state: ReplayState) -> GateLane | None:
     last = known[-1][1]
     fired = [event.request for event in replay.events]
     return GateLane(measures, last.threshold, last.unit, f"with {estimator.label}", fired)
+
+
+def _nearest(n_events: int, number: int | None) -> range:
+    """The events listed: all, or the sixty around the chosen one."""
+    start = min(max((number or 0) - MOST_EVENTS // 2, 0), max(n_events - MOST_EVENTS, 0))
+    return range(start, min(start + MOST_EVENTS, n_events))
 
 
 def _fires(event: object) -> str:

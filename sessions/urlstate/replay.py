@@ -64,20 +64,22 @@ class ReplayState:
         return dict(self.params)
 
 
-def parse(query: Mapping[str, str]) -> ReplayState:
+def parse(query: Mapping[str, str], own_window: int | None = None) -> ReplayState:
     """The state that a query string asks for, with what is wrong in it under ``errors`` by field name.
 
-    ``was`` is the policy whose form was sent: where it is another, its parameters mean nothing and are left out.
+    ``own_window`` is the session's: naming it is no choice.  ``was`` is the policy whose form was sent: where it is
+    another, its parameters mean nothing and are left out.
     """
     errors: dict[str, str] = {}
     policy = _known(query, "policy", tuple(registry.plugins("policies")), DEFAULT_POLICY, errors)
+    window = _window(query, errors)
     stale = query.get("was", policy) != policy
     return ReplayState(
         policy=policy,
         base=_known(query, "base", BASES, "full", errors),
         estimator=_known(query, "estimator", ("", *registry.plugins("estimators")), "", errors),
         summarizer=_summarizer(query, errors),
-        window=_window(query, errors),
+        window=None if window == own_window else window,
         params=() if stale else _params(query, policy, errors),
         event=_index(query, "event", errors),
         request=_index(query, "request", errors),

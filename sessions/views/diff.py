@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from sessions.contexts import replays
 from sessions.contexts.diff import build_diff, build_run
+from sessions.contexts.overview import overview
 from sessions.engine import report
 from sessions.engine.errors import BadParameter
 from sessions.urlstate import replay as urlstate
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def diff(request: HttpRequest, session_id: str) -> HttpResponse:
     """The page; htmx asking for ``rows`` gets that run alone, asking for the view gets the view."""
     found = session_or_404(session_id)
-    state = urlstate.parse(request.GET.dict())
+    state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed.window)
     if asks_fragment(request) and state.rows is not None:
         return varied(render(request, "sessions/_diff_rows.html", {"lines": build_run(found, state)}))
     context = shared_context(found, state, "diff") | {"diff": build_diff(found, state)}
@@ -37,7 +38,7 @@ def diff(request: HttpRequest, session_id: str) -> HttpResponse:
 def diff_json(request: HttpRequest, session_id: str) -> JsonResponse:
     """``ctxweb.diff/1`` of the same address; 400 with the reasons for a wrong one."""
     found = session_or_404(session_id)
-    state = urlstate.parse(request.GET.dict())
+    state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed.window)
     if state.errors:
         return refused(state)
     ran = replays.run(found.pk, state)

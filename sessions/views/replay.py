@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def replay(request: HttpRequest, session_id: str) -> HttpResponse:
     """The lab; a wrong address shows the nearest replay, says what is wrong and answers 400."""
     found = session_or_404(session_id)
-    state = urlstate.parse(request.GET.dict())
+    state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed.window)
     context = shared_context(found, state, "replay") | {"replay": build_replay(found, state)}
     context["controls"] = controls.controls(selectors.load_weighed(found.pk), state)
     context["cli_oob"] = False
@@ -64,7 +64,7 @@ def shared_context(found: Session, state: ReplayState, tab: str) -> dict[str, An
 def replay_json(request: HttpRequest, session_id: str) -> JsonResponse:
     """``ctxweb.replay/1`` of the same address; 400 with the reasons for a wrong one."""
     found = session_or_404(session_id)
-    state = urlstate.parse(request.GET.dict())
+    state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed.window)
     if state.errors:
         return refused(state)
     ran = replays.run(found.pk, state)

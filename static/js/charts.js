@@ -66,7 +66,8 @@ export function draw(plot) {
 function listen(plot) {
   plot.dataset.live = "yes";
   plot.on("plotly_click", (event) => {
-    const point = event.points.find((p) => p.customdata !== undefined) || event.points[0];
+    const known = event.points.filter((p) => p.customdata !== undefined);
+    const point = known.find((p) => p.data.meta?.px) || known[0] || event.points[0];
     const detail = { x: point.x, message: point.customdata };
     plot.dispatchEvent(new CustomEvent("chart:pick", { bubbles: true, detail }));
   });

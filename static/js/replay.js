@@ -51,7 +51,20 @@ function reset(button) {
   form().dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-document.addEventListener("input", (event) => { if (form() && form().contains(event.target)) follow(event); }, true);
+// While a hand moves, ask at most every 80 ms and always for the last position (htmx's throttle would drop it); the form's
+// hx-sync lets the running answer finish, so that the chart keeps moving, and then asks for the newest state alone.
+let waiting = 0, moved = false;
+function steered() {
+  if (waiting) { moved = true; return; }
+  window.htmx.trigger(form(), "steer");
+  waiting = setTimeout(() => { waiting = 0; if (moved) { moved = false; steered(); } }, 80);
+}
+
+document.addEventListener("input", (event) => {
+  if (!form() || !form().contains(event.target)) return;
+  if (event.target !== form()) follow(event);
+  steered();
+}, true);
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-reset]");
   if (button) reset(button);
@@ -68,6 +81,8 @@ document.addEventListener("htmx:afterSwap", (event) => {
   }, 250);
 });
 
+// The box carries the id for hx-preserve, the pill inside carries the position: htmx copies the style attribute of
+// elements with an id while it settles, which the security policy refuses.
 // ---- the threshold's pill -------------------------------------------------------------------------------------------
 let dragging = false;
 
@@ -80,7 +95,7 @@ function facts() {
 }
 
 function showPill(value) {
-  const pill = document.getElementById("threshold-pill");
+  const pill = document.querySelector("#threshold-box .pill");
   const plot = document.getElementById("saw");
   const scale = plot && scaleOf(plot);
   const known = facts();
@@ -110,7 +125,7 @@ function steer(wanted) {
 }
 
 document.addEventListener("pointerdown", (event) => {
-  const pill = event.target.closest("#threshold-pill");
+  const pill = event.target.closest("#threshold-box .pill");
   if (!pill || !facts()) return;
   event.preventDefault();
   pill.focus();
@@ -124,7 +139,7 @@ document.addEventListener("pointermove", (event) => {
 });
 for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => { if (dragging) { dragging = false; showPill(); } });
 document.addEventListener("keydown", (event) => {
-  if (event.target.id !== "threshold-pill") return;
+  if (!event.target.matches("#threshold-box .pill")) return;
   const known = facts();
   const steps = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 5, PageDown: -5 };
   if (!known || !(event.key in steps)) return;
