@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,8 +79,8 @@ class Served:
 
     def stop(self) -> None:
         """Make sure that nothing of it is left when a test fails half-way: only processes that it started."""
-        for pid in reversed(self.family()):
-            if is_running(pid):
+        for pid in self.family():
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.process.wait()
         self._reader.join(5)
