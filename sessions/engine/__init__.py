@@ -1,0 +1,1 @@
+"""The core: pure Python, no Django, no network, no clock, no environment."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """A longer line is kept as opaque: its bytes are counted, its content is not read."""
 
-MAX_DOCUMENT_BYTES = 256 * 1024 * 1024
+MAX_DOCUMENT_BYTES = 128 * 1024 * 1024
 """A single JSON document (not JSONL) larger than this is refused with its size."""
 
 MAX_DEPTH = 500

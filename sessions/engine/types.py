@@ -119,7 +119,7 @@ class Block:
     parts: tuple[Block, ...] = ()
 
     def leaves(self) -> Iterator[Block]:
-        """This block, then every block inside it (a tool_result's parts)."""
+        """Yield the block itself, then every block inside it (a tool_result's parts)."""
         yield self
         for part in self.parts:
             yield from part.leaves()

@@ -1,73 +1,29 @@
-"""The documentation lists what there is: settings, commands, make targets, plugins."""
+"""The documentation says what the code offers."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-import click
 import pytest
-from click.testing import CliRunner
 
-from ctxweb.cli import COMMANDS, cli
-from sessions.engine.registry import plugins
-from tests.arch.repository import ROOT, files
+from scripts import registry_docs
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-VARIABLE = re.compile(r"""env_(?:str|bool|int)\(\s*["']([A-Z_]+)["']|_names\(["']([A-Z_]+)["']""")
+ROOT = Path(__file__).resolve().parents[2]
 
 
-def variables() -> set[str]:
-    """Every environment variable that the code reads through ctxweb.env."""
-    sources = [path for path in files(".py") if path.relative_to(ROOT).parts[0] in {"ctxweb", "sessions"}]
-    found = (match for path in sources for match in VARIABLE.findall(path.read_text(encoding="utf-8")))
-    return {first or second for first, second in found}
+@pytest.mark.parametrize("name", registry_docs.FILES)
+def test_tables_are_what_the_registry_holds(name):
+    """After adding one: python scripts/registry_docs.py."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert text == registry_docs.written(text)
 
 
-def test_every_setting_is_documented() -> None:
-    listed = re.findall(r"^\| `([A-Z_]+)` \|", (ROOT / "docs/settings.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(listed) == len(set(listed))
-    assert set(listed) == variables()
-
-
-HEADINGS = {"formats": "format", "estimators": "estimator", "policies": "policy"}
-
-
-@pytest.mark.parametrize("package", HEADINGS)
-def test_readme_lists_every_plugin(package: str) -> None:
-    """A failure prints the rows to paste between the markers."""
-    found = re.search(rf"<!-- {package} -->\n(.*?)<!-- /{package} -->", README, re.DOTALL)
-    assert found is not None
-    listed = re.findall(r"^\| `([a-z0-9_]+)` \|", found[1], re.MULTILINE)
-    registered = plugins(package)
-    rows = "\n".join(f"| `{name}` | {plugin.source} |" for name, plugin in registered.items())
-    assert f"| {HEADINGS[package]} |" in found[1]
-    assert sorted(listed) == sorted(registered), f"README.md, {package}:\n{rows}"
-
-
-def test_readme_starts_with_the_two_commands() -> None:
-    first_screen = README.splitlines()[:15]
-    assert any(line.startswith("make run ") for line in first_screen)
-    assert any(line.startswith("make test ") for line in first_screen)
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    assert set(re.findall(r"(?:^|`)make ([a-z-]+)", README, re.MULTILINE)) <= targets
-
-
-def test_every_command_is_in_the_table() -> None:
-    modules = {path.stem for path in (ROOT / "ctxweb/commands").glob("[a-z]*.py")}
-    assert modules <= set(COMMANDS)
-
-
-@pytest.mark.parametrize("name", cli.list_commands(click.Context(cli)))
-def test_command_has_help(name: str) -> None:
-    result = CliRunner().invoke(cli, [name, "--help"])
-    assert result.exit_code == 0
-    assert len(result.output.splitlines()) > 3
-
-
-def test_unknown_command_is_wrong_usage() -> None:
-    assert CliRunner().invoke(cli, ["inspekt"]).exit_code == 2
-
-
-def test_changelog_states_the_version() -> None:
-    heading = re.search(r"^## (\d+\.\d+\.\d+\S*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert heading is not None
+def test_every_table_is_somewhere():
+    """A table that no file shows is not documentation."""
+    shown = {
+        table
+        for name in registry_docs.FILES
+        for table in re.findall(r"<!-- table: (\w+) -->", (ROOT / name).read_text(encoding="utf-8"))
+    }
+    assert shown == set(registry_docs.TABLES)

@@ -1,0 +1,103 @@
+"""What the engine's commands share: options, reading a file, choosing a session.  No database, no Django."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sessions.engine.calibrate import weigh
+from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.reading import read_transcripts
+from sessions.engine.replay import BASES, replay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.engine.replay import Replay
+    from sessions.engine.types import Parsed, Transcript
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+def emit(document: dict[str, Any]) -> None:
+    """One JSON document to standard output."""
+    json.dump(document, sys.stdout, ensure_ascii=False, indent=None, separators=(",", ":"))
+    sys.stdout.write("\n")
+
+
+def read(file: Path, format_name: str | None) -> Parsed:
+    """Parse one file; what had to be skipped is said on standard error."""
+    with file.open("rb") as stream:
+        parsed = read_transcripts(stream, file.name, format=format_name)
+    for skipped in parsed.skipped:
+        click.echo(f"{file.name}: line {skipped.line}, byte {skipped.offset:,}: {skipped.reason}; skipped", err=True)
+    return parsed
+
+
+def choose(parsed: Parsed, session: str | None) -> Transcript:
+    """The session called ``session``, else the root session with most requests, the first of equals."""
+    if session is None:
+        roots = [t for t in parsed.transcripts if t.parent_id is None] or list(parsed.transcripts)
+        return max(roots, key=lambda t: len(t.requests))
+    for transcript in parsed.transcripts:
+        if transcript.id == session:
+            return transcript
+    known = ", ".join(t.id for t in parsed.transcripts)
+    raise BadParameter(f"no session {session!r} in this file; it has: {known}")
+
+
+def settings(pairs: tuple[str, ...]) -> dict[str, object]:
+    """``--set key=value`` pairs as a mapping; wrong usage for one without ``=``."""
+    values: dict[str, object] = {}
+    for pair in pairs:
+        key, found, value = pair.partition("=")
+        if not found or not key:
+            raise click.UsageError(f"--set takes key=value, not {pair!r}")
+        values[key.strip()] = value
+    return values
+
+
+def replay_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that replay, sweep, diff, probe and check have in common."""
+    options = [
+        click.argument("file", type=FILE),
+        click.option("--policy", required=True, help="Compaction policy; see `ctxweb policies`."),
+        click.option("--format", "format_name", help="Transcript format, instead of sniffing."),
+        click.option("--session", help="Session id; default: the root session with most requests."),
+        click.option("--base", type=click.Choice(BASES), default="full", show_default=True, help="Which history."),
+        click.option("--estimator", help="Estimator the gate measures with; see `ctxweb estimators`."),
+        click.option("--summarizer", default="recorded", show_default=True, help="recorded, stub:N or extractive."),
+        click.option("--window", type=click.IntRange(min=1), help="Context window in tokens."),
+        click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def run_replay(file: Path, **options: Any) -> Replay:
+    """Read, choose, weigh and replay; unknown names and bad values are wrong usage (exit status 2)."""
+    parsed = read(file, options["format_name"])
+    try:
+        transcript = choose(parsed, options["session"])
+        return replay(
+            weigh(transcript),
+            options["policy"],
+            params=settings(options["pairs"]),
+            base=options["base"],
+            estimator=options["estimator"],
+            summarizer=options["summarizer"],
+            window=options["window"],
+        )
+    except (BadParameter, UnknownName) as error:
+        raise click.UsageError(str(error)) from error
+
+
+def warn(warnings: tuple[str, ...]) -> None:
+    """Warnings on standard error, one a line."""
+    for warning in warnings:
+        click.echo(f"Warning: {warning}", err=True)

@@ -1,0 +1,26 @@
+"""What ``formats``, ``policies`` and ``estimators`` share: a table for people, a document for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from ctxweb.commands._engine import emit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def show(kind: str, entries: Sequence[dict[str, Any]], *, as_json: bool) -> None:
+    """``entries`` under ``kind`` as JSON, or as a table of name, label and source."""
+    if as_json:
+        emit({"schema": f"ctxweb.{kind}/1", kind: list(entries)})
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in ("name", "label", "source"):
+        table.add_column(heading)
+    for entry in entries:
+        table.add_row(entry["name"], entry["label"], entry["source"])
+    Console().print(table)

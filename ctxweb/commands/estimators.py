@@ -1,0 +1,18 @@
+"""``ctxweb estimators``: the definitions of a block's size."""
+
+from __future__ import annotations
+
+import click
+
+from ctxweb.commands._listing import show
+from sessions.engine.registry import plugins
+
+
+@click.command("estimators")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+def command(as_json: bool) -> None:
+    """Estimators: each gives a block its size under one definition."""
+    entries = [
+        {"name": e.name, "label": e.label, "source": e.source, "unit": e.unit} for e in plugins("estimators").values()
+    ]
+    show("estimators", entries, as_json=as_json)

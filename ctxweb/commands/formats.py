@@ -1,0 +1,16 @@
+"""``ctxweb formats``: the transcript formats that can be read."""
+
+from __future__ import annotations
+
+import click
+
+from ctxweb.commands._listing import show
+from sessions.engine.registry import plugins
+
+
+@click.command("formats")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+def command(as_json: bool) -> None:
+    """Transcript formats that can be read; `--format NAME` overrides sniffing."""
+    entries = [{"name": f.name, "label": f.label, "source": f.source} for f in plugins("formats").values()]
+    show("formats", entries, as_json=as_json)

@@ -1,0 +1,69 @@
+"""``ctxweb inspect``: what fills a transcript's context."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from ctxweb.commands._engine import FILE, emit, read
+from sessions.engine.report import inspect_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+HEAVIEST = 12
+
+
+@click.command("inspect")
+@click.argument("file", type=FILE)
+@click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
+@click.option(
+    "--train-fraction", type=click.FloatRange(0, 1), default=1.0, show_default=True,
+    help="Calibrate on the usage of the first share of the requests.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+def command(file: Path, format_name: str | None, train_fraction: float, as_json: bool) -> None:
+    """What every message of FILE weighs in bytes and in tokens."""
+    document = inspect_document(read(file, format_name), train_fraction=train_fraction)
+    if as_json:
+        emit(document)
+        return
+    console = Console()
+    console.print(f"[bold]{file.name}[/bold]  {document['format']}: {document['format_reason']}")
+    for session in document["sessions"]:
+        _print_session(console, session)
+
+
+def _print_session(console: Console, session: dict[str, Any]) -> None:
+    """Facts of one session, then its heaviest messages."""
+    total = session["totals"]
+    console.print(
+        f"\n[bold]{session['title'] or session['id']}[/bold]  {session['model'] or 'model not recorded'}\n"
+        f"{session['n_messages']:,} messages, {session['n_requests']:,} requests, {session['n_images']:,} images, "
+        f"{session['n_tool_calls']:,} tool calls, {len(session['recorded_compactions'])} recorded compactions\n"
+        f"{total['tokens']:,} tokens ({total['label']}), {total['wire_bytes']:,} transcript bytes, "
+        f"{total['pressure_bytes']:,} pressure bytes; overhead {session['overhead_tokens']:,} tokens "
+        f"({session['overhead_label']}), window {session['window']:,} ({session['window_source']})"
+    )
+    table = Table(box=None, pad_edge=False)
+    for heading in ("message", "role", "kinds", "tokens", "known", "transcript bytes", "over-count"):
+        table.add_column(heading, justify="right" if heading in {"message", "tokens", "transcript bytes"} else "left")
+    for message in _heaviest(session["messages"]):
+        factors = [image["overcount"] for image in message["images"] if image["overcount"]]
+        table.add_row(
+            str(message["index"]), message["role"], " ".join(message["kinds"]), f"{message['tokens']:,}",
+            message["label"], f"{message['wire_bytes']:,}", f"×{max(factors):,.0f}" if factors else "",
+        )  # fmt: skip
+    console.print(table)
+    for warning in session["warnings"]:
+        console.print(f"[yellow]Warning:[/yellow] {warning}")
+
+
+def _heaviest(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages with most transcript bytes, in their order."""
+    heavy = sorted(messages, key=lambda m: (-m["wire_bytes"], m["index"]))[:HEAVIEST]
+    return sorted(heavy, key=lambda m: m["index"])

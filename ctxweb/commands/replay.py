@@ -1,0 +1,58 @@
+"""``ctxweb replay``: a transcript under a compaction policy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from ctxweb.commands._engine import emit, replay_options, run_replay, warn
+from sessions.engine.report import replay_document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command("replay")
+@replay_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+def command(file: Path, as_json: bool, **options: Any) -> None:
+    """Replay FILE under a policy, holding the trajectory constant."""
+    result = run_replay(file, **options)
+    document = replay_document(result)
+    if as_json:
+        emit(document)
+        return
+    console = Console()
+    console.print(
+        f"[bold]{document['policy']}[/bold] on {document['session']}: {len(document['events'])} compactions, "
+        f"window {document['window']:,} tokens ({document['window_source']}), gate in {document['estimator']}, "
+        f"summaries {document['summarizer']}. Holding the trajectory constant."
+    )
+    console.print(_events(document["events"]))
+    _print_totals(console, document["totals"])
+    warn(result.warnings)
+
+
+def _events(events: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("event", "request", "gate", "tokens before", "after", "kept", "edited", "dropped", "inserted"):
+        table.add_column(heading, justify="left" if heading == "gate" else "right")
+    for number, event in enumerate(events):
+        gate = f"{event['measure']:,} {event['operator']} {event['threshold']:,} {event['unit']}"
+        counts = (str(event[name]) for name in ("kept", "edited", "dropped", "inserted"))
+        before, after = event["before"]["tokens"], event["after"]["tokens"]
+        table.add_row(str(number), str(event["request"]), gate, f"{before:,}", f"{after:,}", *counts)
+    return table
+
+
+def _print_totals(console: Console, totals: dict[str, Any]) -> None:
+    cost = totals["cost_usd"]
+    price = "no price known" if cost is None else f"${cost['low']:,.2f} to ${cost['high']:,.2f} (list prices)"
+    console.print(
+        f"peak {totals['peak_context_tokens']:,} tokens; input {totals['input_tokens']:,}, cache read "
+        f"{totals['cache_read_tokens']:,}, cache write {totals['cache_write_tokens']:,}, output "
+        f"{totals['output_tokens']:,}; {totals['summary_calls']} summary calls; {price}"
+    )

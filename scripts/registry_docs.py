@@ -1,0 +1,86 @@
+"""Writes the tables of formats, policies and estimators into README.md and docs/reference.md, from the registry.
+
+Run ``python scripts/registry_docs.py`` after adding one; a test fails while the tables are not what it would write.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from sessions.engine.params import specs  # noqa: E402
+from sessions.engine.registry import plugins  # noqa: E402
+
+FILES = ("README.md", "docs/reference.md")
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table; pipes in cells are escaped."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def formats() -> str:
+    """Every registered format."""
+    return table(["format", "what it is"], [[f"`{f.name}`", f.label] for f in plugins("formats").values()])
+
+
+def policies() -> str:
+    """Every registered policy."""
+    rows = [[f"`{p.name}`", p.help, p.source] for p in plugins("policies").values()]
+    return table(["policy", "what it does", "source of the rule"], rows)
+
+
+def estimators() -> str:
+    """Every registered estimator."""
+    rows = [[f"`{e.name}`", e.label, e.unit, e.source] for e in plugins("estimators").values()]
+    return table(["estimator", "what it is", "unit", "source of the rule"], rows)
+
+
+def summarizers() -> str:
+    """Every registered summarizer."""
+    rows = [
+        [f"`{s.name}{':N' if s.takes_number else ''}`", s.label, s.source] for s in plugins("summarizers").values()
+    ]
+    return table(["summarizer", "what it is", "source of the rule"], rows)
+
+
+def parameters() -> str:
+    """Every parameter of every policy."""
+    rows = []
+    for policy in plugins("policies").values():
+        for spec in specs(policy.params):
+            bounds = ", ".join(spec.choices) or f"{spec.low:,} to {spec.high:,} {spec.unit}".strip()
+            default = "none" if spec.default is None else str(spec.default)
+            rows.append([f"`{policy.name}`", f"`{spec.name}`", default, bounds, spec.help or spec.label])
+    return table(["policy", "parameter", "default", "range", "what it is"], rows)
+
+
+TABLES = {
+    "formats": formats, "policies": policies, "estimators": estimators, "summarizers": summarizers,
+    "parameters": parameters,
+}  # fmt: skip
+
+
+def written(text: str) -> str:
+    """``text`` with every ``<!-- table: name -->`` … ``<!-- end -->`` filled in."""
+
+    def fill(match: re.Match[str]) -> str:
+        return f"<!-- table: {match[1]} -->\n{TABLES[match[1]]()}\n<!-- end -->"
+
+    return re.sub(r"<!-- table: (\w+) -->\n.*?<!-- end -->", fill, text, flags=re.DOTALL)
+
+
+def main() -> None:
+    """Rewrite the files in place."""
+    for name in FILES:
+        path = ROOT / name
+        path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

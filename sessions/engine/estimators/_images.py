@@ -1,0 +1,141 @@
+"""What providers bill for an image, from its dimensions (estimators 9 to 11); all arithmetic exact."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, isqrt
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.engine.model_info import ModelInfo
+    from sessions.engine.types import Media
+
+PATCH = 28
+TIERS = {"standard": (1568, 1568), "high-res": (2576, 4784)}
+"""Claude tiers: longest padded side in pixels, most tokens."""
+ASSUMED_SIDE = 1024
+"""An image whose size is not known (linked, or a broken header) weighs as a square of this side."""
+GEMINI_2_TILE, GEMINI_3_IMAGE = 258, 1120
+PDF_TEXT_PER_PAGE = 2_250
+"""Middle of Anthropic's 1,500 to 3,000 tokens of text a page (estimators 11)."""
+PDF_PAGE_PIXELS = (1075, 1520)
+"""A4 at 130 dpi, the page image that is billed beside the text."""
+
+
+def image_tokens(media: Media, model: ModelInfo) -> int:
+    """Tokens that the model's provider bills for an image; an unknown size weighs as 1024 x 1024."""
+    width, height = (media.width, media.height) if media.width and media.height else (ASSUMED_SIDE, ASSUMED_SIDE)
+    return tokens_of_size(width, height, model.image_tier)
+
+
+def document_tokens(media: Media, model: ModelInfo) -> int:
+    """Tokens of a base64 or linked document: pages by the provider's rule, other bytes as text of 4 bytes a token.
+
+    A PDF whose pages could not be counted weighs one page: a lower bound.  Gemini bills 258 a page, the others are
+    taken as Claude documents itself: the page's text and its image.
+    """
+    if media.media_type not in ("application/pdf", ""):
+        return -(-media.n_base64 * 3 // 16)
+    if model.family == "gemini":
+        page = GEMINI_2_TILE
+    else:
+        page = PDF_TEXT_PER_PAGE + tokens_of_size(*PDF_PAGE_PIXELS, model.image_tier)
+    return max(1, media.n_pages) * page
+
+
+@lru_cache(maxsize=4096)
+def tokens_of_size(width: int, height: int, tier: str) -> int:
+    """Tokens of a width x height image under the rule called ``tier``; raises KeyError for an unknown rule."""
+    if tier in TIERS:
+        return claude_image_tokens(width, height, tier)
+    kind, _, numbers = tier.partition("-")
+    return _RULES[kind](width, height, numbers)
+
+
+def claude_image_size(width: int, height: int, tier: str) -> tuple[int, int]:
+    """The size a Claude model of ``tier`` sees: the original if it fits, else the largest that does (9.2)."""
+    side, most = TIERS[tier]
+    if _fits(width, height, side, most):
+        return width, height
+    if height > width:
+        fitted_height, fitted_width = claude_image_size(height, width, tier)
+        return fitted_width, fitted_height
+    aspect = width / height
+    low, high = 1, width
+    while low < high:
+        middle = (low + high + 1) // 2
+        if _fits(middle, max(1, round(middle / aspect)), side, most):
+            low = middle
+        else:
+            high = middle - 1
+    return low, max(1, round(low / aspect))
+
+
+def claude_image_tokens(width: int, height: int, tier: str) -> int:
+    """Patches of 28 x 28 pixels after resizing (9.1)."""
+    return _patches(*claude_image_size(width, height, tier), PATCH)
+
+
+def openai_tile_tokens(width: int, height: int, base: int, per_tile: int) -> int:
+    """Fit inside 2048 x 2048, short side down to 768, then 512-pixel tiles (10.1); nothing is enlarged."""
+    scale = min(Fraction(1), Fraction(2048, max(width, height)))
+    scale = min(scale, Fraction(768, min(width, height)))
+    return base + per_tile * ceil(width * scale / 512) * ceil(height * scale / 512)
+
+
+def openai_patches(width: int, height: int, budget: int) -> int:
+    """32-pixel patches, scaled into ``budget`` (10.2).
+
+    With r = sqrt(32^2 B / (w h)), w r / 32 = sqrt(w B / h): its floor is an integer square root, and the scale that
+    makes that side whole makes the other side a ratio of integers.
+    """
+    patches = _patches(width, height, 32)
+    if patches <= budget:
+        return patches
+    across, down = max(1, isqrt(width * budget // height)), max(1, isqrt(height * budget // width))
+    if across * height <= down * width:
+        return across * _ceil_div(height * across, width)
+    return down * _ceil_div(width * down, height)
+
+
+def openai_patch_tokens(width: int, height: int, budget: int, multiplier: Fraction) -> int:
+    """Patches times the model's multiplier, rounded up."""
+    return ceil(openai_patches(width, height, budget) * multiplier)
+
+
+def gemini_tokens(width: int, height: int, generation: str) -> int:
+    """2.x: 258, or 258 per 768-pixel tile where a side is over 384; 3.x: the documented high resolution, flat (11)."""
+    if generation != "2":
+        return GEMINI_3_IMAGE
+    return GEMINI_2_TILE if max(width, height) <= 384 else GEMINI_2_TILE * _patches(width, height, 768)
+
+
+def _tiles_rule(width: int, height: int, numbers: str) -> int:
+    base, per_tile = numbers.split("-")
+    return openai_tile_tokens(width, height, int(base), int(per_tile))
+
+
+def _patches_rule(width: int, height: int, numbers: str) -> int:
+    budget, multiplier = numbers.split("-")
+    return openai_patch_tokens(width, height, int(budget), Fraction(multiplier))
+
+
+_RULES: dict[str, Callable[[int, int, str], int]] = {
+    "tiles": _tiles_rule, "patches": _patches_rule, "gemini": gemini_tokens,
+}  # fmt: skip
+
+
+def _fits(width: int, height: int, side: int, most: int) -> bool:
+    padded = max(_ceil_div(width, PATCH), _ceil_div(height, PATCH)) * PATCH
+    return padded <= side and _patches(width, height, PATCH) <= most
+
+
+def _patches(width: int, height: int, size: int) -> int:
+    return _ceil_div(width, size) * _ceil_div(height, size)
+
+
+def _ceil_div(value: int, by: int) -> int:
+    return -(-value // by)

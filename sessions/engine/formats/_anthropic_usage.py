@@ -1,0 +1,24 @@
+"""Usage as the Messages API reports it: input excludes what the cache read or wrote (formats 3.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sessions.engine.types import Usage
+
+
+def usage_of(usage: Any) -> Usage | None:
+    """Provider-reported usage; None where absent or all zero, which is no report (replay-semantics 1)."""
+    if not isinstance(usage, dict):
+        return None
+    found = Usage(
+        input=_count(usage.get("input_tokens")),
+        cache_read=_count(usage.get("cache_read_input_tokens")),
+        cache_write=_count(usage.get("cache_creation_input_tokens")),
+        output=_count(usage.get("output_tokens")),
+    )
+    return found if found.context or found.output else None
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

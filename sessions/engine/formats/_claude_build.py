@@ -1,0 +1,221 @@
+"""Transcripts from the records of one Claude Code session: messages, requests, compactions (replay-semantics 1)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats._anthropic_blocks import text_of
+from sessions.engine.formats._claude_chain import off_branch, preserved_uuids, without_copies
+from sessions.engine.formats._claude_usage import Unit, message_of, reply_usage, units_of
+from sessions.engine.formats._preview import title_of
+from sessions.engine.types import RecordedCompaction, Request, Role, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.formats._claude_lines import Record
+    from sessions.engine.types import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The lines of one session without copies, as messages in the making: all, and those of the selected branch.
+
+    ``orders`` are those of ``on_branch``, ``reply_orders`` those of the replies in ``units``, both ascending.
+    """
+
+    records: Sequence[Record]
+    copies: Sequence[Record]
+    off: frozenset[int]
+    units: Sequence[Unit]
+    on_branch: Sequence[Unit]
+    orders: Sequence[int]
+    reply_orders: Sequence[int]
+
+
+@dataclass(slots=True)
+class Mark:
+    """A recorded compaction in the making: its boundary line, or its summary where there is no boundary."""
+
+    record: Record
+    summary: Unit | None = None
+
+
+def transcript_of(records: Sequence[Record], *, native_id: str, title: str = "", client: str = "") -> Transcript:
+    """One session of the given lines, main or sub-agent."""
+    kept, copies = without_copies(records)
+    off = off_branch(kept)
+    units = units_of(kept)
+    on_branch = [unit for unit in units if unit.first.order not in off]
+    lines = Lines(
+        records=kept,
+        copies=copies,
+        off=off,
+        units=units,
+        on_branch=on_branch,
+        orders=[unit.first.order for unit in on_branch],
+        reply_orders=[unit.first.order for unit in units if unit.is_reply],
+    )
+    marks = _marks(lines)
+    requests = _requests(lines)
+    times = [record.timestamp for record in kept if record.is_message and record.timestamp is not None]
+    models = Counter(request.model for request in requests if request.model)
+    return Transcript(
+        id=native_id,
+        format="claude_code",
+        messages=_messages(lines.on_branch, marks),
+        requests=tuple(requests),
+        compactions=tuple(_compaction(mark, lines, requests) for mark in marks),
+        title=title or _prompt_title(lines.on_branch),
+        model=models.most_common(1)[0][0] if models else "",
+        client=client,
+        started_at=min(times, default=None),
+        ended_at=max(times, default=None),
+        warnings=_warnings(lines),
+    )
+
+
+def linked(
+    children: Sequence[tuple[Transcript, list[Record]]], parents: Sequence[tuple[Transcript, list[Record]]]
+) -> list[Transcript]:
+    """Sub-agents with their parent session, and the call that started them where it can be told.
+
+    The link is the agent id in the result of the call, else the prompt that both share.
+    """
+    agents: dict[str, tuple[str, str]] = {}
+    prompts: dict[int, list[tuple[str, str]]] = {}
+    for transcript, records in [*parents, *children]:
+        for record in records:
+            agents.update({f"agent-{agent}": (transcript.id, call) for agent, call in record.agents})
+            for call, prompt in record.prompts:
+                prompts.setdefault(prompt, []).append((transcript.id, call))
+    found = []
+    for transcript, records in children:
+        home = next((p.id for p, lines in parents if lines[0].session == records[0].session), parents[0][0].id)
+        parent, call = agents.get(transcript.id, (home, ""))
+        prompt = next((record.prompt for record in records if record.prompt), 0)
+        options = [option for option in prompts.get(prompt, []) if option[0] != transcript.id]
+        if not call and prompt and options:
+            parent, call = options[0]
+            prompts[prompt].remove(options[0])
+        found.append(replace(transcript, parent_id=parent, parent_call_id=call))
+    return found
+
+
+def _messages(units: Sequence[Unit], marks: Sequence[Mark]) -> tuple[Message, ...]:
+    made = _made_by(units, marks)
+    taken: set[str] = set()
+    messages = []
+    for index, unit in enumerate(units):
+        native_id = unit.first.response_id or unit.first.uuid
+        if not native_id or native_id in taken:
+            native_id = f"L{unit.first.origin.line}"
+        taken.add(native_id)
+        messages.append(message_of(unit, index, native_id, made.get(index)))
+    return tuple(messages)
+
+
+def _made_by(units: Sequence[Unit], marks: Sequence[Mark]) -> dict[int, int]:
+    """Message index to the compaction that made it: the summary, and the attachments directly after it."""
+    made: dict[int, int] = {}
+    places = {unit.first.order: index for index, unit in enumerate(units)}
+    for k, mark in enumerate(marks):
+        if mark.summary is None:
+            continue
+        index = places[mark.summary.first.order]
+        made[index] = k
+        while index + 1 < len(units) and units[index + 1].first.attachment:
+            index += 1
+            made[index] = k
+    return made
+
+
+def _marks(lines: Lines) -> list[Mark]:
+    by_order = {unit.first.order: unit for unit in lines.on_branch}
+    marks: list[Mark] = []
+    waiting = False
+    for record in lines.records:
+        if record.order in lines.off:
+            continue
+        if record.boundary is not None:
+            marks.append(Mark(record))
+            waiting = True
+        elif record.summary and record.order in by_order:
+            if not waiting:
+                marks.append(Mark(record))
+            marks[-1].summary = by_order[record.order]
+            waiting = False
+        elif record.role is Role.ASSISTANT:
+            waiting = False
+    return marks
+
+
+def _requests(lines: Lines) -> list[Request]:
+    places = {unit.first.order: index for index, unit in enumerate(lines.on_branch)}
+    return [
+        Request(
+            index=index,
+            message=places.get(unit.first.order),
+            usage=reply_usage(unit),
+            on_branch=unit.first.order not in lines.off,
+            response_id=unit.first.response_id,
+            model=unit.first.model,
+            timestamp=unit.first.timestamp,
+        )
+        for index, unit in enumerate(unit for unit in lines.units if unit.is_reply)
+    ]
+
+
+def _compaction(mark: Mark, lines: Lines, requests: Sequence[Request]) -> RecordedCompaction:
+    order = mark.record.order
+    boundary = bisect_left(lines.orders, order)
+    n_before = bisect_left(lines.reply_orders, order)
+    later = (i for i in range(n_before, len(requests)) if requests[i].on_branch)
+    request = next(later, len(requests))
+    before = next((requests[i] for i in range(n_before - 1, -1, -1) if requests[i].on_branch), None)
+    after = requests[request].usage if request < len(requests) else None
+    preserved = preserved_uuids(mark.record, lines.copies, lines.records)
+    facts: Mapping[str, Any] = mark.record.boundary or {}
+    trigger = text_of(facts.get("trigger"))
+    return RecordedCompaction(
+        boundary=boundary,
+        request=request,
+        message=bisect_left(lines.orders, mark.summary.first.order) if mark.summary else None,
+        trigger=trigger if trigger in {"auto", "manual"} else None,
+        tokens_before=_tokens_before(facts, before),
+        tokens_after=after.context if after else None,
+        preserved=tuple(
+            index
+            for index, unit in enumerate(lines.on_branch[:boundary] if preserved else ())
+            if any(record.uuid in preserved for record in unit.records)
+        ),
+        outside=boundary == 0,
+    )
+
+
+def _tokens_before(facts: Mapping[str, Any], before: Request | None) -> int | None:
+    """The recorder's figure, else what the request before weighed with its output."""
+    recorded = facts.get("preTokens")
+    if isinstance(recorded, int) and not isinstance(recorded, bool):
+        return recorded
+    return before.usage.context + before.usage.output if before and before.usage else None
+
+
+def _prompt_title(units: Sequence[Unit]) -> str:
+    return next((title for unit in units if unit.first.typed and (title := title_of(unit.first.title))), "")
+
+
+def _warnings(lines: Lines) -> tuple[str, ...]:
+    left = sum(unit.is_reply and unit.first.order in lines.off for unit in lines.units)
+    cleared = sum(record.cleared for record in lines.records)
+    notes = []
+    if left:
+        notes.append(f"Requests on a branch that a rewind left: {left}, counted but not among the messages")
+    if lines.copies:
+        notes.append(f"Copies of earlier lines with the same uuid: {len(lines.copies)}, counted once")
+    if cleared:
+        notes.append(f"Results cleared before recording: {cleared}; their content is not in this session")
+    return tuple(notes)

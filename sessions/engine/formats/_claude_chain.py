@@ -1,0 +1,247 @@
+"""Which lines of a Claude Code file belong to one session, and which of them to its selected branch (formats 3.5).
+
+The conversation is read in file order, because hooks and other UI lines fork the parent chain without any rewind. Only
+a real rewind leaves a branch behind: two answered branches under one parent, the later of which does not continue the
+context of the earlier.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sessions.engine.formats._claude_usage import reply_usage, units_of
+from sessions.engine.types import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sessions.engine.formats._claude_lines import Record
+    from sessions.engine.formats._claude_usage import Unit
+
+
+@dataclass(slots=True)
+class Tree:
+    """Parent links of one session's lines, by ``Record.order``."""
+
+    records: Sequence[Record]
+    units: list[Unit]
+    by_order: dict[int, Record] = field(default_factory=dict)
+    parents: dict[int, int] = field(default_factory=dict)
+    children: dict[int, list[int]] = field(default_factory=dict)
+    replies: dict[int, Unit] = field(default_factory=dict)
+    reply_orders: list[int] = field(default_factory=list)
+    first_reply: dict[int, int] = field(default_factory=dict)
+    last_line: dict[int, int] = field(default_factory=dict)
+
+
+def without_copies(records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
+    """Records, and the copies among them: lines written again with the same uuid and the same blocks."""
+    seen: dict[str, Record] = {}
+    kept: list[Record] = []
+    copies: list[Record] = []
+    for record in records:
+        known = seen.get(record.uuid) if record.uuid else None
+        if known and known.role is record.role and _shape(known) == _shape(record):
+            copies.append(record)
+            continue
+        if record.uuid and not known:
+            seen[record.uuid] = record
+        kept.append(record)
+    return kept, copies
+
+
+def sidechains(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """Sub-agent lines by agent id, else by the uuid of their root."""
+    by_uuid = {record.uuid: record for record in records if record.uuid}
+    chains: dict[str, list[Record]] = {}
+    roots: dict[str, str] = {}
+    for record in records:
+        key = f"agent-{record.agent}" if record.agent else ""
+        if not key:
+            key = roots.get(record.parent) or record.uuid or f"L{record.origin.line}"
+            if record.parent in by_uuid and record.parent not in roots:
+                key = _root(record, by_uuid)
+            roots[record.uuid] = key
+        chains.setdefault(key, []).append(record)
+    return chains
+
+
+def sessions_of(records: Sequence[Record]) -> list[list[Record]]:
+    """Main lines by session.
+
+    A resumed session copies lines with their old session id: such lines are linked, and stay together. Only a group
+    of lines with its own session id, no link to the others and a chain of its own is another session.
+    """
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(record.session, []).append(record)
+    if len(groups) < 2:
+        return [list(records)] if records else []
+    home = {record.uuid: record.session for record in records if record.uuid}
+    merged = {session: session for session in groups}
+    linked: set[str] = set()
+    for record in records:
+        parent = home.get(record.parent)
+        if parent is None:
+            continue
+        if parent == record.session:
+            linked.add(parent) if record.role is Role.ASSISTANT else None
+            continue
+        old, new = _find(merged, parent), _find(merged, record.session)
+        merged[old] = new
+    alone = {name for name in groups if name in linked or _find(merged, name) != name}
+    anchor = next((name for name in groups if name in alone), next(iter(groups)))
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        name = _find(merged, record.session) if record.session in alone else _find(merged, anchor)
+        found.setdefault(name, []).append(record)
+    return list(found.values())
+
+
+def off_branch(records: Sequence[Record]) -> frozenset[int]:
+    """Orders of the lines that a real rewind left behind: all branches but that of the latest line."""
+    tree = _tree(records)
+    off: set[int] = set()
+    roots = [r.order for r in records if r.order not in tree.parents and not r.parent and _is_prompt(r)]
+    chained = [order for order in roots if tree.first_reply.get(order, order) != order]
+    for parent, branches in [*tree.children.items(), (-1, chained)]:
+        answered = [order for order in branches if order in tree.first_reply]
+        if len(answered) < 2:
+            continue
+        alternatives = _alternatives(tree, parent, branches)
+        latest = max(alternatives, key=lambda group: max(tree.last_line.get(order, order) for order in group))
+        for group in alternatives:
+            if group is not latest:
+                off.update(_below(tree, group))
+    return frozenset(off)
+
+
+def preserved_uuids(boundary: Record, copies: Iterable[Record], records: Sequence[Record]) -> set[str]:
+    """Uuids of the messages that a compaction kept: named by its metadata, or written again after it."""
+    facts = boundary.boundary or {}
+    named = facts.get("preservedMessages")
+    uuids = named.get("uuids") if isinstance(named, dict) else None
+    kept = {uuid for uuid in uuids if isinstance(uuid, str)} if isinstance(uuids, list) else set()
+    segment = facts.get("preservedSegment")
+    if isinstance(segment, dict):
+        by_uuid = {record.uuid: record for record in records if record.uuid and record.order < boundary.order}
+        step = by_uuid.get(str(segment.get("tailUuid")))
+        while step and step.uuid not in kept:
+            kept.add(step.uuid)
+            step = by_uuid.get(step.parent) if step.uuid != segment.get("headUuid") else None
+    return kept | {copy.uuid for copy in copies if copy.order > boundary.order}
+
+
+def _shape(record: Record) -> tuple[object, ...]:
+    return tuple((b.kind, b.n_bytes, b.n_payload, b.call_id, len(b.parts)) for b in record.blocks)
+
+
+def _root(record: Record, by_uuid: dict[str, Record]) -> str:
+    seen: set[str] = set()
+    while record.parent in by_uuid and record.uuid not in seen:
+        seen.add(record.uuid)
+        record = by_uuid[record.parent]
+    return record.uuid
+
+
+def _find(merged: dict[str, str], name: str) -> str:
+    while merged[name] != name:
+        name = merged[name]
+    return name
+
+
+def _tree(records: Sequence[Record]) -> Tree:
+    tree = Tree(records, units_of(records))
+    by_uuid = {record.uuid: record.order for record in reversed(records) if record.uuid}
+    tree.by_order = {record.order: record for record in records}
+    tree.replies = {unit.first.order: unit for unit in tree.units if unit.is_reply}
+    tree.reply_orders = sorted(tree.replies)
+    for record in records:
+        parent = by_uuid.get(record.parent)
+        if parent is not None and parent < record.order:
+            tree.parents[record.order] = parent
+            tree.children.setdefault(parent, []).append(record.order)
+    for record in reversed(records):
+        order = record.order
+        if order in tree.replies:
+            tree.first_reply[order] = order
+        if record.is_message:
+            tree.last_line[order] = max(order, tree.last_line.get(order, order))
+        parent = tree.parents.get(order)
+        if parent is None:
+            continue
+        for facts, choose in ((tree.first_reply, min), (tree.last_line, max)):
+            if order in facts:
+                facts[parent] = choose(facts[order], facts.get(parent, facts[order]))
+    return tree
+
+
+def _alternatives(tree: Tree, parent: int, branches: Iterable[int]) -> list[list[int]]:
+    """Branches of one parent in groups that exclude each other; one group where nothing was rewound."""
+    groups: list[list[int]] = [[]]
+    answered: int | None = None
+    for order in sorted(branches):
+        if order in tree.first_reply:
+            if answered is not None and _rewinds(tree, parent, answered, order):
+                groups.append([])
+            answered = order
+        groups[-1].append(order)
+    return groups
+
+
+def _rewinds(tree: Tree, parent: int, earlier: int, order: int) -> bool:
+    """Whether the branch at ``order`` left the ``earlier`` one behind, rather than running on from it."""
+    first, previous = tree.by_order[order], tree.by_order[earlier]
+    reply = tree.first_reply[order]
+    if _crosses_boundary(tree, reply, parent):
+        return False
+    if _is_prompt(first) and _is_prompt(previous):
+        return True
+    usage = reply_usage(tree.replies[reply])
+    n_before = bisect_left(tree.reply_orders, reply)
+    last = reply_usage(tree.replies[tree.reply_orders[n_before - 1]]) if n_before else None
+    if usage is None or last is None or usage.context == last.context:
+        return False
+    if first.role is Role.ASSISTANT and previous.role is Role.ASSISTANT:
+        sibling = reply_usage(tree.replies[tree.first_reply[earlier]])
+        start = sibling.context if sibling else 0
+    else:
+        start = _context_at(tree, parent)
+    run_on = last.context + last.output
+    return usage.context < run_on and abs(usage.context - start) < abs(usage.context - run_on)
+
+
+def _context_at(tree: Tree, order: int | None) -> int:
+    """Context and output of the nearest reply at or above ``order``; 0 where there is none."""
+    while order is not None and order >= 0:
+        unit = tree.replies.get(order)
+        usage = reply_usage(unit) if unit else None
+        if usage:
+            return usage.context + usage.output
+        order = tree.parents.get(order)
+    return 0
+
+
+def _crosses_boundary(tree: Tree, order: int | None, parent: int) -> bool:
+    while order is not None and order != parent:
+        record = tree.by_order[order]
+        if record.boundary is not None or record.summary:
+            return True
+        order = tree.parents.get(order)
+    return False
+
+
+def _is_prompt(record: Record) -> bool:
+    return record.role is Role.USER and not (record.attachment or record.summary or record.has_result)
+
+
+def _below(tree: Tree, orders: Iterable[int]) -> set[int]:
+    found: set[int] = set()
+    todo = list(orders)
+    while todo:
+        order = todo.pop()
+        found.add(order)
+        todo.extend(tree.children.get(order, ()))
+    return found

@@ -1,0 +1,217 @@
+"""One line of a Claude Code file: what it is, its blocks, and the facts the chain needs (formats 3.1 to 3.4).
+
+``line_contents`` is the single way from a line's JSON value to blocks: parsing measures what it returns, and reading a
+message again returns the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of, is_prompt, opaque, text_of
+from sessions.engine.formats._anthropic_usage import usage_of
+from sessions.engine.formats._preview import preview_of, prompt_words
+from sessions.engine.formats._times import seconds
+from sessions.engine.jsonio import dumps
+from sessions.engine.types import Content, Kind, Origin, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Line
+    from sessions.engine.types import Block, Usage
+
+SYNTHETIC_MODEL = "<synthetic>"
+UI_TYPES = frozenset({
+    "progress", "system", "summary", "file-history-snapshot", "queue-operation", "last-prompt", "ai-title",
+    "custom-title", "permission-mode", "mode",
+})  # fmt: skip
+UNTYPED_PREFIXES = (
+    "<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>",
+    "<task-notification>", "[Request interrupted by user",
+)  # fmt: skip
+ATTACHMENT_TEXT_KEYS = ("content", "prompt", "snippet", "text")
+PLACEHOLDER_CHARS_PER_TOKEN = 8
+
+
+@dataclass(slots=True)
+class Record:
+    """One chained line without its text.  ``order`` counts records of the file from 0; ``reply`` keys a response."""
+
+    order: int
+    origin: Origin
+    uuid: str
+    parent: str
+    session: str
+    sidechain: bool
+    agent: str
+    timestamp: float | None
+    role: Role | None = None
+    blocks: tuple[Block, ...] = ()
+    preview: str = ""
+    title: str = ""
+    reply: str = ""
+    response_id: str = ""
+    model: str = ""
+    usage: Usage | None = None
+    stopped: bool = False
+    n_visible: int = 0
+    typed: bool = False
+    meta: bool = False
+    attachment: str = ""
+    summary: bool = False
+    cleared: bool = False
+    boundary: Mapping[str, Any] | None = None
+    prompts: tuple[tuple[str, int], ...] = ()
+    prompt: int = 0
+    agents: tuple[tuple[str, str], ...] = field(default=())
+
+    @property
+    def is_message(self) -> bool:
+        """Whether the line is, or is part of, a message."""
+        return self.role is not None
+
+    @property
+    def has_result(self) -> bool:
+        """Whether the line answers a tool call."""
+        return any(block.kind is Kind.TOOL_RESULT for block in self.blocks)
+
+
+def record_of(line: Line, value: Mapping[str, Any], order: int, measure: Measured) -> Record:
+    """The record of a line that is an object; measured when it is a message."""
+    record = Record(
+        order=order,
+        origin=Origin(line.number, line.offset, line.length),
+        uuid=text_of(value.get("uuid")),
+        parent=text_of(value.get("parentUuid")) or text_of(value.get("logicalParentUuid")),
+        session=text_of(value.get("sessionId")),
+        sidechain=value.get("isSidechain") is True,
+        agent=text_of(value.get("agentId")),
+        timestamp=seconds(value.get("timestamp")),
+    )
+    if value.get("type") == "system" and value.get("subtype") == "compact_boundary":
+        facts = value.get("compactMetadata")
+        record.boundary = facts if isinstance(facts, dict) else {}
+    role = role_of(value)
+    if role is None:
+        return record
+    contents = line_contents(value)
+    record.role = role
+    record.blocks = measure(contents)
+    record.preview = preview_of(contents)
+    record.cleared = any(_cleared(content) for content in contents)
+    if role is Role.ASSISTANT:
+        _assistant(record, value, contents)
+    else:
+        _user(record, value, contents)
+    return record
+
+
+def role_of(value: Mapping[str, Any]) -> Role | None:
+    """The role of a line that is a message, else None.
+
+    Messages are user, assistant and attachment lines, and lines of an unknown type that carry a ``message`` with a
+    role; ``<synthetic>`` and API-error replies are not (replay-semantics 1).
+    """
+    kind, message = text_of(value.get("type")), value.get("message")
+    if kind == "attachment":
+        return Role.USER if isinstance(value.get("attachment"), dict) else None
+    named = text_of(message.get("role")) if isinstance(message, dict) else ""
+    if kind == "assistant" or (kind not in UI_TYPES and kind != "user" and named == "assistant"):
+        synthetic = isinstance(message, dict) and message.get("model") == SYNTHETIC_MODEL
+        return None if synthetic or value.get("isApiErrorMessage") or message is None else Role.ASSISTANT
+    if kind == "user":
+        return None if message is None else Role.USER
+    if kind in UI_TYPES or not named:
+        return None
+    return Role.SYSTEM if named == "system" else Role.USER
+
+
+def line_contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
+    """The blocks of one message line; ``toolUseResult`` is the client's copy and is not among them."""
+    attachment = value.get("attachment")
+    if value.get("type") == "attachment" and isinstance(attachment, dict):
+        return _attachment_contents(attachment)
+    message = value.get("message")
+    if isinstance(message, dict) and not isinstance(message.get("content"), (str, list)):
+        return (opaque(message, name="message"),)
+    return contents_of(message["content"] if isinstance(message, dict) else message)
+
+
+def _assistant(record: Record, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
+    message = value.get("message")
+    if not isinstance(message, dict):
+        return
+    record.response_id = text_of(message.get("id"))
+    record.model = text_of(message.get("model"))
+    record.usage = usage_of(message.get("usage"))
+    record.stopped = bool(message.get("stop_reason"))
+    record.n_visible = sum(len(c.text) + len(c.name) for c in contents)
+    content = message.get("content")
+    record.prompts = tuple(
+        (text_of(block.get("id")), hash(block["input"]["prompt"].strip()))
+        for block in (content if isinstance(content, list) else ())
+        if isinstance(block, dict)
+        and isinstance(block.get("input"), dict)
+        and isinstance(block["input"].get("prompt"), str)
+    )
+
+
+def _user(record: Record, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
+    attachment = value.get("attachment")
+    record.meta = value.get("isMeta") is True
+    record.summary = value.get("isCompactSummary") is True
+    if isinstance(attachment, dict):
+        record.attachment = text_of(attachment.get("type")) or "attachment"
+        return
+    results = [c for c in contents if c.kind is Kind.TOOL_RESULT]
+    texts = [c.text for c in contents if c.kind is Kind.TEXT]
+    by_client = bool(texts) and texts[0].startswith(UNTYPED_PREFIXES)
+    record.typed = is_prompt(contents) and not (record.meta or record.summary or by_client)
+    if record.typed:
+        record.title = prompt_words(texts)
+        record.prompt = hash("\n".join(texts).strip())
+    twin = value.get("toolUseResult")
+    agent = text_of(twin.get("agentId")) if isinstance(twin, dict) else ""
+    if agent and results:
+        record.agents = ((agent, results[0].call_id),)
+
+
+def _cleared(content: Content) -> bool:
+    return content.kind is Kind.TOOL_RESULT and content.text.startswith("[Old tool result content cleared")
+
+
+def _attachment_contents(attachment: Mapping[str, Any]) -> tuple[Content, ...]:
+    """The text an attachment holds, or the compact JSON of its content where it holds none."""
+    target = text_of(attachment.get("filename"))
+    for key in ATTACHMENT_TEXT_KEYS:
+        held = attachment.get(key)
+        if isinstance(held, str):
+            return (Content(Kind.TEXT, text=held, target=target),)
+        if isinstance(held, list) and held and all(_is_block(item) for item in held):
+            return contents_of(held)
+        if isinstance(held, dict) and isinstance(held.get("file"), dict):
+            return (_file(held["file"], target),)
+    if "content" in attachment:
+        return (Content(Kind.TEXT, text=dumps(attachment["content"]), target=target),)
+    rest = {key: item for key, item in attachment.items() if key != "type"}
+    return (Content(Kind.TEXT, text=dumps(rest), target=target),)
+
+
+def _is_block(item: Any) -> bool:
+    return isinstance(item, dict) and text_of(item.get("type")) in KNOWN_TYPES
+
+
+def _file(file: Mapping[str, Any], target: str) -> Content:
+    """A file the client attached: its text, or its image or PDF where it has base64."""
+    target = text_of(file.get("filePath")) or target
+    data = text_of(file.get("base64"))
+    if not data:
+        content = file.get("content")
+        return Content(Kind.TEXT, text=content if isinstance(content, str) else dumps(file), target=target)
+    media_type = text_of(file.get("type"))
+    if media_type.startswith("image/"):
+        return Content(Kind.IMAGE, media_type=media_type, data=data, target=target)
+    return Content(Kind.DOCUMENT, media_type=media_type or "application/pdf", data=data, target=target)

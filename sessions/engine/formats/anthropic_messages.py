@@ -1,0 +1,164 @@
+"""A Messages API request, its response, or both: ``{"request": …, "response": …}`` (formats 4).
+
+The messages of the request are the session; the reply is the last message.  A request without its response counts
+as one pending request.  Server-side compaction shows as a ``compaction`` block at the start of a reply.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.errors import UnreadableInput
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of, is_prompt, text_of
+from sessions.engine.formats._anthropic_requests import (
+    compactions_of,
+    exchange_of,
+    iteration_notes,
+    requests_of,
+    system_contents,
+)  # fmt: skip
+from sessions.engine.formats._preview import preview_of, stem_of, title_of
+from sessions.engine.types import Content, Kind, Message, Origin, Parsed, Role, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Head, Source
+
+    Path = tuple[str | int, ...]
+
+OPENAI_KEYS = ("tool_calls", "tool_call_id", "function_call")
+REQUEST_KEYS = ("max_tokens", "system", "context_management", "thinking", "anthropic_version", "stop_sequences")
+
+
+class AnthropicMessages:
+    """The format's entry in the registry."""
+
+    name = "anthropic_messages"
+    label = "Anthropic Messages request or response (JSON)"
+    source = "POST /v1/messages"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """One document with the API's request or response keys."""
+        document = head.document
+        if not isinstance(document, dict):
+            return None
+        request, response = exchange_of(document)
+        if request is None and response is None:
+            return _near_miss(document)
+        if request is None:
+            return Sniff(90, "a response: role assistant, content blocks and usage")
+        foreign = _openai_key(request)
+        if foreign:
+            return Sniff(0, f"messages are not Anthropic's: {foreign}")
+        found = [key for key in REQUEST_KEYS if key in request]
+        pair = " with its response" if response is not None else ""
+        if found or response is not None or _has_blocks(request):
+            return Sniff(85, f"a request{pair}: messages, {', '.join(found) or 'Messages API blocks'}")
+        return Sniff(40, "a list of messages with roles")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session of the request's messages and the reply."""
+        document = source.document()
+        request, response = exchange_of(document) if isinstance(document, dict) else (None, None)
+        if request is None and response is None:
+            raise UnreadableInput("neither a Messages request nor a response", next_step="Check the file's format")
+        paired = "request" in document or "response" in document
+        parts = list(_parts(request, response, paired=paired))
+        origin = Origin(1, 0, source.size)
+        messages = [_message(part, path, origin, index, measure) for index, (part, path) in enumerate(parts)]
+        requests = requests_of(messages, request, response)
+        compactions = compactions_of(messages, requests, [part for part, _ in parts], response)
+        transcript = Transcript(
+            id=stem_of(source.name),
+            format=self.name,
+            messages=tuple(messages),
+            requests=requests,
+            compactions=compactions,
+            title=_title([part for part, _ in parts], messages),
+            model=text_of((response or {}).get("model")) or text_of((request or {}).get("model")),
+            system=measure(system_contents(request or {})),
+            warnings=iteration_notes(response),
+        )
+        return Parsed(self.name, (transcript,))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of one entry of ``messages``, or of the reply."""
+        del message
+        return tuple(content for value in values for content in contents_of(value.get("content")))
+
+
+def _parts(
+    request: Mapping[str, Any] | None, response: Mapping[str, Any] | None, *, paired: bool
+) -> list[tuple[Mapping[str, Any], Path]]:
+    """Every message with the path to it in the document."""
+    found: list[tuple[Mapping[str, Any], Path]] = []
+    stem: Path = ("request", "messages") if paired else ("messages",)
+    for position, part in enumerate((request or {}).get("messages", ())):
+        if isinstance(part, dict):
+            found.append((part, (*stem, position)))
+    if response is not None:
+        found.append((response, ("response",) if paired else ()))
+    return found
+
+
+def _message(part: Mapping[str, Any], path: Path, origin: Origin, index: int, measure: Measured) -> Message:
+    contents = contents_of(part.get("content"))
+    role = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}.get(text_of(part.get("role")), Role.USER)
+    only_summary = bool(contents) and all(content.name == "compaction" for content in contents)
+    return Message(
+        index=index,
+        id=text_of(part.get("id")) or f"L{origin.line}.{index}",
+        role=role,
+        blocks=measure(contents),
+        origins=(Origin(origin.line, origin.offset, origin.length, path),),
+        preview=preview_of(contents),
+        typed=role is Role.USER and is_prompt(contents),
+        summary=only_summary,
+    )
+
+
+def _title(parts: Sequence[Mapping[str, Any]], messages: Sequence[Message]) -> str:
+    for part, message in zip(parts, messages, strict=True):
+        texts = [c.text for c in contents_of(part.get("content")) if c.kind is Kind.TEXT]
+        if message.typed and (title := title_of("\n".join(texts))):
+            return title
+    return ""
+
+
+def _openai_key(request: Mapping[str, Any]) -> str:
+    for part in request["messages"]:
+        if not isinstance(part, dict):
+            continue
+        found = next((key for key in OPENAI_KEYS if key in part), "")
+        if found or part.get("role") in ("tool", "developer", "function"):
+            return f"a message has {found or 'role ' + repr(part['role'])}"
+        content = part.get("content")
+        if isinstance(content, list) and any(isinstance(b, dict) and b.get("type") == "image_url" for b in content):
+            return "a block is image_url"
+    tools = request.get("tools")
+    if isinstance(tools, list) and any(isinstance(tool, dict) and tool.get("type") == "function" for tool in tools):
+        return "tools are of type function"
+    return ""
+
+
+def _has_blocks(request: Mapping[str, Any]) -> bool:
+    return any(
+        isinstance(block, dict) and text_of(block.get("type")) in KNOWN_TYPES - {"text"}
+        for part in request["messages"]
+        if isinstance(part, dict) and isinstance(part.get("content"), list)
+        for block in part["content"]
+    )
+
+
+def _near_miss(document: Mapping[str, Any]) -> Sniff | None:
+    if "messages" in document:
+        return Sniff(0, "it has messages, but they are not a list of objects with a role and content")
+    if "content" in document and "role" in document:
+        return Sniff(0, "it has a role and content, but is not a reply with usage or stop_reason")
+    return None
+
+
+FORMAT = AnthropicMessages()

@@ -1,0 +1,155 @@
+"""Claude Code session files: one JSON object a line, ``<sessionId>.jsonl`` or ``subagents/agent-*.jsonl`` (formats 3).
+
+One model response is up to eleven lines with the same ``message.id``; it is one message, placed at its first line.
+Records of the client (progress, hooks, snapshots, titles) and ``toolUseResult`` are not context.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._anthropic_blocks import text_of
+from sessions.engine.formats._claude_build import linked, transcript_of
+from sessions.engine.formats._claude_chain import sessions_of, sidechains
+from sessions.engine.formats._claude_lines import UI_TYPES, Record, line_contents, record_of, role_of
+from sessions.engine.formats._jsonl import objects
+from sessions.engine.formats._preview import stem_of, title_of
+from sessions.engine.jsonio import dumps
+from sessions.engine.types import Parsed, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Head, Line, Source
+    from sessions.engine.types import Content, Message, Transcript
+
+CHAIN_KEYS = ("sessionId", "uuid", "parentUuid", "isSidechain", "leafUuid")
+KNOWN_TYPES = UI_TYPES | {"user", "assistant", "attachment"}
+TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+
+
+@dataclass(slots=True)
+class Reading:
+    """What one pass over the file collects."""
+
+    records: list[Record] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    titles: dict[tuple[str, str], str] = field(default_factory=dict)
+    leaves: dict[str, str] = field(default_factory=dict)
+    unknown: Counter[str] = field(default_factory=Counter)
+    unknown_bytes: int = 0
+    n_twins: int = 0
+    twin_bytes: int = 0
+    n_microcompactions: int = 0
+    client: str = ""
+
+
+class ClaudeCode:
+    """The format's entry in the registry."""
+
+    name = "claude_code"
+    label = "Claude Code session (JSONL)"
+    source = "Files of Claude Code 1.0 to 2.1, ~/.claude/projects"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Lines with a type and the chain's keys."""
+        lines = [value for value in head.values if isinstance(value, dict)]
+        chained = [v for v in lines if text_of(v.get("type")) in KNOWN_TYPES and any(key in v for key in CHAIN_KEYS)]
+        if any(role_of(value) for value in chained):
+            return Sniff(95, f"{len(chained)} of the first {len(lines)} lines are chained session lines")
+        if chained:
+            return Sniff(60, "session lines, but no message among the first lines")
+        if any(value.get("type") in ("user", "assistant") for value in lines):
+            return Sniff(0, "lines have a type, but none has sessionId, uuid or parentUuid")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One pass over the lines, then the chains: root session first, then its sub-agents."""
+        reading = Reading()
+        for line, value in objects(source, reading.skipped):
+            _read(reading, line, value, measure)
+        transcripts = _transcripts(reading, source.name)
+        return Parsed(
+            format=self.name,
+            transcripts=tuple(transcripts),
+            skipped=tuple(reading.skipped),
+            warnings=tuple(_notes(reading)),
+        )
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of all lines of a message, in order."""
+        del message
+        return tuple(content for value in values for content in line_contents(value))
+
+
+def _read(reading: Reading, line: Line, value: Mapping[str, Any], measure: Measured) -> None:
+    kind = text_of(value.get("type"))
+    if kind in TITLES:
+        key = text_of(value.get("sessionId")) or text_of(value.get("leafUuid"))
+        reading.titles[kind, key] = text_of(value.get(TITLES[kind]))
+    if not kind and role_of(value) is None:
+        reading.skipped.append(Skipped(line.number, line.offset, "an object without a type or a message"))
+        return
+    if kind in ("user", "assistant") and value.get("message") is None:
+        reading.skipped.append(Skipped(line.number, line.offset, f"a line of type {kind} without a message"))
+    record = record_of(line, value, len(reading.records), measure)
+    if kind not in KNOWN_TYPES and not record.is_message:
+        reading.unknown[kind] += 1
+        reading.unknown_bytes += line.length
+    if "toolUseResult" in value:
+        reading.n_twins += 1
+        reading.twin_bytes += len(dumps(value["toolUseResult"]).encode("utf-8", errors="replace"))
+    reading.n_microcompactions += value.get("subtype") == "microcompact_boundary"
+    reading.client = text_of(value.get("version")) or reading.client
+    if record.uuid or record.is_message:
+        reading.records.append(record)
+
+
+def _transcripts(reading: Reading, name: str) -> list[Transcript]:
+    main = [record for record in reading.records if not record.sidechain]
+    sides = sidechains([record for record in reading.records if record.sidechain])
+    built: list[tuple[Transcript, list[Record]]] = []
+    if any(record.is_message for record in main):
+        for records in sessions_of(main):
+            native_id = next((r.session for r in reversed(records) if r.session), "") or stem_of(name)
+            title = _title(reading, records)
+            built.append((transcript_of(records, native_id=native_id, title=title, client=reading.client), records))
+    children = [
+        (transcript_of(records, native_id=key, client=reading.client), records)
+        for key, records in sides.items()
+        if any(record.is_message for record in records)
+    ]
+    if not built:
+        return [child for child, _ in children]
+    return [transcript for transcript, _ in built] + linked(children, built)
+
+
+def _title(reading: Reading, records: Sequence[Record]) -> str:
+    """The newest title of this session; a summary counts only if its leaf is one of these lines."""
+    sessions = {record.session for record in records} | {""}
+    uuids = {record.uuid for record in records}
+    for kind in TITLES:
+        homes = uuids if kind == "summary" else sessions
+        named = [title for (k, key), title in reading.titles.items() if k == kind and key in homes and title]
+        if named:
+            return title_of(named[-1])
+    return ""
+
+
+def _notes(reading: Reading) -> list[str]:
+    notes = []
+    if reading.n_twins:
+        twins = f"Lines with toolUseResult: {reading.n_twins:,} ({reading.twin_bytes:,} bytes)"
+        notes.append(f"{twins}, the client's copy and not context")
+    for kind, n_lines in reading.unknown.items():
+        notes.append(f"Lines of unknown type {kind!r}: {n_lines:,}, kept in the upload, not messages")
+    if reading.n_microcompactions:
+        notes.append(f"Recorded microcompactions: {reading.n_microcompactions}; they are not replayed")
+    return notes
+
+
+FORMAT = ClaudeCode()

@@ -1,0 +1,268 @@
+"""Bounded JSON reading: the only place that parses JSON, line by line, without ever holding a JSONL file.
+
+Hostile or broken input becomes a ``JsonProblem`` with a reason and a position, never a crash: nesting 100,000 deep,
+invalid UTF-8, lone surrogates, raw control characters, byte order marks (estimators 15).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from sessions.engine import limits
+from sessions.engine.errors import UnreadableInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sessions.engine.types import Origin
+
+HEAD_LINES = 64
+PROGRESS_BYTES = 1024 * 1024
+_BOM = b"\xef\xbb\xbf"
+_BLANK = b" \t\r\n\0"
+_WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
+_CONTAINERS = (dict, list)
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
+
+class JsonProblem(ValueError):
+    """Bytes that hold no JSON value we can use; ``position`` is a byte offset inside them."""
+
+    def __init__(self, reason: str, position: int = 0) -> None:
+        self.reason, self.position = reason, position
+        super().__init__(f"{reason} (byte {position:,})")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a file: ``number`` from 1, ``offset`` and ``length`` in bytes, newline excluded.
+
+    ``data`` is None for a line longer than ``limits.MAX_LINE_BYTES``: its bytes were counted, not read.
+    """
+
+    number: int
+    offset: int
+    length: int
+    data: bytes | None
+
+    @property
+    def blank(self) -> bool:
+        """Nothing but spaces and NULs: a newline at the end, padding after a crash."""
+        return self.data is not None and not self.data.strip(_BLANK)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The start of a file, for sniffing: its first bytes, its first whole lines, their values.
+
+    ``values`` are those of the lines that parse; ``document`` is the file's JSON value where the file is one document
+    (on one line or over many), else None; ``problem`` says why nothing parsed, ``at`` on which line and byte.
+    """
+
+    data: bytes
+    lines: tuple[Line, ...]
+    values: tuple[Any, ...]
+    document: Any = None
+    problem: str = ""
+    at: tuple[int, int] = (1, 0)
+
+
+def loads(data: bytes) -> Any:
+    """The JSON value in ``data``; raises JsonProblem.
+
+    Depth is bounded by ``limits.MAX_DEPTH``, lone surrogates and invalid UTF-8 become U+FFFD, raw control characters
+    are accepted.
+    """
+    data = data.removeprefix(_BOM)
+    if b"\\u" in data and (b"\\ud" in data or b"\\uD" in data):
+        data = _ESCAPE.sub(_repaired, data)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", errors="replace")
+    value = _parsed(text)
+    if data.count(b"[") + data.count(b"{") > limits.MAX_DEPTH and _deeper_than(value, limits.MAX_DEPTH):
+        raise JsonProblem(f"nested deeper than {limits.MAX_DEPTH} levels")
+    return value
+
+
+def dumps(value: Any) -> str:
+    """Compact JSON, non-ASCII kept; what JSON does not know (from Python reprs) is written as its text."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def follow(value: Any, path: tuple[str | int, ...]) -> Any:
+    """The part of ``value`` that ``path`` leads to; raises JsonProblem where there is none."""
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError) as error:
+            raise JsonProblem(f"no {step!r} at {'/'.join(map(str, path))}") from error
+    return value
+
+
+def _repaired(match: re.Match[bytes]) -> bytes:
+    return b"\\ufffd" if match["lone"] else match[0]
+
+
+def _parsed(text: str) -> Any:
+    try:
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError as error:
+            if not error.msg.startswith("Invalid control character"):
+                raise
+            return json.loads(text, strict=False)
+    except json.JSONDecodeError as error:
+        position = len(text[: error.pos].encode("utf-8", errors="replace"))
+        cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
+        raise JsonProblem("JSON is cut off" if cut else f"not JSON: {error.msg}", position) from None
+    except RecursionError:
+        raise JsonProblem(f"nested deeper than {limits.MAX_DEPTH} levels") from None
+    except ValueError as error:  # an integer of more digits than Python converts
+        raise JsonProblem(f"not usable as JSON: {error}") from None
+
+
+def _deeper_than(value: Any, depth: int) -> bool:
+    level = [value] if isinstance(value, _CONTAINERS) else []
+    for _ in range(depth):
+        if not level:
+            return False
+        level = [
+            child
+            for container in level
+            for child in (container.values() if isinstance(container, dict) else container)
+            if isinstance(child, _CONTAINERS)
+        ]
+    return bool(level)
+
+
+class Source:
+    """A seekable binary file, read as lines, as one document, or at an origin; never held whole as JSONL.
+
+    ``on_progress`` is called with the bytes read so far, about once per megabyte, while ``lines`` runs.
+    """
+
+    def __init__(self, file: BinaryIO, name: str = "", on_progress: Callable[[int], None] | None = None) -> None:
+        self.file, self.name, self.on_progress = file, name, on_progress
+        self.size = file.seek(0, os.SEEK_END)
+        self._last: tuple[tuple[int, int], Any] | None = None
+
+    def lines(self) -> Iterator[Line]:
+        """Every line in order; one that is too long is skipped in pieces and yielded with ``data=None``."""
+        reported = 0
+        for line in self._lines():
+            yield line
+            end = line.offset + line.length
+            if self.on_progress and end - reported >= PROGRESS_BYTES:
+                reported = end
+                self.on_progress(end)
+        if self.on_progress:
+            self.on_progress(self.size)
+
+    def head(self) -> Head:
+        """The first lines and what they parse to; the whole value where the file is a single document."""
+        self.file.seek(0)
+        data = self.file.read(limits.HEAD_BYTES)
+        if data.startswith(_WIDE_BOMS):
+            return Head(data, (), (), problem="the file is UTF-16, not UTF-8")
+        lines = self._first_lines()
+        values: list[Any] = []
+        problem, at = "", (1, 0)
+        for line in lines:
+            try:
+                values.append(_value(line))
+            except JsonProblem as error:
+                if not problem:
+                    problem, at = error.reason, (line.number, line.offset + error.position)
+        document = values[0] if len(lines) == len(values) == 1 and self._alone(lines[0]) else None
+        opens = data.lstrip(_BOM + _BLANK)[:1] in (b"{", b"[")
+        if problem and at[0] == lines[0].number and opens and 2 * len(values) < len(lines) + 1:
+            try:
+                document, problem = self.document(), ""
+            except UnreadableInput as error:
+                problem, at = error.reason, (error.line, error.offset)
+        return Head(data, tuple(lines), tuple(values), document, problem, at)
+
+    def document(self) -> Any:
+        """The file as one JSON value; raises UnreadableInput with line and byte where it is not one."""
+        if self.size > limits.MAX_DOCUMENT_BYTES:
+            reason = f"one JSON document of {self.size:,} bytes; the limit is {limits.MAX_DOCUMENT_BYTES:,}"
+            raise UnreadableInput(reason, next_step="Split it, or export the session as JSON lines")
+        span = (0, self.size)
+        if self._last is None or self._last[0] != span:
+            self.file.seek(0)
+            data = self.file.read(self.size)
+            try:
+                self._last = (span, loads(data))
+            except JsonProblem as error:
+                line = data.count(b"\n", 0, error.position) + 1
+                raise UnreadableInput(error.reason, line=line, offset=error.position) from error
+        return self._last[1]
+
+    def read(self, origin: Origin) -> Any:
+        """The JSON value at ``origin``; the last one read is kept, so parts of one document parse it once."""
+        span = (origin.offset, origin.length)
+        if self._last is None or self._last[0] != span:
+            self.file.seek(origin.offset)
+            self._last = (span, loads(self.file.read(origin.length)))
+        return follow(self._last[1], origin.path)
+
+    def _first_lines(self) -> list[Line]:
+        """Lines up to the head's size; one too long to be read does not use it up."""
+        found: list[Line] = []
+        n_read = 0
+        for line in self._lines():
+            n_read += len(line.data or b"")
+            if not line.blank:
+                found.append(line)
+            if len(found) >= HEAD_LINES or n_read >= limits.HEAD_BYTES:
+                break
+        return found
+
+    def _alone(self, line: Line) -> bool:
+        """Nothing follows ``line`` but a little white space."""
+        end = line.offset + line.length
+        self.file.seek(end)
+        return self.size - end <= limits.HEAD_BYTES and not self.file.read().strip(_BLANK)
+
+    def _lines(self) -> Iterator[Line]:
+        offset, number = 0, 0
+        self.file.seek(0)
+        while data := self.file.readline(limits.MAX_LINE_BYTES + 1):
+            number += 1
+            n_read = len(data)
+            if n_read > limits.MAX_LINE_BYTES and not data.endswith(b"\n"):
+                del data
+                n_read, n_newline = self._skip(n_read)
+                yield Line(number, offset, n_read - n_newline, None)
+            else:
+                body = data.rstrip(b"\r\n")
+                yield Line(number, offset, len(body), body)
+            offset += n_read
+
+    def _skip(self, n_read: int) -> tuple[int, int]:
+        """Read on to the end of the line in pieces: bytes of the whole line, and how many of them are its newline."""
+        while data := self.file.readline(PROGRESS_BYTES):
+            n_read += len(data)
+            if data.endswith(b"\n"):
+                return n_read, 1
+        return n_read, 0
+
+
+def _value(line: Line) -> Any:
+    if line.data is None:
+        raise JsonProblem(too_long(line))
+    return loads(line.data)
+
+
+def too_long(line: Line) -> str:
+    """Why a line without ``data`` was not read."""
+    return f"line of {line.length:,} bytes is longer than {limits.MAX_LINE_BYTES:,}: not read, kept in the upload"

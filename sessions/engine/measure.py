@@ -1,0 +1,125 @@
+"""Turns parsed contents into blocks: sizes, token tickets and media facts, the text itself let go.
+
+Sizes follow replay-semantics 1: ``n_bytes`` is UTF-8 of the text, ``n_payload`` UTF-8 of a signature or an encrypted
+payload.  Token counts are tickets of a TokenCounter until ``settle`` replaces them, so that parsing goes on meanwhile.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sessions.engine.images import media_facts
+from sessions.engine.types import Block, Content, Kind, Media, Message, Parsed, Transcript
+
+if TYPE_CHECKING:
+    from sessions.engine.tokenizer import Counts, TokenCounter
+
+OnMedia = Callable[[str, str, bytes], None]
+"""Called with the sha256 of the decoded bytes, the media type and the bytes of each base64 image or document."""
+
+_STANDARD = bytes.maketrans(b"-_", b"+/")
+_WITHOUT_TOKENS = frozenset({Kind.IMAGE, Kind.DOCUMENT})
+
+
+class Measure:
+    """Measures contents of one file; blocks come back with tickets in ``n_tokens``."""
+
+    def __init__(self, counter: TokenCounter, on_media: OnMedia | None = None) -> None:
+        self._counter = counter
+        self._on_media = on_media
+
+    def __call__(self, contents: Iterable[Content]) -> tuple[Block, ...]:
+        """One block per content, parts of tool results inside theirs."""
+        return tuple(self._block(content) for content in contents)
+
+    def _block(self, content: Content) -> Block:
+        text = content.text
+        return Block(
+            kind=content.kind,
+            n_chars=len(text),
+            n_bytes=utf8_length(text),
+            n_tokens=self._counter.submit(text),
+            n_payload=utf8_length(content.payload),
+            name=content.name,
+            call_id=content.call_id,
+            target=content.target,
+            is_error=content.is_error,
+            media=self._media(content) if content.data or content.url or content.kind in _WITHOUT_TOKENS else None,
+            parts=self(content.parts) if content.parts else (),
+        )
+
+    def _media(self, content: Content) -> Media:
+        if not content.data:
+            return Media(content.media_type, n_url=utf8_length(content.url))
+        decoded, problem = decoded_media(content.data)
+        sha256 = hashlib.sha256(decoded).hexdigest() if decoded else ""
+        facts = media_facts(content.media_type, content.data)
+        if self._on_media and decoded:
+            self._on_media(sha256, content.media_type, decoded)
+        problems = "; ".join(filter(None, (problem, facts.problem)))
+        return replace(facts, n_url=utf8_length(content.url), sha256=sha256, problem=problems)
+
+
+def utf8_length(text: str) -> int:
+    """Bytes of ``text`` in UTF-8; a lone surrogate counts three, as the replacement character does."""
+    if text.isascii():
+        return len(text)
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def decoded_media(data: str) -> tuple[bytes, str]:
+    """The bytes of base64 ``data`` (white space, URL-safe letters and missing padding allowed), and what is wrong."""
+    raw = data.encode("ascii", "ignore")
+    try:
+        return binascii.a2b_base64(raw, strict_mode=True), ""
+    except binascii.Error:
+        pass
+    raw = b"".join(raw.split()).translate(_STANDARD).rstrip(b"=")
+    try:
+        decoded = base64.b64decode(raw + b"=" * (-len(raw) % 4))
+    except binascii.Error:
+        return b"", "the data is not base64"
+    exact = len(decoded) == len(raw) * 3 // 4 and len(raw) % 4 != 1
+    return decoded, "" if exact else "the base64 holds characters that do not belong there"
+
+
+def settle(parsed: Parsed, counter: TokenCounter) -> Parsed:
+    """``parsed`` with real token counts in place of tickets; waits until the counter is done."""
+    counts = counter.results()
+    return replace(parsed, transcripts=tuple(_transcript(transcript, counts) for transcript in parsed.transcripts))
+
+
+def _transcript(transcript: Transcript, counts: Counts) -> Transcript:
+    targets = {
+        b.call_id: b.target for m in transcript.messages for b in m.blocks if b.kind is Kind.TOOL_USE and b.target
+    }
+    messages = tuple(_message(message, counts, targets) for message in transcript.messages)
+    return replace(transcript, messages=messages, system=_settled(transcript.system, counts, targets))
+
+
+def _message(message: Message, counts: Counts, targets: dict[str, str]) -> Message:
+    return replace(message, blocks=_settled(message.blocks, counts, targets))
+
+
+def _settled(blocks: tuple[Block, ...], counts: Counts, targets: dict[str, str]) -> tuple[Block, ...]:
+    return tuple(_settled_block(block, counts, targets) for block in blocks)
+
+
+def _settled_block(block: Block, counts: Counts, targets: dict[str, str]) -> Block:
+    """The block with its count; a result also learns what its call named (a read of a .json file is JSON)."""
+    target = targets.get(block.call_id, "") if block.kind is Kind.TOOL_RESULT and not block.target else block.target
+    if block.n_tokens >= 0 and not block.parts and target == block.target:
+        return block
+    counted = counts.of(block.n_tokens)
+    return replace(
+        block,
+        n_tokens=counted.n_tokens,
+        approximate=block.approximate or counted.approximate,
+        target=target,
+        parts=_settled(block.parts, counts, targets),
+    )

@@ -1,0 +1,103 @@
+"""What is known about a model, found by its name as transcripts write it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sessions.engine.models_table import FAMILIES, NEW_CLAUDE, OLD_CLAUDE, Row
+
+UNKNOWN_WINDOW = 200_000
+UNKNOWN_MAX_OUTPUT = 32_000
+SAME_PRICE = frozenset({"", "-codex", "-codex-max", "-preview", "-sol", "-thinking"})
+"""What may follow a table name without changing its price; another variant (``-pro``) keeps the rules alone."""
+_DATE = re.compile(r"[-@]20\d\d-?\d\d-?\d\d\b.*$|-\d{4}$")
+_VERSION = re.compile(r"-v\d+(?::\d+)?(?:\[.*)?$|-latest$|:[a-z]+$")
+_LONG = re.compile(r"\[1m\]$")
+_OLD_ORDER = re.compile(r"^claude-(\d(?:-\d)?)-(opus|sonnet|haiku)$")
+_CLAUDE = re.compile(r"^claude-(opus|sonnet|haiku|fable|mythos)-(\d+)(?:-(\d{1,2}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """Limits, rules and prices of one model; prices in USD per million tokens, None where unknown.
+
+    ``window`` is the most input one request may carry, ``long_window`` what the API takes beyond it where the client
+    asks (``[1m]``), ``image_tier`` the name of the image rule, ``text_prior`` the tokens per o200k token.  ``known``
+    is False for a name that is not in the table; ``note`` then says what is assumed.
+    """
+
+    name: str
+    family: str
+    window: int
+    max_output: int
+    image_tier: str
+    text_prior: float
+    keeps_thinking: bool = False
+    input_price: float | None = None
+    output_price: float | None = None
+    cache_read_price: float | None = None
+    cache_write_price: float | None = None
+    known: bool = True
+    long_window: int | None = None
+    note: str = ""
+
+
+@lru_cache(maxsize=1024)
+def model_info(name: str) -> ModelInfo:
+    """The model called ``name``: provider prefixes, dated suffixes and ``[1m]`` are understood; never raises."""
+    plain = normalised(name)
+    best: tuple[str, Row] | None = None
+    for family, rows in FAMILIES.items():
+        for row in rows:
+            if _matches(plain, row.prefix) and (best is None or len(row.prefix) > len(best[1].prefix)):
+                best = (family, row)
+    if best is None:
+        return _unknown(name, plain)
+    family, row = best
+    variant = plain[len(row.prefix) :]
+    same = variant in SAME_PRICE
+    price_in, price_out, read, write = row.prices if same else (None, None, None, None)
+    note = "" if same else f"{name} is taken for a {row.prefix}, without prices"
+    long = bool(_LONG.search(name.strip().lower())) and row.long_window is not None
+    window = row.long_window if long and row.long_window else row.window
+    return ModelInfo(
+        name, family, window, row.max_output, row.image_tier, row.text_prior, row.keeps_thinking,
+        price_in, price_out, read, write, long_window=row.long_window, note=note,
+    )  # fmt: skip
+
+
+def normalised(name: str) -> str:
+    """The bare model name: ``us.anthropic.claude-opus-4-8-20260801-v1:0[1m]`` is ``claude-opus-4-8``."""
+    plain = _LONG.sub("", name.strip().lower()).rsplit("/", 1)[-1]
+    plain = re.sub(r"^(?:[a-z]{2,6}\.)?(?:anthropic|openai|google)\.", "", plain)
+    plain = _VERSION.sub("", _DATE.sub("", _VERSION.sub("", plain)))
+    if plain.startswith("claude"):
+        plain = plain.replace(".", "-")
+    return _OLD_ORDER.sub(r"claude-\2-\1", plain) if _OLD_ORDER.match(plain) and plain[7] >= "4" else plain
+
+
+def _matches(name: str, prefix: str) -> bool:
+    """Whole name parts only, and no digit next: ``claude-opus-4`` is not ``claude-opus-4-9``, nor ``gpt-5`` gpt-50."""
+    if name == prefix:
+        return True
+    rest = name[len(prefix) :]
+    return name.startswith(prefix) and rest[0] in "-:@" and not rest[1:2].isdigit()
+
+
+def _unknown(name: str, plain: str) -> ModelInfo:
+    """A Claude model newer than the table gets the newest tokenizer and tier, anything else the older Claude's."""
+    version = _CLAUDE.match(plain)
+    if version and (int(version[2]), int(version[3] or 0)) >= (4, 7):
+        note = f"{name} is not in the model table; treated as a recent Claude model, without prices"
+        return ModelInfo(
+            name, "claude", UNKNOWN_WINDOW, 128_000, "high-res", NEW_CLAUDE, True, known=False,
+            long_window=1_000_000, note=note,
+        )  # fmt: skip
+    family = "claude" if plain.startswith("claude") else "unknown"
+    note = (
+        f"{name or 'no model'} is not in the model table: a window of {UNKNOWN_WINDOW:,} tokens, "
+        f"the standard image tier and {OLD_CLAUDE} tokens per o200k token are assumed, without prices"
+    )
+    return ModelInfo(name, family, UNKNOWN_WINDOW, UNKNOWN_MAX_OUTPUT, "standard", OLD_CLAUDE, known=False, note=note)

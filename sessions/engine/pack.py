@@ -1,0 +1,210 @@
+"""A transcript as a compact byte string and back, exactly; what a stored session is replayed from.
+
+zlib over JSON rows: one array per message and block, every string once in a table.  The first element is the
+version; a byte string of another version raises UnreadablePack, and the session is read again from its upload.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import zlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.errors import EngineError
+from sessions.engine.types import (
+    Block,
+    Kind,
+    Media,
+    Message,
+    Origin,
+    RecordedCompaction,
+    Request,
+    Role,
+    Transcript,
+    Usage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+VERSION = 1
+Row = list[Any]
+
+_KINDS, _ROLES = tuple(Kind), tuple(Role)
+_KIND_INDEX = {kind: index for index, kind in enumerate(_KINDS)}
+_ROLE_INDEX = {role: index for index, role in enumerate(_ROLES)}
+
+
+class UnreadablePack(EngineError):
+    """Packed bytes of another version, or not packed bytes at all: read the upload again."""
+
+
+def pack(transcript: Transcript) -> bytes:
+    """The transcript with everything it holds; token counts must be settled if they are to mean anything."""
+    table = _Table()
+    t, text = transcript, table.index
+    rows = [_pack_message(message, table) for message in t.messages]
+    head = [
+        text(t.id), text(t.format), text(t.parent_id), text(t.parent_call_id), text(t.title), text(t.model),
+        text(t.client), t.window, t.started_at, t.ended_at, [text(warning) for warning in t.warnings],
+    ]  # fmt: skip
+    value = [
+        VERSION,
+        head,
+        rows,
+        [_pack_request(request, text) for request in t.requests],
+        [_pack_compaction(compaction, text) for compaction in t.compactions],
+        [_pack_block(block, table) for block in t.system],
+        table.media,
+        table.strings,
+    ]
+    return zlib.compress(json.dumps(value, separators=(",", ":")).encode("ascii"), 6)
+
+
+def unpack(data: bytes) -> Transcript:
+    """The transcript that ``pack`` was given; raises UnreadablePack."""
+    with _without_gc():
+        try:
+            # Our own output: the bounds of jsonio are for what others wrote.
+            value = json.JSONDecoder().decode(zlib.decompress(data).decode("ascii"))
+        except (zlib.error, ValueError) as error:
+            raise UnreadablePack(f"the stored session cannot be unpacked ({error}); ingest its upload again") from error
+        if not isinstance(value, list) or len(value) != 8 or value[0] != VERSION:
+            raise UnreadablePack(f"the stored session is not of pack version {VERSION}; ingest its upload again")
+        return _unpack(value)
+
+
+def _unpack(value: Row) -> Transcript:
+    _, head, rows, requests, compactions, system, media_rows, s = value
+    media = [_unpack_media(row, s) for row in media_rows]
+    ident, form, parent, call, title, model, client, window, started, ended, warnings = head
+    return Transcript(
+        s[ident], s[form],
+        tuple([_unpack_message(row, s, media) for row in rows]),
+        tuple([_unpack_request(row, s) for row in requests]),
+        tuple([_unpack_compaction(row, s) for row in compactions]),
+        s[parent], s[call], s[title], s[model], s[client], window,
+        tuple([_unpack_block(row, s, media) for row in system]),
+        started, ended, tuple([s[warning] for warning in warnings]),
+    )  # fmt: skip
+
+
+class _Table:
+    """Strings and media, each once; index 0 is None."""
+
+    def __init__(self) -> None:
+        self.strings: list[str | None] = [None]
+        self.media: list[Row | None] = [None]
+        self._index: dict[str | None, int] = {None: 0}
+        self._media_index: dict[Media | None, int] = {None: 0}
+
+    def index(self, text: str | None) -> int:
+        found = self._index.get(text)
+        if found is None:
+            found = self._index[text] = len(self.strings)
+            self.strings.append(text)
+        return found
+
+    def media_index(self, media: Media | None) -> int:
+        found = self._media_index.get(media)
+        if found is None and media is not None:
+            m, text = media, self.index
+            row: Row = [text(m.media_type), m.n_base64, m.n_url, m.width, m.height, m.n_pages]
+            found = self._media_index[media] = len(self.media)
+            self.media.append([*row, text(m.sha256), text(m.problem)])
+        return found or 0
+
+
+@contextmanager
+def _without_gc() -> Iterator[None]:
+    """Tens of thousands of new objects, none of them garbage: collecting meanwhile doubles the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _pack_message(m: Message, table: _Table) -> Row:
+    text = table.index
+    flags = m.typed | m.meta << 1 | m.summary << 2
+    return [
+        m.index, text(m.id), _ROLE_INDEX[m.role], flags, text(m.preview), m.timestamp, text(m.attachment), m.compaction,
+        [_pack_origin(origin) for origin in m.origins], [_pack_block(block, table) for block in m.blocks],
+    ]  # fmt: skip
+
+
+def _unpack_message(row: Row, s: list[str], media: list[Media | None]) -> Message:
+    index, ident, role, flags, preview, timestamp, attachment, compaction, origins, blocks = row
+    return Message(
+        index, s[ident], _ROLES[role], tuple([_unpack_block(block, s, media) for block in blocks]),
+        tuple([_unpack_origin(origin) for origin in origins]), s[preview], timestamp,
+        flags & 1 == 1, flags & 2 == 2, s[attachment], flags & 4 == 4, compaction,
+    )  # fmt: skip
+
+
+def _pack_origin(o: Origin) -> Row:
+    return [o.line, o.offset, o.length, list(o.path)] if o.path else [o.line, o.offset, o.length]
+
+
+def _unpack_origin(row: Row) -> Origin:
+    if len(row) == 3:
+        return Origin(row[0], row[1], row[2])
+    return Origin(row[0], row[1], row[2], tuple(row[3]))
+
+
+def _pack_block(b: Block, table: _Table) -> Row:
+    text = table.index
+    row: Row = [_KIND_INDEX[b.kind], b.n_chars, b.n_bytes, b.n_tokens, b.n_payload, b.approximate | b.is_error << 1]
+    row += [text(b.name), text(b.call_id), text(b.target)]
+    if b.media is not None or b.parts:
+        row += [table.media_index(b.media), [_pack_block(part, table) for part in b.parts]]
+    return row
+
+
+def _unpack_block(row: Row, s: list[str], media: list[Media | None]) -> Block:
+    if len(row) == 9:
+        kind, n_chars, n_bytes, n_tokens, n_payload, flags, name, call, target = row
+        return Block(
+            _KINDS[kind], n_chars, n_bytes, n_tokens, n_payload, flags & 1 == 1, s[name], s[call], s[target], flags > 1
+        )
+    kind, n_chars, n_bytes, n_tokens, n_payload, flags, name, call, target, facts, parts = row
+    inner = tuple([_unpack_block(part, s, media) for part in parts])
+    return Block(
+        _KINDS[kind], n_chars, n_bytes, n_tokens, n_payload, flags & 1 == 1, s[name], s[call], s[target], flags > 1,
+        media[facts], inner,
+    )  # fmt: skip
+
+
+def _unpack_media(row: Row | None, s: list[str]) -> Media | None:
+    if row is None:
+        return None
+    media_type, n_base64, n_url, width, height, n_pages, sha256, problem = row
+    return Media(s[media_type], n_base64, n_url, width, height, n_pages, s[sha256], s[problem])
+
+
+def _pack_request(r: Request, text: Callable[[str | None], int]) -> Row:
+    u = r.usage
+    usage = None if u is None else [u.input, u.cache_read, u.cache_write, u.output, u.placeholder]
+    return [r.index, r.message, usage, r.on_branch, text(r.response_id), text(r.model), r.timestamp]
+
+
+def _unpack_request(row: Row, s: list[str]) -> Request:
+    index, message, usage, on_branch, response, model, timestamp = row
+    counts = None if usage is None else Usage(*usage)
+    return Request(index, message, counts, on_branch, s[response], s[model], timestamp)
+
+
+def _pack_compaction(c: RecordedCompaction, text: Callable[[str | None], int]) -> Row:
+    return [
+        c.boundary, c.request, c.message, text(c.trigger), c.tokens_before, c.tokens_after, list(c.preserved), c.outside
+    ]  # fmt: skip
+
+
+def _unpack_compaction(row: Row, s: list[str]) -> RecordedCompaction:
+    boundary, request, message, trigger, before, after, preserved, outside = row
+    return RecordedCompaction(boundary, request, message, s[trigger], before, after, tuple(preserved), outside)

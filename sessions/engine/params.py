@@ -1,0 +1,126 @@
+"""Typed parameters of policies: one frozen dataclass per policy, from which the form, the command line and the check
+of given values are made.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.errors import BadParameter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NONE_WORDS = frozenset({"", "none", "off", "no"})
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What a form or the command line needs to know of one parameter.
+
+    ``group`` is "when" (the gate), "how" (the edit) or "summary"; ``low``, ``high`` and ``step`` bound a number;
+    ``choices`` lists the words allowed; ``optional`` allows None ("none" on the command line).
+    """
+
+    name: str
+    default: Any
+    label: str
+    help: str
+    unit: str
+    group: str
+    low: float | None
+    high: float | None
+    step: float | None
+    choices: tuple[str, ...]
+    optional: bool
+
+    @property
+    def is_number(self) -> bool:
+        """True for whole and decimal numbers (a slider), False for words (a choice)."""
+        return not self.choices
+
+    @property
+    def is_whole(self) -> bool:
+        """True when only whole numbers make sense."""
+        return self.is_number and not isinstance(self.step, float)
+
+
+def param(
+    default: Any,
+    *,
+    label: str,
+    help: str = "",  # noqa: A002 - the word the form shows
+    unit: str = "",
+    group: str = "how",
+    low: float | None = None,
+    high: float | None = None,
+    step: float | None = 1,
+    choices: tuple[str, ...] = (),
+    optional: bool = False,
+) -> Any:
+    """Declare one parameter of a policy's ``Params`` dataclass; ``step`` as a float makes it a decimal number."""
+    meta = {"label": label, "help": help, "unit": unit, "group": group, "low": low, "high": high, "step": step}
+    return dataclasses.field(default=default, metadata={**meta, "choices": choices, "optional": optional})
+
+
+def usage_param() -> Any:
+    """The parameter every policy has: whether its gate is told the provider's last usage (replay-semantics 4)."""
+    return param(
+        "recorded",
+        label="Last usage",
+        help="What the gate is told of the provider's usage: as recorded, or none at all",
+        group="when",
+        choices=("recorded", "none"),
+    )
+
+
+def specs(params: type) -> tuple[Spec, ...]:
+    """The parameters of a ``Params`` dataclass in the order declared."""
+    return tuple(Spec(name=f.name, default=f.default, **f.metadata) for f in dataclasses.fields(params))
+
+
+def build(params: type, given: Mapping[str, object]) -> Any:
+    """An instance of ``params`` with ``given`` values (strings are read) over the defaults.
+
+    Raises BadParameter for an unknown name, a value that is not of the kind, or one out of range.
+    """
+    known = {spec.name: spec for spec in specs(params)}
+    values: dict[str, object] = {}
+    for name, value in given.items():
+        if name not in known:
+            raise BadParameter(f"no parameter {name!r}; known: {', '.join(known)}")
+        values[name] = _read(known[name], value)
+    return params(**values)
+
+
+def _read(spec: Spec, value: object) -> object:
+    """One value, checked against its spec."""
+    text = value.strip().lower() if isinstance(value, str) else value
+    if spec.optional and (text is None or (isinstance(text, str) and text in NONE_WORDS)):
+        return None
+    if spec.choices:
+        if text not in spec.choices:
+            raise BadParameter(f"{spec.name} is one of {', '.join(spec.choices)}, not {value!r}")
+        return text
+    return _number(spec, value)
+
+
+def _number(spec: Spec, value: object) -> float | int:
+    try:
+        number: float = float(str(value).replace(",", "").replace("_", ""))
+    except ValueError:
+        raise BadParameter(f"{spec.name} is a number, not {value!r}") from None
+    if not math.isfinite(number):
+        raise BadParameter(f"{spec.name} is a number, not {value!r}")
+    if spec.is_whole:
+        if number != int(number):
+            raise BadParameter(f"{spec.name} is a whole number, not {value!r}")
+        number = int(number)
+    if (spec.low is not None and number < spec.low) or (spec.high is not None and number > spec.high):
+        low = "" if spec.low is None else f"{spec.low:,}"
+        high = "" if spec.high is None else f"{spec.high:,}"
+        raise BadParameter(f"{spec.name} is from {low} to {high} {spec.unit}".rstrip() + f", not {value}")
+    return number

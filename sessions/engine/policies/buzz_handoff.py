@@ -1,0 +1,97 @@
+"""buzz-agent's handoff gate: context pressure against a token threshold, an image at a flat charge (seeds 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sessions.engine.params import param, usage_param
+from sessions.engine.policy import Gate, Item, Policy, View
+
+HISTORY_SHARE = (10, 9)
+"""The byte cap's share: ``max_history_bytes // 10 * 9``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """The numbers of the handoff gate; defaults of the release that introduced ``pressure_bytes``."""
+
+    measure: str = param(
+        "pressure_bytes",
+        label="Measure",
+        help="How history is sized: an image at 16,384 bytes, or (the bug that was fixed) at its base64 length",
+        group="when",
+        choices=("pressure_bytes", "wire_bytes"),
+    )
+    max_output: int = param(
+        32_768, label="Output reserve", help="Kept free for the reply", unit="tokens", group="when",
+        low=0, high=200_000, step=1_024,
+    )  # fmt: skip
+    reserve_output: str = param(
+        "on",
+        label="Reserve the output",
+        help="A later release dropped the output term: threshold 180,000 on a window of 200,000",
+        group="when",
+        choices=("on", "off"),
+    )
+    growth: str = param(
+        "on",
+        label="Add growth to usage",
+        help="Off: the later release, which looks at the last usage alone and only when a turn ends",
+        group="when",
+        choices=("on", "off"),
+    )
+    max_history_bytes: int = param(
+        16 * 1024 * 1024, label="History cap", help="Nine tenths of it bound the gate while no usage is known",
+        unit="bytes", group="when", low=65_536, high=256 * 1024 * 1024, step=65_536,
+    )  # fmt: skip
+    usage: str = usage_param()
+
+
+def threshold(params: Params, window: int) -> int:
+    """``min(window // 10 * 9, window − max_output)`` tokens, or without the output term (seeds 2.3)."""
+    share = window // 10 * 9
+    return min(share, window - params.max_output) if params.reserve_output == "on" else share
+
+
+def gate(params: Params, view: View) -> Gate:
+    """With usage: last input + growth in bytes at one byte per token ≥ threshold; without: total bytes > the cap."""
+    limit = threshold(params, view.window)
+    if view.usage is None:
+        numerator, share = HISTORY_SHARE
+        cap = min(limit, params.max_history_bytes // numerator * share)
+        reason = f"no usage yet: {params.measure} of the whole history"
+        return Gate(view.size > cap, reason, view.size, cap, ">", "bytes")
+    if params.growth == "off":
+        fires = view.usage.input >= limit and view.newest_typed
+        return Gate(fires, "input tokens of the last request, at a turn's end", view.usage.input, limit, ">=", "tokens")
+    projected = view.usage.input + (view.size - view.usage.size_then)
+    reason = f"input tokens of the last request + growth in {params.measure} at 1 byte per token"
+    return Gate(projected >= limit, reason, projected, limit, ">=", "tokens")
+
+
+def edit(params: Params, view: View) -> list[Item]:
+    """History becomes one ``[Context Handoff]`` message; the live user prompt stands again after it (seeds 2.4).
+
+    System messages in the list stay in place.  The live prompt is the newest typed user message; what the agent did
+    since then is in the handoff.
+    """
+    del params
+    system = [item for item in view.items if item.message.role == "system"]
+    live = next((item for item in reversed(view.items) if item.message.typed), None)
+    kept = {item.id for item in system} | ({live.id} if live else set())
+    dropped = [item for item in view.items if item.id not in kept]
+    if not dropped:
+        return list(view.items)
+    return [*system, *view.summarize(dropped, ()), *([live] if live else [])]
+
+
+POLICY = Policy(
+    name="buzz_handoff",
+    label="buzz-agent handoff",
+    source="buzz-agent pull request 1332: charge images a token-equivalent for the handoff gate",
+    help="Hands the whole history over as one summary when projected pressure reaches the threshold.",
+    estimator="pressure_bytes",
+    params=Params,
+    gate=gate,
+    edit=edit,
+)

@@ -1,0 +1,112 @@
+"""From a file to transcripts: finds the format, parses, settles token counts; and reads a message's text again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from sessions.engine import registry
+from sessions.engine.errors import UnreadableInput
+from sessions.engine.jsonio import JsonProblem, Source
+from sessions.engine.measure import Measure, settle
+from sessions.engine.tokenizer import TokenCounter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.engine.formats import Format, Sniff
+    from sessions.engine.jsonio import Head
+    from sessions.engine.measure import OnMedia
+    from sessions.engine.types import Content, Message, Parsed
+
+N_NEAREST = 3
+
+
+def read_transcripts(
+    file: BinaryIO,
+    name: str = "",
+    *,
+    format: str | None = None,  # noqa: A002  the word the command line uses
+    counter: TokenCounter | None = None,
+    on_media: OnMedia | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Parsed:
+    """The sessions in ``file``, token counts settled.
+
+    ``format`` names the format, else the one that the start of the file looks most like is taken.  ``on_media``
+    receives every base64 image and document, ``on_progress`` the bytes read so far.  Raises UnreadableInput with line,
+    byte and next step when nothing can be read, UnknownName for a format that does not exist.
+    """
+    source = Source(file, name, on_progress)
+    chosen, reason = (_named(format), "chosen by name") if format else _sniffed(source)
+    own = TokenCounter() if counter is None else counter
+    try:
+        parsed = settle(chosen.parse(source, Measure(own, on_media)), own)
+    finally:
+        if counter is None:
+            own.close()
+    if not any(transcript.messages for transcript in parsed.transcripts):
+        raise _nothing(parsed, chosen)
+    return replace(parsed, reason=parsed.reason or reason)
+
+
+def read_contents(file: BinaryIO | Source, format_name: str, message: Message) -> tuple[Content, ...]:
+    """The blocks of ``message`` with their text, read again from the upload.
+
+    Pass a ``Source`` to read many messages: a document is then parsed once.  Raises UnreadableInput where the file is
+    not the one the message came from.
+    """
+    source = file if isinstance(file, Source) else Source(file)
+    values: list[Any] = []
+    for origin in message.origins:
+        try:
+            values.append(source.read(origin))
+        except JsonProblem as problem:
+            offset = origin.offset + problem.position
+            raise UnreadableInput(problem.reason, line=origin.line, offset=offset) from problem
+    return _named(format_name).contents(values, message)
+
+
+def _named(name: str) -> Format:
+    return cast("Format", registry.get("formats", name))
+
+
+def _sniffed(source: Source) -> tuple[Format, str]:
+    if source.size == 0:
+        raise UnreadableInput("the file is empty", next_step="Upload a transcript")
+    head = source.head()
+    guesses: list[tuple[Sniff, Format]] = []
+    for plugin in registry.plugins("formats").values():
+        guess = plugin.sniff(head)
+        if guess:
+            guesses.append((guess, plugin))
+    guesses.sort(key=lambda pair: -pair[0].score)
+    if guesses and guesses[0][0].score > 0:
+        return guesses[0][1], guesses[0][0].reason
+    raise _unknown(head, guesses)
+
+
+def _unknown(head: Head, guesses: list[tuple[Sniff, Format]]) -> UnreadableInput:
+    """Why no format fits: no JSON at all, or what the nearest formats missed."""
+    line, offset = head.at
+    if not head.data.strip(b" \t\r\n\0\xef\xbb\xbf"):
+        return UnreadableInput("the file holds nothing but blanks", next_step="Upload a transcript")
+    if not head.values and head.document is None:
+        return UnreadableInput(head.problem, line=line, offset=offset, next_step="Transcripts are JSON or JSON lines")
+    known = ", ".join(registry.plugins("formats"))
+    near = "; ".join(f"{plugin.name}: {guess.reason}" for guess, plugin in guesses[:N_NEAREST])
+    nearest = f"Nearest: {near}. " if near else ""
+    return UnreadableInput(
+        "JSON, but no known transcript format",
+        line=head.lines[0].number if head.lines else 1,
+        offset=head.lines[0].offset if head.lines else 0,
+        next_step=f"{nearest}Known formats: {known}",
+    )
+
+
+def _nothing(parsed: Parsed, chosen: Format) -> UnreadableInput:
+    if parsed.skipped:
+        first = parsed.skipped[0]
+        reason = f"no messages; {len(parsed.skipped):,} lines were skipped, the first because: {first.reason}"
+        return UnreadableInput(reason, line=first.line, offset=first.offset, next_step="Check the file's format")
+    return UnreadableInput(f"{chosen.label}, but it holds no messages", next_step="Upload a session that has some")

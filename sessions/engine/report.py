@@ -1,0 +1,210 @@
+"""The JSON documents of the command line and of the pages: ``ctxweb.inspect/1``, ``replay/1`` and ``diff/1``."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine import registry
+from sessions.engine.calibrate import weigh
+from sessions.engine.cost import totals
+from sessions.engine.diff import diff_event
+from sessions.engine.errors import BadParameter
+from sessions.engine.series import weak_label
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.replay import Replay
+    from sessions.engine.types import Block, Message, Parsed, RecordedCompaction, Transcript
+
+
+def inspect_document(parsed: Parsed, *, train_fraction: float = 1.0) -> dict[str, Any]:
+    """``ctxweb.inspect/1`` of a parsed file; sizes in bytes, tokens as labelled."""
+    sessions = [session_document(weigh(t, train_fraction=train_fraction)) for t in parsed.transcripts]
+    return {
+        "schema": "ctxweb.inspect/1",
+        "format": parsed.format,
+        "format_reason": parsed.reason,
+        "sessions": sessions,
+        "skipped": [dataclasses.asdict(s) for s in parsed.skipped],
+        "warnings": list(parsed.warnings),
+    }
+
+
+def session_document(weighed: Weighed) -> dict[str, Any]:
+    """One entry of ``sessions[]``."""
+    transcript = weighed.transcript
+    wire = weighed.sizes(registry.get("estimators", "wire_bytes"))
+    pressure = weighed.sizes(registry.get("estimators", "pressure_bytes"))
+    return {
+        "id": transcript.id,
+        "parent_id": transcript.parent_id,
+        "title": transcript.title,
+        "model": transcript.model,
+        "n_messages": len(transcript.messages),
+        "n_requests": len(transcript.requests),
+        "n_images": transcript.n_images,
+        "n_tool_calls": transcript.n_tool_calls,
+        "totals": {
+            "wire_bytes": sum(wire),
+            "pressure_bytes": sum(pressure),
+            "tokens": weighed.total_tokens,
+            "label": weighed.total_label.value,
+        },
+        "usage": usage_totals(transcript),
+        "window": weighed.window,
+        "window_source": weighed.window_source,
+        "overhead_tokens": weighed.overhead,
+        "overhead_label": weighed.overhead_label.value,
+        "ratio": round(weighed.ratio, 4),
+        "ratio_label": weighed.ratio_label.value,
+        "recorded_compactions": [_compaction(c) for c in transcript.compactions],
+        "requests": _requests(weighed),
+        "messages": [_message(weighed, m, wire[m.index], pressure[m.index]) for m in transcript.messages],
+        "warnings": list(weighed.warnings),
+    }
+
+
+def usage_totals(transcript: Transcript) -> dict[str, int] | None:
+    """Provider-reported tokens of all requests, each counted once; None where the transcript reports none."""
+    usages = [r.usage for r in transcript.requests if r.usage]
+    if not usages:
+        return None
+    return {
+        "input": sum(u.input for u in usages),
+        "cache_read": sum(u.cache_read for u in usages),
+        "cache_write": sum(u.cache_write for u in usages),
+        "output": sum(u.output for u in usages),
+    }
+
+
+def _compaction(compaction: RecordedCompaction) -> dict[str, Any]:
+    fields = ("message", "request", "trigger", "tokens_before", "tokens_after")
+    return {name: getattr(compaction, name) for name in fields}
+
+
+def _requests(weighed: Weighed) -> list[dict[str, Any]]:
+    """``label`` is that of the best figure at hand: measured where the provider reported one."""
+    weak = weak_label(weighed).value
+    return [
+        {
+            "index": r.index,
+            "message": r.message,
+            "on_branch": r.on_branch,
+            "measured_context_tokens": weighed.measured(r),
+            "estimated_context_tokens": weighed.estimated[r.index],
+            "flagged": r.index in weighed.flagged,
+            "label": "measured" if r.usage and r.index not in weighed.flagged else weak,
+        }
+        for r in weighed.transcript.requests
+    ]
+
+
+def _message(weighed: Weighed, message: Message, wire_bytes: int, pressure_bytes: int) -> dict[str, Any]:
+    return {
+        "index": message.index,
+        "id": message.id,
+        "role": message.role.value,
+        "kinds": kinds(message),
+        "wire_bytes": wire_bytes,
+        "pressure_bytes": pressure_bytes,
+        "tokens": weighed.tokens[message.index],
+        "label": weighed.labels[message.index].value,
+        "images": [_image(weighed, leaf) for leaf in message.leaves() if leaf.kind is Kind.IMAGE],
+    }
+
+
+def kinds(message: Message) -> list[str]:
+    """Block kinds of a message in order of appearance, each once, those inside tool results included."""
+    return list(dict.fromkeys(leaf.kind.value for block in message.blocks for leaf in _shown(block)))
+
+
+def _shown(block: Block) -> list[Block]:
+    """A block and the media inside it (the text inside a tool result is the result)."""
+    return [block, *(leaf for part in block.parts for leaf in part.leaves() if leaf.kind is not Kind.TEXT)]
+
+
+def _image(weighed: Weighed, block: Block) -> dict[str, Any]:
+    wire, pressure = registry.get("estimators", "wire_bytes"), registry.get("estimators", "pressure_bytes")
+    media = block.media
+    overcount = weighed.overcount(block)
+    return {
+        "media_type": media.media_type if media else None,
+        "width": media.width or None if media else None,
+        "height": media.height or None if media else None,
+        "wire_bytes": wire.size(block, weighed.model),
+        "pressure_bytes": pressure.size(block, weighed.model),
+        "tokens": weighed.image_tokens(block),
+        "overcount": None if overcount is None else round(overcount, 2),
+        "problem": (media.problem or None) if media else None,
+    }
+
+
+def replay_document(replay: Replay) -> dict[str, Any]:
+    """``ctxweb.replay/1`` of a replay; all tokens are display tokens (replay-semantics 3)."""
+    return {
+        "schema": "ctxweb.replay/1",
+        "session": replay.weighed.transcript.id,
+        "policy": replay.policy.name,
+        "params": dataclasses.asdict(replay.params),
+        "base": replay.base,
+        "estimator": replay.estimator,
+        "summarizer": replay.summarizer,
+        "window": replay.window,
+        "window_source": replay.window_source,
+        "context_tokens": list(replay.context_tokens),
+        "labels": [None if label is None else label.value for label in replay.labels],
+        "events": [_event(e) for e in replay.events],
+        "totals": totals_document(replay),
+        "warnings": list(replay.warnings),
+    }
+
+
+def _event(event: Any) -> dict[str, Any]:
+    gate = event.gate
+    return {
+        "request": event.request,
+        "message": event.message,
+        "reason": gate.reason,
+        "measure": gate.measure,
+        "threshold": gate.threshold,
+        "operator": gate.operator,
+        "unit": gate.unit,
+        "before": {"messages": len(event.before), "tokens": event.before_tokens},
+        "after": {"messages": len(event.after), "tokens": event.after_tokens},
+        "kept": event.kept,
+        "edited": event.edited,
+        "dropped": event.dropped,
+        "inserted": event.inserted,
+        "first_changed_message": event.first_changed_message,
+        "summary_source": event.summary_source,
+    }
+
+
+def totals_document(replay: Replay) -> dict[str, Any]:
+    """``totals`` of a replay; ``cost_usd`` is null where the model has no price."""
+    result = dataclasses.asdict(totals(replay))
+    cost = result.pop("cost")
+    result["cost_usd"] = None if cost is None else {name: round(value, 6) for name, value in cost.items()}
+    return result
+
+
+def diff_document(replay: Replay, event: int = 0) -> dict[str, Any]:
+    """``ctxweb.diff/1`` of one event; raises BadParameter when the replay has no such event."""
+    if not 0 <= event < len(replay.events):
+        n_events = len(replay.events)
+        have = f"this replay has {n_events} events, numbered from 0" if n_events else "this replay has no events"
+        raise BadParameter(f"no event {event}: {have}")
+    rows = diff_event(replay.events[event], replay.weighed)
+    fields = (
+        "op", "id", "before", "after", "role", "tokens_before", "tokens_after", "wire_before", "wire_after", "pair_ok"
+    )  # fmt: skip
+    return {
+        "schema": "ctxweb.diff/1",
+        "session": replay.weighed.transcript.id,
+        "policy": replay.policy.name,
+        "event": event,
+        "rows": [{name: getattr(row, name) for name in fields} for row in rows],
+        "warnings": list(replay.warnings),
+    }

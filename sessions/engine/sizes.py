@@ -1,0 +1,30 @@
+"""Sizes of messages under an estimator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.model_info import ModelInfo, model_info
+from sessions.engine.registry import get
+
+if TYPE_CHECKING:
+    from sessions.engine.estimator import Estimator
+    from sessions.engine.types import Message, Transcript
+
+
+def estimator_named(name: str) -> Estimator:
+    """The registered estimator; raises UnknownName with those that exist."""
+    estimator: Estimator = get("estimators", name)
+    return estimator
+
+
+def message_size(message: Message, estimator: Estimator, model: ModelInfo) -> int:
+    """Size of a message: the sum of its blocks, in the estimator's unit."""
+    size = estimator.size
+    return sum(size(block, model) for block in message.blocks)
+
+
+def sizes(transcript: Transcript, estimator: Estimator) -> list[int]:
+    """Size of each message of the selected branch, in the estimator's unit."""
+    model = model_info(transcript.model)
+    return [message_size(message, estimator, model) for message in transcript.messages]

@@ -1,0 +1,71 @@
+"""Builds tiktoken encodings offline from the vendored vocabularies.
+
+``vocab/<name>.bin.xz`` is LZMA of ``n`` length bytes followed by the ``n`` tokens' bytes in rank order (ranks are
+contiguous, no token is longer than 128 bytes).  That is lossless: ``rank_file`` rebuilds tiktoken's file byte for
+byte, and ``SHA256`` are the checksums tiktoken itself expects (estimators 2.1, 2.3).
+"""
+
+from __future__ import annotations
+
+import base64
+import lzma
+import os
+import threading
+from functools import cache
+from itertools import accumulate, pairwise
+from pathlib import Path
+
+import tiktoken
+from tiktoken_ext import openai_public  # type: ignore[import-untyped]
+
+FOLDER = Path(__file__).with_name("vocab")
+RANKS = {"o200k_base": 199_998, "cl100k_base": 100_256}
+SHA256 = {
+    "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+}
+
+_lock = threading.Lock()
+
+
+def encoding(name: str = "o200k_base") -> tiktoken.Encoding:
+    """The tiktoken encoding ``name``, built once per process; raises KeyError for a name that is not vendored.
+
+    Neither the network nor a disk cache is touched, unless TIKTOKEN_CACHE_DIR is set: then tiktoken loads as usual.
+    """
+    if name not in RANKS:
+        raise KeyError(f"no vendored vocabulary {name!r}; known: {', '.join(RANKS)}")
+    with _lock:
+        return _build(name)
+
+
+@cache
+def _build(name: str) -> tiktoken.Encoding:
+    if os.environ.get("TIKTOKEN_CACHE_DIR"):  # noqa: TID251  tiktoken's own switch, which it reads itself
+        return tiktoken.get_encoding(name)
+    # A tiktoken_ext plugin of the same name would raise "Duplicate encoding name"; lending our loader for the length of
+    # one call keeps tiktoken's own pattern and special tokens (estimators 2.4).
+    theirs = openai_public.load_tiktoken_bpe
+    try:
+        openai_public.load_tiktoken_bpe = lambda *_args, **_kwargs: ranks(name)
+        return tiktoken.get_encoding(name)
+    finally:
+        openai_public.load_tiktoken_bpe = theirs
+
+
+def tokens(name: str) -> list[bytes]:
+    """All tokens of the vocabulary in rank order."""
+    data = lzma.decompress((FOLDER / f"{name}.bin.xz").read_bytes())
+    n = RANKS[name]
+    ends = accumulate(data[:n], initial=n)
+    return [data[start:end] for start, end in pairwise(ends)]
+
+
+def ranks(name: str) -> dict[bytes, int]:
+    """Token bytes to rank, as tiktoken takes them."""
+    return {token: rank for rank, token in enumerate(tokens(name))}
+
+
+def rank_file(name: str) -> bytes:
+    """The original ``.tiktoken`` file, rebuilt: one line ``base64(token) SP rank LF`` per token."""
+    return b"".join(b"%s %d\n" % (base64.b64encode(token), rank) for rank, token in enumerate(tokens(name)))

@@ -1,0 +1,143 @@
+"""The engine's commands: contract fields, exit statuses, nothing but JSON on standard output, no Django."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.engine.claude_lines import claude_session
+
+
+def run(*arguments, expect=0):
+    """Run ``ctxweb``; returns (stdout, stderr)."""
+    done = subprocess.run(
+        [sys.executable, "-m", "ctxweb", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == expect, done.stderr
+    return done.stdout, done.stderr
+
+
+def document(*arguments):
+    """The JSON document a command prints."""
+    out, _ = run(*arguments, "--json")
+    assert out.count("\n") == 1
+    return json.loads(out)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """A Claude Code session of 40 tool turns with a recorded compaction."""
+    path = tmp_path_factory.mktemp("cli") / "session.jsonl"
+    path.write_text(claude_session(n_turns=40, compact_after=20), encoding="utf-8")
+    return path
+
+
+def test_inspect(file):
+    """Stable fields of ctxweb.inspect/1."""
+    result = document("inspect", file)
+    assert result["schema"] == "ctxweb.inspect/1"
+    assert result["format"] == "claude_code"
+    (session,) = result["sessions"]
+    assert session["n_requests"] == len(session["requests"]) == 41
+    assert session["n_messages"] == len(session["messages"])
+    assert session["n_tool_calls"] == 40
+    assert session["totals"]["tokens"] == sum(m["tokens"] for m in session["messages"])
+    assert session["totals"]["wire_bytes"] == sum(m["wire_bytes"] for m in session["messages"])
+    (compaction,) = session["recorded_compactions"]
+    assert set(compaction) == {"message", "request", "trigger", "tokens_before", "tokens_after"}
+    request = session["requests"][compaction["request"]]
+    assert compaction["tokens_after"] == request["measured_context_tokens"]
+    assert {"index", "message", "measured_context_tokens", "estimated_context_tokens", "label"} <= set(request)
+    assert result["skipped"] == []
+
+
+def test_train_fraction_uses_early_usage_only(file, tmp_path):
+    """Stripping the usage of late requests changes no estimate."""
+    early = document("inspect", file, "--train-fraction", "0.3")["sessions"][0]
+    n_training = int(0.3 * 41)
+    lines, seen = [], set()
+    for line in file.read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        if record["type"] == "assistant":
+            seen.add(record["message"]["id"])
+            if len(seen) > n_training:
+                usage = record["message"]["usage"]
+                usage.update(input_tokens=0, cache_read_input_tokens=0, cache_creation_input_tokens=0)
+        lines.append(json.dumps(record))
+    stripped = tmp_path / "stripped.jsonl"
+    stripped.write_text("\n".join(lines), encoding="utf-8")
+    again = document("inspect", stripped, "--train-fraction", "0.3")["sessions"][0]
+    assert [r["estimated_context_tokens"] for r in early["requests"]] == [
+        r["estimated_context_tokens"] for r in again["requests"]
+    ]
+
+
+def test_replay_and_diff(file):
+    """Stable fields of ctxweb.replay/1 and ctxweb.diff/1; the diff is of the replay's event."""
+    options = (file, "--policy", "sliding_window", "--window", "30000", "--set", "trigger=60")
+    result = document("replay", *options)
+    assert result["schema"] == "ctxweb.replay/1"
+    assert result["params"]["trigger"] == 60
+    event = result["events"][0]
+    assert result["context_tokens"][event["request"]] == event["after"]["tokens"]
+    assert result["totals"]["compactions"] == len(result["events"])
+    rows = document("diff", *options)["rows"]
+    assert sum(row["before"] is not None for row in rows) == event["before"]["messages"]
+    assert sum(row["op"] == "dropped" for row in rows) == event["dropped"]
+
+
+def test_wrong_usage_exits_2_and_says_what_exists(file):
+    """Unknown policy, parameter, event."""
+    _, error = run("replay", file, "--policy", "sliding", expect=2)
+    assert "sliding_window" in error
+    _, error = run("replay", file, "--policy", "sliding_window", "--set", "keep=1", expect=2)
+    assert "keep_last" in error
+    _, error = run("replay", file, "--policy", "sliding_window", "--set", "keep_last", expect=2)
+    assert "key=value" in error
+    _, error = run("diff", file, "--policy", "none", expect=1)
+    assert "no events" in error
+
+
+def test_unreadable_input_exits_1_with_line_and_next_step(tmp_path):
+    """Empty, not JSON, unknown."""
+    for name, text in (("empty", ""), ("prose", "hello\n"), ("unknown", '{"a": 1}\n')):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        out, error = run("inspect", path, "--json", expect=1)
+        assert out == ""
+        assert "line 1" in error
+
+
+def test_lists():
+    """formats, policies, estimators."""
+    assert {"claude_code", "anthropic_messages", "role_content"} <= {f["name"] for f in document("formats")["formats"]}
+    policies = {p["name"]: p for p in document("policies")["policies"]}
+    assert {"claude_code", "buzz_handoff", "sliding_window"} <= set(policies)
+    assert {"name", "label", "default", "low", "high", "help"} <= set(policies["sliding_window"]["params"][0])
+    units = {e["name"]: e["unit"] for e in document("estimators")["estimators"]}
+    assert units["wire_bytes"] == units["pressure_bytes"] == "bytes"
+    assert units["tiktoken_o200k"] == "tokens"
+    run("policies")
+    run("formats")
+
+
+def test_tables_for_people(file):
+    """Without --json a table; no traceback at any width."""
+    out, _ = run("inspect", file)
+    assert "tool_result" in out
+    out, _ = run("replay", file, "--policy", "claude_code", "--window", "40000")
+    assert "Holding the trajectory constant" in " ".join(out.split())
+    out, _ = run("diff", file, "--policy", "sliding_window", "--window", "30000")
+    assert "dropped" in out
+
+
+def test_engine_commands_do_not_import_django(file):
+    """They start fast and need no settings."""
+    code = (
+        "import sys; from ctxweb.commands.inspect import command; "
+        f"command([{str(file)!r}, '--json'], standalone_mode=False); assert 'django' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

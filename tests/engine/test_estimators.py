@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions.engine.estimators import _images as rules
+from sessions.engine.model_info import model_info
+from sessions.engine.registry import plugins
+from sessions.engine.sizes import estimator_named, message_size, sizes
+from sessions.engine.types import Block, Kind, Media, Message, Role, Transcript
+
+OPUS = model_info("claude-opus-4-8")
+SONNET = model_info("claude-sonnet-4-5")
+ESTIMATORS = ["wire_bytes", "pressure_bytes", "tiktoken_o200k", "claude_code"]
+SCREENSHOT = Media("image/png", n_base64=3_118_884, width=1254, height=1254)
+
+TEXT = Block(Kind.TEXT, n_chars=10, n_bytes=12, n_tokens=3)
+THINKING = Block(Kind.THINKING, n_chars=8, n_bytes=8, n_tokens=2, n_payload=500)
+USE = Block(Kind.TOOL_USE, n_chars=20, n_bytes=20, n_tokens=9, name="Read", call_id="call_1")
+IMAGE = Block(Kind.IMAGE, media=SCREENSHOT)
+LINK = Block(Kind.IMAGE, media=Media("", n_url=40))
+PDF = Block(Kind.DOCUMENT, media=Media("application/pdf", n_base64=1_000, n_pages=2))
+NOTE = Block(Kind.DOCUMENT, media=Media("text/plain", n_base64=1_600))
+RESULT = Block(Kind.TOOL_RESULT, call_id="call_1", parts=(TEXT, IMAGE))
+JSON = Block(Kind.TOOL_RESULT, n_chars=101, n_bytes=101, n_tokens=30, call_id="c", target="/a/B.JSON")
+OPAQUE = Block(Kind.OPAQUE, n_chars=30, n_bytes=33, n_tokens=7, n_payload=1_000)
+BLOCKS = {
+    "text": TEXT, "thinking": THINKING, "use": USE, "image": IMAGE, "link": LINK, "pdf": PDF, "note": NOTE,
+    "result": RESULT, "json": JSON, "opaque": OPAQUE,
+}  # fmt: skip
+GOLDEN = {
+    "wire_bytes": (12, 508, 30, 3_118_893, 40, 1_015, 1_610, 3_118_911, 102, 1_033),
+    "pressure_bytes": (12, 508, 30, 16_393, 16_384, 1_015, 1_610, 16_411, 102, 1_033),
+    "tiktoken_o200k": (3, 2, 9, 2_025, 1_369, 2 * (2_250 + 2_145), 300, 2_028, 30, 7),
+    "claude_code": (3, 2, 6, 2_000, 2_000, 2_000, 2_000, 2_003, 51, 8),
+}
+
+
+def test_the_issue_s_estimators_are_registered() -> None:
+    assert set(ESTIMATORS) <= set(plugins("estimators"))
+
+
+@pytest.mark.parametrize("name", sorted(plugins("estimators")))
+def test_contract(name: str) -> None:
+    estimator = plugins("estimators")[name]
+    assert estimator.name == name
+    assert estimator.label
+    assert estimator.source
+    assert estimator.unit in {"bytes", "tokens", "chars"}
+    seen = [leaf.kind for block in BLOCKS.values() for leaf in block.leaves()]
+    assert set(seen) == set(Kind)
+    for model in (OPUS, SONNET, model_info("gpt-4o"), model_info("gemini-2.5-pro"), model_info("no such model")):
+        for block in (*BLOCKS.values(), *(Block(kind) for kind in Kind)):
+            size = estimator.size(block, model)
+            assert isinstance(size, int)
+            assert size >= 0
+            assert estimator.size(block, model) == size
+
+
+@pytest.mark.parametrize("name", sorted(plugins("estimators")))
+def test_golden_values(name: str) -> None:
+    estimator = estimator_named(name)
+    assert tuple(estimator.size(block, OPUS) for block in BLOCKS.values()) == GOLDEN[name]
+
+
+def test_unsettled_counts_are_refused() -> None:
+    with pytest.raises(ValueError, match="not settled"):
+        estimator_named("tiktoken_o200k").size(Block(Kind.TEXT, n_tokens=-1), OPUS)
+
+
+def test_messages() -> None:
+    message = Message(0, "m", Role.USER, (TEXT, RESULT))
+    transcript = Transcript("s", "f", (message, message), model="claude-sonnet-4-5")
+    assert message_size(message, estimator_named("wire_bytes"), SONNET) == 12 + 3_118_911
+    assert sizes(transcript, estimator_named("tiktoken_o200k")) == [3 + 3 + 1_521] * 2
+
+
+# Estimators 9.3: original, standard size and tokens, high-resolution size and tokens.
+CLAUDE_IMAGES = [
+    ((256, 256), (256, 256), 100, (256, 256), 100),
+    ((512, 512), (512, 512), 361, (512, 512), 361),
+    ((768, 768), (768, 768), 784, (768, 768), 784),
+    ((1024, 768), (1024, 768), 1_036, (1024, 768), 1_036),
+    ((1024, 1024), (1024, 1024), 1_369, (1024, 1024), 1_369),
+    ((1280, 720), (1280, 720), 1_196, (1280, 720), 1_196),
+    ((1254, 1254), (1092, 1092), 1_521, (1254, 1254), 2_025),
+    ((1920, 1080), (1456, 819), 1_560, (1920, 1080), 2_691),
+    ((1075, 1520), (924, 1307), 1_551, (1075, 1520), 2_145),
+    ((2000, 1500), (1270, 952), 1_564, (2000, 1500), 3_888),
+    ((2560, 1440), (1456, 819), 1_560, (2560, 1440), 4_784),
+    ((3840, 2160), (1456, 819), 1_560, (2576, 1449), 4_784),
+    ((4032, 3024), (1270, 952), 1_564, (2212, 1659), 4_740),
+]
+
+
+@pytest.mark.parametrize(("size", "standard", "low", "high_res", "high"), CLAUDE_IMAGES)
+def test_claude_images(
+    size: tuple[int, int], standard: tuple[int, int], low: int, high_res: tuple[int, int], high: int
+) -> None:
+    assert rules.claude_image_size(*size, "standard") == standard
+    assert rules.claude_image_tokens(*size, "standard") == low
+    assert rules.claude_image_size(*size, "high-res") == high_res
+    assert rules.claude_image_tokens(*size, "high-res") == high
+
+
+@given(st.integers(1, 65_535), st.integers(1, 65_535), st.sampled_from(sorted(rules.TIERS)))
+def test_claude_images_respect_the_tier(width: int, height: int, tier: str) -> None:
+    side, most = rules.TIERS[tier]
+    new_width, new_height = rules.claude_image_size(width, height, tier)
+    assert 1 <= new_width <= width
+    assert 1 <= new_height <= height
+    assert max(new_width, new_height) <= side
+    assert 1 <= rules.claude_image_tokens(width, height, tier) <= most
+    assert rules.claude_image_tokens(height, width, tier) == rules.claude_image_tokens(width, height, tier)
+
+
+@pytest.mark.parametrize(
+    ("size", "rule", "tokens"),
+    [
+        ((1024, 1024), "tiles-85-170", 765),
+        ((1920, 1080), "tiles-85-170", 1_105),
+        ((3008, 2000), "tiles-85-170", 1_105),
+        ((1500, 1434), "patches-1536-1", 1_520),
+        ((1800, 2400), "patches-1536-1", 1_452),
+        ((1920, 1080), "patches-10000-1.2", 2_448),
+        ((3840, 2160), "patches-10000-1.2", 9_792),
+        ((3840, 2160), "patches-2500-1.2", 2_931),
+        ((597, 566), "patches-1536-1.2", 411),
+        ((597, 566), "patches-1536-1.62", 555),
+        ((384, 384), "gemini-2", 258),
+        ((385, 10), "gemini-2", 258),
+        ((3008, 2000), "gemini-2", 3_096),
+        ((3008, 2000), "gemini-3", 1_120),
+    ],
+)
+def test_other_providers(size: tuple[int, int], rule: str, tokens: int) -> None:
+    assert rules.tokens_of_size(*size, rule) == tokens
+
+
+@given(st.integers(1, 65_535), st.integers(1, 65_535))
+def test_patches_stay_within_their_budget(width: int, height: int) -> None:
+    patches = rules.openai_patches(width, height, 1_536)
+    assert patches >= 1
+    if max(width, height) <= 1_536 * min(width, height):
+        assert patches <= 1_536
+
+
+def test_every_rule_in_the_table_exists() -> None:
+    for name in (
+        "claude-3-opus",
+        "claude-opus-5",
+        "gpt-4o-mini",
+        "gpt-4.1-nano",
+        "o4-mini",
+        "gpt-5.6",
+        "gemini-3-flash",
+    ):
+        assert rules.image_tokens(SCREENSHOT, model_info(name)) > 0

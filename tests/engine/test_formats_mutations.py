@@ -1,0 +1,76 @@
+"""No value in the wrong place brings a format down: fixtures with parts replaced, lost and out of order."""
+
+from __future__ import annotations
+
+import io
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sessions.engine import registry
+from sessions.engine.errors import UnreadableInput
+from sessions.engine.jsonio import JsonProblem, Source, dumps, loads
+from sessions.engine.reading import read_contents
+from sessions.engine.types import Block, Content
+
+FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts"
+FILES = [(name, path) for name in registry.plugins("formats") for path in sorted((FIXTURES / name).glob("*"))]
+STRANGE: list[Any] = [None, True, 0, -1, 3.5, "", "x", [], {}, [[]], [None], {"type": 1}, {"type": "text"}, 10**30]
+N_SEEDS = 12
+
+
+def measure(contents: Any) -> tuple[Block, ...]:
+    """Lengths alone: what is asked here is whether the same contents come back."""
+    return tuple(
+        Block(kind=c.kind, n_chars=len(c.text), n_payload=len(c.payload), call_id=c.call_id, parts=measure(c.parts))
+        for c in contents
+        if isinstance(c, Content)
+    )
+
+
+def mutated(value: Any, chance: random.Random) -> Any:
+    if chance.random() < 0.04:
+        return chance.choice(STRANGE)
+    if isinstance(value, dict):
+        return {key: mutated(item, chance) for key, item in value.items() if chance.random() > 0.02}
+    if isinstance(value, list):
+        return [mutated(item, chance) for item in value]
+    return value
+
+
+def mutated_file(path: Path, chance: random.Random) -> bytes:
+    data = path.read_bytes()
+    if path.suffix == ".json":
+        return dumps(mutated(loads(data), chance)).encode()
+    lines = []
+    for line in data.splitlines():
+        try:
+            lines.append(dumps(mutated(loads(line), chance)).encode())
+        except JsonProblem:
+            lines.append(line)
+    if chance.random() < 0.3:
+        chance.shuffle(lines)
+    return b"\n".join(lines)
+
+
+@pytest.mark.parametrize(("name", "path"), FILES, ids=[f"{name}/{path.name}" for name, path in FILES])
+def test_a_format_survives_strange_values(name: str, path: Path) -> None:
+    plugin = registry.get("formats", name)
+    n_messages = 0
+    for seed in range(N_SEEDS):
+        source = Source(io.BytesIO(mutated_file(path, random.Random(seed))), path.name)
+        head = source.head()
+        for other in registry.plugins("formats").values():
+            other.sniff(head)
+        try:
+            parsed = plugin.parse(source, measure)
+        except UnreadableInput:
+            continue
+        for transcript in parsed.transcripts:
+            n_messages += len(transcript.messages)
+            assert len({message.id for message in transcript.messages}) == len(transcript.messages)
+            for message in transcript.messages:
+                assert measure(read_contents(source, name, message)) == message.blocks
+    assert n_messages, "every mutation lost every message"

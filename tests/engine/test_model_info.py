@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import pytest
+
+from sessions.engine.model_info import model_info, normalised
+from sessions.engine.models_table import FAMILIES
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("claude-opus-4-8", "claude-opus-4-8"),
+        ("us.anthropic.claude-opus-4-8-20260801-v1:0[1m]", "claude-opus-4-8"),
+        ("anthropic/claude-sonnet-4.5", "claude-sonnet-4-5"),
+        ("anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
+        ("claude-sonnet-4@20250514", "claude-sonnet-4"),
+        ("claude-3-5-sonnet-latest", "claude-3-5-sonnet"),
+        ("claude-3-sonnet-20240229", "claude-3-sonnet"),
+        ("openai/gpt-4o-mini-2024-07-18", "gpt-4o-mini"),
+        ("gpt-4-0613", "gpt-4"),
+        ("o3-2025-04-16", "o3"),
+    ],
+)
+def test_names_as_transcripts_write_them(name: str, plain: str) -> None:
+    assert normalised(name) == plain
+    assert model_info(name).known
+
+
+@pytest.mark.parametrize(
+    ("name", "tier", "prior", "window", "keeps"),
+    [
+        ("claude-3-opus-20240229", "standard", 1.18, 200_000, False),
+        ("claude-opus-4-20250514", "standard", 1.18, 200_000, False),
+        ("claude-haiku-4-5-20251001", "standard", 1.18, 200_000, False),
+        ("claude-opus-4-6", "standard", 1.18, 200_000, True),
+        ("claude-sonnet-4-6[1m]", "standard", 1.18, 1_000_000, True),
+        ("claude-opus-4-7", "high-res", 1.53, 200_000, True),
+        ("claude-opus-4-8", "high-res", 1.53, 200_000, True),
+        ("claude-sonnet-5", "high-res", 1.53, 200_000, True),
+        ("claude-fable-5", "high-res", 1.53, 200_000, True),
+        ("gpt-4o", "tiles-85-170", 1.0, 128_000, False),
+        ("gpt-5.2-codex", "tiles-70-140", 1.0, 272_000, False),
+        ("gpt-5-mini", "patches-1536-1.2", 1.0, 272_000, False),
+        ("gemini-2.5-flash", "gemini-2", 1.0, 1_048_576, False),
+    ],
+)
+def test_families(name: str, tier: str, prior: float, window: int, keeps: bool) -> None:
+    info = model_info(name)
+    assert (info.image_tier, info.text_prior, info.window, info.keeps_thinking) == (tier, prior, window, keeps)
+    assert info.known
+    assert not info.note
+
+
+def test_prices() -> None:
+    info = model_info("claude-opus-4-8")
+    assert (info.input_price, info.output_price, info.cache_read_price, info.cache_write_price) == (5, 25, 0.5, 6.25)
+    pro = model_info("gpt-5-pro")
+    assert pro.known
+    assert pro.input_price is None
+    assert "without prices" in pro.note
+    assert model_info("claude-3-haiku-20240307").input_price is None
+
+
+@pytest.mark.parametrize("name", ["", "<synthetic>", "minimax-m2.7", "gpt-50", "claude-opus-4-2", "claude", "a/b/c"])
+def test_unknown_models_say_what_is_assumed(name: str) -> None:
+    info = model_info(name)
+    assert not info.known
+    assert (info.window, info.image_tier, info.text_prior, info.input_price) == (200_000, "standard", 1.18, None)
+    assert "200,000" in info.note
+    assert "1.18" in info.note
+
+
+def test_a_newer_claude_gets_the_newest_rules_and_says_so() -> None:
+    info = model_info("claude-opus-6-1")
+    assert not info.known
+    assert info.note
+    assert (info.family, info.image_tier, info.text_prior, info.window) == ("claude", "high-res", 1.53, 200_000)
+
+
+def test_table_is_coherent() -> None:
+    rows = [row for family in FAMILIES.values() for row in family]
+    assert len({row.prefix for row in rows}) == len(rows)
+    for row in rows:
+        assert model_info(row.prefix).max_output == row.max_output
+        assert 0 < row.max_output <= row.window
+        price_in, price_out, read, write = row.prices
+        if price_in is not None and price_out is not None:
+            assert price_out > price_in
+            assert read is None or read < price_in
+            assert write is None or write >= price_in

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import zlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sessions.engine.pack import UnreadablePack, pack, unpack
+from sessions.engine.types import (
+    Block,
+    Kind,
+    Media,
+    Message,
+    Origin,
+    RecordedCompaction,
+    Request,
+    Role,
+    Transcript,
+    Usage,
+)
+
+TEXT = st.text(st.characters(), max_size=12) | st.sampled_from(["", "\ud83d", "Read", "\0", '"'])
+COUNT = st.integers(0, 2**63)
+TIME = st.none() | st.floats(allow_nan=False)
+MEDIA = st.builds(Media, TEXT, COUNT, COUNT, COUNT, COUNT, COUNT, TEXT, TEXT)
+LEAF = st.builds(
+    Block, st.sampled_from(Kind), COUNT, COUNT, st.integers(-9, 2**40), COUNT, st.booleans(), TEXT, TEXT, TEXT,
+    st.booleans(), st.none() | MEDIA,
+)  # fmt: skip
+BLOCK = st.recursive(
+    LEAF, lambda inner: st.builds(Block, st.just(Kind.TOOL_RESULT), parts=st.lists(inner, max_size=3).map(tuple))
+)
+PATH = st.lists(st.integers() | TEXT, max_size=3).map(tuple)
+ORIGIN = st.builds(Origin, COUNT, COUNT, COUNT, PATH)
+MESSAGE = st.builds(
+    Message, COUNT, TEXT, st.sampled_from(Role), st.lists(BLOCK, max_size=3).map(tuple),
+    st.lists(ORIGIN, max_size=2).map(tuple), TEXT, TIME, st.booleans(), st.booleans(), TEXT, st.booleans(),
+    st.none() | COUNT,
+)  # fmt: skip
+USAGE = st.builds(Usage, COUNT, COUNT, COUNT, st.integers(0, 10**40), st.booleans())
+REQUEST = st.builds(Request, COUNT, st.none() | COUNT, st.none() | USAGE, st.booleans(), TEXT, TEXT, TIME)
+COMPACTION = st.builds(
+    RecordedCompaction, COUNT, COUNT, st.none() | COUNT, st.none() | TEXT, st.none() | COUNT, st.none() | COUNT,
+    st.lists(COUNT, max_size=3).map(tuple), st.booleans(),
+)  # fmt: skip
+TRANSCRIPT = st.builds(
+    Transcript, TEXT, TEXT, st.lists(MESSAGE, max_size=3).map(tuple), st.lists(REQUEST, max_size=3).map(tuple),
+    st.lists(COMPACTION, max_size=2).map(tuple), st.none() | TEXT, TEXT, TEXT, TEXT, TEXT, st.none() | COUNT,
+    st.lists(BLOCK, max_size=2).map(tuple), TIME, TIME, st.lists(TEXT, max_size=2).map(tuple),
+)  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(TRANSCRIPT)
+def test_round_trip_is_exact(transcript: Transcript) -> None:
+    assert unpack(pack(transcript)) == transcript
+    assert pack(transcript) == pack(transcript)
+
+
+@pytest.mark.parametrize("data", [b"", b"no zlib", zlib.compress(b"[]"), zlib.compress(b"[0,[],[],[],[],[],[],[]]")])
+def test_other_bytes_are_refused_with_the_next_step(data: bytes) -> None:
+    with pytest.raises(UnreadablePack, match="ingest its upload again"):
+        unpack(data)

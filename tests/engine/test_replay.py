@@ -1,0 +1,152 @@
+"""Replay semantics: which history, what a context weighs, when an event is one."""
+
+from __future__ import annotations
+
+import pytest
+
+from sessions.engine.calibrate import weigh
+from sessions.engine.cost import recorded_totals, totals
+from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.replay import replay
+from sessions.engine.types import Label
+from tests.engine.sessions import Build, long_session
+
+
+def with_compaction(usage: bool = True):
+    """60 turns, a recorded compaction, 60 turns."""
+    session = Build(usage=usage)
+    session.prompt()
+    session.turns(60)
+    session.compact(1_500)
+    session.turns(60, start=60)
+    session.reply()
+    return session.done()
+
+
+def test_an_unchanged_context_is_the_measured_one():
+    """Exactly U_i, labelled measured."""
+    transcript = long_session(50)
+    result = replay(weigh(transcript), "none")
+    assert list(result.context_tokens) == [r.usage.context for r in transcript.requests]
+    assert set(result.labels) == {Label.MEASURED}
+
+
+def test_full_is_as_if_no_compaction_had_happened():
+    """The summary is left out, every original stays, the context goes on growing."""
+    transcript = with_compaction()
+    result = replay(weigh(transcript), "none")
+    at = transcript.compactions[0].request
+    assert result.context_tokens[at] > result.context_tokens[at - 1]
+    assert result.labels[at - 1] is Label.MEASURED
+    assert result.labels[at] is Label.CALIBRATED
+    assert result.context_tokens[-1] == 10_000 + 50 + 120 * 600
+    assert transcript.requests[at].usage.context < 15_000
+
+
+def test_recorded_follows_the_recording():
+    """context_tokens is U at every request, events or not."""
+    transcript = with_compaction()
+    result = replay(weigh(transcript), "sliding_window", base="recorded", window=50_000)
+    assert list(result.context_tokens) == [r.usage.context for r in transcript.requests]
+    assert len(result.events) == 2
+    first, second = result.events
+    assert first.request < transcript.compactions[0].request < second.request
+
+
+def test_recorded_asks_about_the_list_before_a_recorded_compaction():
+    """A gate that would fire just then has its event at the recorded compaction's request."""
+    transcript = with_compaction()
+    before = transcript.compactions[0].tokens_before
+    trigger_window = before * 100 // 70
+    result = replay(
+        weigh(transcript), "sliding_window", base="recorded", window=trigger_window, params={"usage": "none"}
+    )
+    assert result.events[0].request == transcript.compactions[0].request
+    assert result.events[0].before_tokens == before
+
+
+def test_a_recorded_summary_is_used_at_its_place_and_its_median_elsewhere():
+    """Replay-semantics 5."""
+    transcript = with_compaction()
+    weighed = weigh(transcript)
+    at_place = replay(
+        weighed, "buzz_handoff", base="recorded", window=50_000, params={"max_output": 0, "usage": "none"}
+    )
+    sources = {e.request: e.summary_source for e in at_place.events}
+    for request, source in sources.items():
+        near = abs(request - transcript.compactions[0].request) <= 1
+        assert source.startswith("recorded") if near else "1,500 tokens, the median" in source
+
+
+def test_stub_weighs_exactly_what_it_says():
+    """stub:N is N display tokens."""
+    result = replay(weigh(long_session(200)), "buzz_handoff", window=100_000, summarizer="stub:777")
+    inserted = [item for item in result.events[0].after if item.inserted]
+    assert [item.tokens for item in inserted] == [777]
+    assert inserted[0].id == "e0.0"
+
+
+def test_context_after_an_event_is_overhead_plus_what_stands():
+    """Growth goes on with the measured weights of the steps after the event."""
+    transcript = long_session(200)
+    weighed = weigh(transcript)
+    result = replay(weighed, "claude_code", window=100_000, summarizer="stub:2000", params={"max_files": 0})
+    event = result.events[0]
+    assert result.context_tokens[event.request] == weighed.overhead + 2_000
+    grown = result.context_tokens[event.request + 1] - result.context_tokens[event.request]
+    recorded = transcript.requests[event.request + 1].usage.context - transcript.requests[event.request].usage.context
+    assert grown == recorded
+
+
+@pytest.mark.parametrize("policy", ["claude_code", "buzz_handoff", "sliding_window"])
+def test_totals_add_up(policy):
+    """input + cache_read + cache_write = Σ context + input of summary calls; the first request reads nothing."""
+    result = replay(weigh(long_session(300)), policy, window=100_000)
+    sums = totals(result)
+    summary_input = sum(e.before_tokens for e in result.events) if result.policy.summary_calls else 0
+    sent = sums.input_tokens + sums.cache_read_tokens + sums.cache_write_tokens
+    assert sent == sum(result.context_tokens) + summary_input
+    assert sums.compactions == len(result.events) > 0
+    assert sums.peak_context_tokens == max(result.context_tokens)
+    assert sums.cost is not None
+    assert 0 < sums.cost.low <= sums.cost.high
+
+
+def test_cache_is_read_up_to_the_previous_request_without_its_reply():
+    """Unchanged: all of the request before it is read, the rest written; idle for over five minutes: nothing."""
+    transcript = long_session(3)
+    sums = totals(replay(weigh(transcript), "none"))
+    contexts = [r.usage.context for r in transcript.requests]
+    assert sums.cache_read_tokens == sum(contexts[:-1])
+    session = Build()
+    session.prompt()
+    session.turns(2)
+    session.clock += 301
+    session.reply()
+    idle = totals(replay(weigh(session.done()), "none"))
+    assert idle.cache_read_tokens == session.requests[0].usage.context
+
+
+def test_recorded_totals_are_the_usage():
+    """Measured, not replayed."""
+    transcript = long_session(5)
+    sums = recorded_totals(weigh(transcript))
+    assert sums.cache_read_tokens == sum(r.usage.cache_read for r in transcript.requests)
+    assert sums.input_tokens == 5 * len(transcript.requests)
+
+
+def test_unknown_names_and_bad_values_say_what_exists():
+    """Errors list the names and ranges."""
+    weighed = weigh(long_session(2))
+    with pytest.raises(UnknownName, match=r"known: .*sliding_window"):
+        replay(weighed, "sliding")
+    with pytest.raises(BadParameter, match="no parameter 'keep'"):
+        replay(weighed, "sliding_window", params={"keep": 1})
+    with pytest.raises(BadParameter, match="from 1 to 100"):
+        replay(weighed, "sliding_window", params={"trigger": "101"})
+    with pytest.raises(BadParameter, match="whole number"):
+        replay(weighed, "sliding_window", params={"trigger": "70.5"})
+    with pytest.raises(BadParameter, match="base is one of"):
+        replay(weighed, "none", base="half")
+    with pytest.raises(BadParameter, match="takes no number"):
+        replay(weighed, "none", summarizer="recorded:5")

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import random
+import sysconfig
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sessions.engine import tokenizer
+from sessions.engine.limits import LONG_TEXT_CHARS
+from sessions.engine.tokenizer import Counted, LineCounter, TokenCounter, count
+from sessions.engine.tokenizer_process import ProcessCounter
+from sessions.engine.vocabulary import encoding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# What decides whether a newline is a cut: slashes, carriage returns, every kind of white space, letters, marks.
+PARTS = [
+    "a", "B", "9", "/", "//", "\r", "\r\n", "\n", "\n\n", "\n\n\n", " ", "    ", "\t", "\x0b", "\x0c", "\x85", "\u2028",
+    "\u3000", "\xa0", "\x1c", "'s", ");", "};", "=", "-", "é", "中文", "😀", "\u0301", "foo bar", "\x00", "\ud800",
+    "<|endoftext|>",
+]  # fmt: skip
+TEXTS = st.lists(st.sampled_from(PARTS), min_size=1, max_size=40).map("".join) | st.text(max_size=200)
+COUNTERS = {name: LineCounter(name) for name in ("o200k_base", "cl100k_base")}
+
+
+def expected(text: str, name: str = "o200k_base") -> int:
+    return len(encoding(name).encode_ordinary(text))
+
+
+@settings(max_examples=1500, deadline=None)
+@given(text=TEXTS, name=st.sampled_from(sorted(COUNTERS)))
+def test_by_line_is_exact(text: str, name: str) -> None:
+    counter = COUNTERS[name]
+    counter._hits = counter._misses = 0
+    assert counter.count(text) == Counted(expected(text, name))
+    assert counter.count(text) == Counted(expected(text, name))
+
+
+@pytest.mark.parametrize("name", COUNTERS)
+def test_by_line_is_exact_on_sources(name: str) -> None:
+    rng = random.Random(5)
+    lines: list[str] = []
+    for path in sorted(Path(sysconfig.get_path("stdlib")).glob("[a-d]*.py")):
+        lines += path.read_text(encoding="utf-8", errors="replace").splitlines()
+    counter = LineCounter(name)
+    for _ in range(400):
+        start, n = rng.randrange(len(lines)), rng.choice((1, 3, 30, 200))
+        text = "\n".join(f"{i:6}\t{line}" if n == 30 else line for i, line in enumerate(lines[start : start + n]))
+        assert counter.count(text).n_tokens == expected(text, name)
+
+
+def test_counts_whole_texts_where_lines_do_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokenizer, "SAMPLE_CHARS", 2_000)
+    rng = random.Random(6)
+    counter = LineCounter()
+    for _ in range(100):
+        text = "\n".join(f"{rng.getrandbits(80):x} {rng.random()}" for _ in range(20))
+        assert counter.count(text).n_tokens == expected(text)
+    assert counter._skipped > 50
+
+
+def test_memory_of_lines_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokenizer, "MAX_UNITS", 50)
+    monkeypatch.setattr(tokenizer, "MAX_TAILS", 10)
+    counter = LineCounter()
+    for number in range(300):
+        text = f"line {number}\nand line {number + 1}\nend {number}"
+        assert counter.count(text).n_tokens == expected(text)
+    assert len(counter._new) <= 50
+    assert len(counter._old) <= 50
+    assert len(counter._tails) <= 10
+
+
+@pytest.mark.parametrize(
+    ("text", "approximate"),
+    [
+        ("x = 1\ny = 2\n" * 40_000, False),
+        ("a" * (LONG_TEXT_CHARS + 1), True),
+        ("中" * (LONG_TEXT_CHARS * 2), True),
+        (" " * 1_000_000, True),
+        ("\t" * 1_000_000 + "x", True),
+        ("\n" * 1_000_000, True),
+    ],
+    ids=["lines", "run", "cjk", "spaces", "tabs", "newlines"],
+)
+def test_long_texts(text: str, approximate: bool) -> None:
+    counted = count(text)
+    assert counted.approximate is approximate
+    assert LineCounter().count(text) == counted
+    if not approximate:
+        assert counted.n_tokens == expected(text)
+    assert 0 < counted.n_tokens <= len(text)
+
+
+def test_a_panic_of_the_native_code_is_contained() -> None:
+    class Panic(BaseException):
+        """Derives from BaseException, as pyo3's PanicException does."""
+
+    def encode(text: str) -> list[int]:
+        if " " in text or len(text) > tokenizer.FALLBACK_CHARS:
+            raise Panic
+        return [0] * len(text)
+
+    assert tokenizer._encoded(encode, "abc") == Counted(3)
+    assert tokenizer._encoded(encode, "a" * tokenizer.FALLBACK_CHARS + "b ") == Counted(
+        tokenizer.FALLBACK_CHARS + 1, True
+    )
+
+
+@pytest.mark.parametrize("make", [TokenCounter, ProcessCounter])
+def test_counter_counts_equal_texts_once_and_in_any_order(make: Callable[[], TokenCounter]) -> None:
+    texts = [f"text {number % 700}\nsecond line\n\n  third \ud83d \u4e2d" for number in range(2_000)] + [""]
+    with make() as counter:
+        tickets = [counter.submit(text) for text in texts]
+        counts = counter.results()
+        assert len({ticket for ticket in tickets if ticket}) == 700
+        assert [counts.of(ticket).n_tokens for ticket in tickets] == [expected(text) for text in texts]
+        late = counter.submit("one more")
+        with pytest.raises(LookupError, match="not settled"):
+            counts.of(late)
+        assert counter.results().of(late) == Counted(expected("one more"))
+
+
+def test_counter_holds_back_a_fast_producer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the threads stopped, submit() blocks once the backlog is full: memory stays flat."""
+    gate = threading.Event()
+    counter = TokenCounter()
+    count_text = LineCounter.count
+    monkeypatch.setattr(LineCounter, "count", lambda self, text: gate.wait(10) and count_text(self, text))
+    submitted: list[int] = []
+
+    def produce() -> None:
+        for number in range(40):
+            ticket = counter.submit(str(number) + "x" * tokenizer.CHUNK_CHARS)
+            submitted.append(ticket)
+
+    producer = threading.Thread(target=produce, daemon=True)
+    producer.start()
+    producer.join(0.5)
+    assert producer.is_alive()
+    assert len(submitted) <= tokenizer.BACKLOG_CHUNKS + 3
+    gate.set()
+    producer.join(60)
+    assert len(submitted) == 40
+    assert counter.results().of(submitted[-1]).n_tokens > 0
+    counter.close()
+    assert not any(thread.is_alive() for thread in counter._threads)
+
+
+def test_a_killed_helper_costs_nothing_but_time() -> None:
+    counter = ProcessCounter()
+    first = [counter.submit(f"text {number}\nof many\nlines") for number in range(300)]
+    counter.results()
+    assert counter._helper is not None
+    counter._helper.kill()
+    second = [counter.submit(f"more {number}\nof many\nlines") for number in range(300)]
+    counts = counter.results()
+    assert all(counts.of(ticket) == Counted(expected("text 1\nof many\nlines")) for ticket in first[:1])
+    assert counts.of(second[-1]) == Counted(expected("more 299\nof many\nlines"))
+    counter.close()
+    assert counter._helper is None
+
+
+def test_helper_ends_with_its_parent_and_flags_approximate_counts() -> None:
+    with ProcessCounter() as counter:
+        ticket = counter.submit("a" * (LONG_TEXT_CHARS + 1))
+        assert counter.results().of(ticket) == count("a" * (LONG_TEXT_CHARS + 1))
+        helper = counter._helper
+        assert helper is not None
+        assert helper.poll() is None
+    assert helper.poll() == 0
