@@ -204,7 +204,7 @@ if BROKER_IS_LOCAL:
         "polling_interval": 0.05,  # the transport's own second would allow one task per second
     }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_TASK_DEFAULT_QUEUE = "ctxweb"
+CELERY_TASK_DEFAULT_QUEUE = env_str("CTXWEB_QUEUE", "ctxweb")
 CELERY_TASK_IGNORE_RESULT = True  # the Job row is what the pages poll
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

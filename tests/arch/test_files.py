@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from django.contrib.staticfiles import finders
 
 from tests.arch.repository import files, relative
 
@@ -52,3 +53,10 @@ def test_pages_fetch_nothing_from_elsewhere(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert re.findall(r"""(?:src|href)\s*=\s*["'](?:https?:)?//[^"']*\.(?:js|css|woff2?|png|svg)""", text) == []
     assert re.findall(r"""url\(\s*["']?(?:https?:)?//""", text) == []
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=relative)
+def test_static_files_named_in_templates_exist(path: Path) -> None:
+    """Under hashed names a misspelt one is an error 500; the tests' plain storage would not notice."""
+    names = re.findall(r"{%\s*static\s+['\"]([^'\"]+)['\"]", path.read_text(encoding="utf-8"))
+    assert [name for name in names if finders.find(name) is None] == []

@@ -66,9 +66,12 @@ class Served:
 
     def worker(self) -> int:
         """The process id of the worker, once it beats."""
-        until(lambda: self.get("/readyz").status == 200)
-        (pid,) = [pid for pid, command in children(self.process.pid) if "worker" in command.split()]
+        until(lambda: self.get("/readyz").status == 200 and self._workers() != [])
+        (pid,) = self._workers()
         return pid
+
+    def _workers(self) -> list[int]:
+        return [pid for pid, command in children(self.process.pid) if "worker" in command.split()]
 
     def family(self) -> list[int]:
         """Process ids of the server and of all its descendants."""

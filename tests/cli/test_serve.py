@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from ctxweb import address
 from ctxweb.cli import cli
-from tests.cli.serving import Served, is_running, until
+from tests.cli.serving import Served, children, is_running, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,10 +55,12 @@ def test_pages_are_compressed_cached_and_without_manual_steps(served: Served) ->
 
 def test_a_worker_that_dies_is_started_again(served: Served) -> None:
     first = served.worker()
+    until(lambda: children(first) != [])
+    its_children = [pid for pid, _ in children(first)]
     os.kill(first, signal.SIGKILL)
     until(lambda: "starting another" in served.output)
-    until(lambda: any(pid not in {first} for pid in [served.worker()]))
     assert served.worker() != first
+    until(lambda: not any(is_running(pid) for pid in its_children), patience=10)
 
 
 def test_nothing_outlives_a_killed_server(served: Served) -> None:
