@@ -71,6 +71,15 @@ def _database() -> dict[str, Any]:
     return config
 
 
+def _blobs() -> dict[str, Any]:
+    """Where uploads and images are kept: the data directory, or an S3 bucket (extra ``s3``)."""
+    bucket = env_str("CTXWEB_S3_BUCKET")
+    if not bucket:
+        return {"BACKEND": "django.core.files.storage.FileSystemStorage"}
+    options = {"bucket_name": bucket, "endpoint_url": env_str("CTXWEB_S3_ENDPOINT") or None, "querystring_auth": True}
+    return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
+
+
 SECRET_KEY = _secret_key()
 DEBUG = env_bool("CTXWEB_DEBUG")
 # Strict on loopback too: a page elsewhere may point its own host name at 127.0.0.1 (DNS rebinding).
@@ -176,11 +185,9 @@ STATIC_ROOT = _folder("static")
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = DEBUG
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": _blobs(),
     "staticfiles": {
-        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
-        if DEBUG
-        else "ctxweb.storage.StaticStorage"
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage" if DEBUG else "ctxweb.storage.StaticStorage"
     },
 }
 
@@ -206,7 +213,7 @@ if BROKER_IS_LOCAL:
         "polling_interval": 0.05,  # the transport's own second would allow one task per second
     }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_TASK_DEFAULT_QUEUE = "ctxweb"
+CELERY_TASK_DEFAULT_QUEUE = env_str("CTXWEB_QUEUE", "ctxweb")
 CELERY_TASK_IGNORE_RESULT = True  # the Job row is what the pages poll
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

@@ -43,9 +43,7 @@ def estimators() -> str:
 
 def summarizers() -> str:
     """Every registered summarizer."""
-    rows = [
-        [f"`{s.name}{':N' if s.takes_number else ''}`", s.label, s.source] for s in plugins("summarizers").values()
-    ]
+    rows = [[f"`{s.name}{':N' if s.takes_number else ''}`", s.label, s.source] for s in plugins("summarizers").values()]
     return table(["summarizer", "what it is", "source of the rule"], rows)
 
 

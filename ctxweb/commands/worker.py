@@ -9,7 +9,7 @@ import click
 
 
 @click.command()
-@click.option("--processes", type=click.IntRange(1, 64), help="Tasks at a time. [default: CTXWEB_WORKER_PROCESSES or 1]")
+@click.option("--processes", type=click.IntRange(1, 64), help="Tasks at a time. [default: CTXWEB_WORKER_PROCESSES]")
 @click.option("--parent", type=int, hidden=True, help="End when this process is no longer the parent.")
 def command(processes: int | None, parent: int | None) -> None:
     """Run a worker until it is told to stop.
@@ -24,7 +24,7 @@ def command(processes: int | None, parent: int | None) -> None:
     from ctxweb.startup import load_django
 
     load_django()
-    from celery.platforms import SecurityWarning
+    from celery import platforms
     from django.conf import settings
 
     from ctxweb.celery import app
@@ -33,7 +33,7 @@ def command(processes: int | None, parent: int | None) -> None:
     if settings.BROKER_IS_LOCAL:
         beat(settings.WORKER_HEARTBEAT)
     # Celery warns root about pickled messages; this application accepts JSON only.
-    warnings.filterwarnings("ignore", category=SecurityWarning)
+    warnings.filterwarnings("ignore", category=platforms.SecurityWarning)  # type: ignore[attr-defined]
     # Workers that never talk to each other start a second sooner, and the folder broker has no broadcast to lose.
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     argv = ["--quiet", "worker", "--loglevel", "WARNING", "--hostname", f"ctxweb-{os.getpid()}@%h", *quiet]

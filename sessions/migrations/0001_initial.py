@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import django.db.models.deletion
 import uuid
+
+import django.db.models.deletion
 from django.db import migrations, models
 
 

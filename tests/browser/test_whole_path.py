@@ -88,7 +88,11 @@ def test_the_whole_path(visit, transcript):
 def test_a_real_transcript(visit):
     """A shared sample from choosing the file to its chart; its screenshots stand out."""
     visitor = visit()
-    upload(visitor.page, samples_dir() / "claude-code" / "trycua-pgadmin.jsonl", "Create install and launch scripts for: pgAdmin")
+    upload(
+        visitor.page,
+        samples_dir() / "claude-code" / "trycua-pgadmin.jsonl",
+        "Create install and launch scripts for: pgAdmin",
+    )
     assert visitor.page.get_by_text("×91").first.is_visible()
     visitor.is_clean()
 

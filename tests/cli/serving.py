@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,15 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0
+FOREIGN = ("CTXWEB_", "DATABASE_", "DJANGO_")
+"""Variables of the test run's own settings."""
 
 
 class Served:
     """A running server: its address, everything it wrote, and its children."""
 
     def __init__(self, data: Path, *arguments: str) -> None:
-        env = {name: value for name, value in os.environ.items() if not name.startswith(("CTXWEB_", "DATABASE_"))}
+        env = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
         env |= {"CTXWEB_DATA": str(data), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
         self.data = data
         self.lines: list[str] = []
@@ -63,9 +66,12 @@ class Served:
 
     def worker(self) -> int:
         """The process id of the worker, once it beats."""
-        until(lambda: self.get("/readyz").status == 200)
-        (pid,) = [pid for pid, command in children(self.process.pid) if "worker" in command.split()]
+        until(lambda: self.get("/readyz").status == 200 and self._workers() != [])
+        (pid,) = self._workers()
         return pid
+
+    def _workers(self) -> list[int]:
+        return [pid for pid, command in children(self.process.pid) if "worker" in command.split()]
 
     def family(self) -> list[int]:
         """Process ids of the server and of all its descendants."""
@@ -76,8 +82,8 @@ class Served:
 
     def stop(self) -> None:
         """Make sure that nothing of it is left when a test fails half-way: only processes that it started."""
-        for pid in reversed(self.family()):
-            if is_running(pid):
+        for pid in self.family():
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.process.wait()
         self._reader.join(5)
@@ -100,12 +106,26 @@ def until(condition: Callable[[], bool], patience: float = PATIENCE) -> None:
 
 def children(pid: int) -> list[tuple[int, str]]:
     """Process id and command of each child of ``pid``."""
-    listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,args="], check=True, capture_output=True, text=True).stdout
-    rows = (line.split(None, 2) for line in listing.splitlines())
-    return [(int(row[0]), row[2]) for row in rows if len(row) == 3 and int(row[1]) == pid and "<defunct>" not in row[2]]
+    return [(child, command) for child, parent, state, command in processes() if parent == pid and state != "Z"]
 
 
 def is_running(pid: int) -> bool:
     """True while the process exists and is not merely waiting to be reaped."""
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], check=False, capture_output=True, text=True).stdout
-    return bool(state.strip()) and not state.strip().startswith("Z")
+    return any(other == pid and state != "Z" for other, _, state, _ in processes())
+
+
+def processes() -> list[tuple[int, int, str, str]]:
+    """Id, parent's id, state and command of every process: from /proc where there is one, else from ps."""
+    if not Path("/proc/self/stat").exists():
+        command = ["ps", "-A", "-o", "pid=,ppid=,stat=,args="]
+        rows = [line.split(None, 3) for line in subprocess.check_output(command, text=True).splitlines()]
+        return [(int(row[0]), int(row[1]), row[2][0], row[3]) for row in rows if len(row) == 4]
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            state, parent = (folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[:2]
+            arguments = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+        except OSError:
+            continue
+        found.append((int(folder.name), int(parent), state, arguments))
+    return found

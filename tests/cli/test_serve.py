@@ -1,0 +1,103 @@
+"""``ctxweb serve`` for real: one command up, one signal down, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from ctxweb import address
+from ctxweb.cli import cli
+from tests.cli.serving import Served, children, is_running, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """A server on a fresh data directory."""
+    server = Served(tmp_path)
+    yield server
+    server.stop()
+
+
+def test_up_with_one_command_and_down_with_ctrl_c(served: Served) -> None:
+    assert served.get("/healthz").status == 200
+    served.worker()
+    family = served.family()
+    assert len(family) >= 4, "server, its process, the worker, its process"
+    os.kill(served.process.pid, signal.SIGINT)
+    assert served.process.wait(30) == 0
+    until(lambda: not any(is_running(pid) for pid in family), patience=5)
+    assert served.output.count("ctxweb is at") == 1
+    assert "Traceback" not in served.output
+
+
+def test_pages_are_compressed_cached_and_without_manual_steps(served: Served) -> None:
+    page = served.get("/login/")
+    assert page.status == 200
+    (style,) = re.findall(r'href="(/static/css/tokens\.[0-9a-f]{12}\.css)"', page.text)
+    response = served.get(style, **{"Accept-Encoding": "gzip"})
+    assert response.status == 200
+    assert response.headers["Content-Encoding"] == "gzip"
+    assert "immutable" in response.headers["Cache-Control"]
+    assert served.get("/login/", Host="rebound.example").status == 400
+    os.kill(served.process.pid, signal.SIGTERM)
+    assert served.process.wait(30) == 0
+
+
+def test_a_worker_that_dies_is_started_again(served: Served) -> None:
+    first = served.worker()
+    until(lambda: children(first) != [])
+    its_children = [pid for pid, _ in children(first)]
+    os.kill(first, signal.SIGKILL)
+    until(lambda: "starting another" in served.output)
+    assert served.worker() != first
+    until(lambda: not any(is_running(pid) for pid in its_children), patience=10)
+
+
+def test_nothing_outlives_a_killed_server(served: Served) -> None:
+    served.worker()
+    family = served.family()
+    os.kill(served.process.pid, signal.SIGKILL)
+    served.process.wait()
+    until(lambda: not any(is_running(pid) for pid in family), patience=30)
+
+
+def test_taken_port_is_said(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = CliRunner().invoke(cli, ["serve", "--port", str(port)])
+        assert result.exit_code == 1
+        assert f"Port {port} on 127.0.0.1 is taken" in result.stderr
+        assert address.free_port("127.0.0.1", port) > port
+
+
+def test_leaving_loopback_is_refused_without_accounts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CTXWEB_REQUIRE_LOGIN", raising=False)
+    result = CliRunner().invoke(cli, ["serve", "--host", "0.0.0.0"])
+    assert result.exit_code == 2
+    assert "--unsafe-allow-unauthenticated" in result.stderr
+
+
+LOOPBACK = ["127.0.0.1", "127.8.8.8", "::1", "localhost"]
+ELSEWHERE = ["0.0.0.0", "::", "192.0.2.1", "example.org", ""]
+
+
+@pytest.mark.parametrize(("host", "loopback"), [*((h, True) for h in LOOPBACK), *((h, False) for h in ELSEWHERE)])
+def test_loopback(host: str, loopback: bool) -> None:
+    assert address.is_loopback(host) is loopback
+
+
+def test_addresses_as_a_browser_writes_them() -> None:
+    assert address.url("::", 8400) == "http://[::1]:8400/"
+    assert address.url("0.0.0.0", 8401) == "http://127.0.0.1:8401/"
+    assert address.names_of("192.0.2.1") == ["192.0.2.1"]
+    assert socket.gethostname() in address.names_of("0.0.0.0")

@@ -1,0 +1,33 @@
+"""``ctxweb user`` creates accounts and changes passwords."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+from django.contrib.auth import authenticate
+
+from ctxweb.cli import cli
+
+pytestmark = pytest.mark.django_db
+
+
+def run(name: str, password: str) -> tuple[int, str]:
+    """Exit status and standard error of the command with the password piped in."""
+    result = CliRunner().invoke(cli, ["user", name, "--password-stdin"], input=f"{password}\n")
+    return result.exit_code, result.stderr
+
+
+def test_create_then_change() -> None:
+    assert run("alice", "correct horse battery") == (0, "Created alice.\n")
+    assert authenticate(username="alice", password="correct horse battery")
+    assert run("alice", "another long password") == (0, "Changed the password of alice.\n")
+    assert authenticate(username="alice", password="another long password")
+    assert authenticate(username="alice", password="correct horse battery") is None
+
+
+@pytest.mark.parametrize(("name", "password"), [("alice", "short"), ("alice", "1234567890"), ("a b", "correct horse")])
+def test_refusals_say_why(name: str, password: str) -> None:
+    status, message = run(name, password)
+    assert status == 1
+    assert message.startswith("Error: ")
+    assert authenticate(username=name, password=password) is None
