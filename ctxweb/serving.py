@@ -6,7 +6,8 @@ import os
 
 from ctxweb.parent import end_with_parent
 
-end_with_parent(os.getppid())
+# A process started just as the server was killed finds another parent already: it must end too.
+end_with_parent(int(os.environ.get("CTXWEB_SERVER_PID", os.getppid())))
 
 from ctxweb.wsgi import application  # noqa: E402
 

@@ -113,6 +113,7 @@ def _run(host: str, port: int, *, demo: bool) -> None:
 
     # The default on Linux, fork, would copy locks and database connections of a process that has threads.
     multiprocessing.set_start_method("spawn", force=True)
+    os.environ["CTXWEB_SERVER_PID"] = str(os.getpid())  # whom ctxweb.serving must not outlive
     server = Granian(
         "ctxweb.serving:application",
         address=host,
