@@ -52,8 +52,8 @@ def test_the_whole_path(visit, transcript):
     before = page.locator("tr[data-event]").count()
     slider = page.locator("input[type=range][data-for=f-trigger]")
     slider.focus()
-    for _ in range(4):
-        slider.press("PageDown")
+    for _ in range(15):
+        slider.press("ArrowLeft")
     page.wait_for_function(f"document.querySelectorAll('tr[data-event]').length !== {before}")
     after = page.locator("tr[data-event]").count()
     assert after > before
@@ -72,8 +72,9 @@ def test_the_whole_path(visit, transcript):
     stranger = visit()
     assert stranger.page.goto(link).status == 200
     assert stranger.page.get_by_text(re.compile("dropped")).first.is_visible()
-    assert diff_figures.split("\n")[1] in stranger.page.content()
-    assert "/s/" not in stranger.page.content()
+    html = stranger.page.content()
+    assert html.count(diff_figures.split("\n")[1]) > 0
+    assert re.findall(r".{40}[\"']/s/.{40}", html) == []
     assert stranger.page.locator("form").count() == 0
 
     page.get_by_role("button", name="Revoke").first.click()
