@@ -41,9 +41,9 @@ demo: $(VENV)/.app ## The same, with the demo session
 test: $(VENV)/.dev ## Run the tests (ARGS="-k name" for some of them)
 	@$(BIN)/python -m pytest -m "not bench" $(ARGS)
 
-test-postgres: $(VENV)/.dev ## Run the web and service tests on PostgreSQL (CTXWEB_TEST_DATABASE_URL)
+test-postgres: $(VENV)/.dev ## Run the web and services tests on PostgreSQL (CTXWEB_TEST_DATABASE_URL)
 	@CTXWEB_TEST_DATABASE_URL="$${CTXWEB_TEST_DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres}" \
-		$(BIN)/python -m pytest -m "not bench and not browser" tests/web $(ARGS)
+		$(BIN)/python -m pytest -m "not bench and not browser" tests/web tests/services $(ARGS)
 
 check: lint types contracts migrations ## Lint, types, import contracts, missing migrations
 
