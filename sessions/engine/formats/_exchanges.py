@@ -1,0 +1,260 @@
+"""Conversations from requests that each send the whole list again, and their replies (replay-semantics 1).
+
+What a request repeats of the conversation so far is recognised and counted once.  Where a request leaves the end of
+the list out, that end was rewound; where it leaves out or changes what stands before something it repeats, the client
+compacted.  A request that shares nothing but system messages with the conversation starts another session.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats._anthropic_blocks import is_prompt, text_of
+from sessions.engine.formats._preview import preview_of, title_of
+from sessions.engine.formats._thread import Call, Entry, Mark, Thread
+from sessions.engine.types import Content, Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.types import Origin, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """How one API writes a message: its blocks, its role, whether it stands for what was compacted.
+
+    ``prefills``: assistant messages at the end of a request begin the pending reply.
+    """
+
+    contents: Callable[[Any], tuple[Content, ...]]
+    role: Callable[[Any], Role]
+    is_summary: Callable[[Any], bool] = lambda _: False
+    prefills: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A message as it stands in the file."""
+
+    value: Any
+    origin: Origin
+    timestamp: float | None = None
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request and its reply; ``reply`` is None where it is not in the file.
+
+    ``follows`` names the response that the server continues, so that only what is new was sent; ``replaces`` says that
+    the reply is the new list (a compaction call); ``is_log`` that this is a record and nothing is pending.
+    """
+
+    sent: Sequence[Part] = ()
+    reply: Sequence[Part] | None = None
+    usage: Usage | None = None
+    model: str = ""
+    response_id: str = ""
+    timestamp: float | None = None
+    follows: str = ""
+    replaces: bool = False
+    is_log: bool = False
+    system: tuple[Content, ...] = ()
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One session in the making; ``live`` are the places of what the newest list holds."""
+
+    wire: Wire
+    measure: Measured
+    thread: Thread = field(default_factory=Thread)
+    live: list[int] = field(default_factory=list)
+    replies: set[int] = field(default_factory=set)
+    responses: set[str] = field(default_factory=set)
+    system: tuple[Content, ...] = ()
+    models: list[str] = field(default_factory=list)
+    pending: Exchange | None = None
+
+    def finish(self) -> Thread:
+        """The thread, with the request that still waits for its reply."""
+        if self.pending:
+            n = len(self.thread.entries)
+            self.thread.calls.append(Call(n, n, self.pending.model, self.pending.timestamp))
+        return self.thread
+
+
+def conversations_of(exchanges: Iterable[Exchange], wire: Wire, measure: Measured) -> list[Conversation]:
+    """Sessions in the order they began; each exchange continues the newest one that it can."""
+    found: list[Conversation] = []
+    for exchange in exchanges:
+        home = next((known for known in reversed(found) if _continues(known, exchange)), None)
+        if home is None:
+            home = Conversation(wire, measure)
+            found.append(home)
+        _add(home, exchange)
+    return found
+
+
+def entry_of(part: Part, contents: tuple[Content, ...], wire: Wire, measure: Measured) -> Entry:
+    """The message in the making of one part."""
+    role = wire.role(part.value)
+    prompt = role is Role.USER and is_prompt(contents) and not wire.is_summary(part.value)
+    texts = [content.text for content in contents if content.kind is Kind.TEXT]
+    return Entry(
+        origins=(part.origin,),
+        role=role,
+        blocks=measure(contents),
+        preview=preview_of(contents),
+        key=hash((role, contents)),
+        native_id=text_of(part.value.get("id")) if isinstance(part.value, dict) else "",
+        timestamp=part.timestamp,
+        title=title_of("\n".join(texts)) if prompt else "",
+        typed=prompt,
+        summary=wire.is_summary(part.value),
+    )
+
+
+def _continues(known: Conversation, exchange: Exchange) -> bool:
+    if exchange.follows:
+        return exchange.follows in known.responses
+    entries = known.thread.entries
+    keys = {entries[place].key for place in known.live if entries[place].role is not Role.SYSTEM}
+    wire = known.wire
+    return any(
+        hash((wire.role(part.value), wire.contents(part.value))) in keys
+        for part in exchange.sent
+        if wire.role(part.value) is not Role.SYSTEM
+    )
+
+
+def _add(known: Conversation, exchange: Exchange) -> None:
+    known.system = exchange.system or known.system
+    known.models += [exchange.model] if exchange.model else []
+    fresh = [(part, None) for part in exchange.sent] if exchange.follows else _fresh(known, exchange.sent)
+    start = len(known.thread.entries)
+    for part, number in fresh:
+        _append(known, part, number)
+    _runs(known, start, exchange)
+    known.pending = None
+    if exchange.replaces and exchange.reply is not None:
+        _replace(known, exchange)
+    elif exchange.reply is not None:
+        _reply(known, exchange)
+    elif not exchange.is_log:
+        known.pending = exchange
+    known.responses |= {exchange.response_id} - {""}
+
+
+def _fresh(known: Conversation, sent: Sequence[Part]) -> list[tuple[Part, int | None]]:
+    """Parts of a request that are new, each with the compaction that made it; the list becomes what was kept."""
+    entries, live, wire = known.thread.entries, known.live, known.wire
+    n_live = n_sent = 0
+    while n_live < len(live) and n_sent < len(sent):
+        if _same(known, live[n_live], sent[n_sent]):
+            n_sent += 1
+        elif live[n_live] not in known.replies or any(
+            b.kind is not Kind.THINKING for b in entries[live[n_live]].blocks
+        ):
+            break
+        n_live += 1
+    kept, left, rest = live[:n_live], live[n_live:], list(sent[n_sent:])
+    if not left:
+        return [(part, None) for part in rest]
+    keys = [hash((wire.role(part.value), wire.contents(part.value))) for part in rest]
+    twins = _twins(known, left, keys)
+    if not twins and any(entries[place].role is not Role.SYSTEM for place in kept):
+        for place in left:
+            entries[place].dropped = True
+        known.live = kept
+        return [(part, None) for part in rest]
+    number = len(known.thread.marks)
+    known.live = kept + sorted(twins.values())
+    known.thread.marks.append(Mark(len(entries), len(known.thread.calls), list(known.live)))
+    last = max(twins, default=0)
+    return [(part, number if n <= last else None) for n, part in enumerate(rest) if n not in twins]
+
+
+def _twins(known: Conversation, places: Sequence[int], keys: Sequence[int]) -> dict[int, int]:
+    """Position among ``keys`` to the place that says the same, each place once."""
+    waiting = list(places)
+    found: dict[int, int] = {}
+    for n, key in enumerate(keys):
+        twin = next((place for place in waiting if known.thread.entries[place].key == key), None)
+        if twin is not None:
+            waiting.remove(twin)
+            found[n] = twin
+    return found
+
+
+def _same(known: Conversation, place: int, part: Part) -> bool:
+    """A reply may come back in other words (without annotations, trimmed): its place is enough."""
+    role = known.wire.role(part.value)
+    if place in known.replies and role is Role.ASSISTANT and known.thread.entries[place].role is Role.ASSISTANT:
+        blocks = known.wire.contents(part.value)
+        return {b.kind for b in blocks} == {b.kind for b in known.thread.entries[place].blocks}
+    return known.thread.entries[place].key == hash((role, known.wire.contents(part.value)))
+
+
+def _append(known: Conversation, part: Part, compaction: int | None = None) -> int:
+    place = len(known.thread.entries)
+    entry = entry_of(part, known.wire.contents(part.value), known.wire, known.measure)
+    entry.compaction = compaction
+    entry.typed = entry.typed and compaction is None
+    if entry.summary and compaction is None:
+        known.thread.marks.append(Mark(place, len(known.thread.calls), summary=place, trigger="auto"))
+        entry.compaction = len(known.thread.marks) - 1
+    known.thread.entries.append(entry)
+    known.live.append(place)
+    return place
+
+
+def _runs(known: Conversation, start: int, exchange: Exchange) -> None:
+    """A call for each run of assistant messages that a request brings: replies that were not captured."""
+    entries, calls = known.thread.entries, known.thread.calls
+    stop = len(entries)
+    while known.wire.prefills and not exchange.is_log and stop > start and entries[stop - 1].role is Role.ASSISTANT:
+        stop -= 1
+    for place in range(start, stop):
+        if entries[place].role is not Role.ASSISTANT:
+            continue
+        if calls and calls[-1].stop == place and calls[-1].first >= start:
+            calls[-1].stop = place + 1
+        else:
+            calls.append(Call(place, place + 1, exchange.model, entries[place].timestamp))
+
+
+def _reply(known: Conversation, exchange: Exchange) -> None:
+    places = [_append(known, part) for part in exchange.reply or ()]
+    known.replies |= set(places)
+    entries = known.thread.entries
+    first = next((place for place in places if entries[place].role is Role.ASSISTANT), len(entries))
+    stop = next((p for p in range(first, len(entries)) if entries[p].role is not Role.ASSISTANT), len(entries))
+    call = Call(first, stop, exchange.model, exchange.timestamp, exchange.usage, response_id=exchange.response_id)
+    known.thread.calls.append(call)
+    for mark in known.thread.marks:
+        if mark.summary in places:
+            # The call that made a compaction item was still sent the whole list.
+            mark.n_calls = len(known.thread.calls)
+
+
+def _replace(known: Conversation, exchange: Exchange) -> None:
+    """A compaction call: its reply is the list from here on; the call's own context is not the conversation's."""
+    entries, wire, parts = known.thread.entries, known.wire, list(exchange.reply or ())
+    place, number = len(entries), len(known.thread.marks)
+    known.thread.calls.append(
+        Call(place, place, exchange.model, exchange.timestamp, exchange.usage, response_id=exchange.response_id)
+    )
+    keys = [hash((wire.role(part.value), wire.contents(part.value))) for part in parts]
+    twins = _twins(known, known.live, keys)
+    mark = Mark(place, len(known.thread.calls), sorted(twins.values()), trigger="manual")
+    mark.tokens_before = exchange.usage.context if exchange.usage else None
+    known.live = list(mark.preserved)
+    known.thread.marks.append(mark)
+    for n, part in enumerate(parts):
+        if n in twins:
+            continue
+        made = _append(known, part, number)
+        mark.summary = made if entries[made].summary else mark.summary
