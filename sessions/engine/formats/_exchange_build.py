@@ -47,6 +47,5 @@ def transcripts_of(
 
 def _warnings(known: Conversation) -> tuple[str, ...]:
     n_dropped = sum(entry.dropped for entry in known.thread.entries)
-    if not n_dropped:
-        return ()
-    return (f"Messages that a later request left out at the end (rewound or tried again): {n_dropped}, not counted",)
+    left_out = f"Messages that a later request left out at the end (rewound or tried again): {n_dropped}, not counted"
+    return (*known.notes, *([left_out] if n_dropped else []))

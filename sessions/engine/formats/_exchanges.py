@@ -62,6 +62,7 @@ class Exchange:
     replaces: bool = False
     is_log: bool = False
     system: tuple[Content, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -76,6 +77,7 @@ class Conversation:
     responses: set[str] = field(default_factory=set)
     system: tuple[Content, ...] = ()
     models: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     pending: Exchange | None = None
 
     def finish(self) -> Thread:
@@ -132,6 +134,7 @@ def _continues(known: Conversation, exchange: Exchange) -> bool:
 
 def _add(known: Conversation, exchange: Exchange) -> None:
     known.system = exchange.system or known.system
+    known.notes += [note for note in exchange.notes if note not in known.notes]
     known.models += [exchange.model] if exchange.model else []
     fresh = [(part, None) for part in exchange.sent] if exchange.follows else _fresh(known, exchange.sent)
     start = len(known.thread.entries)
@@ -224,6 +227,9 @@ def _runs(known: Conversation, start: int, exchange: Exchange) -> None:
             calls[-1].stop = place + 1
         else:
             calls.append(Call(place, place + 1, exchange.model, entries[place].timestamp))
+    for mark in known.thread.marks:
+        if mark.boundary >= start:
+            mark.n_calls = sum(call.first < mark.boundary for call in calls)
 
 
 def _reply(known: Conversation, exchange: Exchange) -> None:
