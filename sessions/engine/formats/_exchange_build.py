@@ -47,5 +47,11 @@ def transcripts_of(
 
 def _warnings(known: Conversation) -> tuple[str, ...]:
     n_dropped = sum(entry.dropped for entry in known.thread.entries)
-    left_out = f"Messages that a later request left out at the end (rewound or tried again): {n_dropped}, not counted"
-    return (*known.notes, *([left_out] if n_dropped else []))
+    notes = list(known.notes)
+    if n_dropped:
+        notes.append(
+            f"Messages that a later request left out at the end (rewound or tried again): {n_dropped}, not counted"
+        )
+    if known.n_cleared:
+        notes.append(f"Results cleared before recording: {known.n_cleared}; their content is not in this session")
+    return tuple(notes)

@@ -26,13 +26,18 @@ if TYPE_CHECKING:
 class Wire:
     """How one API writes a message: its blocks, its role, whether it stands for what was compacted.
 
-    ``prefills``: assistant messages at the end of a request begin the pending reply.
+    ``prefills``: assistant messages at the end of a request begin the pending reply.  ``stands_alone``: a summary is
+    sent with what stands before it in the list, and the model's answer to it was never asked for.  ``is_meta``: the
+    client's own words.  ``n_cleared``: how many results the client had cleared before it sent them.
     """
 
     contents: Callable[[Any], tuple[Content, ...]]
     role: Callable[[Any], Role]
     is_summary: Callable[[Any], bool] = lambda _: False
     prefills: bool = False
+    stands_alone: bool = False
+    is_meta: Callable[[Any], bool] = lambda _: False
+    n_cleared: Callable[[tuple[Content, ...]], int] = lambda _: 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,7 @@ class Conversation:
     system: tuple[Content, ...] = ()
     models: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    n_cleared: int = 0
     pending: Exchange | None = None
 
     def finish(self) -> Thread:
@@ -89,10 +95,14 @@ class Conversation:
 
 
 def conversations_of(exchanges: Iterable[Exchange], wire: Wire, measure: Measured) -> list[Conversation]:
-    """Sessions in the order they began; each exchange continues the newest one that it can."""
+    """Sessions in the order they began; each exchange continues the newest one that it can.
+
+    A reply whose request is not in the file continues the newest session, whatever was sent.
+    """
     found: list[Conversation] = []
     for exchange in exchanges:
-        home = next((known for known in reversed(found) if _continues(known, exchange)), None)
+        bare = found[-1] if found and not exchange.sent and not exchange.follows else None
+        home = bare or next((known for known in reversed(found) if _continues(known, exchange)), None)
         if home is None:
             home = Conversation(wire, measure)
             found.append(home)
@@ -104,6 +114,7 @@ def entry_of(part: Part, contents: tuple[Content, ...], wire: Wire, measure: Mea
     """The message in the making of one part."""
     role = wire.role(part.value)
     prompt = role is Role.USER and is_prompt(contents) and not wire.is_summary(part.value)
+    meta = prompt and wire.is_meta(part.value)
     texts = [content.text for content in contents if content.kind is Kind.TEXT]
     return Entry(
         origins=(part.origin,),
@@ -113,8 +124,9 @@ def entry_of(part: Part, contents: tuple[Content, ...], wire: Wire, measure: Mea
         key=hash((role, contents)),
         native_id=text_of(part.value.get("id")) if isinstance(part.value, dict) else "",
         timestamp=part.timestamp,
-        title=title_of("\n".join(texts)) if prompt else "",
-        typed=prompt,
+        title=title_of("\n".join(texts)) if prompt and not meta else "",
+        typed=prompt and not meta,
+        meta=meta,
         summary=wire.is_summary(part.value),
     )
 
@@ -136,7 +148,8 @@ def _add(known: Conversation, exchange: Exchange) -> None:
     known.system = exchange.system or known.system
     known.notes += [note for note in exchange.notes if note not in known.notes]
     known.models += [exchange.model] if exchange.model else []
-    fresh = [(part, None) for part in exchange.sent] if exchange.follows else _fresh(known, exchange.sent)
+    appends = bool(exchange.follows) or not exchange.sent
+    fresh = [(part, None) for part in exchange.sent] if appends else _fresh(known, exchange.sent)
     start = len(known.thread.entries)
     for part, number in fresh:
         _append(known, part, number)
@@ -168,7 +181,8 @@ def _fresh(known: Conversation, sent: Sequence[Part]) -> list[tuple[Part, int | 
         return [(part, None) for part in rest]
     keys = [hash((wire.role(part.value), wire.contents(part.value))) for part in rest]
     twins = _twins(known, left, keys)
-    if not twins and any(entries[place].role is not Role.SYSTEM for place in kept):
+    summed_up = any(wire.is_summary(part.value) for part in rest)
+    if not twins and not summed_up and any(entries[place].role is not Role.SYSTEM for place in kept):
         for place in left:
             entries[place].dropped = True
         known.live = kept
@@ -203,12 +217,22 @@ def _same(known: Conversation, place: int, part: Part) -> bool:
 
 def _append(known: Conversation, part: Part, compaction: int | None = None) -> int:
     place = len(known.thread.entries)
-    entry = entry_of(part, known.wire.contents(part.value), known.wire, known.measure)
+    contents = known.wire.contents(part.value)
+    entry = entry_of(part, contents, known.wire, known.measure)
+    known.n_cleared += known.wire.n_cleared(contents)
+    before = known.thread.entries[-1] if known.thread.entries else None
+    if known.wire.stands_alone and entry.role is Role.ASSISTANT and before and before.summary:
+        compaction = before.compaction
     entry.compaction = compaction
     entry.typed = entry.typed and compaction is None
     if entry.summary and compaction is None:
-        known.thread.marks.append(Mark(place, len(known.thread.calls), summary=place, trigger="auto"))
+        mark = Mark(place, len(known.thread.calls), summary=place, trigger="auto")
+        if known.wire.stands_alone:
+            mark.preserved, mark.outside, mark.trigger = list(known.live), True, None
+        known.thread.marks.append(mark)
         entry.compaction = len(known.thread.marks) - 1
+    elif entry.summary and compaction is not None:
+        known.thread.marks[compaction].summary = place
     known.thread.entries.append(entry)
     known.live.append(place)
     return place
@@ -221,7 +245,7 @@ def _runs(known: Conversation, start: int, exchange: Exchange) -> None:
     while known.wire.prefills and not exchange.is_log and stop > start and entries[stop - 1].role is Role.ASSISTANT:
         stop -= 1
     for place in range(start, stop):
-        if entries[place].role is not Role.ASSISTANT:
+        if entries[place].role is not Role.ASSISTANT or entries[place].compaction is not None:
             continue
         if calls and calls[-1].stop == place and calls[-1].first >= start:
             calls[-1].stop = place + 1
