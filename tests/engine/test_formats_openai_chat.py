@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sessions.engine.formats._openai_chat_messages import displayed
 from sessions.engine.reading import read_contents, read_transcripts
 from sessions.engine.types import Kind, Role, Usage
 
@@ -99,3 +100,11 @@ def test_flattened_conversations() -> None:
     first, second = sessions("flattened.jsonl")
     assert [message.preview for message in first.messages] == ["Hi there", "None", "Error: no user", "Sorry"]
     assert [message.id for message in second.messages] == ["L2.0", "L2.1"]
+
+
+def test_text_without_speakers_is_not_lost() -> None:
+    assert displayed("no one speaks") == [{"role": "user", "content": "no one speaks"}]
+    assert displayed("A note\nuser: Hi") == [
+        {"role": "user", "content": "A note"},
+        {"role": "user", "content": "Hi"},
+    ]

@@ -41,13 +41,17 @@ CHAT_WIRE = Wire(chat_contents, chat_role, prefills=True)
 
 
 def displayed(text: str) -> list[dict[str, str]]:
-    """Messages of a conversation flattened to lines that begin with ``user: `` and the like."""
+    """Messages of a conversation flattened to lines that begin with ``user: `` and the like.
+
+    What stands before the first such line is the user's.
+    """
     found = list(_SPEAKER.finditer(text))
-    ends = [match.start() for match in found[1:]] + [len(text)]
-    return [
-        {"role": match[1], "content": text[match.end() : end].removesuffix("\n")}
-        for match, end in zip(found, ends, strict=True)
-    ]
+    starts = [match.start() for match in found]
+    before = text[: starts[0]] if starts else text
+    said = [{"role": "user", "content": before.removesuffix("\n")}] if before.strip() else []
+    for match, end in zip(found, [*starts[1:], len(text)], strict=False):
+        said.append({"role": match[1], "content": text[match.end() : end].removesuffix("\n")})
+    return said
 
 
 def _reasoning(message: Message) -> Iterator[Content]:
