@@ -78,6 +78,8 @@ def test_the_nearest_formats_say_what_was_missing() -> None:
 def test_messages_with_tool_calls_are_not_anthropics() -> None:
     found = read(b'{"messages":[{"role":"assistant","content":null,"tool_calls":[]}],"model":"m"}')
     assert (found.format, found.reason) == ("openai_chat", "a request: messages, and a message has tool_calls")
+    with pytest.raises(UnreadableInput, match="openai_chat: chat messages, but beside 'trajectory', which no chat"):
+        read(b'{"messages":[{"role":"assistant","content":null,"tool_calls":[]}],"trajectory":[]}')
 
 
 def test_a_named_format_that_does_not_exist_lists_those_that_do() -> None:

@@ -9,7 +9,7 @@ from sessions.engine.formats import Sniff
 from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._exchanges import Conversation, Exchange, Part, conversations_of
 from sessions.engine.formats._openai_chat_messages import CHAT_WIRE, displayed
-from sessions.engine.formats._openai_marks import chat_mark, message_mark
+from sessions.engine.formats._openai_marks import chat_mark, foreign_key, message_mark
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._times import seconds
 from sessions.engine.jsonio import dumps
@@ -36,6 +36,9 @@ def shape_of(document: Any) -> Sniff | None:
         return Sniff(90, f"a response{pair}: choices with a message")
     if request is None:
         return Sniff(0, "it has choices, but none holds a message") if "choices" in document else None
+    foreign = foreign_key(document)
+    if foreign:
+        return Sniff(0, f"chat messages, but beside {foreign!r}, which no chat request has")
     mark = chat_mark(request)
     return Sniff(85, f"a request: messages, and {mark}") if mark else Sniff(0, "messages without a mark of OpenAI's")
 

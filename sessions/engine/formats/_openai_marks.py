@@ -14,6 +14,11 @@ REQUEST_KEYS = (
     "frequency_penalty", "presence_penalty", "response_format", "stream_options", "parallel_tool_calls",
     "max_completion_tokens", "reasoning_effort", "logit_bias",
 )  # fmt: skip
+FOREIGN_KEYS = (
+    "info", "trajectory", "trajectory_format", "sessionId", "session_id", "events", "history", "steps", "instance_id",
+    "conversations", "images", "samples", "eval",
+)  # fmt: skip
+"""Keys of other tools' files that hold chat messages too."""
 MODELS = ("gpt-", "chatgpt-", "o1", "o3", "o4", "openai/")
 
 
@@ -33,6 +38,11 @@ def chat_mark(request: Mapping[str, Any]) -> str:
     return f"the model is {model}" if isinstance(model, str) and model.startswith(MODELS) else ""
 
 
+def foreign_key(request: Mapping[str, Any]) -> str:
+    """A key that no chat request has and another tool's file does; empty where there is none."""
+    return next((key for key in FOREIGN_KEYS if key in request), "")
+
+
 def message_mark(messages: Sequence[Any]) -> str:
     """What makes one of the messages OpenAI's; empty where nothing does."""
     for part in messages:
@@ -43,6 +53,6 @@ def message_mark(messages: Sequence[Any]) -> str:
             return f"a message has {found or 'role ' + repr(part['role'])}"
         content = part.get("content")
         for block in content if isinstance(content, list) else ():
-            if isinstance(block, dict) and block.get("type") in PART_TYPES:
+            if isinstance(block, dict) and block.get("type") in PART_TYPES and block["type"] in block:
                 return f"a block is {block['type']}"
     return ""
