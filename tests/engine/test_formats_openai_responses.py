@@ -79,6 +79,15 @@ def test_a_compaction_call_replaces_the_list() -> None:
     assert talk.messages[4].blocks[0].n_payload == len("gAAAAall==")
 
 
+def test_a_compaction_item_that_is_sent_back_is_one_compaction() -> None:
+    """With what stands before it or without, and with its payload encrypted anew."""
+    talk = session("compaction_sent_back.json")
+    assert [message.id for message in talk.messages] == ["L1.0.0", "m1", "cmp_9", "L1.1.3", "m2", "L1.2.3", "m3"]
+    (compaction,) = talk.compactions
+    assert (compaction.boundary, compaction.request, compaction.tokens_after) == (2, 1, 30)
+    assert [r.usage and r.usage.context for r in talk.requests] == [50, 30, 40]
+
+
 def test_streams_whole_and_cut_off() -> None:
     whole, cut = session("stream.sse.txt"), parsed("stream_cut.sse.txt")
     assert [(m.id, m.preview, m.origins[0].path) for m in whole.messages] == [

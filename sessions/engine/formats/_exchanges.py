@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import is_prompt, text_of
+from sessions.engine.formats._exchange_match import fresh_parts, key_of, twins_of
 from sessions.engine.formats._preview import preview_of, title_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.types import Content, Kind, Role
@@ -137,11 +138,7 @@ def _continues(known: Conversation, exchange: Exchange) -> bool:
     entries = known.thread.entries
     keys = {entries[place].key for place in known.live if entries[place].role is not Role.SYSTEM}
     wire = known.wire
-    return any(
-        hash((wire.role(part.value), wire.contents(part.value))) in keys
-        for part in exchange.sent
-        if wire.role(part.value) is not Role.SYSTEM
-    )
+    return any(key_of(wire, part) in keys for part in exchange.sent if wire.role(part.value) is not Role.SYSTEM)
 
 
 def _add(known: Conversation, exchange: Exchange) -> None:
@@ -149,7 +146,7 @@ def _add(known: Conversation, exchange: Exchange) -> None:
     known.notes += [note for note in exchange.notes if note not in known.notes]
     known.models += [exchange.model] if exchange.model else []
     appends = bool(exchange.follows) or not exchange.sent
-    fresh = [(part, None) for part in exchange.sent] if appends else _fresh(known, exchange.sent)
+    fresh = [(part, None) for part in exchange.sent] if appends else fresh_parts(known, exchange.sent)
     start = len(known.thread.entries)
     for part, number in fresh:
         _append(known, part, number)
@@ -162,57 +159,6 @@ def _add(known: Conversation, exchange: Exchange) -> None:
     elif not exchange.is_log:
         known.pending = exchange
     known.responses |= {exchange.response_id} - {""}
-
-
-def _fresh(known: Conversation, sent: Sequence[Part]) -> list[tuple[Part, int | None]]:
-    """Parts of a request that are new, each with the compaction that made it; the list becomes what was kept."""
-    entries, live, wire = known.thread.entries, known.live, known.wire
-    n_live = n_sent = 0
-    while n_live < len(live) and n_sent < len(sent):
-        if _same(known, live[n_live], sent[n_sent]):
-            n_sent += 1
-        elif live[n_live] not in known.replies or any(
-            b.kind is not Kind.THINKING for b in entries[live[n_live]].blocks
-        ):
-            break
-        n_live += 1
-    kept, left, rest = live[:n_live], live[n_live:], list(sent[n_sent:])
-    if not left:
-        return [(part, None) for part in rest]
-    keys = [hash((wire.role(part.value), wire.contents(part.value))) for part in rest]
-    twins = _twins(known, left, keys)
-    summed_up = any(wire.is_summary(part.value) for part in rest)
-    if not twins and not summed_up and any(entries[place].role is not Role.SYSTEM for place in kept):
-        for place in left:
-            entries[place].dropped = True
-        known.live = kept
-        return [(part, None) for part in rest]
-    number = len(known.thread.marks)
-    known.live = kept + sorted(twins.values())
-    known.thread.marks.append(Mark(len(entries), len(known.thread.calls), list(known.live)))
-    last = max(twins, default=0)
-    return [(part, number if n <= last else None) for n, part in enumerate(rest) if n not in twins]
-
-
-def _twins(known: Conversation, places: Sequence[int], keys: Sequence[int]) -> dict[int, int]:
-    """Position among ``keys`` to the place that says the same, each place once."""
-    waiting = list(places)
-    found: dict[int, int] = {}
-    for n, key in enumerate(keys):
-        twin = next((place for place in waiting if known.thread.entries[place].key == key), None)
-        if twin is not None:
-            waiting.remove(twin)
-            found[n] = twin
-    return found
-
-
-def _same(known: Conversation, place: int, part: Part) -> bool:
-    """A reply may come back in other words (without annotations, trimmed): its place is enough."""
-    role = known.wire.role(part.value)
-    if place in known.replies and role is Role.ASSISTANT and known.thread.entries[place].role is Role.ASSISTANT:
-        blocks = known.wire.contents(part.value)
-        return {b.kind for b in blocks} == {b.kind for b in known.thread.entries[place].blocks}
-    return known.thread.entries[place].key == hash((role, known.wire.contents(part.value)))
 
 
 def _append(known: Conversation, part: Part, compaction: int | None = None) -> int:
@@ -272,13 +218,12 @@ def _reply(known: Conversation, exchange: Exchange) -> None:
 
 def _replace(known: Conversation, exchange: Exchange) -> None:
     """A compaction call: its reply is the list from here on; the call's own context is not the conversation's."""
-    entries, wire, parts = known.thread.entries, known.wire, list(exchange.reply or ())
+    entries, parts = known.thread.entries, list(exchange.reply or ())
     place, number = len(entries), len(known.thread.marks)
     known.thread.calls.append(
         Call(place, place, exchange.model, exchange.timestamp, exchange.usage, response_id=exchange.response_id)
     )
-    keys = [hash((wire.role(part.value), wire.contents(part.value))) for part in parts]
-    twins = _twins(known, known.live, keys)
+    twins = twins_of(known, known.live, parts)
     mark = Mark(place, len(known.thread.calls), sorted(twins.values()), trigger="manual")
     mark.tokens_before = exchange.usage.context if exchange.usage else None
     known.live = list(mark.preserved)
