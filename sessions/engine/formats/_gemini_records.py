@@ -60,24 +60,27 @@ class Log:
     measure: Measured
     items: list[Record | Cut] = field(default_factory=list)
     live: list[Record] = field(default_factory=list)
+    by_id: dict[str, Record] = field(default_factory=dict)
     n_screen: int = 0
 
     def accept(self, value: Value, origin: Origin) -> None:
         """Take a record, new or written again."""
         record = _record(value, origin, self.measure)
-        known = next((r for r in reversed(self.live) if r.ident and r.ident == record.ident), None)
+        known = self.by_id.get(record.ident) if record.ident else None
         if known:
             known.entries, known.usage, known.model = record.entries, record.usage, record.model
             known.is_reply, known.key = record.is_reply, record.key
         else:
             self.items.append(record)
             self.live.append(record)
+            self.by_id[record.ident] = record
 
     def rewind(self, ident: str) -> None:
         """Take off everything from the record ``ident`` on; everything where it is not known."""
         start = next((n for n, record in enumerate(self.live) if record.ident == ident), 0)
         for record in self.live[start:]:
             record.dropped = True
+            self.by_id.pop(record.ident, None)
         del self.live[start:]
 
     def replace(self, values: Sequence[tuple[Value, Origin]]) -> None:
@@ -98,6 +101,7 @@ class Log:
             self.items.append(Cut(kept, len(made)))
         self.items += made
         self.live = kept + made
+        self.by_id = {record.ident: record for record in self.live}
 
     def thread(self) -> Thread:
         """The session in the making."""
