@@ -46,8 +46,9 @@ def mutated_file(path: Path, chance: random.Random) -> bytes:
         return dumps(mutated(loads(data), chance)).encode()
     lines = []
     for line in data.splitlines():
+        mark = b"data: " if line.startswith(b"data: ") else b""
         try:
-            lines.append(dumps(mutated(loads(line), chance)).encode())
+            lines.append(mark + dumps(mutated(loads(line.removeprefix(mark)), chance)).encode())
         except JsonProblem:
             lines.append(line)
     if chance.random() < 0.3:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sessions.engine.jsonio import dumps, loads
 from sessions.engine.pack import UnreadablePack, pack, unpack
 from sessions.engine.types import (
     Block,
@@ -38,8 +39,8 @@ MESSAGE = st.builds(
     st.lists(ORIGIN, max_size=2).map(tuple), TEXT, TIME, st.booleans(), st.booleans(), TEXT, st.booleans(),
     st.none() | COUNT,
 )  # fmt: skip
-USAGE = st.builds(Usage, COUNT, COUNT, COUNT, st.integers(0, 10**40), st.booleans())
-REQUEST = st.builds(Request, COUNT, st.none() | COUNT, st.none() | USAGE, st.booleans(), TEXT, TEXT, TIME)
+USAGE = st.builds(Usage, COUNT, COUNT, COUNT, st.integers(0, 10**40), st.booleans(), COUNT)
+REQUEST = st.builds(Request, COUNT, st.none() | COUNT, st.none() | USAGE, st.booleans(), TEXT, TEXT, TIME, COUNT)
 COMPACTION = st.builds(
     RecordedCompaction, COUNT, COUNT, st.none() | COUNT, st.none() | TEXT, st.none() | COUNT, st.none() | COUNT,
     st.lists(COUNT, max_size=3).map(tuple), st.booleans(),
@@ -62,3 +63,11 @@ def test_round_trip_is_exact(transcript: Transcript) -> None:
 def test_other_bytes_are_refused_with_the_next_step(data: bytes) -> None:
     with pytest.raises(UnreadablePack, match="ingest its upload again"):
         unpack(data)
+
+
+def test_packs_from_before_a_field_was_added_still_open() -> None:
+    session = Transcript("s", "codex", (), (Request(0, None, Usage(5, 0, 0, 2)),))
+    value = loads(zlib.decompress(pack(session)))
+    (row,) = value[3]
+    value[3] = [[*row[:2], row[2][:5], *row[3:7]]]
+    assert unpack(zlib.compress(dumps(value).encode())) == session

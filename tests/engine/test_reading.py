@@ -69,8 +69,17 @@ def test_the_nearest_formats_say_what_was_missing() -> None:
         read(b'{"role":"user","txt":"a"}\n{"role":"assistant","txt":"b"}\n')
     with pytest.raises(UnreadableInput, match="claude_code: lines have a type, but none has sessionId"):
         read(b'{"type":"user","text":"a"}\n{"type":"assistant","text":"b"}\n')
-    with pytest.raises(UnreadableInput, match="anthropic_messages: messages are not Anthropic's: a message has tool_c"):
-        read(b'{"messages":[{"role":"assistant","content":null,"tool_calls":[]}],"model":"m"}')
+    with pytest.raises(
+        UnreadableInput, match="anthropic_messages: it has messages, but they are not a list of objects"
+    ):
+        read(b'{"messages":{"role":"assistant","content":null},"model":"m"}')
+
+
+def test_messages_with_tool_calls_are_not_anthropics() -> None:
+    found = read(b'{"messages":[{"role":"assistant","content":null,"tool_calls":[]}],"model":"m"}')
+    assert (found.format, found.reason) == ("openai_chat", "a request: messages, and a message has tool_calls")
+    with pytest.raises(UnreadableInput, match="openai_chat: chat messages, but beside 'trajectory', which no chat"):
+        read(b'{"messages":[{"role":"assistant","content":null,"tool_calls":[]}],"trajectory":[]}')
 
 
 def test_a_named_format_that_does_not_exist_lists_those_that_do() -> None:

@@ -18,6 +18,7 @@ from sessions.engine.formats._anthropic_requests import (
     requests_of,
     system_contents,
 )  # fmt: skip
+from sessions.engine.formats._openai_marks import chat_mark
 from sessions.engine.formats._preview import preview_of, stem_of, title_of
 from sessions.engine.types import Content, Kind, Message, Origin, Parsed, Role, Transcript
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     Path = tuple[str | int, ...]
 
-OPENAI_KEYS = ("tool_calls", "tool_call_id", "function_call")
 REQUEST_KEYS = ("max_tokens", "system", "context_management", "thinking", "anthropic_version", "stop_sequences")
 
 
@@ -50,7 +50,7 @@ class AnthropicMessages:
             return _near_miss(document)
         if request is None:
             return Sniff(90, "a response: role assistant, content blocks and usage")
-        foreign = _openai_key(request)
+        foreign = chat_mark(request)
         if foreign:
             return Sniff(0, f"messages are not Anthropic's: {foreign}")
         found = [key for key in REQUEST_KEYS if key in request]
@@ -125,22 +125,6 @@ def _title(parts: Sequence[Mapping[str, Any]], messages: Sequence[Message]) -> s
         texts = [c.text for c in contents_of(part.get("content")) if c.kind is Kind.TEXT]
         if message.typed and (title := title_of("\n".join(texts))):
             return title
-    return ""
-
-
-def _openai_key(request: Mapping[str, Any]) -> str:
-    for part in request["messages"]:
-        if not isinstance(part, dict):
-            continue
-        found = next((key for key in OPENAI_KEYS if key in part), "")
-        if found or part.get("role") in ("tool", "developer", "function"):
-            return f"a message has {found or 'role ' + repr(part['role'])}"
-        content = part.get("content")
-        if isinstance(content, list) and any(isinstance(b, dict) and b.get("type") == "image_url" for b in content):
-            return "a block is image_url"
-    tools = request.get("tools")
-    if isinstance(tools, list) and any(isinstance(tool, dict) and tool.get("type") == "function" for tool in tools):
-        return "tools are of type function"
     return ""
 
 

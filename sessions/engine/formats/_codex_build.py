@@ -1,0 +1,68 @@
+"""The transcript of a Codex rollout from what one pass over it collected (replay-semantics 1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats._anthropic_blocks import text_of
+from sessions.engine.formats._preview import stem_of
+from sessions.engine.formats._thread import built
+from sessions.engine.types import Content, Kind, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.formats._codex_reading import Reading
+    from sessions.engine.types import Request
+
+
+def transcript_of(reading: Reading, name: str) -> Transcript:
+    """One session; items that a roll-back took off stay out of the messages, their calls are counted."""
+    messages, requests, compactions = built(reading.thread)
+    models = Counter(request.model for request in requests if request.model)
+    meta = reading.meta
+    instructions = _instructions(meta)
+    return Transcript(
+        id=text_of(meta.get("id")) or stem_of(name),
+        format="codex",
+        messages=messages,
+        requests=requests,
+        compactions=compactions,
+        parent_id=_parent(meta),
+        title=next((entry.title for entry in reading.thread.entries if entry.title and not entry.dropped), ""),
+        model=models.most_common(1)[0][0] if models else reading.model,
+        client=text_of(meta.get("cli_version")),
+        # Recorded after Codex has taken off its 5 % reserve (policies 6.1).
+        window=round(reading.window * 100 / 95) if reading.window else None,
+        system=reading.measure((Content(Kind.TEXT, text=instructions),)) if instructions else (),
+        started_at=min(reading.times, default=None),
+        ended_at=max(reading.times, default=None),
+        warnings=_warnings(reading, requests),
+    )
+
+
+def _instructions(meta: Mapping[str, Any]) -> str:
+    base = meta.get("base_instructions")
+    return text_of(base.get("text")) if isinstance(base, dict) else text_of(base)
+
+
+def _parent(meta: Mapping[str, Any]) -> str | None:
+    """The session that started this one as a sub-agent."""
+    source = meta.get("source")
+    agent = source.get("subagent") if isinstance(source, dict) else None
+    for part in agent.values() if isinstance(agent, dict) else ():
+        if isinstance(part, dict) and text_of(part.get("parent_thread_id")):
+            return text_of(part["parent_thread_id"])
+    return text_of(meta.get("parent_thread_id")) or None
+
+
+def _warnings(reading: Reading, requests: Sequence[Request]) -> tuple[str, ...]:
+    n_failed = sum(call.failed for call in reading.thread.calls)
+    n_left = sum(request.message is None and not request.on_branch for request in requests)
+    notes = []
+    if n_failed:
+        notes.append(f"Replies aborted or failed without usage: {n_failed}; not counted as requests")
+    if n_left:
+        notes.append(f"Requests whose reply is not among the messages (rolled back or not recorded): {n_left}, counted")
+    return tuple(notes)

@@ -1,0 +1,230 @@
+"""One pass over a Codex rollout: its items, its model calls and its compactions, in file order (formats 7)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats._anthropic_blocks import is_prompt, text_of
+from sessions.engine.formats._openai_items import COMPACTION_TYPES, ITEM_TYPES, item_contents, item_role, item_type
+from sessions.engine.formats._openai_parts import parts_of
+from sessions.engine.formats._openai_usage import count_of, openai_usage
+from sessions.engine.formats._preview import preview_of, title_of
+from sessions.engine.formats._thread import Call, Entry, Mark, Thread
+from sessions.engine.formats._times import seconds
+from sessions.engine.jsonio import dumps
+from sessions.engine.types import Kind, Origin, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Line
+    from sessions.engine.types import Content
+
+WRAPPERS = (
+    "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>",
+    "<subagent_notification>", "<user_shell_command>", "<permissions instructions>", "<INSTRUCTIONS>",
+)  # fmt: skip
+NOT_CONTEXT = frozenset({"session_meta", "turn_context", "event_msg", "world_state", "compacted", "response_item"})
+NEVER_SENT = frozenset({"ghost_snapshot"})
+KEPT_PROMPT_BYTES = 80_000
+"""What a compaction without a replacement history keeps of the prompts: 20,000 tokens of 4 bytes (policies 6.2)."""
+_SAME = ("role", "content", "call_id", "name", "arguments", "input", "output", "encrypted_content", "summary")
+
+
+@dataclass(slots=True)
+class Reading:
+    """What one pass over the file collects."""
+
+    measure: Measured
+    thread: Thread = field(default_factory=Thread)
+    live: list[int] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    model: str = ""
+    window: int = 0
+    n_repeats: int = 0
+    n_estimates: int = 0
+    times: list[float] = field(default_factory=list)
+    is_open: bool = False
+    total: Any = None
+
+
+def read_line(reading: Reading, line: Line, value: Mapping[str, Any]) -> None:
+    """Take one line; old rollouts have items without an envelope."""
+    kind, payload = text_of(value.get("type")), value.get("payload")
+    timestamp = seconds(value.get("timestamp"))
+    if timestamp is not None:
+        reading.times.append(timestamp)
+    if not isinstance(payload, dict):
+        _read_bare(reading, line, value, kind)
+    elif kind == "response_item":
+        _read_item(reading, payload, Origin(line.number, line.offset, line.length, ("payload",)), timestamp)
+    elif kind == "compacted":
+        _read_compaction(reading, payload, line, timestamp)
+    elif kind == "event_msg":
+        _read_event(reading, payload, timestamp)
+    elif kind == "session_meta":
+        reading.meta = reading.meta or payload
+    elif kind == "turn_context":
+        reading.model = text_of(payload.get("model")) or reading.model
+    elif kind not in NOT_CONTEXT:
+        reading.unknown[kind] += 1
+
+
+def _read_bare(reading: Reading, line: Line, value: Mapping[str, Any], kind: str) -> None:
+    if kind in ITEM_TYPES or (kind not in NOT_CONTEXT and isinstance(value.get("role"), str)):
+        _read_item(reading, value, Origin(line.number, line.offset, line.length), seconds(value.get("timestamp")))
+    elif kind in NOT_CONTEXT:
+        reading.skipped.append(Skipped(line.number, line.offset, f"a line of type {kind} without a payload"))
+    elif "id" in value and not reading.meta:
+        reading.meta = value
+    else:
+        reading.unknown[kind or text_of(value.get("record_type"))] += 1
+
+
+def _read_item(reading: Reading, item: Mapping[str, Any], origin: Origin, timestamp: float | None) -> None:
+    if item_type(item) in NEVER_SENT:
+        return
+    entry = _entry(item, origin, reading.measure, timestamp)
+    place = len(reading.thread.entries)
+    reading.thread.entries.append(entry)
+    reading.live.append(place)
+    if entry.role is not Role.ASSISTANT:
+        reading.is_open = False
+    elif reading.is_open:
+        reading.thread.calls[-1].stop = place + 1
+    else:
+        reading.thread.calls.append(Call(place, place + 1, reading.model, timestamp))
+        reading.is_open = True
+
+
+def _entry(item: Mapping[str, Any], origin: Origin, measure: Measured, timestamp: float | None) -> Entry:
+    contents = item_contents(item)
+    role = item_role(item)
+    texts = [content.text for content in contents if content.kind is Kind.TEXT]
+    prompt = role is Role.USER and item_type(item) == "message" and is_prompt(contents)
+    wrapped = prompt and any(text.lstrip().startswith(WRAPPERS) for text in texts[:1])
+    return Entry(
+        origins=(origin,),
+        role=role,
+        blocks=measure(contents),
+        preview=preview_of(contents),
+        key=hash((item_type(item), *(dumps(item.get(key)) for key in _SAME))),
+        native_id=text_of(item.get("id")),
+        timestamp=timestamp,
+        title=title_of("\n".join(texts)) if prompt and not wrapped else "",
+        typed=prompt and not wrapped,
+        meta=wrapped,
+    )
+
+
+def _read_event(reading: Reading, event: Mapping[str, Any], timestamp: float | None) -> None:
+    """The events that say something about the context: the others repeat it for the screen."""
+    kind = text_of(event.get("type"))
+    if kind == "token_count":
+        info = event.get("info")
+        if isinstance(info, dict):
+            _read_usage(reading, info, timestamp)
+    elif kind in ("task_started", "turn_started"):
+        reading.window = count_of(event.get("model_context_window")) or reading.window
+    elif kind in ("turn_aborted", "error") and reading.thread.calls and not reading.thread.calls[-1].usage:
+        reading.thread.calls[-1].failed = True
+        reading.is_open = False
+    elif kind == "thread_rolled_back":
+        _roll_back(reading, count_of(event.get("num_turns")))
+
+
+def _read_usage(reading: Reading, info: Mapping[str, Any], timestamp: float | None) -> None:
+    """Usage of the newest call; a repeated total is the same call again, all zeros an estimate of the client."""
+    reading.window = count_of(info.get("model_context_window")) or reading.window
+    total, last = info.get("total_token_usage"), info.get("last_token_usage")
+    usage = openai_usage(last)
+    if usage is None:
+        reading.n_estimates += isinstance(last, dict)
+        return
+    if total is not None and total == reading.total:
+        reading.n_repeats += 1
+        return
+    reading.total = total
+    reading.is_open = False
+    if not reading.thread.calls or reading.thread.calls[-1].usage or reading.thread.calls[-1].failed:
+        place = len(reading.thread.entries)
+        reading.thread.calls.append(Call(place, place, reading.model, timestamp))
+    call = reading.thread.calls[-1]
+    call.usage = usage
+    call.model = text_of(info.get("model")) or call.model
+
+
+def _read_compaction(reading: Reading, payload: Mapping[str, Any], line: Line, timestamp: float | None) -> None:
+    mark = Mark(len(reading.thread.entries), len(reading.thread.calls))
+    number, reading.is_open = len(reading.thread.marks), False
+    summary, history = text_of(payload.get("message")), payload.get("replacement_history")
+    made: list[Entry] = []
+    if isinstance(history, list):
+        waiting = list(reading.live)
+        for position, item in enumerate(history):
+            if not isinstance(item, dict):
+                continue
+            path = ("payload", "replacement_history", position)
+            origin = Origin(line.number, line.offset, line.length, path)
+            entry = _entry(item, origin, reading.measure, timestamp)
+            twin = next((place for place in waiting if reading.thread.entries[place].key == entry.key), None)
+            if twin is None:
+                is_summary = item_type(item) in COMPACTION_TYPES or (bool(summary) and summary in _text_of(item))
+                entry.typed, entry.summary, entry.compaction = False, is_summary, number
+                made.append(entry)
+            else:
+                waiting.remove(twin)
+                mark.preserved.append(twin)
+    else:
+        mark.preserved = _kept_prompts(reading)
+        if summary:
+            origin = Origin(line.number, line.offset, line.length, ("payload", "message"))
+            made.append(_summary(parts_of(summary), origin, reading.measure, timestamp, number))
+    mark.preserved.sort()
+    reading.thread.entries += made
+    reading.live = mark.preserved + list(range(mark.boundary, len(reading.thread.entries)))
+    summaries = [mark.boundary + position for position, entry in enumerate(made) if entry.summary]
+    mark.summary = summaries[-1] if summaries else None
+    reading.thread.marks.append(mark)
+
+
+def _summary(
+    contents: tuple[Content, ...], origin: Origin, measure: Measured, timestamp: float | None, number: int
+) -> Entry:
+    preview = preview_of(contents)
+    return Entry(
+        (origin,), Role.USER, measure(contents), preview, 0, timestamp=timestamp, summary=True, compaction=number
+    )
+
+
+def _text_of(item: Mapping[str, Any]) -> str:
+    return "\n".join(content.text for content in item_contents(item))
+
+
+def _kept_prompts(reading: Reading) -> list[int]:
+    """What a compaction without a replacement history kept: the initial context, and the newest typed prompts."""
+    live, entries = reading.live, reading.thread.entries
+    start = next((n for n, place in enumerate(live) if entries[place].typed), len(live))
+    kept = [place for place in live[:start] if entries[place].role is not Role.ASSISTANT and not entries[place].summary]
+    left = KEPT_PROMPT_BYTES
+    for place in reversed(live[start:]):
+        if entries[place].typed and left > 0:
+            kept.append(place)
+            left -= sum(block.n_bytes for block in entries[place].blocks)
+    return kept
+
+
+def _roll_back(reading: Reading, n_turns: int) -> None:
+    """The last ``n_turns`` turns left the conversation: everything from that prompt on."""
+    prompts = [position for position, place in enumerate(reading.live) if reading.thread.entries[place].typed]
+    if not n_turns or not prompts:
+        return
+    start = prompts[-min(n_turns, len(prompts))]
+    for place in reading.live[start:]:
+        reading.thread.entries[place].dropped = True
+    reading.live, reading.is_open = reading.live[:start], False

@@ -1,0 +1,57 @@
+"""Transcripts from conversations that were captured request by request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from sessions.engine.formats._preview import stem_of
+from sessions.engine.formats._thread import built
+from sessions.engine.types import Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.formats._exchanges import Conversation
+
+
+def transcripts_of(
+    conversations: Sequence[Conversation], format_name: str, name: str, measure: Measured
+) -> tuple[Transcript, ...]:
+    """One session per conversation; a file with several numbers them after its name."""
+    stem = stem_of(name)
+    found = []
+    for number, known in enumerate(conversations):
+        thread = known.finish()
+        messages, requests, compactions = built(thread)
+        models = Counter(known.models)
+        times = [t for t in (*(m.timestamp for m in messages), *(r.timestamp for r in requests)) if t is not None]
+        found.append(
+            Transcript(
+                id=stem if len(conversations) == 1 else f"{stem}.{number}",
+                format=format_name,
+                messages=messages,
+                requests=requests,
+                compactions=compactions,
+                title=next((entry.title for entry in thread.entries if entry.title and not entry.dropped), ""),
+                model=models.most_common(1)[0][0] if models else "",
+                system=measure(known.system),
+                started_at=min(times, default=None),
+                ended_at=max(times, default=None),
+                warnings=_warnings(known),
+            )
+        )
+    return tuple(found)
+
+
+def _warnings(known: Conversation) -> tuple[str, ...]:
+    n_dropped = sum(entry.dropped for entry in known.thread.entries)
+    notes = list(known.notes)
+    if n_dropped:
+        notes.append(
+            f"Messages that a later request left out at the end (rewound or tried again): {n_dropped}, not counted"
+        )
+    if known.n_cleared:
+        notes.append(f"Results cleared before recording: {known.n_cleared}; their content is not in this session")
+    return tuple(notes)

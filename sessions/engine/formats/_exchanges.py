@@ -1,0 +1,235 @@
+"""Conversations from requests that each send the whole list again, and their replies (replay-semantics 1).
+
+What a request repeats of the conversation so far is recognised and counted once.  Where a request leaves the end of
+the list out, that end was rewound; where it leaves out or changes what stands before something it repeats, the client
+compacted.  A request that shares nothing but system messages with the conversation starts another session.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats._anthropic_blocks import is_prompt, text_of
+from sessions.engine.formats._exchange_match import fresh_parts, key_of, twins_of
+from sessions.engine.formats._preview import preview_of, title_of
+from sessions.engine.formats._thread import Call, Entry, Mark, Thread
+from sessions.engine.types import Content, Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.types import Origin, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """How one API writes a message: its blocks, its role, whether it stands for what was compacted.
+
+    ``prefills``: assistant messages at the end of a request begin the pending reply.  ``stands_alone``: a summary is
+    sent with what stands before it in the list, and the model's answer to it was never asked for.  ``is_meta``: the
+    client's own words.  ``n_cleared``: how many results the client had cleared before it sent them.
+    """
+
+    contents: Callable[[Any], tuple[Content, ...]]
+    role: Callable[[Any], Role]
+    is_summary: Callable[[Any], bool] = lambda _: False
+    prefills: bool = False
+    stands_alone: bool = False
+    is_meta: Callable[[Any], bool] = lambda _: False
+    n_cleared: Callable[[tuple[Content, ...]], int] = lambda _: 0
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A message as it stands in the file."""
+
+    value: Any
+    origin: Origin
+    timestamp: float | None = None
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request and its reply; ``reply`` is None where it is not in the file.
+
+    ``follows`` names the response that the server continues, so that only what is new was sent; ``replaces`` says that
+    the reply is the new list (a compaction call); ``is_log`` that this is a record and nothing is pending.
+    """
+
+    sent: Sequence[Part] = ()
+    reply: Sequence[Part] | None = None
+    usage: Usage | None = None
+    model: str = ""
+    response_id: str = ""
+    timestamp: float | None = None
+    follows: str = ""
+    replaces: bool = False
+    is_log: bool = False
+    system: tuple[Content, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One session in the making; ``live`` are the places of what the newest list holds."""
+
+    wire: Wire
+    measure: Measured
+    thread: Thread = field(default_factory=Thread)
+    live: list[int] = field(default_factory=list)
+    replies: set[int] = field(default_factory=set)
+    responses: set[str] = field(default_factory=set)
+    system: tuple[Content, ...] = ()
+    models: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    n_cleared: int = 0
+    pending: Exchange | None = None
+
+    def finish(self) -> Thread:
+        """The thread, with the request that still waits for its reply."""
+        if self.pending:
+            n = len(self.thread.entries)
+            self.thread.calls.append(Call(n, n, self.pending.model, self.pending.timestamp))
+        return self.thread
+
+
+def conversations_of(exchanges: Iterable[Exchange], wire: Wire, measure: Measured) -> list[Conversation]:
+    """Sessions in the order they began; each exchange continues the newest one that it can.
+
+    A reply whose request is not in the file continues the newest session, whatever was sent.
+    """
+    found: list[Conversation] = []
+    for exchange in exchanges:
+        bare = found[-1] if found and not exchange.sent and not exchange.follows else None
+        home = bare or next((known for known in reversed(found) if _continues(known, exchange)), None)
+        if home is None:
+            home = Conversation(wire, measure)
+            found.append(home)
+        _add(home, exchange)
+    return found
+
+
+def entry_of(part: Part, contents: tuple[Content, ...], wire: Wire, measure: Measured) -> Entry:
+    """The message in the making of one part."""
+    role = wire.role(part.value)
+    prompt = role is Role.USER and is_prompt(contents) and not wire.is_summary(part.value)
+    meta = prompt and wire.is_meta(part.value)
+    texts = [content.text for content in contents if content.kind is Kind.TEXT]
+    return Entry(
+        origins=(part.origin,),
+        role=role,
+        blocks=measure(contents),
+        preview=preview_of(contents),
+        key=hash((role, contents)),
+        native_id=text_of(part.value.get("id")) if isinstance(part.value, dict) else "",
+        timestamp=part.timestamp,
+        title=title_of("\n".join(texts)) if prompt and not meta else "",
+        typed=prompt and not meta,
+        meta=meta,
+        summary=wire.is_summary(part.value),
+    )
+
+
+def _continues(known: Conversation, exchange: Exchange) -> bool:
+    if exchange.follows:
+        return exchange.follows in known.responses
+    entries = known.thread.entries
+    keys = {entries[place].key for place in known.live if entries[place].role is not Role.SYSTEM}
+    wire = known.wire
+    return any(key_of(wire, part) in keys for part in exchange.sent if wire.role(part.value) is not Role.SYSTEM)
+
+
+def _add(known: Conversation, exchange: Exchange) -> None:
+    known.system = exchange.system or known.system
+    known.notes += [note for note in exchange.notes if note not in known.notes]
+    known.models += [exchange.model] if exchange.model else []
+    appends = bool(exchange.follows) or not exchange.sent
+    fresh = [(part, None) for part in exchange.sent] if appends else fresh_parts(known, exchange.sent)
+    start = len(known.thread.entries)
+    for part, number in fresh:
+        _append(known, part, number)
+    _runs(known, start, exchange)
+    known.pending = None
+    if exchange.replaces and exchange.reply is not None:
+        _replace(known, exchange)
+    elif exchange.reply is not None:
+        _reply(known, exchange)
+    elif not exchange.is_log:
+        known.pending = exchange
+    known.responses |= {exchange.response_id} - {""}
+
+
+def _append(known: Conversation, part: Part, compaction: int | None = None) -> int:
+    place = len(known.thread.entries)
+    contents = known.wire.contents(part.value)
+    entry = entry_of(part, contents, known.wire, known.measure)
+    known.n_cleared += known.wire.n_cleared(contents)
+    before = known.thread.entries[-1] if known.thread.entries else None
+    if known.wire.stands_alone and entry.role is Role.ASSISTANT and before and before.summary:
+        compaction = before.compaction
+    entry.compaction = compaction
+    entry.typed = entry.typed and compaction is None
+    if entry.summary and compaction is None:
+        mark = Mark(place, len(known.thread.calls), summary=place, trigger="auto")
+        if known.wire.stands_alone:
+            mark.preserved, mark.outside, mark.trigger = list(known.live), True, None
+        known.thread.marks.append(mark)
+        entry.compaction = len(known.thread.marks) - 1
+    elif entry.summary and compaction is not None:
+        known.thread.marks[compaction].summary = place
+    known.thread.entries.append(entry)
+    known.live.append(place)
+    return place
+
+
+def _runs(known: Conversation, start: int, exchange: Exchange) -> None:
+    """A call for each run of assistant messages that a request brings: replies that were not captured."""
+    entries, calls = known.thread.entries, known.thread.calls
+    stop = len(entries)
+    while known.wire.prefills and not exchange.is_log and stop > start and entries[stop - 1].role is Role.ASSISTANT:
+        stop -= 1
+    for place in range(start, stop):
+        if entries[place].role is not Role.ASSISTANT or entries[place].compaction is not None:
+            continue
+        if calls and calls[-1].stop == place and calls[-1].first >= start:
+            calls[-1].stop = place + 1
+        else:
+            calls.append(Call(place, place + 1, exchange.model, entries[place].timestamp))
+    for mark in known.thread.marks:
+        if mark.boundary >= start:
+            mark.n_calls = sum(call.first < mark.boundary for call in calls)
+
+
+def _reply(known: Conversation, exchange: Exchange) -> None:
+    places = [_append(known, part) for part in exchange.reply or ()]
+    known.replies |= set(places)
+    entries = known.thread.entries
+    first = next((place for place in places if entries[place].role is Role.ASSISTANT), len(entries))
+    stop = next((p for p in range(first, len(entries)) if entries[p].role is not Role.ASSISTANT), len(entries))
+    call = Call(first, stop, exchange.model, exchange.timestamp, exchange.usage, response_id=exchange.response_id)
+    known.thread.calls.append(call)
+    for mark in known.thread.marks:
+        if mark.summary in places:
+            # The call that made a compaction item was still sent the whole list.
+            mark.n_calls = len(known.thread.calls)
+
+
+def _replace(known: Conversation, exchange: Exchange) -> None:
+    """A compaction call: its reply is the list from here on; the call's own context is not the conversation's."""
+    entries, parts = known.thread.entries, list(exchange.reply or ())
+    place, number = len(entries), len(known.thread.marks)
+    known.thread.calls.append(
+        Call(place, place, exchange.model, exchange.timestamp, exchange.usage, response_id=exchange.response_id)
+    )
+    twins = twins_of(known, known.live, parts)
+    mark = Mark(place, len(known.thread.calls), sorted(twins.values()), trigger="manual")
+    mark.tokens_before = exchange.usage.context if exchange.usage else None
+    known.live = list(mark.preserved)
+    known.thread.marks.append(mark)
+    for n, part in enumerate(parts):
+        if n in twins:
+            continue
+        made = _append(known, part, number)
+        mark.summary = made if entries[made].summary else mark.summary

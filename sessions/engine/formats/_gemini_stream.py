@@ -1,0 +1,138 @@
+"""Gemini CLI's ``--output-format stream-json``: events of one run, usage only at its end (formats 8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats._anthropic_blocks import is_prompt, target_of, text_of
+from sessions.engine.formats._gemini_parts import parts_of, usage_from
+from sessions.engine.formats._openai_usage import count_of
+from sessions.engine.formats._preview import preview_of, title_of
+from sessions.engine.formats._thread import Call, Entry, Thread
+from sessions.engine.formats._times import seconds
+from sessions.engine.jsonio import dumps
+from sessions.engine.types import Content, Kind, Origin, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Line
+    from sessions.engine.types import Usage
+
+EVENTS = frozenset({"init", "message", "tool_use", "tool_result", "error", "result"})
+
+
+@dataclass(slots=True)
+class Unit:
+    """Events that are one message: their values until it is complete, and where they stand."""
+
+    role: Role
+    values: list[Mapping[str, Any]]
+    origins: list[Origin]
+
+
+@dataclass(slots=True)
+class Run:
+    """What one pass over the events collects."""
+
+    units: list[Unit] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    model: str = ""
+    session: str = ""
+    total: Usage | None = None
+    n_screen: int = 0
+
+
+def is_event(value: Any) -> bool:
+    """Whether a line can be an event of such a run."""
+    return isinstance(value, dict) and text_of(value.get("type")) in EVENTS and "subtype" not in value
+
+
+def read_event(run: Run, line: Line, value: Mapping[str, Any]) -> None:
+    """Take one event; what the model says until the next result or prompt is one message."""
+    kind = text_of(value.get("type"))
+    origin = Origin(line.number, line.offset, line.length)
+    if kind == "init":
+        run.model = text_of(value.get("model")) or run.model
+        run.session = text_of(value.get("session_id")) or run.session
+    elif kind == "result":
+        run.total = _total(value.get("stats"))
+    elif kind in ("message", "tool_use", "tool_result"):
+        said = kind == "tool_use" or (kind == "message" and value.get("role") == "assistant")
+        role = Role.ASSISTANT if said else Role.USER
+        last = run.units[-1] if run.units else None
+        if last and role is Role.ASSISTANT and last.role is role:
+            last.values.append(value)
+            last.origins.append(origin)
+        else:
+            run.units.append(Unit(role, [value], [origin]))
+    elif kind in EVENTS:
+        run.n_screen += 1
+    else:
+        run.skipped.append(Skipped(line.number, line.offset, f"an event of unknown type {kind!r}"))
+
+
+def run_thread(run: Run, measure: Measured) -> Thread:
+    """The messages of a run; its total is the request's usage where there was only one."""
+    thread = Thread()
+    for unit in run.units:
+        contents = event_contents(unit.values)
+        prompt = unit.role is Role.USER and is_prompt(contents)
+        place, timestamp = len(thread.entries), seconds(unit.values[0].get("timestamp"))
+        title = title_of("\n".join(content.text for content in contents)) if prompt else ""
+        thread.entries.append(
+            Entry(
+                tuple(unit.origins), unit.role, measure(contents), preview_of(contents), timestamp=timestamp,
+                title=title, typed=prompt,
+            )
+        )  # fmt: skip
+        if unit.role is Role.ASSISTANT:
+            thread.calls.append(Call(place, place + 1, run.model, timestamp))
+    if len(thread.calls) == 1:
+        thread.calls[0].usage = run.total
+    return thread
+
+
+def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
+    """The blocks of one message: pieces of text joined, calls and results by their events."""
+    found: list[Content] = []
+    for value in values:
+        kind = value.get("type") if isinstance(value, dict) else ""
+        if kind == "tool_use":
+            found.append(_call(value))
+        elif kind == "tool_result":
+            found.append(_result(value))
+        else:
+            for piece in parts_of(value.get("content") if isinstance(value, dict) else value):
+                joins = found and found[-1].kind is piece.kind is Kind.TEXT
+                found[-1:] = [Content(Kind.TEXT, text=found[-1].text + piece.text)] if joins else [*found[-1:], piece]
+    return tuple(found)
+
+
+def _call(value: Mapping[str, Any]) -> Content:
+    arguments = value.get("parameters")
+    return Content(
+        Kind.TOOL_USE,
+        text=dumps(arguments) if arguments is not None else "",
+        name=text_of(value.get("tool_name")),
+        call_id=text_of(value.get("tool_id")),
+        target=target_of(arguments),
+    )
+
+
+def _result(value: Mapping[str, Any]) -> Content:
+    output, error = value.get("output"), value.get("error")
+    said = error if output is None and error is not None else output
+    text = said if isinstance(said, str) else dumps(said) if said is not None else ""
+    failed = value.get("status") == "error" or error is not None
+    return Content(Kind.TOOL_RESULT, text=text, call_id=text_of(value.get("tool_id")), is_error=failed)
+
+
+def _total(stats: Any) -> Usage | None:
+    """Tokens of the whole run; thoughts are what the total has beyond input and output."""
+    if not isinstance(stats, dict):
+        return None
+    sent, said, total = (count_of(stats.get(key)) for key in ("input_tokens", "output_tokens", "total_tokens"))
+    return usage_from(sent, count_of(stats.get("cached")), said, max(0, total - sent - said))

@@ -1,0 +1,172 @@
+"""A session in the making: messages, model calls and compactions in file order, before indices are known.
+
+Formats that read item by item collect a ``Thread``; ``built`` gives what a ``Transcript`` holds.  Entries that left
+the conversation (rolled back, on another branch) are ``dropped``: their calls are counted, but off the branch.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sessions.engine.formats._ids import unique_id
+from sessions.engine.types import Message, RecordedCompaction, Request, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.types import Block, Origin, Usage
+
+
+@dataclass(slots=True)
+class Entry:
+    """A message in the making; two with the same ``key`` say the same."""
+
+    origins: tuple[Origin, ...]
+    role: Role
+    blocks: tuple[Block, ...]
+    preview: str
+    key: int = 0
+    native_id: str = ""
+    timestamp: float | None = None
+    title: str = ""
+    typed: bool = False
+    meta: bool = False
+    summary: bool = False
+    compaction: int | None = None
+    dropped: bool = False
+
+
+@dataclass(slots=True)
+class Call:
+    """A model call: entries ``first`` to ``stop`` are its reply, the same where nothing of it was recorded.
+
+    ``failed``: aborted or failed without usage, which is not a request.
+    """
+
+    first: int
+    stop: int
+    model: str = ""
+    timestamp: float | None = None
+    usage: Usage | None = None
+    failed: bool = False
+    response_id: str = ""
+
+
+@dataclass(slots=True)
+class Mark:
+    """A compaction: entries below ``boundary`` left the context except ``preserved``; ``n_calls`` came before it.
+
+    ``tokens_before`` is the recorder's own figure; ``outside`` says that what it removed is not in the file, None that
+    this depends on whether anything stands before it.
+    """
+
+    boundary: int
+    n_calls: int
+    preserved: list[int] = field(default_factory=list)
+    summary: int | None = None
+    trigger: str | None = None
+    tokens_before: int | None = None
+    outside: bool | None = None
+
+
+@dataclass(slots=True)
+class Thread:
+    """What a format collects of one session."""
+
+    entries: list[Entry] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+
+
+def built(thread: Thread) -> tuple[tuple[Message, ...], tuple[Request, ...], tuple[RecordedCompaction, ...]]:
+    """Messages of the branch, all requests in file order, compactions of the branch (replay-semantics 1)."""
+    kept = [place for place, entry in enumerate(thread.entries) if not entry.dropped]
+    calls = [(n, call) for n, call in enumerate(thread.calls) if not call.failed]
+    requests = [_request(i, call, kept, len(thread.entries)) for i, (_, call) in enumerate(calls)]
+    numbers = [n for n, _ in calls]
+    compactions = [_compaction(mark, kept, numbers, requests) for mark in thread.marks]
+    return _messages(thread, kept), tuple(requests), tuple(compactions)
+
+
+def requests_of_runs(thread: Thread, model: str = "") -> None:
+    """One call per run of assistant entries, for files that say nothing about calls (replay-semantics 1)."""
+    for place, entry in enumerate(thread.entries):
+        if entry.role is not Role.ASSISTANT:
+            continue
+        if thread.calls and thread.calls[-1].stop == place:
+            thread.calls[-1].stop = place + 1
+        else:
+            thread.calls.append(Call(place, place + 1, model, entry.timestamp))
+
+
+def _messages(thread: Thread, kept: Sequence[int]) -> tuple[Message, ...]:
+    taken: set[str] = set()
+    messages = []
+    for index, place in enumerate(kept):
+        entry = thread.entries[place]
+        messages.append(
+            Message(
+                index=index,
+                id=unique_id(entry.native_id, _place_id(entry.origins[0]), taken),
+                role=entry.role,
+                blocks=entry.blocks,
+                origins=entry.origins,
+                preview=entry.preview,
+                timestamp=entry.timestamp,
+                typed=entry.typed,
+                meta=entry.meta,
+                summary=entry.summary,
+                compaction=entry.compaction,
+            )
+        )
+    return tuple(messages)
+
+
+def _place_id(origin: Origin) -> str:
+    return ".".join([f"L{origin.line}", *(str(step) for step in origin.path if isinstance(step, int))])
+
+
+def _request(index: int, call: Call, kept: Sequence[int], n_entries: int) -> Request:
+    """A call; one without recorded reply is on the branch only at the end, where it has seen all messages."""
+    first = bisect_left(kept, call.first)
+    n_messages = bisect_left(kept, call.stop) - first
+    return Request(
+        index=index,
+        message=first if n_messages else None,
+        usage=call.usage,
+        on_branch=n_messages > 0 or call.first == call.stop == n_entries,
+        response_id=call.response_id,
+        model=call.model,
+        timestamp=call.timestamp,
+        n_messages=max(1, n_messages),
+    )
+
+
+def _compaction(
+    mark: Mark, kept: Sequence[int], numbers: Sequence[int], requests: Sequence[Request]
+) -> RecordedCompaction:
+    n_before = bisect_left(numbers, mark.n_calls)
+    request = next((r.index for r in requests[n_before:] if r.on_branch), len(requests))
+    before = next((r.usage for r in reversed(requests[:n_before]) if r.on_branch and r.usage), None)
+    after = requests[request].usage if request < len(requests) else None
+    boundary = bisect_left(kept, mark.boundary)
+    computed = before.context + before.output if before else None
+    return RecordedCompaction(
+        boundary=boundary,
+        request=request,
+        message=_index(kept, mark.summary),
+        trigger=mark.trigger,
+        tokens_before=computed if mark.tokens_before is None else mark.tokens_before,
+        tokens_after=after.context if after else None,
+        preserved=tuple(index for place in mark.preserved if (index := _index(kept, place)) is not None),
+        outside=not boundary if mark.outside is None else mark.outside,
+    )
+
+
+def _index(kept: Sequence[int], place: int | None) -> int | None:
+    if place is None:
+        return None
+    index = bisect_left(kept, place)
+    return index if index < len(kept) and kept[index] == place else None

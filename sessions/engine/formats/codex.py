@@ -1,0 +1,80 @@
+"""Codex CLI rollouts: ``rollout-<time>-<id>.jsonl``, one ``{timestamp, type, payload}`` a line (formats 7).
+
+The context is the ``response_item`` lines alone, each a message; ``event_msg`` lines repeat them for the screen.  One
+model call is the run of items from the model up to the next ``token_count``, which is counted once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._anthropic_blocks import text_of
+from sessions.engine.formats._codex_build import transcript_of
+from sessions.engine.formats._codex_reading import Reading, read_line
+from sessions.engine.formats._jsonl import objects
+from sessions.engine.formats._openai_items import ITEM_TYPES, item_contents
+from sessions.engine.types import Parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Head, Source
+    from sessions.engine.types import Content, Message
+
+LINE_TYPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"})
+
+
+class Codex:
+    """The format's entry in the registry."""
+
+    name = "codex"
+    label = "Codex CLI rollout (JSONL)"
+    source = "Files of Codex CLI 0.2 to 0.144, ~/.codex/sessions"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Lines in Codex's envelope, or bare items after a line that opens a session."""
+        lines = [value for value in head.values if isinstance(value, dict)]
+        typed = [value for value in lines if text_of(value.get("type")) in LINE_TYPES]
+        fitting = [value for value in typed if isinstance(value.get("payload"), dict)]
+        if fitting:
+            kind = fitting[0]["type"]
+            return Sniff(
+                95, f"line {head.lines[head.values.index(fitting[0])].number} has `type: {kind}` and a payload"
+            )
+        if typed:
+            return Sniff(0, f"a line has `type: {typed[0]['type']}`, but no payload")
+        opens = bool(lines) and {"id", "timestamp"} <= lines[0].keys() and "type" not in lines[0]
+        if opens and any(text_of(value.get("type")) in ITEM_TYPES for value in lines[1:]):
+            return Sniff(85, "line 1 opens a session with an id, and response items follow (before the envelope)")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session: the items that are or were in its context."""
+        reading = Reading(measure)
+        for line, value in objects(source, reading.skipped):
+            read_line(reading, line, value)
+        transcript = transcript_of(reading, source.name)
+        found = (transcript,) if transcript.messages or transcript.requests else ()
+        return Parsed(self.name, found, tuple(reading.skipped), warnings=_notes(reading))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a message's item."""
+        del message
+        return tuple(content for value in values for content in item_contents(value))
+
+
+def _notes(reading: Reading) -> tuple[str, ...]:
+    notes = [
+        f"Lines of unknown type {kind!r}: {n_lines:,}, kept in the upload, not messages"
+        for kind, n_lines in reading.unknown.items()
+    ]
+    if reading.n_repeats:
+        notes.append(f"Token counts that repeat the call before: {reading.n_repeats:,}, counted once")
+    if reading.n_estimates:
+        notes.append(f"Token counts without a call (the client's estimate): {reading.n_estimates:,}, not counted")
+    return tuple(notes)
+
+
+FORMAT = Codex()

@@ -1,0 +1,72 @@
+"""The Gemini API: requests, responses, both, streams, and plain lists of contents such as checkpoints (formats 8).
+
+A content that starts with ``<state_snapshot>`` is what Gemini CLI compressed: what it stands for is not in the file.
+Reported input includes cached tokens; ``Usage.input`` does not, and thoughts are part of the output.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.errors import UnreadableInput
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._exchange_build import transcripts_of
+from sessions.engine.formats._exchanges import conversations_of
+from sessions.engine.formats._gemini_parts import content_of
+from sessions.engine.formats._gemini_shapes import GEMINI_WIRE, exchanges_of, is_recording, recorded, shape_of
+from sessions.engine.formats._jsonl import objects
+from sessions.engine.types import Origin, Parsed, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.formats._exchanges import Exchange
+    from sessions.engine.jsonio import Head, Source
+    from sessions.engine.types import Content, Message
+
+
+class GeminiAPI:
+    """The format's entry in the registry."""
+
+    name = "gemini_api"
+    label = "Gemini API request, response or contents (JSON)"
+    source = "POST …:generateContent, and checkpoints of Gemini CLI"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A document with the API's keys, or lines that record calls."""
+        lines = [value for value in head.values if isinstance(value, dict)]
+        if lines and all(is_recording(value) for value in lines):
+            return Sniff(90, f"lines record calls; line 1 is {lines[0]['method']}")
+        return shape_of(head.document) if head.document is not None else None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The sessions of the file; contents that several requests send are counted once."""
+        skipped: list[Skipped] = []
+        document = source.head().document
+        if document is None or is_recording(document):
+            exchanges = _recordings(source, skipped)
+        elif isinstance(document, (dict, list)):
+            exchanges = exchanges_of(document, Origin(1, 0, source.size))
+        else:
+            raise UnreadableInput("neither a request nor a response nor contents", next_step="Check the file's format")
+        conversations = conversations_of(exchanges, GEMINI_WIRE, measure)
+        return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of one content, or of a reply's chunks."""
+        del message
+        return tuple(content for value in values for content in content_of(value))
+
+
+def _recordings(source: Source, skipped: list[Skipped]) -> list[Exchange]:
+    found = []
+    for line, value in objects(source, skipped):
+        if is_recording(value):
+            found.append(recorded(value, Origin(line.number, line.offset, line.length)))
+        else:
+            skipped.append(Skipped(line.number, line.offset, "an object that is not a recorded call"))
+    return found
+
+
+FORMAT = GeminiAPI()

@@ -1,0 +1,183 @@
+"""Gemini CLI sessions: the old JSON file, the newer log (JSONL), and the events of ``stream-json`` (formats 8).
+
+A call and its result stand in the same record; they are two messages.  Reported input includes cached tokens;
+``Usage.input`` does not, and thoughts are part of the output.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.errors import UnreadableInput
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._anthropic_blocks import text_of
+from sessions.engine.formats._gemini_records import SCREEN_TYPES, TYPES, Log, record_contents
+from sessions.engine.formats._gemini_stream import Run, event_contents, is_event, read_event, run_thread
+from sessions.engine.formats._jsonl import objects
+from sessions.engine.formats._preview import stem_of, title_of
+from sessions.engine.formats._thread import Thread, built
+from sessions.engine.types import Origin, Parsed, Skipped, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Head, Line, Source
+    from sessions.engine.types import Content, Message
+
+    Value = Mapping[str, Any]
+
+
+class GeminiCLI:
+    """The format's entry in the registry."""
+
+    name = "gemini_cli"
+    label = "Gemini CLI session (JSON, JSONL or stream-json)"
+    source = "Files of Gemini CLI 0.1 to 0.61, ~/.gemini/tmp/…/chats, and --output-format stream-json"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A session document, a log that opens with its metadata, or a run's events."""
+        document = head.document
+        if isinstance(document, dict) and _is_session(document):
+            return Sniff(95, "sessionId, and messages of type user and gemini")
+        lines = [value for value in head.values if isinstance(value, dict)]
+        if not lines:
+            return None
+        if _is_metadata(lines[0]) and any("$set" in v or "$rewindTo" in v or _is_record(v) for v in lines):
+            return Sniff(95, "line 1 has sessionId and projectHash, and records follow")
+        if lines[0].get("type") == "init" and "session_id" in lines[0] and all(is_event(v) for v in lines):
+            return Sniff(93, "line 1 has `type: init` and a session_id, and events follow")
+        return Sniff(0, "it has sessionId and projectHash, but no messages") if _is_metadata(lines[0]) else None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session."""
+        head = source.head()
+        skipped: list[Skipped] = []
+        lines = [value for value in head.values if isinstance(value, dict)]
+        if isinstance(head.document, dict) and "messages" in head.document:
+            transcript = _from_document(head.document, source, measure, skipped)
+        elif lines and sum(is_event(value) and not _is_record(value) for value in lines) * 2 > len(lines):
+            transcript = _from_events(source, measure, skipped)
+        elif lines:
+            transcript = _from_log(source, measure, skipped)
+        else:
+            raise UnreadableInput("neither a session nor a log nor events", next_step="Check the file's format")
+        return Parsed(self.name, (transcript,) if transcript.messages else (), tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a record's reply or of its results, or of a run's events."""
+        if message.origins[0].path or any(_is_record(value) for value in values):
+            return tuple(content for value in values for content in record_contents(value, message.role))
+        return event_contents(values)
+
+
+def _is_metadata(value: Value) -> bool:
+    return isinstance(value.get("sessionId"), str) and isinstance(value.get("projectHash"), str) and "type" not in value
+
+
+def _is_record(value: Any) -> bool:
+    """A message of a session: its type, and an id or content of its own, which no event of a run has."""
+    return isinstance(value, dict) and text_of(value.get("type")) in TYPES and ("id" in value or "content" in value)
+
+
+def _is_session(document: Value) -> bool:
+    messages = document.get("messages")
+    return isinstance(document.get("sessionId"), str) and isinstance(messages, list) and any(map(_is_record, messages))
+
+
+def _from_document(document: Value, source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:
+    log = Log(measure)
+    messages = document["messages"]
+    for position, value in enumerate(messages if isinstance(messages, list) else ()):
+        _accept(log, value, Origin(1, 0, source.size, ("messages", position)), skipped)
+    return _session(log, dict(document), source.name)
+
+
+def _from_log(source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:
+    log, metadata = Log(measure), {}
+    for line, value in objects(source, skipped):
+        patch = value.get("$set")
+        rewound = value.get("$rewindTo")
+        if isinstance(rewound, str):
+            log.rewind(rewound)
+        elif isinstance(patch, dict):
+            metadata.update({key: item for key, item in patch.items() if key != "messages"})
+            _replace(log, patch.get("messages"), _origin(line, "$set", "messages"))
+        elif _is_metadata(value):
+            metadata.update({key: item for key, item in value.items() if key != "messages"})
+            _replace(log, value.get("messages") or None, _origin(line, "messages"))
+        else:
+            _accept(log, value, _origin(line), skipped)
+    return _session(log, metadata, source.name)
+
+
+def _from_events(source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:
+    run = Run(skipped=skipped)
+    for line, value in objects(source, skipped):
+        read_event(run, line, value)
+    thread = run_thread(run, measure)
+    notes = []
+    if run.total and len(thread.calls) != 1:
+        total = f"{run.total.context:,} input and {run.total.output:,} output tokens over {len(thread.calls)} requests"
+        notes.append(f"The run reports only its total: {total}")
+    return _transcript(thread, run.session or stem_of(source.name), run.model, "", notes)
+
+
+def _accept(log: Log, value: Any, origin: Origin, skipped: list[Skipped]) -> None:
+    if _is_record(value):
+        log.accept(value, origin)
+    elif isinstance(value, dict) and text_of(value.get("type")) in SCREEN_TYPES:
+        log.n_screen += 1
+    else:
+        skipped.append(Skipped(origin.line, origin.offset, "neither a record of a message nor a change to one"))
+
+
+def _replace(log: Log, messages: Any, at: Origin) -> None:
+    if not isinstance(messages, list):
+        return
+    log.replace(
+        [
+            (value, Origin(at.line, at.offset, at.length, (*at.path, position)))
+            for position, value in enumerate(messages)
+            if _is_record(value)
+        ]
+    )
+
+
+def _session(log: Log, metadata: Value, name: str) -> Transcript:
+    thread = log.thread()
+    notes = []
+    if log.n_screen:
+        notes.append(f"Records for the screen (info, error, warning): {log.n_screen}, not context")
+    n_dropped = sum(entry.dropped for entry in thread.entries)
+    if n_dropped:
+        notes.append(f"Messages that a rewind took off: {n_dropped}; their requests are counted")
+    native_id = text_of(metadata.get("sessionId")) or stem_of(name)
+    return _transcript(thread, native_id, "", title_of(text_of(metadata.get("summary"))), notes)
+
+
+def _transcript(thread: Thread, native_id: str, model: str, title: str, notes: Sequence[str]) -> Transcript:
+    messages, requests, compactions = built(thread)
+    models = Counter(request.model for request in requests if request.model)
+    times = [message.timestamp for message in messages if message.timestamp is not None]
+    titles = (entry.title for entry in thread.entries if entry.title and not entry.dropped)
+    return Transcript(
+        id=native_id,
+        format="gemini_cli",
+        messages=messages,
+        requests=requests,
+        compactions=compactions,
+        title=title or next(titles, ""),
+        model=models.most_common(1)[0][0] if models else model,
+        started_at=min(times, default=None),
+        ended_at=max(times, default=None),
+        warnings=tuple(notes),
+    )
+
+
+def _origin(line: Line, *path: str) -> Origin:
+    return Origin(line.number, line.offset, line.length, path)
+
+
+FORMAT = GeminiCLI()

@@ -1,0 +1,110 @@
+"""pi sessions: one entry a line, linear (version 1) or a tree (version 2 and 3) (formats 11).
+
+The context after a compaction is its summary, the entries kept before its line, and what follows.  Usage is input,
+cacheRead and cacheWrite apart; replies that were aborted or failed without usage are not requests.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._anthropic_blocks import text_of
+from sessions.engine.formats._jsonl import objects
+from sessions.engine.formats._pi_messages import ROLES, pi_contents
+from sessions.engine.formats._pi_tree import Reading, read_entry, settle_branch
+from sessions.engine.formats._preview import stem_of, title_of
+from sessions.engine.formats._thread import built
+from sessions.engine.types import Parsed, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Head, Source
+    from sessions.engine.types import Content, Message
+
+FOREIGN_KEYS = ("sessionId", "uuid", "parentUuid", "payload")
+
+
+class Pi:
+    """The format's entry in the registry."""
+
+    name = "pi"
+    label = "pi session (JSONL)"
+    source = "Files of pi, versions 1 and 3, ~/.pi/agent/sessions"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A session line, or lines of type message whose message has one of pi's roles."""
+        lines = [value for value in head.values if isinstance(value, dict)]
+        entries = [value for value in lines if _is_message(value)]
+        opened = bool(lines) and lines[0].get("type") == "session" and isinstance(lines[0].get("id"), str)
+        if opened and (entries or "cwd" in lines[0]):
+            return Sniff(95, f"line {head.lines[0].number} has `type: session` with an id, and entries follow")
+        if entries and ("parentId" in entries[0] or any(_is_pi(value["message"]) for value in entries)):
+            return Sniff(80, "lines have `type: message` and a message with pi's roles or blocks")
+        return Sniff(0, "lines have a message, but nothing of pi's") if entries else None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session: the branch that the last entry stands on."""
+        reading = Reading(measure)
+        for line, value in objects(source, reading.skipped):
+            read_entry(reading, line, value)
+        settle_branch(reading)
+        transcript = _transcript(reading, source.name)
+        notes = [f"Entries of unknown type {kind!r}: {n:,}, kept in the upload" for kind, n in reading.unknown.items()]
+        found = (transcript,) if transcript.messages else ()
+        return Parsed(self.name, found, tuple(reading.skipped), warnings=tuple(notes))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a message or of what another entry puts into the context."""
+        del message
+        return tuple(content for value in values for content in pi_contents(value))
+
+
+def _is_message(value: Mapping[str, Any]) -> bool:
+    message = value.get("message")
+    return (
+        value.get("type") == "message"
+        and isinstance(message, dict)
+        and text_of(message.get("role")) in ROLES
+        and not any(key in value for key in FOREIGN_KEYS)
+    )
+
+
+def _is_pi(message: Mapping[str, Any]) -> bool:
+    return message["role"] in ("toolResult", "bashExecution") or "stopReason" in message
+
+
+def _transcript(reading: Reading, name: str) -> Transcript:
+    messages, requests, compactions = built(reading.thread)
+    models = Counter(request.model for request in requests if request.model)
+    times = [message.timestamp for message in messages if message.timestamp is not None]
+    titles = (entry.title for entry in reading.thread.entries if entry.title and not entry.dropped)
+    return Transcript(
+        id=text_of(reading.header.get("id")) or stem_of(name),
+        format="pi",
+        messages=messages,
+        requests=requests,
+        compactions=compactions,
+        title=title_of(reading.name) or next(titles, ""),
+        model=models.most_common(1)[0][0] if models else text_of(reading.header.get("modelId")),
+        started_at=min(times, default=None),
+        ended_at=max(times, default=None),
+        warnings=_warnings(reading),
+    )
+
+
+def _warnings(reading: Reading) -> tuple[str, ...]:
+    n_failed = sum(call.failed for call in reading.thread.calls)
+    n_left = sum(entry.dropped for entry in reading.thread.entries)
+    notes = []
+    if n_failed:
+        notes.append(f"Replies aborted or failed without usage: {n_failed}; not counted as requests")
+    if n_left:
+        notes.append(f"Messages on branches that the session left: {n_left}; their requests are counted")
+    return tuple(notes)
+
+
+FORMAT = Pi()

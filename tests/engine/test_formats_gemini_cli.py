@@ -1,0 +1,97 @@
+"""Gemini CLI: the old file, the log with its rewinds and replacements, the events of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sessions.engine.reading import read_contents, read_transcripts
+from sessions.engine.types import Kind, Role, Usage
+
+if TYPE_CHECKING:
+    from sessions.engine.types import Parsed, Transcript
+
+FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "gemini_cli"
+
+
+def parsed(name: str) -> Parsed:
+    with (FIXTURES / name).open("rb") as file:
+        return read_transcripts(file, name)
+
+
+def session(name: str) -> Transcript:
+    (found,) = parsed(name).transcripts
+    return found
+
+
+def test_a_record_is_a_reply_and_its_results() -> None:
+    old = session("session.json")
+    assert [message.id for message in old.messages] == ["m1", "m3", "m3.results", "m4", "m6", "m7"]
+    kinds = [[str(leaf.kind) for leaf in message.leaves()] for message in old.messages[:3]]
+    assert kinds == [
+        ["text", "image"], ["thinking", "text", "tool_use", "tool_use", "tool_use", "tool_use"],
+        ["tool_result", "tool_result", "text", "image", "tool_result"],
+    ]  # fmt: skip
+    assert sorted(old.messages[1].call_ids()) == ["c1", "c2", "c3", "c4"]
+    assert [(block.call_id, block.is_error) for block in old.messages[2].blocks] == [
+        ("c1", False), ("c2", False), ("c3", True),
+    ]  # fmt: skip
+    assert (old.id, old.title, old.model) == ("gem-1", "What is in these?", "gemini-2.5-pro")
+    assert old.warnings == ("Records for the screen (info, error, warning): 2, not context",)
+    with (FIXTURES / "session.json").open("rb") as file:
+        thought, *_ = read_contents(file, "gemini_cli", old.messages[1])
+    assert (thought.kind, thought.text) == (Kind.THINKING, "Reading\nboth files")
+
+
+def test_tokens_of_a_record_include_the_cached_ones() -> None:
+    old = session("session.json")
+    assert [(r.message, r.usage) for r in old.requests] == [
+        (1, Usage(700, 300, 0, 27, reasoning=7)), (3, Usage(300, 900, 0, 5)), (5, None),
+    ]  # fmt: skip
+
+
+def test_the_last_writing_of_a_record_counts_and_a_rewind_takes_off() -> None:
+    log = session("log.jsonl")
+    assert [message.id for message in log.messages] == [
+        "a1", "a2", "a2.results", "a3", "a6", "a7", "s1", "s2", "a8", "a9",
+    ]  # fmt: skip
+    assert [(r.message, r.on_branch, r.usage and r.usage.context) for r in log.requests] == [
+        (1, True, 100), (3, True, 140), (None, False, 160), (5, True, 161), (9, True, 70),
+    ]  # fmt: skip
+    assert log.messages[2].preview == "a b"
+    assert log.title == "A short session"
+    assert log.warnings == (
+        "Records for the screen (info, error, warning): 1, not context",
+        "Messages that a rewind took off: 2; their requests are counted",
+    )
+    assert [skipped.reason for skipped in parsed("log.jsonl").skipped] == [
+        "neither a record of a message nor a change to one"
+    ]
+
+
+def test_a_replaced_list_is_a_compression() -> None:
+    log = session("log.jsonl")
+    (compaction,) = log.compactions
+    assert (compaction.boundary, compaction.preserved, compaction.message, compaction.request) == (6, (4, 5), 6, 4)
+    assert (compaction.tokens_before, compaction.tokens_after) == (169, 70)
+    assert [(m.compaction, m.summary) for m in log.messages[6:9]] == [(0, True), (0, False), (None, False)]
+
+
+def test_events_of_a_run() -> None:
+    run = session("stream_json.jsonl")
+    assert [(message.role, len(message.blocks)) for message in run.messages] == [
+        (Role.USER, 1), (Role.ASSISTANT, 3), (Role.USER, 1), (Role.USER, 1), (Role.ASSISTANT, 1),
+    ]  # fmt: skip
+    assert run.messages[1].preview == "I will look. · ls: /x · ls: {}"
+    assert [origin.line for origin in run.messages[1].origins] == [3, 4, 5, 6]
+    assert [sorted(message.result_ids()) for message in run.messages[2:4]] == [["t1"], ["t2"]]
+    assert run.messages[3].blocks[0].is_error
+    assert [(r.message, r.usage) for r in run.requests] == [(1, None), (4, None)]
+    assert run.warnings == ("The run reports only its total: 300 input and 30 output tokens over 2 requests",)
+    assert (run.id, run.model) == ("run-1", "gemini-2.5-flash")
+
+
+def test_the_total_of_a_run_with_one_reply_is_its_usage() -> None:
+    run = session("stream_json_one_reply.jsonl")
+    assert [r.usage for r in run.requests] == [Usage(30, 20, 0, 10, reasoning=6)]
+    assert not run.warnings
