@@ -206,10 +206,11 @@ def _roots(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Any, Origin
 
 def _read_history(reading: Reading, holder: Any, origin: Origin, stem: str) -> None:
     run = Run(reading)
-    events = _events_of(holder) or []
+    events: list[Any] = holder
     stem_path: tuple[str | int, ...] = ()
     if isinstance(holder, dict):
-        stem_path = (next(key for key in HISTORY_KEYS if holder.get(key) is events),)
+        stem_path = (next(key for key in HISTORY_KEYS if isinstance(holder.get(key), list)),)
+        events = holder[str(stem_path[0])]
     for position, item in enumerate(events):
         path = (*stem_path, position)
         if isinstance(item, list):
