@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.formats._anthropic_blocks import target_of, text_of
 from sessions.engine.formats._counts import count_of, inclusive_usage
 from sessions.engine.formats._pictures import media_link
+from sessions.engine.formats._values import as_dict, as_list
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Role
 
@@ -65,13 +66,13 @@ def is_prompt_event(event: Event) -> bool:
 
 def response_of(event: Event) -> Event:
     """The model's response that an action carries, empty where it does not."""
-    return _dict(_dict(event.get("tool_call_metadata")).get("model_response"))
+    return as_dict(as_dict(event.get("tool_call_metadata")).get("model_response"))
 
 
 def response_usage(response: Event) -> Usage | None:
     """Usage of one call; prompt tokens include cached ones, whose counts stand in either provider's field."""
-    usage = _dict(response.get("usage"))
-    details = _dict(usage.get("prompt_tokens_details"))
+    usage = as_dict(response.get("usage"))
+    details = as_dict(usage.get("prompt_tokens_details"))
     return inclusive_usage(
         count_of(usage.get("prompt_tokens")),
         count_of(usage.get("completion_tokens")),
@@ -82,7 +83,7 @@ def response_usage(response: Event) -> Usage | None:
 
 def forgotten_ids(event: Event) -> set[str]:
     """Ids of the events that a condensation takes out: a list, or a range of numbers with both ends."""
-    args = _dict(event.get("args"))
+    args = as_dict(event.get("args"))
     listed = args.get("forgotten_event_ids")
     if isinstance(listed, list):
         return {str(number) for number in listed if isinstance(number, (int, str))}
@@ -94,10 +95,10 @@ def forgotten_ids(event: Event) -> set[str]:
 
 def tool_definitions(event: Event) -> tuple[Content, ...]:
     """Tool definitions in the system event, each as compact JSON under its name."""
-    tools = _dict(event.get("args")).get("tools")
+    tools = as_dict(event.get("args")).get("tools")
     return tuple(
-        Content(Kind.TEXT, text=dumps(tool), name=text_of(_dict(_dict(tool).get("function")).get("name")))
-        for tool in (tools if isinstance(tools, list) else [])
+        Content(Kind.TEXT, text=dumps(tool), name=text_of(as_dict(as_dict(tool).get("function")).get("name")))
+        for tool in as_list(tools)
     )
 
 
@@ -106,10 +107,10 @@ def _is_action(event: Event) -> bool:
 
 
 def _action(event: Event) -> tuple[Content, ...]:
-    args = _dict(event.get("args"))
+    args = as_dict(event.get("args"))
     if event["action"] in ("system", "message"):
         return (*_text(args.get("content") or event.get("message")), *_images(args.get("image_urls")))
-    metadata = _dict(event.get("tool_call_metadata"))
+    metadata = as_dict(event.get("tool_call_metadata"))
     if not metadata and event.get("source") != "agent":
         return _text(args.get("command") or event.get("message"))
     said, call = _from_response(event, metadata)
@@ -126,13 +127,13 @@ def _action(event: Event) -> tuple[Content, ...]:
 def _from_response(event: Event, metadata: Event) -> tuple[tuple[Content, ...], Content | None]:
     """What the response says before its first call, and the call this event is about."""
     choices = response_of(event).get("choices")
-    message = _dict(_dict(choices[0] if isinstance(choices, list) and choices else None).get("message"))
+    message = as_dict(as_dict(choices[0] if isinstance(choices, list) and choices else None).get("message"))
     calls = message.get("tool_calls")
     wanted = text_of(metadata.get("tool_call_id"))
-    for position, call in enumerate(calls if isinstance(calls, list) else []):
-        function = _dict(_dict(call).get("function"))
+    for position, call in enumerate(as_list(calls)):
+        function = as_dict(as_dict(call).get("function"))
         arguments = function.get("arguments")
-        if _dict(call).get("id") == wanted and arguments is not None:
+        if as_dict(call).get("id") == wanted and arguments is not None:
             text = arguments if isinstance(arguments, str) else dumps(arguments)
             name = text_of(function.get("name")) or text_of(metadata.get("function_name"))
             return (_said(message) if position == 0 else ()), _call(text, name, wanted)
@@ -159,12 +160,12 @@ def _call(arguments: str, name: str, call_id: str) -> Content:
 
 
 def _observation(event: Event) -> tuple[Content, ...]:
-    extras = _dict(event.get("extras"))
+    extras = as_dict(event.get("extras"))
     text = _text(event.get("content") if event.get("content") is not None else event.get("message"))
     if event.get("observation") == "recall":
         return (*text, *_recalled(extras))
     pictures = _images(extras.get("image_urls")) or _images([extras.get("screenshot") or extras.get("set_of_marks")])
-    call_id = text_of(_dict(event.get("tool_call_metadata")).get("tool_call_id"))
+    call_id = text_of(as_dict(event.get("tool_call_metadata")).get("tool_call_id"))
     cause = event.get("cause")
     if not call_id and isinstance(cause, int) and not isinstance(cause, bool):
         call_id = str(cause)
@@ -180,12 +181,12 @@ def _recalled(extras: Event) -> tuple[Content, ...]:
     """What a recall put into the prompt: the repository's instructions and triggered knowledge."""
     knowledge = extras.get("microagent_knowledge")
     texts = [extras.get("repo_instructions"), extras.get("additional_agent_instructions")]
-    texts += [_dict(item).get("content") for item in (knowledge if isinstance(knowledge, list) else [])]
+    texts += [as_dict(item).get("content") for item in as_list(knowledge)]
     return tuple(block for text in texts for block in _text(text))
 
 
 def _images(links: Any) -> tuple[Content, ...]:
-    found = links if isinstance(links, list) else []
+    found = as_list(links)
     return tuple(media_link(link, kind=Kind.IMAGE) for link in found if isinstance(link, str) and link)
 
 
@@ -195,7 +196,3 @@ def _text(value: Any) -> tuple[Content, ...]:
     if isinstance(value, str):
         return (Content(Kind.TEXT, text=value),)
     return (Content(Kind.OPAQUE, text=dumps(value)),)
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

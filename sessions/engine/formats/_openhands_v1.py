@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.formats._anthropic_blocks import opaque, target_of, text_of
 from sessions.engine.formats._counts import count_of, inclusive_usage
 from sessions.engine.formats._pictures import media_link
+from sessions.engine.formats._values import as_dict, as_list
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Role
 
@@ -42,7 +43,7 @@ def role_of(event: Event) -> Role | None:
     if kind == "ActionEvent":
         return Role.ASSISTANT
     if kind == "MessageEvent":
-        native = text_of(_dict(event.get("llm_message")).get("role"))
+        native = text_of(as_dict(event.get("llm_message")).get("role"))
         return _ROLES.get(native, Role.USER if native else _ROLES.get(_source_role(event), Role.USER))
     return Role.USER if kind in CONTEXT_KINDS else None
 
@@ -75,10 +76,7 @@ def forgotten_ids(event: Event) -> set[str]:
 def tool_definitions(event: Event) -> tuple[Content, ...]:
     """Tool definitions in the system prompt's event, each as compact JSON under its name."""
     tools = event.get("tools")
-    return tuple(
-        Content(Kind.TEXT, text=dumps(tool), name=_tool_name(_dict(tool)))
-        for tool in (tools if isinstance(tools, list) else [])
-    )
+    return tuple(Content(Kind.TEXT, text=dumps(tool), name=_tool_name(as_dict(tool))) for tool in as_list(tools))
 
 
 class Spending:
@@ -97,8 +95,8 @@ class Spending:
         """Take in a state update; other events and totals that do not belong to the agent change nothing."""
         if event.get("key") != "stats":
             return
-        metrics = _dict(_dict(_dict(event.get("value")).get("usage_to_metrics")).get("default"))
-        usage = _dict(metrics.get("accumulated_token_usage"))
+        metrics = as_dict(as_dict(as_dict(event.get("value")).get("usage_to_metrics")).get("default"))
+        usage = as_dict(metrics.get("accumulated_token_usage"))
         if not usage:
             return
         keys = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
@@ -125,20 +123,20 @@ def _source_role(event: Event) -> str:
 
 
 def _message(event: Event) -> tuple[Content, ...]:
-    message = _dict(event.get("llm_message"))
+    message = as_dict(event.get("llm_message"))
     calls = message.get("tool_calls")
     return (
         *_thinking(message, ""),
         *_parts(message.get("content")),
         *_parts(event.get("extended_content")),
-        *(_call(_dict(call), "", "") for call in (calls if isinstance(calls, list) else [])),
+        *(_call(as_dict(call), "", "") for call in as_list(calls)),
     )
 
 
 def _action(event: Event) -> tuple[Content, ...]:
     said = _parts(event.get("thought"))
     text = "\n".join(content.text for content in said)
-    call = _call(_dict(event.get("tool_call")), text_of(event.get("tool_name")), text_of(event.get("tool_call_id")))
+    call = _call(as_dict(event.get("tool_call")), text_of(event.get("tool_name")), text_of(event.get("tool_call_id")))
     if not call.text and event.get("action") is not None:
         call = Content(
             Kind.TOOL_USE, dumps(event["action"]), call.name, call.call_id, target=target_of(event["action"])
@@ -150,7 +148,7 @@ def _thinking(holder: Event, said: str) -> tuple[Content, ...]:
     """Thinking once: blocks with their signatures, else the plain text, unless what is said repeats it."""
     blocks = holder.get("thinking_blocks")
     found = []
-    for block in blocks if isinstance(blocks, list) else []:
+    for block in as_list(blocks):
         if isinstance(block, dict) and block.get("type") == "thinking":
             text, signature = text_of(block.get("thinking")), text_of(block.get("signature"))
             found.append(Content(Kind.THINKING, text=text, payload=signature))
@@ -166,7 +164,7 @@ def _thinking(holder: Event, said: str) -> tuple[Content, ...]:
 
 
 def _call(call: Event, name: str, call_id: str) -> Content:
-    function = _dict(call.get("function"))
+    function = as_dict(call.get("function"))
     arguments = call.get("arguments", function.get("arguments"))
     text = arguments if isinstance(arguments, str) else dumps(arguments) if arguments is not None else ""
     try:
@@ -189,7 +187,7 @@ def _result(event: Event) -> Content:
         parts, failed = _parts(refused), True
     else:
         observation = event.get("observation")
-        held = _dict(observation)
+        held = as_dict(observation)
         content = next((held[key] for key in ("content", "output", "result") if held.get(key)), None)
         parts = _parts(content if content is not None else observation if not held else None)
         if not parts and held and "content" not in held:
@@ -216,8 +214,4 @@ def _parts(content: Any) -> tuple[Content, ...]:
 
 
 def _tool_name(tool: Event) -> str:
-    return text_of(tool.get("name")) or text_of(_dict(tool.get("function")).get("name")) or text_of(tool.get("title"))
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return text_of(tool.get("name")) or text_of(as_dict(tool.get("function")).get("name")) or text_of(tool.get("title"))

@@ -20,6 +20,7 @@ from sessions.engine.formats._history import History
 from sessions.engine.formats._jsonl import values
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import as_dict, as_list
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
@@ -86,8 +87,7 @@ class Run:
             index = self.history.add(role, v0.contents_of_event(event), [origin], typed=typed, **facts)
         if role is Role.SYSTEM:
             self.system += v0.tool_definitions(event)
-            version = event["args"].get("openhands_version") if isinstance(event.get("args"), dict) else None
-            self.client = text_of(version) or self.client
+            self.client = text_of(as_dict(event.get("args")).get("openhands_version")) or self.client
         self.history.remember(v0.event_id(event), index)
 
     def _take_v1(self, event: Event, origin: Origin) -> None:
@@ -132,9 +132,8 @@ class Run:
         if not history.messages:
             return
         _fill_usage(history, holder)
-        config = holder.get("metadata") if isinstance(holder.get("metadata"), dict) else {}
-        llm = config.get("llm_config") if isinstance(config, dict) else None
-        model = "" if any(r.model for r in history.requests) else text_of(llm.get("model") if llm else "")
+        config = as_dict(as_dict(holder.get("metadata")).get("llm_config"))
+        model = "" if any(r.model for r in history.requests) else text_of(config.get("model"))
         system = self.reading.measure(self.system)
         made = history.transcript(native_id, "openhands", system=system, client=self.client, model=model)
         self.reading.transcripts.append(made)
@@ -218,7 +217,7 @@ def _read_history(reading: Reading, holder: Any, origin: Origin, stem: str) -> N
                 run.take(event, Origin(origin.line, origin.offset, origin.length, (*path, side)))
         else:
             run.take(item, Origin(origin.line, origin.offset, origin.length, path))
-    named = holder if isinstance(holder, dict) else {}
+    named = as_dict(holder)
     run.finish(text_of(named.get("instance_id")) or text_of(named.get("id")) or stem, named)
 
 
@@ -246,16 +245,14 @@ def _has_v0(events: Sequence[Any]) -> bool:
 
 
 def _summary_v0(event: Event) -> tuple[Content, ...]:
-    args = event.get("args")
-    summary = text_of(args.get("summary")) if isinstance(args, dict) else ""
+    summary = text_of(as_dict(event.get("args")).get("summary"))
     return (Content(Kind.TEXT, text=summary),) if summary else ()
 
 
 def _fill_usage(history: History, holder: Event) -> None:
     """Give replies without usage that of ``metrics.token_usages``, by response id, or in order where each has one."""
-    metrics = holder.get("metrics")
-    listed = metrics.get("token_usages") if isinstance(metrics, dict) else None
-    usages = [usage for usage in listed if isinstance(usage, dict)] if isinstance(listed, list) else []
+    listed = as_list(as_dict(holder.get("metrics")).get("token_usages"))
+    usages = [usage for usage in listed if isinstance(usage, dict)]
     by_id = {text_of(usage.get("response_id")): usage for usage in usages}
     for position, request in enumerate(history.requests):
         if request.usage is not None:
