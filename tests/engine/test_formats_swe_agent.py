@@ -36,7 +36,8 @@ def test_another_agent_is_a_session_of_its_own() -> None:
     main, reviewer = read("swe_agent/tools.json").transcripts
     assert (reviewer.parent_id, reviewer.title, len(reviewer.messages)) == (main.id, "reviewer", 2)
     assert main.warnings == (
-        "The file reports totals of the run only (900 tokens sent and 40 received in 2 calls): no usage of single calls",
+        "The file reports totals of the run only (900 tokens sent and 40 received in 2 calls): "
+        "no usage of single calls",
     )
     assert reviewer.warnings == ()
 
