@@ -134,10 +134,8 @@ class Weighed:
         if message.summary:
             return {SUMMARY: total}
         shares = _estimate_by_kind(message, self.ratio, self.model)
-        if self.labels[message.index] is not Label.MEASURED:
-            return _fill(shares, total)
         hidden = total - sum(shares.values())
-        if hidden > 0 and any(b.kind is Kind.THINKING and not b.n_chars for b in message.blocks):
+        if hidden > 0 and any(_is_hidden_thinking(b) for b in message.blocks):
             shares[Kind.THINKING] = shares.get(Kind.THINKING, 0) + hidden
         return _fill(shares, total)
 
@@ -180,23 +178,48 @@ def _message_tokens(
     transcript: Transcript, ratio: float, ratio_label: Label, model: ModelInfo
 ) -> tuple[tuple[int, ...], tuple[Label, ...]]:
     """Tokens and label of every message: recorded output for replies, else text by ratio and images by rule."""
-    outputs = {
-        r.message: r.usage.output
-        for r in transcript.requests
-        if r.message is not None and r.usage and not r.usage.placeholder and r.usage.output
-    }
+    outputs, parts = _recorded_outputs(transcript, ratio, model)
     tokens: list[int] = []
     labels: list[Label] = []
     for message in transcript.messages:
         if message.index in outputs:
             tokens.append(outputs[message.index])
-            labels.append(Label.MEASURED)
+            labels.append(ratio_label if message.index in parts else Label.MEASURED)
             continue
         shares = _estimate_by_kind(message, ratio, model)
         tokens.append(sum(shares.values()))
         only_media = bool(shares) and set(shares) <= {Kind.IMAGE, Kind.DOCUMENT}
         labels.append(Label.ESTIMATED if only_media else ratio_label)
     return tuple(tokens), tuple(labels)
+
+
+def _recorded_outputs(transcript: Transcript, ratio: float, model: ModelInfo) -> tuple[dict[int, int], frozenset[int]]:
+    """Recorded output by message, and the messages that hold only their share of one.
+
+    A reply of several messages (Codex and Responses items) shares its output out by their estimates; what the
+    estimates leave over is reasoning whose text is hidden, where the reply has such.
+    """
+    outputs: dict[int, int] = {}
+    parts: set[int] = set()
+    for request in transcript.requests:
+        usage, first = request.usage, request.message
+        if first is None or not usage or usage.placeholder or not usage.output:
+            continue
+        if request.n_messages == 1:
+            outputs[first] = usage.output
+            continue
+        reply = transcript.messages[first : first + request.n_messages]
+        shares = {str(m.index): sum(_estimate_by_kind(m, ratio, model).values()) for m in reply}
+        hidden = next((m for m in reply if m.blocks and all(_is_hidden_thinking(b) for b in m.blocks)), None)
+        if hidden:
+            shares[str(hidden.index)] += max(0, usage.output - sum(shares.values()))
+        outputs |= {int(index): tokens for index, tokens in _fill(shares, usage.output).items()}
+        parts |= {m.index for m in reply}
+    return outputs, frozenset(parts)
+
+
+def _is_hidden_thinking(block: Block) -> bool:
+    return block.kind is Kind.THINKING and not block.n_chars
 
 
 def _estimate_by_kind(message: Message, ratio: float, model: ModelInfo) -> dict[str, int]:
@@ -239,6 +262,8 @@ def _thinking_tokens(message: Message, tokens: int, label: Label, ratio: float, 
         return 0
     shares = _estimate_by_kind(message, ratio, model)
     others = sum(shares.values()) - shares.get(Kind.THINKING, 0)
+    if all(b.kind is Kind.THINKING for b in message.blocks):
+        return tokens
     if label is Label.MEASURED:
         return max(0, tokens - others)
     return shares.get(Kind.THINKING, 0)

@@ -155,7 +155,7 @@ def _growth_sample(transcript: Transcript, before: Step, step: Step) -> tuple[fl
     start = step.start
     if not then.placeholder and reply_at == step.start:
         growth -= then.output
-        start += 1
+        start = min(step.stop, start + transcript.requests[before.request].n_messages)
     count = _raw_tokens(transcript, start, step.stop)
     if count < MIN_STEP_TOKENS or growth <= 0:
         return None

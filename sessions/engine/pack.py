@@ -189,14 +189,15 @@ def _unpack_media(row: Row | None, s: list[str]) -> Media | None:
 
 def _pack_request(r: Request, text: Callable[[str | None], int]) -> Row:
     u = r.usage
-    usage = None if u is None else [u.input, u.cache_read, u.cache_write, u.output, u.placeholder]
-    return [r.index, r.message, usage, r.on_branch, text(r.response_id), text(r.model), r.timestamp]
+    usage = None if u is None else [u.input, u.cache_read, u.cache_write, u.output, u.placeholder, u.reasoning]
+    return [r.index, r.message, usage, r.on_branch, text(r.response_id), text(r.model), r.timestamp, r.n_messages]
 
 
 def _unpack_request(row: Row, s: list[str]) -> Request:
-    index, message, usage, on_branch, response, model, timestamp = row
+    # Rows of earlier packs end before the fields that were added since: their defaults hold.
+    index, message, usage, on_branch, response, model, timestamp, *added = row
     counts = None if usage is None else Usage(*usage)
-    return Request(index, message, counts, on_branch, s[response], s[model], timestamp)
+    return Request(index, message, counts, on_branch, s[response], s[model], timestamp, *added)
 
 
 def _pack_compaction(c: RecordedCompaction, text: Callable[[str | None], int]) -> Row:

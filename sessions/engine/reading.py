@@ -45,7 +45,7 @@ def read_transcripts(
     finally:
         if counter is None:
             own.close()
-    if not any(transcript.messages for transcript in parsed.transcripts):
+    if not any(transcript.messages or transcript.requests for transcript in parsed.transcripts):
         raise _nothing(parsed, chosen)
     return replace(parsed, reason=parsed.reason or reason)
 

@@ -257,7 +257,8 @@ class _Walk:
         if not k or getattr(self.params, "usage", "recorded") == "none":
             return None
         sent = self.sent[k - 1]
-        reply = added[0].size if added and added[0].message.role is Role.ASSISTANT else 0
+        n_reply = self.weighed.transcript.requests[sent.request].n_messages
+        reply = sum(item.size for item in added[:n_reply] if item.message.role is Role.ASSISTANT)
         return LastUsage(sent.tokens, sent.output, self.size_then, sum([item.size for item in added]) - reply)
 
     def _send(self, k: int, cached: int) -> None:
@@ -268,7 +269,8 @@ class _Walk:
         measured = self.series.labels[k] is Label.MEASURED and not (self.changed and self.base == "full")
         self.context_tokens[step.request] = tokens
         self.labels[step.request] = Label.MEASURED if measured else self.weak_label
-        output = self.weighed.tokens[request.message] if request.message is not None else 0
+        first = request.message
+        output = 0 if first is None else sum(self.weighed.tokens[first : first + request.n_messages])
         self.sent.append(Sent(step.request, tokens, min(cached, tokens), output, request.timestamp))
         self.size_then = self.context.size
 

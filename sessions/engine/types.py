@@ -167,7 +167,8 @@ class Usage:
     """Provider-reported tokens of one request, each counted once.
 
     ``input`` excludes cached tokens.  ``placeholder`` marks an ``output`` that is a streaming placeholder and never
-    became final: the input side is right, the output is not (formats 3.3).
+    became final: the input side is right, the output is not (formats 3.3).  ``reasoning`` is the part of ``output``
+    that was reasoning, 0 where the provider does not say.
     """
 
     input: int = 0
@@ -175,6 +176,7 @@ class Usage:
     cache_write: int = 0
     output: int = 0
     placeholder: bool = False
+    reasoning: int = 0
 
     @property
     def context(self) -> int:
@@ -187,7 +189,8 @@ class Request:
     """One model call: the context sent and the reply.
 
     ``message`` is the index of the reply, None when pending or off the selected branch.  ``usage`` is None where the
-    transcript reports none (all-zero usage is not a report).
+    transcript reports none (all-zero usage is not a report).  ``n_messages`` is how many messages the reply is, from
+    ``message`` on: more than one where each item of a reply is a message (Codex, Responses).
     """
 
     index: int
@@ -197,6 +200,7 @@ class Request:
     response_id: str = ""
     model: str = ""
     timestamp: float | None = None
+    n_messages: int = 1
 
 
 @dataclass(frozen=True, slots=True)
