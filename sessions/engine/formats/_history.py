@@ -63,6 +63,10 @@ class History(Assembly):
         kept = tuple(index for index in range(place) if index not in self.gone)
         return self.compaction(preserved=kept, **facts)
 
+    def next_request(self, compaction: int) -> None:
+        """Let ``compaction`` come before the next request, though one was added since (the summary's own call)."""
+        self.compactions[compaction] = replace(self.compactions[compaction], request=len(self.requests))
+
     def summary(self, contents: Sequence[Content], origins: Sequence[Origin], compaction: int, **facts: Any) -> int:
         """The summary that recorded compaction ``compaction`` made, a user's message; its index.
 
