@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 
 
 class History(Assembly):
-    """One session in the making: ``gone`` are the indices of messages that left the context."""
+    """One session in the making: ``gone`` are the indices of messages that left the context.
+
+    ``hidden`` are those that the file marks as out of it, for formats that mark them before the compaction shows.
+    """
 
     def __init__(self, measure: Measured) -> None:
         super().__init__(measure)
         self.gone: set[int] = set()
+        self.hidden: set[int] = set()
         self.by_id: dict[str, int] = {}
         self._responses: set[str] = set()
         self._run_open = False
