@@ -30,6 +30,7 @@ def test_calls_of_one_response_are_messages_of_one_request() -> None:
         [Kind.TEXT, Kind.TOOL_USE],
         [Kind.TOOL_USE],
     ]
+    assert [r.n_messages for r in session.requests] == [2, 1, 1]
     usage = session.requests[0].usage
     assert usage
     assert (usage.input, usage.cache_read, usage.context, usage.output) == (800, 200, 1000, 40)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import block_of, opaque, target_of, text_of
@@ -80,12 +81,15 @@ def chat_usage(usage: Any) -> Usage | None:
     """Usage as chat completions report it: prompt tokens include cached ones (formats 5)."""
     counts = as_dict(usage)
     details = as_dict(counts.get("prompt_tokens_details"))
-    return inclusive_usage(
+    output = count_of(counts.get("completion_tokens"))
+    reasoning = count_of(as_dict(counts.get("completion_tokens_details")).get("reasoning_tokens"))
+    found = inclusive_usage(
         count_of(counts.get("prompt_tokens")),
-        count_of(counts.get("completion_tokens")),
+        output,
         cache_read=count_of(counts.get("cache_read_input_tokens")) or count_of(details.get("cached_tokens")),
         cache_write=count_of(counts.get("cache_creation_input_tokens")),
     )
+    return replace(found, reasoning=min(output, reasoning)) if found else None
 
 
 def _part(part: Any) -> Content:

@@ -48,9 +48,17 @@ class History(Assembly):
         index = self.add(Role.ASSISTANT, contents, origins, **facts)
         if not same_run and (not response_id or response_id not in self._responses):
             self.request(index, usage, response_id=response_id, model=model)
+        else:
+            self._extend(index, response_id)
         self._responses.add(response_id)
         self._run_open = not response_id
         return index
+
+    def _extend(self, index: int, response_id: str) -> None:
+        """Count the message as part of the newest reply where it follows it directly."""
+        last = self.requests[-1]
+        if last.response_id == response_id and last.message is not None and last.message + last.n_messages == index:
+            self.requests[-1] = replace(last, n_messages=last.n_messages + 1)
 
     def remember(self, native_id: str, index: int) -> None:
         """Let ``forget`` find the message at ``index`` by its native id; the first of equal ids counts."""

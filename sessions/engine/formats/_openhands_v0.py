@@ -6,6 +6,7 @@ first action of a response repeats the response's text.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import target_of, text_of
@@ -73,12 +74,15 @@ def response_usage(response: Event) -> Usage | None:
     """Usage of one call; prompt tokens include cached ones, whose counts stand in either provider's field."""
     usage = as_dict(response.get("usage"))
     details = as_dict(usage.get("prompt_tokens_details"))
-    return inclusive_usage(
+    output = count_of(usage.get("completion_tokens"))
+    reasoning = count_of(as_dict(usage.get("completion_tokens_details")).get("reasoning_tokens"))
+    found = inclusive_usage(
         count_of(usage.get("prompt_tokens")),
-        count_of(usage.get("completion_tokens")),
+        output,
         cache_read=count_of(usage.get("cache_read_input_tokens")) or count_of(details.get("cached_tokens")),
         cache_write=count_of(usage.get("cache_creation_input_tokens")),
     )
+    return replace(found, reasoning=min(output, reasoning)) if found else None
 
 
 def forgotten_ids(event: Event) -> set[str]:
