@@ -92,8 +92,9 @@ def test_a_broken_archive_says_so() -> None:
 
 
 def test_an_archive_of_no_known_format_names_what_was_missing() -> None:
-    with pytest.raises(UnreadableInput, match="zip archive that no known format writes"):
-        read_transcripts(io.BytesIO(packed({"a.txt": b"x"})), "a.zip")
+    with pytest.raises(UnreadableInput, match="zip archive that no known format writes") as caught:
+        read_transcripts(io.BytesIO(packed({"header.json": b"{}"})), "a.zip")
+    assert "inspect: a zip archive, but without samples" in caught.value.next_step
 
 
 def test_zstd_without_a_decoder_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

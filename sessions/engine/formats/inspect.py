@@ -103,9 +103,10 @@ def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Mapping[s
             else:
                 skipped.append(Skipped(1, 0, f"sample {position} is not an object"))
         return
-    for name in archive.names:
-        if not _is_sample(name):
-            continue
+    names = [name for name in archive.names if _is_sample(name)]
+    for position, name in enumerate(names, 1):
+        if source.on_progress:
+            source.on_progress(source.size * position // len(names))
         try:
             value = source.member(name)
         except JsonProblem as problem:
