@@ -2,17 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from django.urls import URLPattern, path
 
-if TYPE_CHECKING:
-    from django.urls import URLPattern
+from sessions.views import diff, library, links, replay, session, uploads
 
 app_name = "sessions"
 
-library_urls: list[URLPattern] = []
-upload_urls: list[URLPattern] = []
-session_urls: list[URLPattern] = []
-replay_urls: list[URLPattern] = []
-link_urls: list[URLPattern] = []
+library_urls: list[URLPattern] = [
+    path("", library.library, name="library"),
+    path("sessions.csv", library.sessions_csv, name="sessions_csv"),
+    path("sessions.json", library.sessions_json, name="sessions_json"),
+]
+upload_urls: list[URLPattern] = [
+    path("uploads/", uploads.upload, name="upload"),
+    path("uploads/status/", uploads.uploads_status, name="uploads_status"),
+    path("uploads/<uuid:upload_id>/download/", uploads.upload_download, name="upload_download"),
+    path("uploads/<uuid:upload_id>/rejected.csv", uploads.upload_rejected, name="upload_rejected"),
+    path("media/<str:sha256>/", uploads.media, name="media"),
+    path("demo/", uploads.demo, name="demo"),
+]
+session_urls: list[URLPattern] = [
+    path("s/<str:session_id>/", session.session, name="session"),
+    path("s/<str:session_id>.json", session.session_json, name="session_json"),
+    path("s/<str:session_id>/messages/", session.message_rows, name="messages"),
+    path("s/<str:session_id>/messages.csv", session.messages_csv, name="messages_csv"),
+    path("s/<str:session_id>/m/<int:index>/", session.inspector_view, name="inspector"),
+    path("s/<str:session_id>/m/<int:index>/raw.json", session.message_raw, name="message_raw"),
+]
+replay_urls: list[URLPattern] = [
+    path("s/<str:session_id>/replay/", replay.replay, name="replay"),
+    path("s/<str:session_id>/replay.json", replay.replay_json, name="replay_json"),
+    path("s/<str:session_id>/diff/", diff.diff, name="diff"),
+    path("s/<str:session_id>/diff.json", diff.diff_json, name="diff_json"),
+]
+link_urls: list[URLPattern] = [
+    path("s/<str:session_id>/share/", links.share, name="share"),
+    path("s/<str:session_id>/share/removed/", links.share_removed, name="share_removed"),
+    path("links/<int:link_id>/revoke/", links.link_revoke, name="link_revoke"),
+    path("l/<str:token>/", links.link, name="link"),
+    path("l/<str:token>/replay/", links.link_part, {"part": "replay"}, name="link_replay"),
+    path("l/<str:token>/diff/", links.link_part, {"part": "diff"}, name="link_diff"),
+    path("l/<str:token>/removed/", links.link_removed, name="link_removed"),
+    path("l/<str:token>/view.json", links.link_json, name="link_json"),
+]
 
 urlpatterns = library_urls + upload_urls + session_urls + replay_urls + link_urls

@@ -67,14 +67,27 @@ class Weighed:
     @cached_property
     def window(self) -> int:
         """Context window in tokens: recorded, else the model's, else 200,000."""
-        return self.transcript.window or self.model.window or DEFAULT_WINDOW
+        if self.transcript.window:
+            return self.transcript.window
+        if self.window_source == "model, long window":
+            return self.model.long_window or self.model.window
+        return self.model.window or DEFAULT_WINDOW
 
     @cached_property
     def window_source(self) -> str:
-        """Where ``window`` comes from: "recorded", "model" or "default"."""
+        """Where ``window`` comes from: "recorded", "model", "model, long window" or "default".
+
+        Transcripts name a model without saying that its long window was asked for: a measured context that the plain
+        window cannot hold shows it.
+        """
         if self.transcript.window:
             return "recorded"
-        return "model" if self.model.known and self.model.window else "default"
+        if not self.model.known or not self.model.window:
+            return "default"
+        largest = max(
+            (r.usage.context for r in self.transcript.requests if r.usage and r.index not in self.flagged), default=0
+        )
+        return "model, long window" if self.model.long_window and largest > self.model.window else "model"
 
     @cached_property
     def _size_cache(self) -> dict[str, list[int]]:

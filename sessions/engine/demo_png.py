@@ -14,19 +14,24 @@ import zlib
 _BLOCK = 65_535
 _UI = ((246, 247, 249), (255, 255, 255), (33, 37, 41), (13, 110, 253), (222, 226, 230), (134, 142, 150), (220, 53, 69))
 _PAGE, _CARD, _INK, _BUTTON, _RULE, _GREY, _ALERT = range(len(_UI))
+_FOUR = (_PAGE, _INK, _BUTTON, _ALERT)
 _NOISE = bytes(16 + value % 240 for value in range(256))
 
 
-def screenshot(width: int, height: int, n_base64: int, seed: int) -> str:
+def screenshot(width: int, height: int, n_base64: int, seed: int, *, bits: int = 8) -> str:
     """Base64, exactly ``n_base64`` characters long, of a PNG that looks like a checkout page on a phone.
 
-    ``n_base64`` must be a multiple of 4 and leave room for width x height bytes; raises ValueError otherwise.
+    ``bits`` per pixel are 8 (a photo in it) or 2 (four colours).  ``n_base64`` must be a multiple of 4 and leave room
+    for width x height pixels; raises ValueError otherwise.
     """
     if n_base64 % 4:
         raise ValueError("a base64 length is a multiple of 4")
     rng = random.Random(seed)  # noqa: S311  the same picture every time
-    head = b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0))
-    body = _chunk(b"PLTE", _palette()) + _chunk(b"IDAT", _stored(_rows(width, height, rng)))
+    head = b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, 3, 0, 0, 0))
+    rows = _rows(width, height, rng)
+    pixels = b"".join(b"\0" + (row if bits == 8 else _packed(row)) for row in rows)
+    palette = _palette() if bits == 8 else b"".join(bytes(_UI[index]) for index in _FOUR)
+    body = _chunk(b"PLTE", palette) + _chunk(b"IDAT", _stored(pixels))
     end = _chunk(b"IEND", b"")
     room = n_base64 // 4 * 3 - len(head) - len(body) - len(end) - 12
     if room < 0:
@@ -53,7 +58,13 @@ def _stored(data: bytes) -> bytes:
     return b"\x78\x01" + b"".join(parts) + struct.pack(">I", zlib.adler32(data))
 
 
-def _rows(width: int, height: int, rng: random.Random) -> bytes:
+def _packed(row: bytes) -> bytes:
+    """A row of palette indices as 2-bit pixels of the four colours that stay."""
+    small = [_FOUR.index(index) if index in _FOUR else 0 for index in row] + [0] * (-len(row) % 4)
+    return bytes(a << 6 | b << 4 | c << 2 | d for a, b, c, d in zip(*(small[n::4] for n in range(4)), strict=True))
+
+
+def _rows(width: int, height: int, rng: random.Random) -> list[bytes]:
     """A photo, order lines, a total, and a pay button that lies over the total."""
     edge = width // 16
     inner = width - 2 * edge
@@ -72,8 +83,8 @@ def _rows(width: int, height: int, rng: random.Random) -> bytes:
             row = _framed(bytes([_BUTTON]) * inner, edge)
         elif part >= 96:
             row = bytes([_GREY]) * width
-        rows.append(b"\0" + row)
-    return b"".join(rows)
+        rows.append(row)
+    return rows
 
 
 def _framed(inner: bytes, edge: int) -> bytes:

@@ -95,25 +95,31 @@ def settle(parsed: Parsed, counter: TokenCounter) -> Parsed:
 
 
 def _transcript(transcript: Transcript, counts: Counts) -> Transcript:
-    messages = tuple(_message(message, counts) for message in transcript.messages)
-    return replace(transcript, messages=messages, system=_settled(transcript.system, counts))
+    targets = {
+        b.call_id: b.target for m in transcript.messages for b in m.blocks if b.kind is Kind.TOOL_USE and b.target
+    }
+    messages = tuple(_message(message, counts, targets) for message in transcript.messages)
+    return replace(transcript, messages=messages, system=_settled(transcript.system, counts, targets))
 
 
-def _message(message: Message, counts: Counts) -> Message:
-    return replace(message, blocks=_settled(message.blocks, counts))
+def _message(message: Message, counts: Counts, targets: dict[str, str]) -> Message:
+    return replace(message, blocks=_settled(message.blocks, counts, targets))
 
 
-def _settled(blocks: tuple[Block, ...], counts: Counts) -> tuple[Block, ...]:
-    return tuple(_settled_block(block, counts) for block in blocks)
+def _settled(blocks: tuple[Block, ...], counts: Counts, targets: dict[str, str]) -> tuple[Block, ...]:
+    return tuple(_settled_block(block, counts, targets) for block in blocks)
 
 
-def _settled_block(block: Block, counts: Counts) -> Block:
-    if block.n_tokens >= 0 and not block.parts:
+def _settled_block(block: Block, counts: Counts, targets: dict[str, str]) -> Block:
+    """The block with its count; a result also learns what its call named (a read of a .json file is JSON)."""
+    target = targets.get(block.call_id, "") if block.kind is Kind.TOOL_RESULT and not block.target else block.target
+    if block.n_tokens >= 0 and not block.parts and target == block.target:
         return block
     counted = counts.of(block.n_tokens)
     return replace(
         block,
         n_tokens=counted.n_tokens,
         approximate=block.approximate or counted.approximate,
-        parts=_settled(block.parts, counts),
+        target=target,
+        parts=_settled(block.parts, counts, targets),
     )

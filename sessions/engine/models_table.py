@@ -1,7 +1,7 @@
 """Context windows, output limits and prices of model families, reviewed by hand.
 
-As of 2026-11-21.  Windows, output limits and prices (USD per million tokens) were checked against litellm 1.109.1's
-``model_prices_and_context_window`` (MIT) and the vendors' price pages it cites; token priors and image rules come from
+As of 2026-11-21.  Windows, output limits and prices (USD per million tokens) are those of litellm 1.109.1's
+``model_prices_and_context_window`` (MIT); token priors and image rules come from
 estimators 6, 9, 10 and 11.  What was not found is None.  A window is the most *input* a request may carry.
 
 Claude windows are the 200,000 that Claude Code works with unless the name ends in ``[1m]`` (policies 4.1), although

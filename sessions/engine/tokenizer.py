@@ -31,6 +31,10 @@ SAMPLE_CHARS = 4_000_000
 FALLBACK_CHARS = 20_000
 
 
+Chunk = list[tuple[int, str]]
+"""Tickets and their texts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Counted:
     """Tokens of one text; ``approximate`` where it had to be cut inside a run (a few tokens off at most per cut)."""
@@ -126,7 +130,7 @@ class LineCounter:
             return count(text, self._name)
         # "\0" stands for the second newline of a blank line below, so a text that has its own goes whole.  Going by
         # line holds the GIL, tiktoken does not: one thread at a time goes by line, the other keeps its core busy.
-        if "\0" in text or not self._pays() or not self._turn.acquire(blocking=False):
+        if "\0" in text or not self._tries() or not self._turn.acquire(blocking=False):
             return _encoded(self._encoding.encode_ordinary, text)
         try:
             return Counted(self._by_line(text))
@@ -137,12 +141,17 @@ class LineCounter:
         finally:
             self._turn.release()
 
-    def _pays(self) -> bool:
-        """Whether lines came back often enough lately; while they do not, one text in eight is still tried."""
+    @property
+    def pays(self) -> bool:
+        """Whether lines come back often enough for going by line."""
+        return self._hits + self._misses < SAMPLE_CHARS or self._hits * 2 > self._misses
+
+    def _tries(self) -> bool:
+        """Whether the next text goes by line: while that does not pay, one text in eight still does."""
         seen = self._hits + self._misses
         if seen > 2 * SAMPLE_CHARS:
             self._hits, self._misses = self._hits // 2, self._misses // 2
-        if seen < SAMPLE_CHARS or self._hits * 2 > self._misses:
+        if self.pays:
             return True
         self._skipped += 1
         return self._skipped % 8 == 0
@@ -243,12 +252,14 @@ class TokenCounter:
     """
 
     def __init__(self, threads: int = 2, name: str = "o200k_base") -> None:
-        self._lines = LineCounter(name)
+        self._name = name
+        self._lines: LineCounter | None = None
+        self._making = threading.Lock()
         self._tickets: dict[int, int] = {}
         self._counted: list[Counted | None] = []
-        self._chunk: list[tuple[int, str]] = []
+        self._chunk: Chunk = []
         self._chunk_chars = 0
-        self._queue: Queue[list[tuple[int, str]] | None] = Queue(BACKLOG_CHUNKS)
+        self._queue: Queue[Chunk | None] = Queue(BACKLOG_CHUNKS)
         self._threads = [threading.Thread(target=self._work, name=f"tokens-{i}", daemon=True) for i in range(threads)]
         self._started = False
 
@@ -304,8 +315,14 @@ class TokenCounter:
     def _work(self) -> None:
         while (chunk := self._queue.get()) is not None:
             try:
-                for ticket, text in chunk:
-                    self._counted[-ticket - 1] = self._lines.count(text)
+                self._count(chunk)
             finally:
                 self._queue.task_done()
         self._queue.task_done()
+
+    def _count(self, chunk: Chunk) -> None:
+        with self._making:
+            if self._lines is None:
+                self._lines = LineCounter(self._name)
+        for ticket, text in chunk:
+            self._counted[-ticket - 1] = self._lines.count(text)

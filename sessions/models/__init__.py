@@ -1,0 +1,25 @@
+"""What is stored: uploads and jobs, sessions, messages, media, links."""
+
+from __future__ import annotations
+
+from sessions.models.link import LinkedView, ReplayLink
+from sessions.models.message import Flag, Media, MessageRow
+from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, TokenLabel
+from sessions.models.upload import UNFINISHED, Job, State, Upload
+
+__all__ = [
+    "OVERCOUNTED",
+    "SORTS",
+    "UNFINISHED",
+    "Flag",
+    "Job",
+    "LinkedView",
+    "Media",
+    "MessageRow",
+    "ReplayLink",
+    "Session",
+    "SessionFacts",
+    "State",
+    "TokenLabel",
+    "Upload",
+]

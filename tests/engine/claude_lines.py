@@ -41,7 +41,7 @@ class Lines:
         }  # fmt: skip
         for block in blocks:
             message = {
-                "id": f"msg_{number:04d}", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5-20250929",
+                "id": f"msg_{number:04d}", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
                 "content": [block], "stop_reason": "end_turn", "usage": usage,
             }  # fmt: skip
             self.emit("assistant", message=message, requestId=f"req_{number:04d}")

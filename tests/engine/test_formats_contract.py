@@ -13,7 +13,7 @@ from sessions.engine.jsonio import Source
 from sessions.engine.measure import Measure, settle
 from sessions.engine.reading import read_contents, read_transcripts
 from sessions.engine.tokenizer import TokenCounter
-from sessions.engine.types import Message, Parsed, Role, Transcript
+from sessions.engine.types import Kind, Message, Parsed, Role, Transcript
 
 if TYPE_CHECKING:
     from sessions.engine.types import Block, Content
@@ -75,6 +75,11 @@ def test_indices_requests_and_compactions_point_where_they_say(name: str, path: 
         assert {m.compaction for m in messages} - {None} <= set(range(len(transcript.compactions)))
 
 
+def as_read(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """Blocks without what a result learns from its call, which stands in another message."""
+    return tuple(replace(b, target="") if b.kind is Kind.TOOL_RESULT else b for b in blocks)
+
+
 @pytest.mark.parametrize(("name", "path"), FILES, ids=IDS)
 def test_every_message_can_be_read_again_to_the_same_sizes(name: str, path: Path) -> None:
     parsed = read(path)
@@ -82,7 +87,7 @@ def test_every_message_can_be_read_again_to_the_same_sizes(name: str, path: Path
         for transcript in parsed.transcripts:
             for message in transcript.messages:
                 assert message.origins
-                assert measured(read_contents(file, name, message)) == message.blocks
+                assert measured(read_contents(file, name, message)) == as_read(message.blocks)
 
 
 @pytest.mark.parametrize(("name", "path"), FILES, ids=IDS)

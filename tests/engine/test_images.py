@@ -5,7 +5,7 @@ import io
 import random
 import textwrap
 
-import imagesize
+import imagesize  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +14,7 @@ from PIL import Image
 from sessions.engine.images import media_facts, read_header
 
 SIZES = [(1, 1), (16, 9), (375, 667), (1254, 1254), (2000, 31)]
-FORMATS = {
+FORMATS: dict[str, tuple[str, dict[str, object]]] = {
     "png": ("image/png", {"format": "PNG"}),
     "gif": ("image/gif", {"format": "GIF"}),
     "jpeg": ("image/jpeg", {"format": "JPEG"}),

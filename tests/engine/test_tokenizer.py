@@ -4,6 +4,7 @@ import random
 import sysconfig
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,11 @@ from hypothesis import strategies as st
 from sessions.engine import tokenizer
 from sessions.engine.limits import LONG_TEXT_CHARS
 from sessions.engine.tokenizer import Counted, LineCounter, TokenCounter, count
+from sessions.engine.tokenizer_process import ProcessCounter
 from sessions.engine.vocabulary import encoding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # What decides whether a newline is a cut: slashes, carriage returns, every kind of white space, letters, marks.
 PARTS = [
@@ -108,9 +113,10 @@ def test_a_panic_of_the_native_code_is_contained() -> None:
     )
 
 
-def test_counter_counts_equal_texts_once_and_in_any_order() -> None:
-    texts = [f"text {number % 700}\nsecond line\n\n  third" for number in range(2_000)] + [""]
-    with TokenCounter() as counter:
+@pytest.mark.parametrize("make", [TokenCounter, ProcessCounter])
+def test_counter_counts_equal_texts_once_and_in_any_order(make: Callable[[], TokenCounter]) -> None:
+    texts = [f"text {number % 700}\nsecond line\n\n  third \ud83d \u4e2d" for number in range(2_000)] + [""]
+    with make() as counter:
         tickets = [counter.submit(text) for text in texts]
         counts = counter.results()
         assert len({ticket for ticket in tickets if ticket}) == 700
@@ -125,8 +131,8 @@ def test_counter_holds_back_a_fast_producer(monkeypatch: pytest.MonkeyPatch) -> 
     """With the threads stopped, submit() blocks once the backlog is full: memory stays flat."""
     gate = threading.Event()
     counter = TokenCounter()
-    count_text = counter._lines.count
-    monkeypatch.setattr(counter._lines, "count", lambda text: gate.wait(10) and count_text(text))
+    count_text = LineCounter.count
+    monkeypatch.setattr(LineCounter, "count", lambda self, text: gate.wait(10) and count_text(self, text))
     submitted: list[int] = []
 
     def produce() -> None:
@@ -145,3 +151,27 @@ def test_counter_holds_back_a_fast_producer(monkeypatch: pytest.MonkeyPatch) -> 
     assert counter.results().of(submitted[-1]).n_tokens > 0
     counter.close()
     assert not any(thread.is_alive() for thread in counter._threads)
+
+
+def test_a_killed_helper_costs_nothing_but_time() -> None:
+    counter = ProcessCounter()
+    first = [counter.submit(f"text {number}\nof many\nlines") for number in range(300)]
+    counter.results()
+    assert counter._helper is not None
+    counter._helper.kill()
+    second = [counter.submit(f"more {number}\nof many\nlines") for number in range(300)]
+    counts = counter.results()
+    assert all(counts.of(ticket) == Counted(expected("text 1\nof many\nlines")) for ticket in first[:1])
+    assert counts.of(second[-1]) == Counted(expected("more 299\nof many\nlines"))
+    counter.close()
+    assert counter._helper is None
+
+
+def test_helper_ends_with_its_parent_and_flags_approximate_counts() -> None:
+    with ProcessCounter() as counter:
+        ticket = counter.submit("a" * (LONG_TEXT_CHARS + 1))
+        assert counter.results().of(ticket) == count("a" * (LONG_TEXT_CHARS + 1))
+        helper = counter._helper
+        assert helper is not None
+        assert helper.poll() is None
+    assert helper.poll() == 0

@@ -5,7 +5,7 @@ import inspect
 
 import pytest
 import tiktoken
-from tiktoken_ext import openai_public
+from tiktoken_ext import openai_public  # type: ignore[import-untyped]
 
 from sessions.engine import vocabulary
 

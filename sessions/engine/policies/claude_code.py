@@ -154,7 +154,7 @@ def levels(params: Params, view: View) -> dict[str, int]:
 POLICY = Policy(
     name="claude_code",
     label="Claude Code auto-compact",
-    source="third-party analyses of Claude Code and recorded preTokens (policies 4.1, 4.9, 4.10)",
+    source="third-party analyses of Claude Code; agrees with the preTokens that public transcripts record",
     help="Summarises the whole conversation 13,000 tokens under the effective window and re-attaches recent files.",
     estimator="claude_code",
     params=Params,

@@ -31,7 +31,7 @@ def edit(params: Any, view: View) -> list[Item]:
 POLICY = Policy(
     name="none",
     label="No compaction",
-    source="replay-semantics 2: as if no compaction had happened",
+    source="the line that every replay is compared with",
     help="Sends everything; requests over the window could not have been sent.",
     estimator="tiktoken_o200k",
     params=Params,

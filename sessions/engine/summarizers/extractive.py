@@ -67,6 +67,6 @@ def _pending(message: Message) -> bool:
 SUMMARIZER = Summarizer(
     name="extractive",
     label="Extractive, no model",
-    source="after claw-code's mechanical summary (policies 11.17): counts, tools, requests, files, timeline",
+    source="after claw-code's mechanical summary: counts, tools, requests, files, timeline",
     write=write,
 )

@@ -48,6 +48,6 @@ def write(brief: Brief) -> Written:
 SUMMARIZER = Summarizer(
     name="recorded",
     label="As recorded",
-    source="replay-semantics 5: recorded products at recorded compactions, else a stub of the median summary",
+    source="the recording: its products at its compactions, elsewhere a stub of its median summary",
     write=write,
 )

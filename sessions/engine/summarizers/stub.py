@@ -23,7 +23,7 @@ def write(brief: Brief) -> Written:
 SUMMARIZER = Summarizer(
     name="stub",
     label="Stub of N tokens",
-    source="replay-semantics 5: weighs exactly N display tokens",
+    source="a fixed size, for sweeps",
     write=write,
     takes_number=True,
 )

@@ -1,0 +1,129 @@
+"""``ctxweb ingest``: files and folders into the database, read and counted here, without a worker."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    import uuid
+    from collections.abc import Callable, Iterable, Iterator
+
+    from sessions.models import Upload
+
+WAIT_SECONDS = 0.2
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
+def command(paths: tuple[Path, ...], as_json: bool) -> None:
+    """Store and count transcripts: files, or folders with everything below them.
+
+    Returns when everything is stored and counted.  Files whose bytes are there already are recognised.
+    """
+    start_django()
+    results = [_ingest_path(path) for path in _files(paths)]
+    failed = any(result["status"] == "failed" for result in results)
+    if as_json:
+        from sessions.engine import jsonio
+
+        click.echo(jsonio.dumps({"uploads": results}))
+    else:
+        _print(results)
+    sys.exit(1 if failed else 0)
+
+
+def start_django() -> None:
+    """Set Django up and bring the database to the current schema, making it if it is not there."""
+    from ctxweb.startup import load_django, migrate
+
+    load_django()
+    migrate()
+
+
+def ingest_file(file: IO[bytes], filename: str, shown: str) -> dict[str, Any]:
+    """Store and read one open file; returns its entry in ``uploads[]``."""
+    from sessions.models import State
+    from sessions.services.uploads import receive
+
+    upload, duplicate = receive(file=file, filename=filename)
+    if not upload.finished:
+        with _progress(shown, upload.n_bytes) as advance:
+            upload = _read(upload.pk, advance)
+    status = "failed" if upload.status == State.FAILED else "duplicate" if duplicate else "new"
+    return {
+        "file": shown,
+        "sha256": upload.sha256,
+        "status": status,
+        "format": upload.format or None,
+        "sessions": list(upload.sessions.order_by("position").values_list("id", flat=True)),
+        "skipped": upload.n_skipped,
+        "error": upload.error or None,
+    }
+
+
+def _ingest_path(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            return ingest_file(file, path.name, str(path))
+    except OSError as error:
+        reason = f"{error.strerror or error}: check that the file can be read and that the disk has room"
+        unread: dict[str, Any] = {"sha256": None, "status": "failed", "format": None, "sessions": [], "skipped": 0}
+        return {"file": str(path), **unread, "error": reason}
+
+
+def _read(upload_id: uuid.UUID, advance: Callable[[int], None]) -> Upload:
+    """Read the upload here, or wait for the worker that has it; takes over where that worker is gone."""
+    from sessions.services import jobs
+    from sessions.services.ingest import ingest
+
+    while not (upload := ingest(upload_id=upload_id, on_progress=advance)).finished:
+        time.sleep(WAIT_SECONDS)
+        jobs.requeue_lost()
+    return upload
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    """The files named, and those under the folders named, hidden ones left out; sorted within a folder."""
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        for found in sorted(path.rglob("*")):
+            hidden = any(part.startswith(".") for part in found.relative_to(path).parts)
+            if found.is_file() and not hidden:
+                yield found
+
+
+@contextmanager
+def _progress(shown: str, n_bytes: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar on standard error where that is a terminal, else nothing; gives a callback for bytes read."""
+    if not sys.stderr.isatty():
+        yield lambda done_bytes: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(shown, total=n_bytes)
+        yield lambda done_bytes: bar.update(task, completed=done_bytes)
+
+
+def _print(results: list[dict[str, Any]]) -> None:
+    """One line per file on standard error, in words."""
+    for result in results:
+        parts = [f"{result['status']:<9} {result['file']}"]
+        if result["error"]:
+            parts.append(f"  {result['error']}")
+        else:
+            n = len(result["sessions"])
+            skipped = f", {result['skipped']} skipped" if result["skipped"] else ""
+            parts.append(f"  {result['format']}, {n} session{'' if n == 1 else 's'}{skipped}")
+        click.echo("\n".join(parts), err=True)

@@ -1,0 +1,113 @@
+"""Content-addressed blobs: uploads and images by the sha256 of their bytes, each stored once, through Django's storage.
+
+On a local disk a blob is written to a temporary file beside its place, flushed and renamed, so a name that exists
+always has all its bytes.  On another storage (S3) the bytes are spooled first, because the name is their hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
+
+from django.core.files import File
+from django.core.files.storage import FileSystemStorage, default_storage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CHUNK_BYTES = 1 << 20
+SPOOL_BYTES = 8 << 20
+
+
+class Blob(NamedTuple):
+    """What ``put`` stored."""
+
+    sha256: str
+    n_bytes: int
+
+
+def blob_name(sha256: str) -> str:
+    """The storage name: two folder levels keep any folder below a few thousand entries."""
+    if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
+        raise ValueError(f"not a sha256: {sha256!r}")
+    return f"{sha256[:2]}/{sha256[2:4]}/{sha256}"
+
+
+def put(file: IO[bytes]) -> Blob:
+    """Store what is left to read in ``file``; equal bytes are stored once."""
+    with _spool() as spool:
+        digest, n_bytes = hashlib.sha256(), 0
+        while chunk := file.read(CHUNK_BYTES):
+            digest.update(chunk)
+            spool.write(chunk)
+            n_bytes += len(chunk)
+        blob = Blob(digest.hexdigest(), n_bytes)
+        if not exists(blob.sha256):
+            _keep(blob.sha256, spool, durable=True)
+        return blob
+
+
+def put_bytes(data: bytes, sha256: str) -> None:
+    """Store ``data`` whose hash the caller has just computed.
+
+    Not flushed to the disk: what can be read again from its upload may be lost with the power, and a blob of the wrong
+    size is written anew.
+    """
+    if exists(sha256) and default_storage.size(blob_name(sha256)) == len(data):
+        return
+    with _spool() as spool:
+        spool.write(data)
+        _keep(sha256, spool, durable=False)
+
+
+def open_blob(sha256: str) -> BinaryIO:
+    """The blob, open for reading and seekable; raises FileNotFoundError."""
+    root = _local_root()
+    if root is not None:
+        return (root / blob_name(sha256)).open("rb", buffering=CHUNK_BYTES)
+    return cast("BinaryIO", default_storage.open(blob_name(sha256), "rb"))
+
+
+def exists(sha256: str) -> bool:
+    """Whether the blob is stored."""
+    return default_storage.exists(blob_name(sha256))
+
+
+def _local_root() -> Path | None:
+    """The folder of a local storage, None for any other."""
+    return Path(default_storage.path("")) if isinstance(default_storage, FileSystemStorage) else None
+
+
+@contextmanager
+def _spool() -> Iterator[IO[bytes]]:
+    """A file to collect bytes in until their hash is known; on local storage it lies on the same disk as the blobs."""
+    root = _local_root()
+    if root is None:
+        with tempfile.SpooledTemporaryFile(SPOOL_BYTES) as spool:
+            yield cast("IO[bytes]", spool)
+        return
+    root.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=root, prefix=".part-", delete=False) as part:
+        try:
+            yield cast("IO[bytes]", part)
+        finally:
+            Path(part.name).unlink(missing_ok=True)
+
+
+def _keep(sha256: str, spool: IO[bytes], *, durable: bool) -> None:
+    """Give the collected bytes their name."""
+    root = _local_root()
+    if root is None:
+        spool.seek(0)
+        default_storage.save(blob_name(sha256), File(spool))
+        return
+    spool.flush()
+    if durable:
+        os.fsync(spool.fileno())
+    place = root / blob_name(sha256)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    Path(spool.name).replace(place)

@@ -1,0 +1,246 @@
+"""The replay lab's form, made from a policy's typed parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine import params as parameters
+from sessions.engine import registry
+from sessions.engine.policy import State, View
+from sessions.urlstate import replay as urlstate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.params import Spec
+    from sessions.engine.policy import Item, Policy
+    from sessions.urlstate.replay import ReplayState
+
+GROUPS = (("when", "When"), ("how", "How"), ("summary", "Summary"))
+SAMPLES = 100
+SLIDER = {"low": 0.0, "high": 1_000_000.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One choice of a select or of a segmented control."""
+
+    value: str
+    words: str
+    current: bool
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """One parameter as form fields.
+
+    ``value`` is as written ("none" where off), ``slider`` its place on the track; ``tick`` is the place of the
+    policy's default in percent of the track, None where the default is off; ``derived`` is filled by the results.
+    """
+
+    name: str
+    key: str
+    label: str
+    help: str
+    unit: str
+    value: str
+    default: str
+    changed: bool
+    optional: bool
+    options: tuple[Option, ...] = ()
+    low: float = 0
+    high: float = 0
+    step: float = 1
+    slider: float = 0
+    tick: float | None = None
+    off: bool = False
+    threshold: bool = False
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A part of the form: When, How or Summary."""
+
+    name: str
+    title: str
+    controls: tuple[Control, ...]
+
+    @property
+    def n_changed(self) -> int:
+        """How many parameters differ from the policy's defaults: the dots that Reset counts."""
+        return sum(control.changed for control in self.controls)
+
+
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """The whole form."""
+
+    policy: str
+    policy_label: str
+    policy_help: str
+    policy_source: str
+    policies: tuple[Option, ...]
+    groups: tuple[Group, ...]
+    bases: tuple[Option, ...]
+    estimators: tuple[Option, ...]
+    summarizers: tuple[Option, ...]
+    stub: int
+    stub_on: bool
+    window: int
+    window_own: int
+    window_changed: bool
+    window_high: int
+    window_tick: float
+    errors: Mapping[str, str]
+    n_changed: int
+
+    @property
+    def other_errors(self) -> tuple[str, ...]:
+        """Errors of the address that belong to no field of the form."""
+        fields = {control.key for group in self.groups for control in group.controls}
+        fields |= {"policy", "base", "estimator", "summarizer", "window"}
+        return tuple(text for name, text in self.errors.items() if name not in fields)
+
+
+def controls(weighed: Weighed, state: ReplayState) -> Controls:
+    """The form for a state."""
+    policy = state.plugin
+    given = dict(state.params)
+    steered = threshold_param(weighed, state)
+    made = [
+        (spec.group, _control(spec, given, state, threshold=spec.name == steered))
+        for spec in parameters.specs(policy.params)
+    ]
+    own = weighed.window
+    window = state.window or own
+    high = max(1_000_000, own, window)
+    name, _, stub = state.summarizer.partition(":")
+    groups = tuple(
+        Group(key, title, tuple(control for group, control in made if group == key)) for key, title in GROUPS
+    )
+    return Controls(
+        policy=policy.name,
+        policy_label=policy.label,
+        policy_help=policy.help,
+        policy_source=policy.source,
+        policies=tuple(Option(p.name, p.label, p.name == policy.name) for p in registry.plugins("policies").values()),
+        groups=groups,
+        bases=(
+            Option("full", "as if never compacted", state.base == "full", "every original message stays"),
+            Option("recorded", "as recorded", state.base == "recorded", "asks the gate along the recorded context"),
+        ),
+        estimators=_estimators(policy, state),
+        summarizers=tuple(
+            Option(s.name, s.name, s.name == name, s.label) for s in registry.plugins("summarizers").values()
+        ),
+        stub=int(stub) if stub.isdigit() else urlstate.DEFAULT_STUB,
+        stub_on=name == "stub",
+        window=window,
+        window_own=own,
+        window_changed=state.window not in (None, own),
+        window_high=high,
+        window_tick=round(100 * (own - urlstate.LEAST_WINDOW) / (high - urlstate.LEAST_WINDOW), 2),
+        errors=state.errors,
+        n_changed=sum(group.n_changed for group in groups),
+    )
+
+
+def _estimators(policy: Policy, state: ReplayState) -> tuple[Option, ...]:
+    plugins = registry.plugins("estimators")
+    own = plugins[policy.estimator].label if policy.estimator in plugins else policy.estimator
+    others = (Option(e.name, e.label, e.name == state.estimator) for e in plugins.values())
+    return (Option("", f"The policy's own: {own}", not state.estimator), *others)
+
+
+def _control(spec: Spec, given: Mapping[str, str], state: ReplayState, *, threshold: bool) -> Control:
+    default = urlstate.written(spec.default)
+    value = given.get(spec.name, default)
+    options = tuple(Option(choice, choice, choice == value) for choice in spec.choices)
+    low = SLIDER["low"] if spec.low is None else spec.low
+    high = SLIDER["high"] if spec.high is None else spec.high
+    off = value == "none"
+    place = high if off or not spec.is_number else min(max(float(value), low), high)
+    return Control(
+        name=spec.name,
+        key=f"p.{spec.name}",
+        label=spec.label,
+        help=spec.help,
+        unit=spec.unit,
+        value=value if not spec.is_number or off else _grouped(value) + (" %" if spec.unit == "%" else ""),
+        default=default,
+        changed=urlstate.is_changed(spec, state),
+        optional=spec.optional,
+        options=options,
+        low=low,
+        high=high,
+        step=spec.step or 1,
+        slider=place,
+        tick=None if spec.default is None or not spec.is_number else _place(float(spec.default), low, high),
+        off=off,
+        threshold=threshold,
+        error=state.errors.get(f"p.{spec.name}", ""),
+    )
+
+
+def _grouped(value: str) -> str:
+    number = float(value)
+    return f"{number:,.0f}" if number.is_integer() else value
+
+
+def _place(value: float, low: float, high: float) -> float:
+    """Percent of the track, the thumb's own width allowed for."""
+    share = (value - low) / (high - low) if high > low else 0
+    return round(4.5 + 91 * min(max(share, 0), 1), 2)
+
+
+def threshold_param(weighed: Weighed, state: ReplayState) -> str:
+    """The parameter that moves the threshold: the policy's own word, else the first number of its gate that does."""
+    policy = state.plugin
+    numbers = [spec for spec in parameters.specs(policy.params) if spec.is_number and spec.group == "when"]
+    ordered = sorted(numbers, key=lambda spec: spec.name != policy.threshold_param)
+    for spec in ordered:
+        ends = [_threshold(weighed, state, {spec.name: end}) for end in (spec.low, spec.high) if end is not None]
+        if len(ends) == 2 and None not in ends and ends[0] != ends[1]:
+            return spec.name
+    return ""
+
+
+def threshold_table(weighed: Weighed, state: ReplayState) -> list[tuple[float, int]]:
+    """(parameter, threshold) along the slider, for dragging the threshold itself; empty where nothing moves it.
+
+    Asked of the gate, so that caps and roundings are the policy's own.
+    """
+    name = threshold_param(weighed, state)
+    spec = next((s for s in parameters.specs(state.plugin.params) if s.name == name), None)
+    if spec is None or spec.low is None or spec.high is None:
+        return []
+    table: list[tuple[float, int]] = []
+    step = spec.step or 1
+    n_steps = int((spec.high - spec.low) / step)
+    for k in range(min(n_steps, SAMPLES) + 1):
+        value = spec.low + step * round(k * n_steps / min(n_steps, SAMPLES))
+        threshold = _threshold(weighed, state, {name: value})
+        if threshold is not None:
+            table.append((value, threshold))
+    return table
+
+
+def _threshold(weighed: Weighed, state: ReplayState, changes: Mapping[str, object]) -> int | None:
+    """What the gate compares with under changed parameters, None where it cannot be asked."""
+    policy = state.plugin
+
+    def nothing(dropped: Sequence[Item], drafts: object) -> tuple[Item, ...]:
+        del dropped, drafts
+        return ()
+
+    window = state.window or weighed.window
+    view = View([], 0, 0, None, window, weighed.overhead, 0, weighed.model, State(), nothing)
+    try:
+        built = parameters.build(policy.params, {**state.given, **changes})
+        return int(policy.gate(built, view).threshold)
+    except (ValueError, ArithmeticError, LookupError, TypeError):
+        return None

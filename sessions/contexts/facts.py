@@ -1,0 +1,132 @@
+"""The facts strip and the opening sentence of the session page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions import figures
+from sessions.contexts.overview import called
+from sessions.engine.types import Kind, Label
+
+if TYPE_CHECKING:
+    from sessions.contexts.overview import Overview
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One figure of the strip: name, figure, unit beside it, how it is known, one note; ``alarm`` reads red."""
+
+    name: str
+    value: str
+    unit: str = ""
+    label: str = ""
+    note: str = ""
+    alarm: bool = False
+    message: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The sentence that names the worst over-counting message: what it weighs in bytes and in tokens."""
+
+    message: int
+    what: str
+    factor: float
+    n_bytes: int
+    tokens: int
+    label: str
+    over_window: bool
+    window: int
+
+
+def opening(view: Overview) -> Opening | None:
+    """The opening sentence, None where nothing is over-counted ten times or more."""
+    worst = view.worst
+    if worst is None:
+        return None
+    message, weighed = view.messages[worst], view.weighed
+    block = max(
+        (leaf for leaf in message.leaves() if weighed.overcount(leaf) is not None),
+        key=lambda leaf: weighed.overcount(leaf) or 0,
+    )
+    media = block.media
+    n_bytes = (media.n_base64 + len(media.media_type)) if media else 0
+    tokens, over = weighed.image_tokens(block), n_bytes > weighed.window
+    what = called(message, view.tools)
+    return Opening(worst, what, view.factors[worst] or 0, n_bytes, tokens, "estimated", over, weighed.window)
+
+
+def facts(view: Overview) -> tuple[Fact, ...]:
+    """Seven facts, the alarming one first."""
+    weighed, transcript = view.weighed, view.weighed.transcript
+    wire, unit = figures.size(sum(view.n_bytes))
+    images = sum(
+        leaf.media.n_base64
+        for message in view.messages
+        for leaf in message.leaves()
+        if leaf.kind is Kind.IMAGE and leaf.media
+    )
+    share = figures.percent(images, sum(view.n_bytes))
+    messages = f"{figures.count(len(transcript.requests))} requests, {figures.count(transcript.n_images)} images"
+    return (
+        _worst(view),
+        Fact("Tokens, all messages", figures.count(weighed.total_tokens), "", str(weighed.total_label), _fit(view)),
+        Fact("Transcript bytes", wire, unit, "", f"images {share}" if images else "no images"),
+        _peak(view),
+        _compactions(view),
+        Fact("Messages", figures.count(len(view.messages)), "", "", messages),
+        _usage(view),
+    )
+
+
+def _worst(view: Overview) -> Fact:
+    opened = opening(view)
+    if opened is None:
+        return Fact("Worst over-count", "none", "", "", "no image weighs ×10 its tokens")
+    article = "an" if opened.what[0] in "aeiou" else "a"
+    note = f"message {opened.message:,}, {article} {opened.what}"
+    return Fact("Worst over-count", figures.factor(opened.factor), "", opened.label, note, True, opened.message)
+
+
+def _fit(view: Overview) -> str:
+    weighed = view.weighed
+    if weighed.ratio_label is Label.CALIBRATED:
+        return f"×{weighed.ratio:.2f} of o200k"
+    return f"×{weighed.ratio:.2f} of o200k"
+
+
+def _peak(view: Overview) -> Fact:
+    window = view.weighed.window
+    if not view.contexts:
+        return Fact("Peak context", "none", "", "", "no requests")
+    _, tokens, label = max(view.contexts.values(), key=lambda context: context[1])
+    source = {"recorded": "", "model": "", "default": ", window assumed"}[view.weighed.window_source]
+    note = f"{figures.percent(tokens, window)}{source}"
+    return Fact("Peak context", figures.count(tokens), f"of {window:,}", str(label), note)
+
+
+def _compactions(view: Overview) -> Fact:
+    found = view.weighed.transcript.compactions
+    if not found:
+        return Fact("Compactions recorded", "0", "", "", "none in this session")
+    triggers = sorted({c.trigger for c in found if c.trigger})
+    befores = [c.tokens_before for c in found if c.tokens_before]
+    at = f"at {'–'.join(dict.fromkeys(_thousands(n) for n in (min(befores), max(befores))))}" if befores else ""
+    note = ", ".join(part for part in ("/".join(triggers), at) if part)
+    return Fact("Compactions recorded", figures.count(len(found)), "", "measured", note)
+
+
+def _thousands(tokens: int) -> str:
+    return f"{tokens / 1000:,.0f} k"
+
+
+def _usage(view: Overview) -> Fact:
+    """Provider-reported tokens of all requests, each once."""
+    usages = [request.usage for request in view.weighed.transcript.requests if request.usage]
+    if not usages:
+        return Fact("Usage", "none", "", "", "the transcript reports none")
+    value, unit = figures.short(sum(usage.context for usage in usages))
+    read = figures.percent(sum(u.cache_read for u in usages), sum(u.context for u in usages))
+    output = " ".join(figures.short(sum(usage.output for usage in usages))).strip()
+    return Fact("Usage, input tokens", value, unit, "measured", f"{read} cached, {output} out")

@@ -1,0 +1,50 @@
+"""The text of what an event inserted, found again where it was written: the recording or a mechanical summarizer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions import selectors
+from sessions.engine import registry
+from sessions.engine.jsonio import JsonProblem
+from sessions.engine.summaries import Brief
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sessions.engine.events import Event
+    from sessions.engine.policy import Item
+    from sessions.engine.replay import Replay
+    from sessions.engine.types import Content, Message
+    from sessions.models import Session
+
+
+def inserted_text(session: Session, replay: Replay, event: Event, item: Item) -> str:
+    """The text of an inserted item; "" for a stub, which has none."""
+    if item.message.index >= 0:
+        return message_text(session, item.message)
+    name, _, number = replay.summarizer.partition(":")
+    if item.message.summary and name == "extractive":
+        kept = {after.id for after in event.after}
+        dropped = [before for before in event.before if before.id not in kept]
+        brief = Brief(replay.weighed, event.request, dropped, int(number) if number else None)
+        drafts = registry.get("summarizers", name).write(brief).drafts
+        return drafts[0].text if drafts else ""
+    return ""
+
+
+def message_text(session: Session, message: Message) -> str:
+    """A message's text, read again from the upload; says so where it cannot be read."""
+    try:
+        return "\n".join(_texts(selectors.message_contents(session, message.index)))
+    except (FileNotFoundError, JsonProblem, OSError, IndexError):
+        return "The uploaded file is missing from the store, so the text cannot be read again."
+
+
+def _texts(contents: Iterable[Content]) -> list[str]:
+    found: list[str] = []
+    for content in contents:
+        if content.text:
+            found.append(content.text)
+        found += _texts(content.parts)
+    return found

@@ -1,0 +1,187 @@
+"""The rows of a session's message list, and which page of them is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+
+from sessions import figures
+from sessions.charts.bars import FLAGGED_FROM
+from sessions.charts.pressure import KINDS
+from sessions.contexts.overview import LARGE_TOKENS
+from sessions.engine.types import Kind
+from sessions.urlstate import session as urlstate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.contexts.overview import Overview
+    from sessions.engine.types import Message
+    from sessions.urlstate.session import SessionState
+
+PAGE = 100
+LEAD = 4
+"""Rows shown above a message that a link leads to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One message as the list shows it; ``mono`` where its preview is a program's words, not a person's."""
+
+    index: int
+    role: str
+    kinds: tuple[str, ...]
+    preview: str
+    mono: bool
+    note: str
+    pair: str
+    parts: tuple[tuple[str, int], ...]
+    tokens: int
+    label: str
+    n_bytes: int
+    factor: float | None
+    context: int | None
+    context_label: str
+    request: int | None
+    selected: bool
+    href: str
+
+    @property
+    def over(self) -> bool:
+        """Whether its bytes are drawn as over-counted."""
+        return self.factor is not None and self.factor >= FLAGGED_FROM
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """One choice above the list."""
+
+    name: str
+    words: str
+    total: int
+    href: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Rows ``start`` to ``stop`` of ``total`` that match, and the ways to the rows before and after."""
+
+    rows: tuple[Row, ...]
+    start: int
+    total: int
+    per_token: float
+    full: int
+    next_url: str
+    next_words: str
+    earlier_url: str
+    earlier_words: str
+
+    @property
+    def stop(self) -> int:
+        """One past the last row shown."""
+        return self.start + len(self.rows)
+
+
+def filters(view: Overview, state: SessionState, base: str) -> tuple[Filter, ...]:
+    """The filters with their counts."""
+    counts = {"": len(view.messages), **{name: len(found) for name, found in view.only.items()}}
+    words = {"": "All", "overcount": "Over-counted", "large": f"Over {LARGE_TOKENS:,} tokens"}
+    return tuple(
+        Filter(name, text, counts[name], base + urlstate.query(state, only=name, start=None), state.only == name)
+        for name, text in words.items()
+    )
+
+
+def page(session_id: str, view: Overview, state: SessionState, until: int | None = None) -> Page:
+    """The page that the state asks for: from ``start``, else the one that holds message ``m``, else the first.
+
+    ``until`` ends it early, where the rows from there on are shown already.
+    """
+    indices: Sequence[int] = view.only[state.only] if state.only else range(len(view.messages))
+    start = min(_start(indices, state), max(len(indices) - 1, 0))
+    shown = indices[start : min(start + PAGE, until if until is not None else start + PAGE)]
+    base = reverse("sessions:messages", args=[session_id])
+    left, before = len(indices) - start - len(shown), min(start, PAGE)
+    following = urlstate.query(state, start=start + len(shown), until=None, m=None)
+    earlier = urlstate.query(state, start=start - before, until=start, m=None)
+    return Page(
+        rows=tuple(row(session_id, view, i, selected=i == state.m) for i in shown),
+        start=start,
+        total=len(indices),
+        per_token=view.per_token,
+        full=view.full_weight,
+        next_url=base + following if left and until is None else "",
+        next_words=f"Load {'the other' if left <= PAGE else 'the next'} {min(left, PAGE):,} of {left:,}",
+        earlier_url=base + earlier if before else "",
+        earlier_words=f"Load the {before:,} before" if before != start else f"Load the first {before:,}",
+    )
+
+
+def _start(indices: Sequence[int], state: SessionState) -> int:
+    if state.start is not None:
+        return state.start
+    if state.m is None or state.m not in indices:
+        return 0
+    at = indices.index(state.m)
+    return 0 if at < PAGE - LEAD else at - LEAD
+
+
+def row(session_id: str, view: Overview, index: int, *, selected: bool = False) -> Row:
+    """The row of one message."""
+    message = view.messages[index]
+    kinds = view.kinds[index]
+    request, context, context_label = view.contexts.get(index, (None, None, ""))
+    reply = request is not None and view.weighed.transcript.requests[request].message == index
+    return Row(
+        index=index,
+        role=str(message.role),
+        kinds=kinds_of(message),
+        preview=message.preview or _nothing(message),
+        mono=not message.typed and str(message.role) == "user",
+        note=_note(message),
+        pair=view.pairs[index],
+        parts=tuple((kind, kinds[kind]) for kind in KINDS if kinds.get(kind)),
+        tokens=view.weighed.tokens[index],
+        label=str(view.weighed.labels[index]),
+        n_bytes=view.n_bytes[index],
+        factor=view.factors[index],
+        context=context if reply else None,
+        context_label=str(context_label),
+        request=request if reply else None,
+        selected=selected,
+        href=reverse("sessions:inspector", args=[session_id, index]),
+    )
+
+
+def kinds_of(message: Message) -> tuple[str, ...]:
+    """The kinds of a message in order of appearance, those inside tool results included; a summary is a summary."""
+    if message.summary:
+        return ("summary",)
+    inner = [leaf.kind for leaf in message.leaves()]
+    nested = {part.kind for block in message.blocks for part in block.parts if part.kind is Kind.TEXT}
+    own = {block.kind for block in message.blocks}
+    return tuple(dict.fromkeys(str(kind) for kind in inner if kind in own or kind not in nested))
+
+
+def _note(message: Message) -> str:
+    if message.attachment:
+        return message.attachment
+    if message.meta:
+        return "meta"
+    return "re-attached after a compaction" if message.compaction is not None and not message.summary else ""
+
+
+def _nothing(message: Message) -> str:
+    """Words for a message without a preview of its own."""
+    for leaf in message.leaves():
+        if leaf.media:
+            size = f", {leaf.media.width} × {leaf.media.height}" if leaf.media.width else ""
+            return f"{leaf.kind} {leaf.media.media_type}{size}"
+        if leaf.name:
+            return f"{leaf.name} {leaf.target}".strip()
+        if leaf.kind is Kind.THINKING and not leaf.n_chars:
+            return f"thinking not shown by the provider, signature of {figures.count(leaf.n_payload)} bytes"
+    return "no text"

@@ -1,0 +1,251 @@
+"""The replay lab's results: chart, totals, events, the chosen event in short."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.charts.marks import figure_json
+from sessions.charts.saw import GateLane, Saw, Tooth, saw_figure
+from sessions.contexts import folding, replays
+from sessions.contexts.controls import threshold_param, threshold_table
+from sessions.contexts.overview import overview
+from sessions.contexts.totals import TotalsRow, totals_table, weakest_label
+from sessions.contexts.urls import Urls, session_urls
+from sessions.engine import registry
+from sessions.engine.diff import diff_event
+
+if TYPE_CHECKING:
+    from django.utils.safestring import SafeString
+
+    from sessions.contexts.folding import Line
+    from sessions.contexts.replays import Ran
+    from sessions.engine.cost import Totals
+    from sessions.engine.replay import Replay
+    from sessions.models import Session
+    from sessions.urlstate.replay import ReplayState
+
+MINI_LINES = 9
+MOST_EVENTS = 60
+FAR = 0.25
+"""Share of the window by which measure and context differ before the gate's lane shows itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event of the list, ``number`` 0-based as in the JSON."""
+
+    number: int
+    request: int
+    before: int
+    after: int
+    kept: int
+    edited: int
+    dropped: int
+    inserted: int
+    chosen: bool
+    href: str
+    diff_href: str
+    measure: int
+    fires: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The chosen event: why it fired, where the cache breaks, and its lists in short."""
+
+    number: int
+    request: int
+    fires: str
+    reason: str
+    unit: str
+    first_changed: int | None
+    n_before: int
+    n_after: int
+    wire_before: int
+    wire_after: int
+    summary: str
+    lines: tuple[Line, ...]
+    n_lines_left: int
+    overhead: int
+    diff_href: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayView:
+    """Everything that ``sessions/_replay_view.html`` shows."""
+
+    urls: Urls
+    figure: SafeString
+    label: str
+    n_requests: int
+    milliseconds: float
+    totals: tuple[TotalsRow, ...]
+    events: tuple[EventRow, ...]
+    n_events: int
+    chosen: Chosen | None
+    request: int | None
+    request_tokens: int | None
+    request_label: str
+    before_href: str
+    after_href: str
+    gate_words: str
+    gate_shown: bool
+    gate_href: str
+    threshold: int | None
+    threshold_words: str
+    unit: str
+    table: str
+    threshold_param: str
+    summary: str
+    quiet: str
+    warnings: tuple[str, ...]
+    error: str
+    says: str
+
+
+def build_replay(session: Session, state: ReplayState, urls: Urls | None = None) -> ReplayView:
+    """The results of a state; ``urls`` leads elsewhere than the session's own pages where a link is shown."""
+    urls = urls or session_urls(session.pk)
+    ran = replays.run(session.pk, state)
+    replay, weighed = ran.replay, ran.replay.weighed
+    number = min(state.event or 0, len(replay.events) - 1) if replay.events else None
+    steered = "" if urls.frozen else threshold_param(weighed, state)
+    gate = _lane(replay, state)
+    request = _request(replay, state, number)
+    last = max(len(replay.context_tokens) - 1, 0)
+    tokens = replay.context_tokens[request] if request is not None else None
+    label = replay.labels[request] if request is not None else None
+    sample = next((g for g in reversed(replay.gates) if g is not None), None)
+    words = (
+        f"{'≥' if sample.operator == '>=' else sample.operator} {sample.threshold:,} {sample.unit}" if sample else ""
+    )
+    return ReplayView(
+        urls=urls,
+        figure=figure_json(saw_figure(_saw(session.pk, ran, number, gate, request))),
+        label=weakest_label(replay.labels),
+        n_requests=sum(value is not None for value in replay.context_tokens),
+        milliseconds=ran.seconds * 1000,
+        totals=totals_table(session.pk, ran),
+        events=tuple(_event(replay, k, urls, state, chosen=k == number) for k in _nearest(len(replay.events), number)),
+        n_events=len(replay.events),
+        chosen=_chosen(replay, number, urls, state) if number is not None else None,
+        request=request,
+        request_tokens=tokens,
+        request_label=str(label) if label else "",
+        before_href=urls.to_replay(state, request=max((request or 0) - 1, 0)),
+        after_href=urls.to_replay(state, request=min((request or 0) + 1, last)),
+        gate_words=words,
+        gate_shown=gate is not None,
+        gate_href=urls.to_replay(state, gate="off" if gate is not None else "on"),
+        threshold=sample.threshold if sample and replay.policy.name != "none" else None,
+        threshold_words=f"{sample.threshold:,} {sample.unit}" if sample else "",
+        unit=sample.unit if sample else "",
+        table=json.dumps(threshold_table(weighed, state) if steered else [], separators=(",", ":")),
+        threshold_param=steered,
+        summary=", ".join(sorted({event.summary_source for event in replay.events if event.summary_source})),
+        quiet=replays.why_no_event(replay),
+        warnings=replay.warnings,
+        error=ran.error,
+        says=_says(replay, ran.totals),
+    )
+
+
+def _says(replay: Replay, totals: Totals) -> str:
+    """The result in a sentence, read out when it changes."""
+    n = totals.compactions
+    return f"{n} compaction{'' if n == 1 else 's'}, peak context {totals.peak_context_tokens:,} tokens"
+
+
+def _request(replay: Replay, state: ReplayState, number: int | None) -> int | None:
+    """The request selected: the state's, else the chosen event's, else none."""
+    if state.request is not None:
+        return min(state.request, max(len(replay.context_tokens) - 1, 0))
+    return replay.events[number].request if number is not None else None
+
+
+def _saw(session_id: str, ran: Ran, number: int | None, gate: GateLane | None, request: int | None) -> Saw:
+    replay = ran.replay
+    view = overview(session_id)
+    recorded: list[int | None] = [None] * len(replay.context_tokens)
+    for at, tokens, _ in view.contexts.values():
+        recorded[at] = tokens
+    sample = next((g for g in reversed(replay.gates) if g is not None), None)
+    in_tokens = sample is not None and sample.unit == "tokens" and replay.policy.name != "none"
+    teeth = [
+        Tooth(k, event.request, event.before_tokens, event.after_tokens, chosen=k == number)
+        for k, event in enumerate(replay.events)
+    ]
+    compactions = [(c.request, c.tokens_before) for c in replay.weighed.transcript.compactions]
+    without = replays.without_compaction(session_id).replay.context_tokens
+    threshold = sample.threshold if sample and in_tokens else None
+    return Saw(replay.context_tokens, recorded, without, replay.window, threshold, teeth, compactions, gate, request)
+
+
+def _lane(replay: Replay, state: ReplayState) -> GateLane | None:
+    """The gate's own lane: asked for, or needed because what it measures is not the context."""
+    known = [(at, gate) for at, gate in enumerate(replay.gates) if gate is not None]
+    if not known or replay.policy.name == "none" or state.gate == "off":
+        return None
+    far = any(
+        gate.unit != "tokens" or abs(gate.measure - (replay.context_tokens[at] or 0)) > FAR * replay.window
+        for at, gate in known
+        if not gate.fires or gate.measure > (1 + FAR) * replay.window
+    )
+    if not far and state.gate != "on":
+        return None
+    estimator = registry.get("estimators", replay.estimator)
+    measures = [gate.measure if gate else None for gate in replay.gates]
+    last = known[-1][1]
+    fired = [event.request for event in replay.events]
+    return GateLane(measures, last.threshold, last.unit, f"with {estimator.label}", fired)
+
+
+def _nearest(n_events: int, number: int | None) -> range:
+    """The events listed: all, or the sixty around the chosen one."""
+    start = min(max((number or 0) - MOST_EVENTS // 2, 0), max(n_events - MOST_EVENTS, 0))
+    return range(start, min(start + MOST_EVENTS, n_events))
+
+
+def _fires(event: object) -> str:
+    gate = event.gate  # type: ignore[attr-defined]
+    return f"{gate.measure:,} {'≥' if gate.operator == '>=' else gate.operator} {gate.threshold:,}"
+
+
+def _event(replay: Replay, number: int, urls: Urls, state: ReplayState, *, chosen: bool) -> EventRow:
+    event = replay.events[number]
+    return EventRow(
+        number, event.request, event.before_tokens, event.after_tokens, event.kept, event.edited, event.dropped,
+        event.inserted, chosen,
+        href=urls.to_replay(state, event=number, request=None),
+        diff_href=urls.to_diff(state, event=number, request=None, rows=None),
+        measure=event.gate.measure,
+        fires=f"{_fires(event)} {event.gate.unit}",
+        reason=event.gate.reason,
+    )  # fmt: skip
+
+
+def _chosen(replay: Replay, number: int, urls: Urls, state: ReplayState) -> Chosen:
+    event = replay.events[number]
+    rows = diff_event(event, replay.weighed)
+    lines = folding.segments(rows, MINI_LINES)
+    shown = sum(line.count for line in lines)
+    return Chosen(
+        number=number,
+        request=event.request,
+        fires=_fires(event),
+        reason=event.gate.reason,
+        unit=event.gate.unit,
+        first_changed=event.first_changed_message,
+        n_before=len(event.before),
+        n_after=len(event.after),
+        wire_before=sum(row.wire_before for row in rows),
+        wire_after=sum(row.wire_after for row in rows),
+        summary=event.summary_source,
+        lines=lines,
+        n_lines_left=len(rows) - shown,
+        overhead=replay.weighed.overhead,
+        diff_href=urls.to_diff(state, event=number, request=None, rows=None),
+    )

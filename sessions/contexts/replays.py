@@ -1,0 +1,106 @@
+"""Replays for the pages: run once per state, kept a while, errors turned into words beside the form."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions import selectors
+from sessions.engine import replay as engine
+from sessions.engine.cost import Totals, recorded_totals, totals
+from sessions.engine.errors import BadParameter, UnknownName
+
+if TYPE_CHECKING:
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.replay import Replay
+    from sessions.urlstate.replay import ReplayState
+
+KEPT = 8
+Key = tuple[str, str, str, str, str, int | None, tuple[tuple[str, str], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One replay with its totals; ``seconds`` it took when it was run, ``error`` where the engine refused it."""
+
+    replay: Replay
+    totals: Totals
+    seconds: float
+    error: str = ""
+
+
+_held: OrderedDict[Key, tuple[Weighed, Ran]] = OrderedDict()
+_lock = threading.Lock()
+
+
+def run(session_id: str, state: ReplayState) -> Ran:
+    """The replay of a state; one the engine refuses falls back to the policy's defaults, with the reason."""
+    try:
+        return _run(session_id, state)
+    except (BadParameter, UnknownName) as error:
+        from dataclasses import replace
+
+        plain = replace(state, params=(), estimator="", summarizer="recorded", window=None)
+        return replace(_run(session_id, plain), error=str(error))
+
+
+def without_compaction(session_id: str) -> Ran:
+    """The same session when nothing is ever compacted."""
+    from sessions.urlstate.replay import ReplayState
+
+    return _run(session_id, ReplayState(policy="none"))
+
+
+def as_recorded(session_id: str) -> Totals | None:
+    """Totals that the recording's own usage reports, None where it has none."""
+    return recorded_totals(selectors.load_weighed(session_id))
+
+
+def why_no_event(replay: Replay) -> str:
+    """Why nothing was compacted: the gate never fired, or fired and the edit would have freed nothing."""
+    if replay.events:
+        return ""
+    if replay.policy.name == "none":
+        return "This policy never compacts."
+    asked = [(at, gate) for at, gate in enumerate(replay.gates) if gate is not None]
+    if not asked:
+        return "No request was sent on this branch, so the gate was never asked."
+    fired = next(((at, gate) for at, gate in asked if gate.fires), None)
+    if fired is None:
+        most = max(asked, key=lambda pair: pair[1].measure)
+        gate = most[1]
+        return (
+            f"The gate never fires: at most {gate.measure:,} {gate.unit} at request {most[0]:,}, "
+            f"against a threshold of {gate.threshold:,}."
+        )
+    at, gate = fired
+    return (
+        f"The gate fires from request {at:,} on ({gate.measure:,} against {gate.threshold:,} {gate.unit}), "
+        "but its edit would free nothing, so the list stays as it is."
+    )
+
+
+def _run(session_id: str, state: ReplayState) -> Ran:
+    weighed = selectors.load_weighed(session_id)
+    key: Key = (
+        session_id, state.policy, state.base, state.estimator, state.summarizer, state.window, state.params,
+    )  # fmt: skip
+    with _lock:
+        held = _held.get(key)
+        if held is not None and held[0] is weighed:
+            _held.move_to_end(key)
+            return held[1]
+    started = time.perf_counter()
+    made = engine.replay(
+        weighed, state.policy, params=state.given, base=state.base, estimator=state.estimator or None,
+        summarizer=state.summarizer, window=state.window,
+    )  # fmt: skip
+    ran = Ran(made, totals(made), time.perf_counter() - started)
+    with _lock:
+        _held[key] = (weighed, ran)
+        while len(_held) > KEPT:
+            _held.popitem(last=False)
+    return ran

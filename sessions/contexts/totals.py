@@ -1,0 +1,99 @@
+"""The totals table of the replay lab: this replay, the recording, no compaction, and the difference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions import figures
+from sessions.contexts import replays
+from sessions.engine.types import Label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.contexts.replays import Ran
+    from sessions.engine.cost import Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One figure of the totals table; ``good`` marks a saving against the reference row."""
+
+    value: str
+    good: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TotalsRow:
+    """One row: ``key`` names its line in the chart, ``label`` how its figures are known."""
+
+    key: str
+    name: str
+    label: str
+    cells: tuple[Cell, ...]
+    note: str = ""
+
+
+def weakest_label(labels: Sequence[Label | None]) -> str:
+    """How the contexts of the replay are known: the weakest label among them."""
+    for label in (Label.ESTIMATED, Label.CALIBRATED):
+        if label in labels:
+            return str(label)
+    return str(Label.MEASURED)
+
+
+def totals_table(session_id: str, ran: Ran) -> tuple[TotalsRow, ...]:
+    """This replay, the recording, no compaction, and the difference to the recording (else to no compaction)."""
+    without = replays.without_compaction(session_id)
+    recorded = replays.as_recorded(session_id)
+    rows = [TotalsRow("mine", "this replay", weakest_label(ran.replay.labels), _cells(ran.totals))]
+    if recorded is not None:
+        rows.append(TotalsRow("recorded", "recorded", "measured", _cells(recorded)))
+    over = without.totals.peak_context_tokens > without.replay.window
+    possible = "not possible" if over else ""
+    rows.append(
+        TotalsRow("without", "no compaction", weakest_label(without.replay.labels), _cells(without.totals), possible)
+    )
+    against = recorded or without.totals
+    name = "against recorded" if recorded is not None else "against no compaction"
+    return (*rows, TotalsRow("delta", name, "", _deltas(ran.totals, against)))
+
+
+def _cost(totals: Totals) -> str:
+    if totals.cost is None:
+        return "no price"
+    low, high = f"{totals.cost.low:,.2f}", f"{totals.cost.high:,.2f}"
+    return f"${low}" if low == high else f"${low} – {high}"
+
+
+def _cells(totals: Totals) -> tuple[Cell, ...]:
+    numbers = (
+        totals.compactions, totals.peak_context_tokens, totals.input_tokens, totals.cache_read_tokens,
+        totals.cache_write_tokens, totals.output_tokens,
+    )  # fmt: skip
+    return (Cell(_cost(totals)), *(Cell(figures.count(number)) for number in numbers))
+
+
+def _deltas(mine: Totals, other: Totals) -> tuple[Cell, ...]:
+    if mine.cost is not None and other.cost is not None:
+        change = mine.cost.low - other.cost.low
+        sign = "+" if change > 0 else figures.MINUS if change < 0 else ""
+        share = _share(mine.cost.low, other.cost.low)
+        cost = Cell(f"{sign}${abs(change):,.2f}, {share}", good=change < 0)
+    else:
+        cost = Cell("no price")
+    names = ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens")
+    shares = [Cell(_share(getattr(mine, name), getattr(other, name))) for name in names]
+    peak = figures.signed(mine.peak_context_tokens - other.peak_context_tokens)
+    return (cost, Cell(figures.signed(mine.compactions - other.compactions)), Cell(peak), *shares)
+
+
+def _share(mine: float, other: float) -> str:
+    """A change in percent: −11 %; "new" where there was nothing."""
+    if not other:
+        return "0 %" if not mine else "new"
+    change = 100 * (mine - other) / other
+    text = f"{abs(change):,.0f}" if abs(change) >= 9.95 else f"{abs(change):.1f}"
+    sign = "+" if change > 0 else figures.MINUS if change < 0 else ""
+    return f"{sign}{text} %" if text.strip("0.") else "0 %"

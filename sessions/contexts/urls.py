@@ -1,0 +1,50 @@
+"""Where the fragments of replay and diff lead: to the session's own pages, or to those of a link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+
+from sessions.urlstate import replay as urlstate
+
+if TYPE_CHECKING:
+    from sessions.urlstate.replay import ReplayState
+
+
+@dataclass(frozen=True, slots=True)
+class Urls:
+    """Paths of the replay and of the diff; ``message`` is the pattern of a message's page, "" where there is none.
+
+    ``frozen``: the replay's state is fixed (a link), so that addresses carry only what is looked at.
+    """
+
+    replay: str
+    diff: str
+    message: str = ""
+    frozen: bool = False
+
+    def to_replay(self, state: ReplayState, **changes: object) -> str:
+        """The replay's address for a state with ``changes``."""
+        return self._with_query(self.replay, state, changes)
+
+    def to_diff(self, state: ReplayState, **changes: object) -> str:
+        """The diff's address for a state with ``changes``."""
+        return self._with_query(self.diff, state, changes)
+
+    def to_message(self, index: int | None) -> str:
+        """The page of an original message, "" where it cannot be opened."""
+        return self.message.replace("/0/", f"/{index}/") if self.message and index is not None else ""
+
+    def _with_query(self, path: str, state: ReplayState, changes: dict[str, object]) -> str:
+        query = urlstate.looked_at(state, **changes) if self.frozen else urlstate.query(state, **changes)
+        return f"{path}?{query}" if query else path
+
+
+def session_urls(session_id: str) -> Urls:
+    """The session's own pages."""
+    message = reverse("sessions:session", args=[session_id]) + "m/0/"
+    return Urls(
+        reverse("sessions:replay", args=[session_id]), reverse("sessions:diff", args=[session_id]), message,
+    )  # fmt: skip

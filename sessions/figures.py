@@ -1,0 +1,106 @@
+"""Figures as words: how numbers, sizes, factors and times are written on every screen (rules: the design's "Numbers").
+
+Nothing here knows HTML.  ``None`` is a figure that the recording does not have and reads "none".
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from typing import Literal
+
+from django.utils import timezone
+
+NONE = "none"
+MINUS = "\N{MINUS SIGN}"
+Loudness = Literal["", "some", "much"]
+
+
+def count(value: float | None) -> str:
+    """A whole number with separators: 1,540."""
+    if value is None:
+        return NONE
+    return f"{round(value):,}".replace("-", MINUS)
+
+
+def _three_digits(value: float) -> str:
+    """Three significant digits: 3.12, 62.1, 702."""
+    if value < 9.995:
+        return f"{value:.2f}"
+    return f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
+
+
+def scaled(value: float | None, units: tuple[str, ...]) -> tuple[str, str]:
+    """The figure and its unit, in steps of 1,000: (3118884, ("B", "KB", "MB")) -> ("3.12", "MB")."""
+    if value is None:
+        return NONE, ""
+    number, step = abs(float(value)), 0
+    sign = MINUS if value < 0 else ""
+    while number >= 999.5 and step < len(units) - 1:
+        number, step = number / 1000, step + 1
+    return sign + (f"{number:.0f}" if step == 0 else _three_digits(number)), units[step]
+
+
+def size(n_bytes: float | None) -> tuple[str, str]:
+    """Bytes in powers of ten: ("3.12", "MB")."""
+    return scaled(n_bytes, ("B", "KB", "MB", "GB", "TB"))
+
+
+def short(value: float | None) -> tuple[str, str]:
+    """A large count, shortened: ("62.1", "K")."""
+    return scaled(value, ("", "K", "M", "G"))
+
+
+def factor(value: float | None) -> str:
+    """An over-count factor: ×3.4 below ten, ×62, ×1,540; ×0.04 where a sum of squares of noise would read ×0.0."""
+    if value is None or not math.isfinite(value):
+        return NONE
+    if value >= 9.95:
+        return f"×{round(value):,}"
+    return f"×{value:.1f}" if value >= 0.095 else f"×{value:.2f}"
+
+
+def loudness(value: float | None) -> Loudness:
+    """How loud an over-count is drawn: plain below 10, tinted from 10, solid from 100."""
+    if value is None or value < 10:
+        return ""
+    return "some" if value < 100 else "much"
+
+
+def percent(part: float | None, whole: float | None) -> str:
+    """A share: "11 %", with one decimal below ten; "none" where there is no whole."""
+    if part is None or not whole:
+        return NONE
+    value = 100 * part / whole
+    text = f"{value:.0f}" if abs(value) >= 9.95 or value == 0 else f"{value:.1f}"
+    return text.replace("-", MINUS) + " %"
+
+
+def signed(value: float | None) -> str:
+    """A difference with its sign: +2,025 or −108,780."""
+    if value is None:
+        return NONE
+    return ("+" if value > 0 else "") + count(value)
+
+
+def moment(value: dt.datetime | None, now: dt.datetime | None = None) -> str:
+    """When, as short as it is clear: 14:02 today, yesterday, 18 Nov, 18 Nov 2025 for another year."""
+    if value is None:
+        return NONE
+    here = timezone.localtime(value)
+    today = timezone.localtime(now or timezone.now()).date()
+    day = here.date()
+    if day == today:
+        return here.strftime("%H:%M")
+    if day == today - dt.timedelta(days=1):
+        return "yesterday"
+    text = f"{here.day} {here:%b}"
+    return text if day.year == today.year else f"{text} {day.year}"
+
+
+def stamp(value: dt.datetime | None) -> str:
+    """When, in full: 21 Nov 2026, 14:20."""
+    if value is None:
+        return NONE
+    here = timezone.localtime(value)
+    return f"{here.day} {here:%b %Y, %H:%M}"

@@ -1,0 +1,14 @@
+"""Forms whose fields are not generated from a policy."""
+
+from __future__ import annotations
+
+from django import forms
+
+MOST_NOTE = 2_000
+
+
+class ShareForm(forms.Form):
+    """What the sender adds to a link: a claim in one line and a note, both optional."""
+
+    title = forms.CharField(max_length=255, required=False)
+    note = forms.CharField(max_length=MOST_NOTE, required=False)

@@ -1,0 +1,55 @@
+"""Replay links: unguessable, revocable URLs to one view with its state frozen."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from sessions.models.session import Session
+
+
+class LinkedView(models.TextChoices):
+    """The page a link shows."""
+
+    SESSION = "session"
+    REPLAY = "replay"
+    DIFF = "diff"
+
+
+class LinkQuerySet(models.QuerySet["ReplayLink"]):
+    """Named questions about links."""
+
+    def open(self) -> LinkQuerySet:
+        """Links that have not been revoked."""
+        return self.filter(revoked_at__isnull=True)
+
+
+class ReplayLink(models.Model):
+    """One link: only a hash of its token is stored, so the database cannot give it away.
+
+    ``state`` is the query string of the view at the moment of sharing.
+    """
+
+    token_hash = models.CharField(max_length=64, unique=True)
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="links")
+    view = models.CharField(max_length=8, choices=LinkedView.choices)
+    state = models.TextField(blank=True)
+    title = models.CharField(max_length=255, blank=True)
+    note = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    n_views = models.PositiveIntegerField(default=0)
+
+    objects = LinkQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-created_at", "-id")
+        constraints = (models.CheckConstraint(condition=Q(view__in=LinkedView.values), name="link_view_known"),)
+
+    def __str__(self) -> str:
+        return self.title or f"{self.view} of {self.session_id}"
+
+    @property
+    def revoked(self) -> bool:
+        """Whether the link no longer opens."""
+        return self.revoked_at is not None

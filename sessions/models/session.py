@@ -1,0 +1,178 @@
+"""Sessions: what the library lists, and the packed facts a replay walks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+
+from sessions.models.upload import Upload
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class TokenLabel(models.TextChoices):
+    """How a token figure is known (the engine's Label)."""
+
+    MEASURED = "measured"
+    CALIBRATED = "calibrated"
+    ESTIMATED = "estimated"
+
+
+OVERCOUNTED = 10.0
+"""From this factor on, an image's bytes are called over-counted in lists and filters."""
+
+SORTS = {
+    "last": (F("ended_at").desc(nulls_last=True), F("created_at").desc(), "position"),
+    "title": ("title", "id"),
+    "format": ("format", "id"),
+    "model": ("model", "id"),
+    "messages": ("-n_messages", "id"),
+    "tokens": ("-tokens", "id"),
+    "wire": ("-wire_bytes", "id"),
+    "images": ("-n_images", "id"),
+    "overcount": (F("worst_overcount").desc(nulls_last=True), "id"),
+    "compactions": ("-n_compactions", "id"),
+    "peak": (F("peak_context").desc(nulls_last=True), "id"),
+}
+"""Orders of the library by name; the first is the default."""
+
+
+class SessionQuerySet(models.QuerySet["Session"]):
+    """Named questions about sessions."""
+
+    def roots(self) -> SessionQuerySet:
+        """Sessions that are not a sub-agent of another."""
+        return self.filter(parent__isnull=True)
+
+    def overcounted(self) -> SessionQuerySet:
+        """Sessions with an image that weighs at least ten times its tokens in bytes."""
+        return self.filter(worst_overcount__gte=OVERCOUNTED)
+
+    def compacted(self) -> SessionQuerySet:
+        """Sessions that record a compaction."""
+        return self.filter(n_compactions__gt=0)
+
+    def with_images(self) -> SessionQuerySet:
+        """Sessions with at least one image."""
+        return self.filter(n_images__gt=0)
+
+    def matching(self, words: str) -> SessionQuerySet:
+        """Sessions whose title, model, native id or file name contains every word, any case."""
+        found = self
+        for word in words.split():
+            found = found.filter(
+                Q(title__icontains=word)
+                | Q(model__icontains=word)
+                | Q(native_id__icontains=word)
+                | Q(upload__filename__icontains=word)
+            )
+        return found
+
+    def sorted_by(self, name: str) -> SessionQuerySet:
+        """Ordered by one of ``SORTS``; a leading ``-`` reverses it; an unknown name gives the default order."""
+        order: Sequence[str | models.OrderBy] = SORTS.get(name.removeprefix("-"), SORTS["last"])
+        found = self.order_by(*order)
+        return found.reverse() if name.startswith("-") else found
+
+
+class Session(models.Model):
+    """One agent conversation with the figures its list row and its page head show.
+
+    ``tokens`` is the sum of its messages' tokens without overhead, ``tokens_label`` the weakest label among them.
+    ``usage_*`` are provider-reported sums, all null where the transcript has none.  ``worst_message`` is the index of
+    the message with the most over-counted image.  ``spark`` is {"points": up to 60 context sizes in tokens (the
+    largest of each bin), "compactions": positions 0..1 of recorded compactions, "worst": position 0..1 or null}.
+    """
+
+    id = models.CharField(primary_key=True, max_length=16)
+    upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="sessions")
+    position = models.PositiveIntegerField()
+    native_id = models.CharField(max_length=255, blank=True)
+    parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, blank=True, related_name="children")
+    title = models.CharField(max_length=255, blank=True)
+    format = models.CharField(max_length=40)
+    model = models.CharField(max_length=100, blank=True)
+    client = models.CharField(max_length=100, blank=True)
+    n_messages = models.PositiveIntegerField()
+    n_requests = models.PositiveIntegerField()
+    n_images = models.PositiveIntegerField()
+    n_tool_calls = models.PositiveIntegerField()
+    wire_bytes = models.PositiveBigIntegerField()
+    pressure_bytes = models.PositiveBigIntegerField()
+    tokens = models.PositiveBigIntegerField()
+    tokens_label = models.CharField(max_length=10, choices=TokenLabel.choices)
+    usage_input = models.PositiveBigIntegerField(null=True, blank=True)
+    usage_cache_read = models.PositiveBigIntegerField(null=True, blank=True)
+    usage_cache_write = models.PositiveBigIntegerField(null=True, blank=True)
+    usage_output = models.PositiveBigIntegerField(null=True, blank=True)
+    worst_overcount = models.FloatField(null=True, blank=True)
+    worst_message = models.PositiveIntegerField(null=True, blank=True)
+    n_compactions = models.PositiveIntegerField(default=0)
+    peak_context = models.PositiveBigIntegerField(null=True, blank=True)
+    peak_label = models.CharField(max_length=10, choices=TokenLabel.choices, blank=True)
+    window = models.PositiveBigIntegerField(default=0)
+    started_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True, db_index=True)
+    spark = models.JSONField(default=dict, blank=True)
+    warnings = models.JSONField(default=list, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    objects = SessionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-created_at", "position")
+        constraints = (
+            models.UniqueConstraint(fields=("upload", "position"), name="session_position_once"),
+            models.CheckConstraint(condition=Q(tokens_label__in=TokenLabel.values), name="session_tokens_labelled"),
+            models.CheckConstraint(
+                condition=Q(peak_context__isnull=True) | Q(peak_label__in=TokenLabel.values),
+                name="session_peak_labelled",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    usage_input__isnull=True,
+                    usage_cache_read__isnull=True,
+                    usage_cache_write__isnull=True,
+                    usage_output__isnull=True,
+                )
+                | Q(
+                    usage_input__isnull=False,
+                    usage_cache_read__isnull=False,
+                    usage_cache_write__isnull=False,
+                    usage_output__isnull=False,
+                ),
+                name="session_usage_whole_or_none",
+            ),
+            models.CheckConstraint(
+                condition=Q(worst_overcount__isnull=True, worst_message__isnull=True)
+                | Q(worst_overcount__isnull=False, worst_message__isnull=False),
+                name="session_worst_names_message",
+            ),
+            models.CheckConstraint(
+                condition=Q(parent__isnull=True) | ~Q(parent=F("id")), name="session_not_its_own_parent"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.title or self.native_id or self.id
+
+    def get_absolute_url(self) -> str:
+        """The session's page."""
+        return reverse("sessions:session", args=[self.pk])
+
+
+class SessionFacts(models.Model):
+    """Everything but the text of one session: ``packed`` is ``engine.pack.pack(transcript)``."""
+
+    session = models.OneToOneField(Session, on_delete=models.CASCADE, primary_key=True, related_name="facts")
+    packed = models.BinaryField()
+
+    class Meta:
+        verbose_name_plural = "session facts"
+
+    def __str__(self) -> str:
+        return f"facts of {self.session_id}"

@@ -1,0 +1,121 @@
+"""Uploads and the jobs that read them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+
+if TYPE_CHECKING:
+    import datetime
+    from collections.abc import Iterable
+
+
+class State(models.TextChoices):
+    """Where an upload and its job stand."""
+
+    QUEUED = "queued"
+    READING = "reading"
+    DONE = "done"
+    FAILED = "failed"
+
+
+UNFINISHED = (State.QUEUED, State.READING)
+
+
+class UploadQuerySet(models.QuerySet["Upload"]):
+    """Named questions about uploads."""
+
+    def unfinished(self) -> UploadQuerySet:
+        """Uploads still queued or being read."""
+        return self.filter(status__in=UNFINISHED)
+
+    def with_ids(self, ids: Iterable[uuid.UUID]) -> UploadQuerySet:
+        """The named uploads with their job and sessions, ready for the status table (two queries)."""
+        return self.filter(pk__in=ids).select_related("job").prefetch_related("sessions")
+
+
+class Upload(models.Model):
+    """One file as it arrived: its bytes are the blob ``sha256``, kept unchanged.
+
+    ``reason`` says by what the format was recognised, ``error`` why nothing could be read.  ``skipped`` holds the
+    first 200 of ``n_skipped`` unreadable parts as [line, offset, reason].
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    sha256 = models.CharField(max_length=64, unique=True)
+    filename = models.CharField(max_length=255)
+    n_bytes = models.PositiveBigIntegerField()
+    status = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
+    format = models.CharField(max_length=40, blank=True)
+    reason = models.TextField(blank=True)
+    error = models.TextField(blank=True)
+    warnings = models.JSONField(default=list, blank=True)
+    skipped = models.JSONField(default=list, blank=True)
+    n_skipped = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    objects = UploadQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-created_at", "id")
+        constraints = (
+            models.CheckConstraint(condition=Q(status__in=State.values), name="upload_status_known"),
+            models.CheckConstraint(condition=~Q(status="failed") | ~Q(error=""), name="upload_failed_says_why"),
+        )
+
+    def __str__(self) -> str:
+        return self.filename
+
+    def get_absolute_url(self) -> str:
+        """Where the unchanged bytes can be downloaded."""
+        return reverse("sessions:upload_download", args=[self.pk])
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more will happen to it by itself."""
+        return self.status not in UNFINISHED
+
+
+class JobQuerySet(models.QuerySet["Job"]):
+    """Named questions about jobs."""
+
+    def unfinished(self) -> JobQuerySet:
+        """Jobs waiting for a worker or being worked on."""
+        return self.filter(state__in=UNFINISHED)
+
+    def silent_since(self, moment: datetime.datetime) -> JobQuerySet:
+        """Unfinished jobs without a sign of life since ``moment``."""
+        return self.unfinished().filter(heartbeat_at__lt=moment)
+
+
+class Job(models.Model):
+    """The truth about one upload's reading: what the page polls and what a lost task is requeued from.
+
+    ``attempts`` counts claims and fences them: only the newest claim may write.  ``worker`` is ``host:pid`` of the
+    process that claimed it, ``heartbeat_at`` its last sign of life (while queued: when the task was last sent).
+    """
+
+    upload = models.OneToOneField(Upload, on_delete=models.CASCADE, related_name="job")
+    state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
+    done_bytes = models.PositiveBigIntegerField(default=0)
+    total_bytes = models.PositiveBigIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    worker = models.CharField(max_length=255, blank=True)
+    heartbeat_at = models.DateTimeField()
+    error = models.TextField(blank=True)
+
+    objects = JobQuerySet.as_manager()
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(condition=Q(state__in=State.values), name="job_state_known"),
+            models.CheckConstraint(condition=Q(done_bytes__lte=F("total_bytes")), name="job_done_within_total"),
+        )
+        indexes = (models.Index(fields=("state", "heartbeat_at"), name="job_state_heartbeat"),)
+
+    def __str__(self) -> str:
+        return f"{self.upload_id}: {self.state}"

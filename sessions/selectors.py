@@ -1,0 +1,280 @@
+"""Reads for views, API and CLI: nothing here writes."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+from django.db.models import Count, Q, Sum
+
+from sessions.adapters import storage
+from sessions.models import OVERCOUNTED, Flag, Media, MessageRow, ReplayLink, Session, SessionFacts, Upload
+
+if TYPE_CHECKING:
+    import uuid
+    from collections.abc import Callable, Iterable
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.types import Content
+    from sessions.models.message import MessageQuerySet
+    from sessions.models.session import SessionQuerySet
+
+PAGE = 100
+"""Rows of a page of messages or sessions unless the view asks for fewer."""
+
+CACHED_MESSAGES = 150_000
+"""Messages of weighed sessions kept in one process; the newest session is kept whatever its length."""
+
+SESSION_FILTERS: dict[str, Callable[[SessionQuerySet], SessionQuerySet]] = {
+    "overcount": lambda found: found.overcounted(),
+    "compacted": lambda found: found.compacted(),
+    "images": lambda found: found.with_images(),
+}
+"""Filters of the library by name."""
+
+MESSAGE_FILTERS: dict[str, Callable[[MessageQuerySet], MessageQuerySet]] = {
+    "overcount": lambda found: found.overcounted(),
+    "typed": lambda found: found.flagged(Flag.TYPED),
+    "errors": lambda found: found.flagged(Flag.ERROR),
+    "summaries": lambda found: found.flagged(Flag.SUMMARY),
+}
+"""Filters of the message list by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """Rows ``start`` to ``start + limit`` of the ``total`` sessions that match; each has ``n_children``."""
+
+    sessions: tuple[Session, ...]
+    total: int
+    start: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePage:
+    """Rows ``start`` to ``start + limit`` of the ``total`` messages that match."""
+
+    rows: tuple[MessageRow, ...]
+    total: int
+    start: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryFacts:
+    """Sums over all sessions, sub-agents included; ``n_<label>`` counts sessions whose tokens carry that label."""
+
+    n_sessions: int
+    n_uploads: int
+    n_messages: int
+    tokens: int
+    n_measured: int
+    n_calibrated: int
+    n_estimated: int
+    wire_bytes: int
+    n_images: int
+    n_media: int
+    worst: Session | None
+    n_overcounted: int
+    n_compacted: int
+    n_with_images: int
+    formats: tuple[str, ...]
+    models: tuple[str, ...]
+
+
+def session_list(
+    *,
+    search: str = "",
+    only: str = "",
+    format: str = "",
+    model: str = "",
+    sort: str = "",
+    start: int = 0,
+    limit: int = PAGE,
+) -> SessionPage:
+    """Root sessions for the library: two queries.
+
+    ``only`` is a name of ``SESSION_FILTERS``, ``sort`` one of ``models.SORTS`` (``-`` in front reverses it); unknown
+    names mean no filter and the default order.
+    """
+    found = Session.objects.roots().matching(search)
+    if only in SESSION_FILTERS:
+        found = SESSION_FILTERS[only](found)
+    if format:
+        found = found.filter(format=format)
+    if model:
+        found = found.filter(model=model)
+    total = found.count()
+    rows = found.sorted_by(sort).select_related("upload").annotate(n_children=Count("children"))
+    return SessionPage(tuple(rows[start : start + limit]), total, start, limit)
+
+
+def library_facts() -> LibraryFacts:
+    """The library's head line: six queries, none of which grows with the messages."""
+    sums = Session.objects.aggregate(
+        n_sessions=Count("id"),
+        n_messages=Sum("n_messages", default=0),
+        tokens=Sum("tokens", default=0),
+        n_measured=Count("id", filter=Q(tokens_label="measured")),
+        n_calibrated=Count("id", filter=Q(tokens_label="calibrated")),
+        n_estimated=Count("id", filter=Q(tokens_label="estimated")),
+        wire_bytes=Sum("wire_bytes", default=0),
+        n_with_images=Count("id", filter=Q(n_images__gt=0)),
+        n_images=Sum("n_images", default=0),  # after what filters by the column: the name then means the sum
+        n_overcounted=Count("id", filter=Q(worst_overcount__gte=OVERCOUNTED)),
+        n_compacted=Count("id", filter=Q(n_compactions__gt=0)),
+    )
+    worst = Session.objects.filter(worst_overcount__isnull=False).sorted_by("overcount").first()
+    return LibraryFacts(
+        **sums,
+        n_uploads=Upload.objects.count(),
+        n_media=Media.objects.filter(media_type__startswith="image/").count(),
+        worst=worst,
+        formats=tuple(Session.objects.order_by("format").values_list("format", flat=True).distinct()),
+        models=tuple(Session.objects.exclude(model="").order_by("model").values_list("model", flat=True).distinct()),
+    )
+
+
+def get_session(session_id: str) -> Session:
+    """The session with its upload and parent, one query; raises Session.DoesNotExist."""
+    return Session.objects.select_related("upload", "parent").get(pk=session_id)
+
+
+def child_sessions(session: Session) -> tuple[Session, ...]:
+    """The sub-agent sessions of ``session`` in file order."""
+    return tuple(session.children.order_by("position"))
+
+
+def message_page(
+    session: Session,
+    *,
+    start: int = 0,
+    limit: int = PAGE,
+    role: str = "",
+    kind: str = "",
+    only: str = "",
+    search: str = "",
+) -> MessagePage:
+    """A page of message rows: one query by index range without filters, two with.
+
+    ``only`` is a name of ``MESSAGE_FILTERS``.  With filters, ``start`` counts matching rows.
+    """
+    found = MessageRow.objects.filter(session_id=session.pk).order_by("index")
+    if not (role or kind or search or only in MESSAGE_FILTERS):
+        rows = tuple(found.filter(index__gte=start, index__lt=start + limit))
+        return MessagePage(rows, session.n_messages, start, limit)
+    found = found.matching(search)
+    if role:
+        found = found.of_role(role)
+    if kind:
+        found = found.of_kind(kind)
+    if only in MESSAGE_FILTERS:
+        found = MESSAGE_FILTERS[only](found)
+    return MessagePage(tuple(found[start : start + limit]), found.count(), start, limit)
+
+
+def message_row(session: Session, index: int) -> MessageRow:
+    """One message's row; raises MessageRow.DoesNotExist."""
+    return MessageRow.objects.get(session_id=session.pk, index=index)
+
+
+def worst_messages(session: Session, limit: int = 5) -> tuple[MessageRow, ...]:
+    """The messages with the highest over-count factors, highest first."""
+    found = MessageRow.objects.filter(session_id=session.pk, overcount__isnull=False)
+    return tuple(found.order_by("-overcount", "index")[:limit])
+
+
+class _WeighedCache:
+    """Weighed sessions by id, least recently used first, bounded by their messages; safe to use from threads."""
+
+    def __init__(self, max_messages: int) -> None:
+        self.max_messages = max_messages
+        self.entries: OrderedDict[str, Weighed] = OrderedDict()
+        self.lock = threading.Lock()
+        self.loading: dict[str, threading.Lock] = {}
+
+    def get(self, session_id: str, load: Callable[[str], Weighed]) -> Weighed:
+        """The entry, loaded once even when several threads ask for it at the same time."""
+        with self.lock:
+            if session_id in self.entries:
+                self.entries.move_to_end(session_id)
+                return self.entries[session_id]
+            loading = self.loading.setdefault(session_id, threading.Lock())
+        with loading:
+            with self.lock:
+                if session_id in self.entries:
+                    return self.entries[session_id]
+            weighed = load(session_id)
+            with self.lock:
+                self.entries[session_id] = weighed
+                self.loading.pop(session_id, None)
+                self._evict()
+            return weighed
+
+    def _evict(self) -> None:
+        held = sum(len(entry.transcript.messages) for entry in self.entries.values())
+        while held > self.max_messages and len(self.entries) > 1:
+            _, gone = self.entries.popitem(last=False)
+            held -= len(gone.transcript.messages)
+
+    def clear(self) -> None:
+        """Forget everything (after sessions were rewritten)."""
+        with self.lock:
+            self.entries.clear()
+
+
+weighed_cache = _WeighedCache(CACHED_MESSAGES)
+
+
+def load_weighed(session_id: str) -> Weighed:
+    """The session's transcript with every message weighed, from this process's cache or one query.
+
+    Raises SessionFacts.DoesNotExist.
+    """
+    return weighed_cache.get(session_id, _weigh)
+
+
+def _weigh(session_id: str) -> Weighed:
+    from sessions.engine import calibrate, pack
+
+    facts = SessionFacts.objects.get(pk=session_id)
+    return calibrate.weigh(pack.unpack(bytes(facts.packed)))
+
+
+def message_contents(session: Session, index: int) -> tuple[Content, ...]:
+    """The blocks of one message with their text, read again from the upload; raises IndexError."""
+    from sessions.engine.reading import read_contents
+
+    message = load_weighed(session.pk).transcript.messages[index]
+    with storage.open_blob(session.upload.sha256) as file:
+        return read_contents(file, session.format, message)
+
+
+def open_blob(sha256: str) -> BinaryIO:
+    """The stored bytes, open for reading and seekable; raises FileNotFoundError."""
+    return storage.open_blob(sha256)
+
+
+def get_media(sha256: str) -> Media:
+    """What is known about one stored image or document; raises Media.DoesNotExist."""
+    return Media.objects.get(pk=sha256)
+
+
+def upload_status(ids: Iterable[uuid.UUID]) -> tuple[Upload, ...]:
+    """The uploads in the order asked for, with ``job`` and ``sessions`` loaded: two queries; unknown ids left out."""
+    wanted = list(dict.fromkeys(ids))
+    found = {upload.pk: upload for upload in Upload.objects.with_ids(wanted)}
+    return tuple(found[pk] for pk in wanted if pk in found)
+
+
+def unfinished_uploads() -> tuple[Upload, ...]:
+    """Uploads still queued or being read, newest first, for a page opened while they are: two queries."""
+    return tuple(Upload.objects.unfinished().select_related("job").prefetch_related("sessions")[:PAGE])
+
+
+def session_links(session: Session) -> tuple[ReplayLink, ...]:
+    """The session's links, newest first, revoked ones included."""
+    return tuple(session.links.all())

@@ -1,0 +1,55 @@
+"""Receiving files: the bytes are safe before anything parses them."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import IO, NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+
+from sessions.adapters import storage
+from sessions.models import Job, State, Upload
+
+
+class Received(NamedTuple):
+    """The upload that holds a file's bytes; ``duplicate`` if these bytes were here before (whatever their name)."""
+
+    upload: Upload
+    duplicate: bool
+
+
+def receive(*, file: IO[bytes], filename: str) -> Received:
+    """Store a file and queue it for reading; nothing is parsed here, and the caller sends the task.
+
+    Equal bytes are recognised by their sha256 and stored once.  Uploading again what failed before queues it anew.
+    """
+    blob = storage.put(file)
+    now = timezone.now()
+    with transaction.atomic():
+        upload, created = Upload.objects.get_or_create(
+            sha256=blob.sha256, defaults={"filename": clean_filename(filename), "n_bytes": blob.n_bytes}
+        )
+        if created:
+            Job.objects.create(upload=upload, total_bytes=blob.n_bytes, heartbeat_at=now)
+        elif upload.status == State.FAILED:
+            _queue_again(upload)
+        else:
+            return Received(upload, duplicate=True)
+    return Received(upload, duplicate=False)
+
+
+def clean_filename(filename: str) -> str:
+    """The last part of a path, without control characters, at most 255 characters; never empty."""
+    name = PurePosixPath(filename.replace("\\", "/")).name
+    kept = "".join(c for c in name.encode("utf-8", "replace").decode("utf-8") if c.isprintable()).strip()
+    return kept[-255:] or "unnamed"
+
+
+def _queue_again(upload: Upload) -> None:
+    """Forget a failure and start over; the name of the first upload stays."""
+    Job.objects.filter(upload=upload).update(
+        state=State.QUEUED, attempts=0, done_bytes=0, worker="", error="", heartbeat_at=timezone.now()
+    )
+    upload.status, upload.error = State.QUEUED, ""
+    upload.save(update_fields=["status", "error"])

@@ -1,0 +1,188 @@
+"""The views that a link can show: what each freezes, says and draws.  Adding one is one entry of ``VIEWS``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from sessions import figures, selectors
+from sessions.contexts import facts, linked, replays
+from sessions.contexts.diff import build_diff, build_run
+from sessions.contexts.overview import overview
+from sessions.contexts.replay import build_replay
+from sessions.contexts.urls import Urls
+from sessions.engine import report
+from sessions.listing import format_label
+from sessions.urlstate import replay as replay_state
+from sessions.urlstate import session as session_state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sessions.models import Session
+    from sessions.urlstate.replay import ReplayState
+
+
+@dataclass(frozen=True, slots=True)
+class SharedView:
+    """One view of a session as links show it.
+
+    ``frozen`` makes the stored state of a query; ``claim`` a line that says what there is to see; ``options`` how it
+    was replayed; ``context`` what the template needs, given what the stranger looks at and the link's own path;
+    ``document`` the same as JSON.
+    """
+
+    shows: str
+    template: str
+    json_words: str
+    frozen: Callable[[Mapping[str, str]], str]
+    claim: Callable[[Session, str], str]
+    options: Callable[[str], str]
+    context: Callable[[Session, str, Mapping[str, str], str], dict[str, Any]]
+    document: Callable[[Session, str], dict[str, Any]]
+    address: Callable[[Session], str]
+
+
+def about(session: Session) -> str:
+    """Title, format, model and length of a session, cleaned."""
+    lengths = f"{session.n_messages:,} messages, {session.n_requests:,} requests"
+    parts = [format_label(session.format), session.model or "model not recorded", lengths]
+    return str(linked.cleaned(f"{session}. {', '.join(parts)}."))
+
+
+def _stored(state: str) -> ReplayState:
+    return replay_state.parse(QueryDict(state).dict())
+
+
+# ---- session
+
+
+def _session_frozen(query: Mapping[str, str]) -> str:
+    return session_state.query(session_state.SessionState(measure=session_state.parse(query).measure)).removeprefix("?")
+
+
+def _session_context(session: Session, state: str, looking: Mapping[str, str], base: str) -> dict[str, Any]:
+    view = overview(session.pk)
+    measure = session_state.parse(QueryDict(state).dict()).measure
+    shown = tuple(replace(fact, message=None) for fact in facts.facts(view))
+    return {
+        "facts": linked.cleaned(shown),
+        "opening": linked.cleaned(facts.opening(view)),
+        "view": {"shares": view.shares},
+        "figure": linked.cleaned_figure(view.figure(measure)),
+    }
+
+
+def _session_document(session: Session, state: str) -> dict[str, Any]:
+    """``ctxweb.inspect/1`` of this session alone; what the upload skipped is not the stranger's business."""
+    found = report.session_document(selectors.load_weighed(session.pk))
+    return {"schema": "ctxweb.inspect/1", "format": session.format, "sessions": [found], "skipped": []}
+
+
+# ---- replay and diff
+
+
+def _replay_frozen(query: Mapping[str, str]) -> str:
+    return replay_state.query(replay_state.parse(query))
+
+
+def _options(state: str) -> str:
+    return " ".join(replay_state.arguments(_stored(state)))
+
+
+def _looked(state: str, looking: Mapping[str, str]) -> ReplayState:
+    return replay_state.frozen(_stored(state), replay_state.parse(looking))
+
+
+def _urls(base: str) -> Urls:
+    """``base`` is the link's replay path; its diff stands beside it."""
+    return Urls(replay=base, diff=f"{base.removesuffix('replay/')}diff/", frozen=True)
+
+
+def _replay_claim(session: Session, state: str) -> str:
+    ran = replays.run(session.pk, _stored(state))
+    n = len(ran.replay.events)
+    peak = max((tokens for tokens in ran.replay.context_tokens if tokens is not None), default=0)
+    found = f"{n:,} compaction{'' if n == 1 else 's'}, {session.n_compactions:,} recorded"
+    return f"{ran.replay.policy.label}: {found}, peak {figures.count(peak)} tokens"
+
+
+def _replay_context(session: Session, state: str, looking: Mapping[str, str], base: str) -> dict[str, Any]:
+    looked = _looked(state, looking)
+    view = build_replay(session, looked, _urls(base))
+    return {"replay": linked.cleaned(replace(view, figure=linked.cleaned_figure(view.figure))), "state": looked}
+
+
+def _replay_document(session: Session, state: str) -> dict[str, Any]:
+    document: dict[str, Any] = report.replay_document(replays.run(session.pk, _stored(state)).replay)
+    return document
+
+
+def _diff_claim(session: Session, state: str) -> str:
+    stored = _stored(state)
+    events = replays.run(session.pk, stored).replay.events
+    if not events:
+        return _replay_claim(session, state)
+    event = events[min(stored.event or 0, len(events) - 1)]
+    n = f"{len(event.before):,} → {len(event.after):,} messages"
+    return f"Event {event.index}: {n}, {event.before_tokens:,} → {event.after_tokens:,} tokens"
+
+
+def _diff_context(session: Session, state: str, looking: Mapping[str, str], base: str) -> dict[str, Any]:
+    looked = _looked(state, looking)
+    return {"diff": linked.cleaned(build_diff(session, looked, _urls(base))), "state": looked}
+
+
+def rows_context(session: Session, state: str, looking: Mapping[str, str], base: str) -> dict[str, Any]:
+    """One unfolded run of the diff; no lines where none is asked for."""
+    return {"lines": linked.cleaned(build_run(session, _looked(state, looking), _urls(base)))}
+
+
+NOBODY = "Nobody can reach the rest of your library from it."
+CHART = "Anyone with the link sees this chart, these parameters and every event of it, frozen as they are now."
+LISTS = "Anyone with the link sees the lists before and after this event, and the replay it belongs to, frozen."
+PRESSURE = "Anyone with the link sees this session's figures and its pressure chart."
+
+
+def _at(name: str) -> Callable[[Session], str]:
+    return lambda session: reverse(f"sessions:{name}", args=[session.pk])
+
+
+VIEWS = {
+    "session": SharedView(
+        shows=f"{PRESSURE} {NOBODY}",
+        template="sessions/_link_session.html",
+        json_words="Session",
+        frozen=_session_frozen,
+        claim=lambda session, _: linked.session_claim(session),
+        options=lambda _: "",
+        context=_session_context,
+        document=_session_document,
+        address=_at("session"),
+    ),
+    "replay": SharedView(
+        shows=f"{CHART} {NOBODY}",
+        template="sessions/_replay_view.html",
+        json_words="Replay",
+        frozen=_replay_frozen,
+        claim=_replay_claim,
+        options=_options,
+        context=_replay_context,
+        document=_replay_document,
+        address=_at("replay"),
+    ),
+    "diff": SharedView(
+        shows=f"{LISTS} {NOBODY}",
+        template="sessions/_diff_view.html",
+        json_words="Replay",
+        frozen=_replay_frozen,
+        claim=_diff_claim,
+        options=_options,
+        context=_diff_context,
+        document=_replay_document,
+        address=_at("diff"),
+    ),
+}

@@ -1,0 +1,54 @@
+"""Thin Celery tasks: they call services.  Views and the CLI enqueue; services never import this module."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from celery import shared_task
+from celery.signals import worker_ready
+from django.db import OperationalError, close_old_connections
+from kombu.exceptions import OperationalError as BrokerUnreachable
+
+from sessions.services import jobs
+from sessions.services.ingest import ingest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+log = logging.getLogger(__name__)
+
+
+@shared_task(
+    acks_late=True,
+    reject_on_worker_lost=True,
+    ignore_result=True,
+    autoretry_for=(OperationalError,),
+    retry_backoff=True,
+    max_retries=3,
+)
+def ingest_upload(upload_id: str) -> None:
+    """Read one stored upload; harmless when sent twice."""
+    ingest(upload_id=uuid.UUID(upload_id))
+
+
+def enqueue(upload_ids: Iterable[uuid.UUID]) -> None:
+    """Send a task for each upload.  A broker that is away loses nothing: the job row is sent again later."""
+    for upload_id in upload_ids:
+        try:
+            ingest_upload.delay(str(upload_id))
+        except BrokerUnreachable:
+            log.exception("the task of upload %s could not be sent; it will be sent again", upload_id)
+
+
+def requeue_lost() -> None:
+    """Send again what lost its worker or its task; cheap enough for every poll of the upload table."""
+    enqueue(jobs.requeue_lost())
+
+
+@worker_ready.connect
+def _requeue_on_start(**_: Any) -> None:
+    """A worker that starts takes up what its predecessor dropped."""
+    requeue_lost()
+    close_old_connections()

@@ -1,0 +1,82 @@
+"""The library's address: what is searched, filtered and sorted, and from which row on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_START = 1_000_000
+"""Rows; a larger start is a typing mistake, and some databases refuse a huge offset."""
+MAX_WORDS = 200
+"""Characters of a search; the rest is cut."""
+
+NATURAL_ASCENDING = frozenset({"title", "format", "model"})
+"""Orders that run up by themselves; all others start with the largest or newest."""
+DEFAULT_SORT = "last"
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryState:
+    """``q`` searches, ``only`` names a filter, ``sort`` a column (``-`` in front reverses its natural direction)."""
+
+    q: str = ""
+    only: str = ""
+    format: str = ""
+    model: str = ""
+    sort: str = ""
+    start: int = 0
+
+    @property
+    def filtered(self) -> bool:
+        """Whether fewer than all sessions may be shown."""
+        return bool(self.q or self.only or self.format or self.model)
+
+    @property
+    def n_filters(self) -> int:
+        """How many of search, filter, format and model are set."""
+        return sum(map(bool, (self.q, self.only, self.format, self.model)))
+
+    @property
+    def column(self) -> str:
+        """The column sorted by."""
+        return self.sort.removeprefix("-") or DEFAULT_SORT
+
+    @property
+    def ascending(self) -> bool:
+        """Whether the smallest, oldest or first letter comes first."""
+        return (self.column in NATURAL_ASCENDING) != self.sort.startswith("-")
+
+
+def parse(query: Mapping[str, str]) -> LibraryState:
+    """The state that a query string asks for; what makes no sense is left out, never an error."""
+    start = query.get("start", "")
+    return LibraryState(
+        q=query.get("q", "").replace("\x00", "").strip()[:MAX_WORDS],
+        only=query.get("only", "")[:20],
+        format=query.get("format", "").replace("\x00", "")[:40],
+        model=query.get("model", "").replace("\x00", "")[:100],
+        sort=query.get("sort", "")[:20],
+        start=min(int(start), MAX_START) if start.isascii() and start.isdigit() and len(start) < 9 else 0,
+    )
+
+
+def query(state: LibraryState) -> str:
+    """The shortest query string of the state, with its "?"; empty for the default."""
+    pairs = [(f.name, getattr(state, f.name)) for f in fields(state) if getattr(state, f.name)]
+    return f"?{urlencode(pairs)}" if pairs else ""
+
+
+def changed(state: LibraryState, **changes: str | int) -> str:
+    """The query string with ``changes``; any change starts again at the first row unless it names one."""
+    return query(replace(state, **{"start": 0, **changes}))  # type: ignore[arg-type]  # names are checked by replace
+
+
+def toggled(state: LibraryState, column: str) -> str:
+    """The query string that a click on a column head leads to: that column, or the other direction of it."""
+    same = state.column == column
+    sort = column if not same or state.sort.startswith("-") else f"-{column}"
+    return changed(state, sort="" if sort == DEFAULT_SORT else sort)

@@ -1,0 +1,53 @@
+"""The session page's address: filter, page, selected message, byte measure and the inspector's tab."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FILTERS = ("", "overcount", "large")
+MEASURES = ("wire_bytes", "pressure_bytes")
+TABS = ("sizes", "parsed", "raw")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """``m`` is the selected message's index, ``start`` the first row shown, counted within the filter.
+
+    ``until`` is one past the last row wanted, where the rows from there on are shown already.
+    """
+
+    only: str = ""
+    measure: str = "wire_bytes"
+    m: int | None = None
+    start: int | None = None
+    until: int | None = None
+    tab: str = "sizes"
+
+
+def parse(query: Mapping[str, str]) -> SessionState:
+    """The state that a query string asks for; what makes no sense is left out, never an error."""
+    only, measure, tab = query.get("only", ""), query.get("measure", ""), query.get("tab", "")
+    return SessionState(
+        only=only if only in FILTERS else "",
+        measure=measure if measure in MEASURES else "wire_bytes",
+        m=_whole(query.get("m")),
+        start=_whole(query.get("start")),
+        until=_whole(query.get("until")),
+        tab=tab if tab in TABS else "sizes",
+    )
+
+
+def query(state: SessionState, **changes: str | int | None) -> str:
+    """The shortest query string of the state with ``changes``, with its "?"; empty for the default."""
+    wanted = replace(state, **changes)  # type: ignore[arg-type]  # names are checked by replace
+    pairs = [(f.name, v) for f in fields(wanted) if (v := getattr(wanted, f.name)) != f.default]
+    return f"?{urlencode(pairs)}" if pairs else ""
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 9 else None

@@ -1,0 +1,78 @@
+"""The replay lab: the whole page, its results for htmx, and the replay document."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from sessions import selectors
+from sessions.contexts import controls, replays
+from sessions.contexts.overview import overview
+from sessions.contexts.replay import build_replay
+from sessions.contexts.urls import session_urls
+from sessions.engine import report
+from sessions.urlstate import replay as urlstate
+from sessions.views.session import asks_fragment, session_or_404, varied
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from sessions.models import Session
+    from sessions.urlstate.replay import ReplayState
+
+
+@require_safe
+def replay(request: HttpRequest, session_id: str) -> HttpResponse:
+    """The lab; a wrong address shows the nearest replay, says what is wrong and answers 400."""
+    found = session_or_404(session_id)
+    state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed.window)
+    context = shared_context(found, state, "replay") | {"replay": build_replay(found, state)}
+    context["controls"] = controls.controls(selectors.load_weighed(found.pk), state)
+    context["cli_oob"] = False
+    if asks_fragment(request):
+        context |= {"swap_form": request.GET.get("was", state.policy) != state.policy, "oob": True, "cli_oob": True}
+        return varied(render(request, "sessions/_replay_swap.html", context))
+    return varied(render(request, "sessions/replay.html", context, status=400 if state.errors else 200))
+
+
+def shared_context(found: Session, state: ReplayState, tab: str) -> dict[str, Any]:
+    """What the lab and the diff have in common: the view bar and the command line."""
+    here = urlstate.query(state, rows=None)
+    command = ["ctxweb", tab, found.upload.filename, *urlstate.arguments(state)]
+    if tab == "diff":
+        command += ["--event", str(state.event or 0)]
+    path = reverse(f"sessions:{tab}_json", args=[found.pk])
+    return {
+        "session": found,
+        "tab": tab,
+        "state": state,
+        "query": here,
+        "here": f"{reverse(f'sessions:{tab}', args=[found.pk])}{'?' + here if here else ''}",
+        "cli": shlex.join(command),
+        "json_url": f"{path}?{here}" if here else path,
+        "overcounts": len(overview(found.pk).only["overcount"]),
+        "urls": session_urls(found.pk),
+    }
+
+
+@require_safe
+def replay_json(request: HttpRequest, session_id: str) -> JsonResponse:
+    """``ctxweb.replay/1`` of the same address; 400 with the reasons for a wrong one."""
+    found = session_or_404(session_id)
+    state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed.window)
+    if state.errors:
+        return refused(state)
+    ran = replays.run(found.pk, state)
+    if ran.error:
+        return JsonResponse({"errors": {"replay": ran.error}}, status=400)
+    return JsonResponse(report.replay_document(ran.replay), json_dumps_params={"ensure_ascii": False})
+
+
+def refused(state: ReplayState) -> JsonResponse:
+    """What is wrong with an address, by field."""
+    return JsonResponse({"errors": dict(state.errors)}, status=400)

@@ -1,0 +1,32 @@
+// What every page has: theme switch, keys, copy buttons, dialogs, failures shown inline, links that carry the page's state.
+import * as copying from "./copying.js";
+import * as dialogs from "./dialogs.js";
+import * as failures from "./failures.js";
+import * as keys from "./keys.js";
+import * as themes from "./themes.js";
+
+// A link with data-carry-query is about "this view": the address of the page may have moved on (a slider replaces it)
+// since the link was rendered, so the query is taken from the address at the moment of the click.
+function carried(link) {
+  const url = new URL(link.getAttribute("href"), location.href);
+  const query = new URLSearchParams(location.search);
+  for (const key of (link.dataset.carryQuery || "").split(" ").filter(Boolean)) {
+    query.set(key, url.searchParams.get(key) ?? "");
+  }
+  url.search = query.toString();
+  return url.pathname + url.search;
+}
+
+function carryState() {
+  document.addEventListener("htmx:configRequest", (event) => {
+    const { elt } = event.detail;
+    if (elt.matches("a[data-carry-query]")) event.detail.path = carried(elt);
+  });
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[data-carry-query]:not([hx-get])");
+    if (link) link.href = carried(link);
+  }, true);
+}
+
+for (const part of [themes, copying, dialogs, keys, failures]) part.start();
+carryState();

@@ -1,0 +1,141 @@
+// Draws the charts. The server sends a figure as JSON in an inert <template>, with roles ("@kind-image") in place of
+// colours; here the theme's colours go in, the layout is fitted to the width, and Plotly.react keeps zoom and hover.
+// Every chart element is <div class="plot" id="…" data-figure="id of the template">; it emits "chart:pick" with
+// {message} or {event} on a click and shows a cursor for "chart:mark".
+
+const NARROW = 700;
+const drawn = new WeakMap();
+
+export function paint(figure, root = document.documentElement) {
+  const style = getComputedStyle(root);
+  const known = new Map();
+  const colour = (role) => {
+    if (!known.has(role)) known.set(role, style.getPropertyValue("--" + role.slice(1)).trim());
+    return known.get(role);
+  };
+  const walk = (v) =>
+    typeof v === "string" && v.startsWith("@") ? colour(v)
+    : Array.isArray(v) ? (typeof v[0] === "number" ? v : v.map(walk))
+    : v && typeof v === "object" ? Object.fromEntries(Object.entries(v).map(([k, x]) => [k, walk(x)]))
+    : v;
+  return walk(figure);
+}
+
+function fitted(figure, width) {
+  const narrow = width < NARROW;
+  const layout = { ...figure.layout, ...(narrow ? figure.layout.meta.narrow : {}), width };
+  const skip = narrow ? "wide_only" : "narrow_only";
+  layout.annotations = (figure.layout.annotations || []).filter((a) => a.name !== skip);
+  const plot = width - layout.margin.l - layout.margin.r;
+  const [x0, x1] = layout.xaxis.range;
+  const data = figure.data.map((trace) =>
+    trace.meta && trace.meta.px
+      ? { ...trace, width: trace.meta.px.map((px) => Math.max(1, (px * (x1 - x0)) / plot)) }
+      : trace);
+  if (narrow) layout.xaxis = { ...layout.xaxis, tickvals: thin(layout.xaxis.tickvals) };
+  return { data, layout, config: figure.config };
+}
+
+function thin(values) {
+  if (!values || values.length < 6) return values;
+  const last = values.length - 1;
+  return values.filter((_, i) => i === 0 || i === last || (i % 2 === 0 && i < last - 1));
+}
+
+function source(plot) {
+  const holder = document.getElementById(plot.dataset.figure);
+  return holder ? (holder.content || holder).textContent : "";
+}
+
+export function draw(plot) {
+  const text = source(plot);
+  const width = Math.floor(plot.clientWidth);
+  if (!text || !width || !window.Plotly) return;
+  const seen = drawn.get(plot) || {};
+  const theme = getComputedStyle(document.documentElement).getPropertyValue("--chart-paper");
+  if (seen.text === text && seen.width === width && seen.theme === theme) return;
+  const figure = seen.text === text ? seen.figure : JSON.parse(text);
+  drawn.set(plot, { text, width, theme, figure });
+  const ready = paint(fitted(figure, width));
+  window.Plotly.react(plot, ready.data, ready.layout, ready.config).then(() => {
+    if (!plot.dataset.live) listen(plot);
+    plot.dispatchEvent(new CustomEvent("chart:drawn", { bubbles: true, detail: { meta: figure.layout.meta } }));
+  });
+}
+
+function listen(plot) {
+  plot.dataset.live = "yes";
+  plot.on("plotly_click", (event) => {
+    const known = event.points.filter((p) => p.customdata !== undefined);
+    const point = known.find((p) => p.data.meta?.px) || known[0] || event.points[0];
+    const detail = { x: point.x, message: point.customdata };
+    plot.dispatchEvent(new CustomEvent("chart:pick", { bubbles: true, detail }));
+  });
+  plot.on("plotly_clickannotation", (event) => {
+    const number = Number(event.annotation.text.replace(/\D/g, ""));
+    plot.dispatchEvent(new CustomEvent("chart:event", { bubbles: true, detail: { number } }));
+  });
+  plot.on("plotly_relayout", (change) => {
+    const zoomed = change["xaxis.range[0]"] !== undefined;
+    const range = zoomed ? [change["xaxis.range[0]"], change["xaxis.range[1]"]] : null;
+    if (zoomed || change["xaxis.autorange"] || change["xaxis.range"]) {
+      plot.dispatchEvent(new CustomEvent("chart:zoom", { bubbles: true, detail: { range: range || change["xaxis.range"] } }));
+    }
+    place(plot);
+  });
+  plot.on("plotly_hover", (event) => {
+    const point = event.points.find((p) => p.customdata !== undefined);
+    if (point) plot.dispatchEvent(new CustomEvent("chart:hover", { bubbles: true, detail: { message: point.customdata } }));
+  });
+}
+
+// A cursor is an element over the plot: moving it costs no redraw.
+export function mark(plot, kind, x) {
+  const name = "plot-" + kind;
+  let cursor = plot.parentElement.querySelector("." + name);
+  if (!cursor) {
+    cursor = Object.assign(document.createElement("i"), { className: "plot-cursor " + name });
+    cursor.setAttribute("aria-hidden", "true");
+    plot.parentElement.append(cursor);
+  }
+  cursor.dataset.x = x === null || x === undefined ? "" : x;
+  place(plot);
+}
+
+function place(plot) {
+  const layout = plot._fullLayout;
+  for (const cursor of plot.parentElement.querySelectorAll(".plot-cursor")) {
+    const axis = layout && layout.xaxis;
+    const at = cursor.dataset.x === "" || !axis ? NaN : axis.d2p(Number(cursor.dataset.x));
+    const inside = at >= -1 && at <= (axis ? axis._length : 0) + 1;
+    cursor.hidden = !inside;
+    if (inside) cursor.style.insetInlineStart = Math.round(axis._offset + at) + "px";
+  }
+}
+
+// Where a value stands on an axis of the plot, and back: for handles that are elements.
+export function scaleOf(plot, name = "yaxis") {
+  const axis = plot._fullLayout && plot._fullLayout[name];
+  if (!axis) return null;
+  return { at: (value) => axis._offset + axis.d2p(value), value: (px) => axis.p2d(px - axis._offset), range: axis.range };
+}
+
+const widths = new ResizeObserver((entries) => entries.forEach((entry) => draw(entry.target)));
+const plots = () => document.querySelectorAll(".plot[data-figure]");
+
+export function drawAll() {
+  for (const plot of plots()) {
+    widths.observe(plot);
+    draw(plot);
+  }
+}
+
+function repaint() {
+  for (const plot of plots()) draw(plot);
+}
+
+document.addEventListener("chart:drawn", (event) => place(event.target));
+document.addEventListener("htmx:afterSettle", drawAll);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
+new MutationObserver(repaint).observe(document.documentElement, { attributes: true });
+drawAll();

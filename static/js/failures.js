@@ -1,0 +1,51 @@
+// A request that failed says so next to what caused it, and stays until it is dealt with.  The server's own words are used
+// when its answer holds an element with data-error (templates/sessions/_error.html).
+const NOTE = "data-failure";
+
+function place(element) {
+  const named = element.closest("[data-errors]");
+  if (named) return [named, "afterbegin"];
+  const head = element.closest(".pane-head, .viewbar, form");
+  if (head) return [head, "afterend"];
+  return [element.closest("dialog, section, main") ?? document.getElementById("main"), "afterbegin"];
+}
+
+function words(xhr) {
+  const page = new DOMParser().parseFromString(xhr?.responseText ?? "", "text/html");
+  const own = page.querySelector("[data-error-text]")?.textContent.trim();
+  if (own) return own;
+  if (!xhr || xhr.status === 0) return "The server did not answer. Is ctxweb still running? What you see is the last state.";
+  return `The server could not do this (${xhr.status}). Try again, or reload the page.`;
+}
+
+export function showError(element, text) {
+  clearError(element);
+  const note = document.createElement("p");
+  note.className = "note note-danger";
+  note.setAttribute("role", "alert");
+  note.setAttribute(NOTE, "");
+  const icon = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  icon.setAttribute("class", "icon");
+  icon.setAttribute("aria-hidden", "true");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  use.setAttribute("href", "#i-alert");
+  icon.append(use);
+  const said = document.createElement("span");
+  said.textContent = text;
+  note.append(icon, said);
+  const [anchor, where] = place(element);
+  anchor.insertAdjacentElement(where, note);
+}
+
+export function clearError(element) {
+  const [anchor, where] = place(element);
+  const old = where === "afterend" ? anchor.nextElementSibling : anchor.firstElementChild;
+  if (old?.hasAttribute(NOTE)) old.remove();
+}
+
+export function start() {
+  for (const name of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
+    document.addEventListener(name, (event) => showError(event.detail.elt, words(event.detail.xhr)));
+  }
+  document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.successful) clearError(event.detail.elt); });
+}

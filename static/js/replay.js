@@ -1,0 +1,167 @@
+// Replay lab: sliders and numbers are one value, dots mark what differs from the policy's default, the threshold can be
+// dragged on the chart. The form itself is htmx's; here only its fields are kept in step.
+import { scaleOf } from "./charts.js";
+
+const number = (text) => Number(String(text).replace(/[, %]/g, ""));
+const grouped = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : String(value));
+const shown = (input, value) => grouped(value) + (input.dataset.unit ? " " + input.dataset.unit : "");
+const form = () => document.getElementById("controls");
+
+function noteChange(field) {
+  const radio = field.querySelector("input[type=radio]:checked");
+  const input = field.querySelector("input.input");
+  const value = radio ? radio.value : input.value.trim();
+  const standard = field.dataset.default;
+  const same = value === standard || (Number.isFinite(number(value)) && number(value) === number(standard) && standard !== "none");
+  field.querySelector(".field-label").classList.toggle("changed", !same);
+  field.classList.toggle("off", value === "none");
+  const group = field.closest(".form");
+  const reset = group.querySelector("[data-reset]");
+  if (!reset) return;
+  const changed = group.querySelectorAll(".field-label.changed").length;
+  reset.hidden = !changed;
+  reset.querySelector(".num").textContent = changed;
+}
+
+function follow(event) {
+  const input = event.target;
+  const field = input.closest("[data-field]");
+  if (!field) return;
+  if (input.type === "range") { const target = document.getElementById(input.dataset.for); target.value = shown(target, Number(input.value)); }
+  else if (input.classList.contains("input")) {
+    const range = field.querySelector("input[type=range]");
+    if (range && Number.isFinite(number(input.value)) && input.value.trim()) range.value = number(input.value);
+  }
+  noteChange(field);
+}
+
+function reset(button) {
+  for (const field of button.closest(".form").querySelectorAll("[data-field]")) {
+    const standard = field.dataset.default;
+    const input = field.querySelector("input.input");
+    if (input) {
+      const n = number(standard);
+      input.value = standard === "none" ? "none" : shown(input, n);
+      const range = field.querySelector("input[type=range]");
+      if (range) range.value = standard === "none" ? range.max : n;
+    }
+    for (const radio of field.querySelectorAll("input[type=radio]")) radio.checked = radio.value === standard;
+    noteChange(field);
+  }
+  form().dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+// While a hand moves, ask at most every 80 ms and always for the last position (htmx's throttle would drop it); the form's
+// hx-sync lets the running answer finish, so that the chart keeps moving, and then asks for the newest state alone.
+let waiting = 0, moved = false;
+function steered() {
+  if (waiting) { moved = true; return; }
+  window.htmx.trigger(form(), "steer");
+  waiting = setTimeout(() => { waiting = 0; if (moved) { moved = false; steered(); } }, 80);
+}
+
+document.addEventListener("input", (event) => {
+  if (!form() || !form().contains(event.target)) return;
+  if (event.target !== form()) follow(event);
+  steered();
+}, true);
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-reset]");
+  if (button) reset(button);
+});
+
+// the address follows when the hand rests: browsers limit how often it may change
+let rest = 0;
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target.id !== "replay-view") return;
+  clearTimeout(rest);
+  rest = setTimeout(() => {
+    const data = document.getElementById("saw-data");
+    if (data && data.dataset.url) history.replaceState(history.state, "", data.dataset.url);
+  }, 250);
+});
+
+// The box carries the id for hx-preserve, the pill inside carries the position: htmx copies the style attribute of
+// elements with an id while it settles, which the security policy refuses.
+// ---- the threshold's pill -------------------------------------------------------------------------------------------
+let dragging = false;
+
+function facts() {
+  const data = document.getElementById("saw-data");
+  if (!data || !data.dataset.table) return null;
+  const table = JSON.parse(data.dataset.table);
+  const input = document.getElementById(data.dataset.param);
+  return table.length && input ? { table, input, threshold: Number(data.dataset.threshold), unit: data.dataset.unit } : null;
+}
+
+function showPill(value) {
+  const pill = document.querySelector("#threshold-box .pill");
+  const plot = document.getElementById("saw");
+  const scale = plot && scaleOf(plot);
+  const known = facts();
+  if (!pill || !scale || !known || known.unit !== "tokens") { if (pill) pill.hidden = true; return; }
+  const shown = value ?? known.threshold;
+  const [low, high] = scale.range;
+  pill.hidden = !(shown >= low && shown <= high);
+  pill.style.insetBlockStart = scale.at(shown) + "px";
+  pill.style.insetInlineEnd = "auto";
+  pill.style.insetInlineStart = plot._fullLayout.xaxis._offset + plot._fullLayout.xaxis._length + 4 + "px";
+  pill.textContent = (plot.clientWidth < 700 ? "⇅" : "⇅ ") + (plot.clientWidth < 700 ? "" : grouped(Math.round(shown)));
+  const ends = known.table.map((row) => row[1]);
+  pill.setAttribute("aria-valuemin", Math.min(...ends));
+  pill.setAttribute("aria-valuemax", Math.max(...ends));
+  pill.setAttribute("aria-valuenow", Math.round(shown));
+  pill.setAttribute("aria-valuetext", grouped(Math.round(shown)) + " tokens");
+}
+
+function steer(wanted) {
+  const { table, input } = facts();
+  const best = table.reduce((a, b) => (Math.abs(b[1] - wanted) < Math.abs(a[1] - wanted) ? b : a));
+  if (number(input.value) !== best[0]) {
+    input.value = shown(input, best[0]);
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  return best[1];
+}
+
+document.addEventListener("pointerdown", (event) => {
+  const pill = event.target.closest("#threshold-box .pill");
+  if (!pill || !facts()) return;
+  event.preventDefault();
+  pill.focus();
+  pill.setPointerCapture(event.pointerId);
+  dragging = true;
+});
+document.addEventListener("pointermove", (event) => {
+  if (!dragging) return;
+  const plot = document.getElementById("saw");
+  showPill(steer(scaleOf(plot).value(event.clientY - plot.getBoundingClientRect().top)));
+});
+for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => { if (dragging) { dragging = false; showPill(); } });
+document.addEventListener("keydown", (event) => {
+  if (!event.target.matches("#threshold-box .pill")) return;
+  const known = facts();
+  const steps = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 5, PageDown: -5 };
+  if (!known || !(event.key in steps)) return;
+  event.preventDefault();
+  const sorted = [...known.table].sort((a, b) => a[1] - b[1]).filter((row, i, all) => !i || row[1] !== all[i - 1][1]);
+  let at = 0;
+  sorted.forEach((row, i) => { if (Math.abs(row[1] - known.threshold) < Math.abs(sorted[at][1] - known.threshold)) at = i; });
+  const next = sorted[Math.min(sorted.length - 1, Math.max(0, at + steps[event.key]))];
+  showPill(steer(next[1]));
+});
+document.addEventListener("chart:drawn", () => { if (!dragging) showPill(); });
+
+// ---- chart and list of events ---------------------------------------------------------------------------------------
+const eventLink = (n) => document.querySelector(`tr[data-event="${n}"] .ev-n`);
+document.addEventListener("chart:event", (event) => eventLink(event.detail.number)?.click());
+document.addEventListener("click", (event) => {
+  const row = event.target.closest("tr[data-event]");
+  if (row && !event.target.closest("a")) row.querySelector(".ev-n").click();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.target.matches("input, select, textarea") || !["[", "]"].includes(event.key)) return;
+  const rows = [...document.querySelectorAll("tr[data-event]")];
+  const at = rows.findIndex((row) => row.getAttribute("aria-selected") === "true");
+  rows[Math.min(rows.length - 1, Math.max(0, at + (event.key === "]" ? 1 : -1)))]?.querySelector(".ev-n").click();
+});

@@ -1,0 +1,65 @@
+"""Real ``ctxweb`` processes in a data directory of their own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_SECONDS = 60
+
+
+def environment(data: Path) -> dict[str, str]:
+    """The environment of a process that keeps everything in ``data``."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("CTXWEB_", "DJANGO_"))}
+    return {**kept, "CTXWEB_DATA": str(data), "DATABASE_URL": "", "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+
+
+def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """One ``ctxweb`` command to its end."""
+    command = [sys.executable, "-m", "ctxweb", *arguments]
+    return subprocess.run(command, env=environment(data), capture_output=True, text=True, check=False, timeout=120)
+
+
+@contextmanager
+def worker(data: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker with a process group of its own, gone at the end."""
+    command = [sys.executable, "-m", "ctxweb", "worker"]
+    process = subprocess.Popen(command, env=environment(data), start_new_session=True)
+    try:
+        yield process
+    finally:
+        kill(process)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """SIGKILL to the process and its children, as a machine that runs out of memory would."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def rows(data: Path, query: str) -> list[tuple[Any, ...]]:
+    """What another connection sees in the database."""
+    with closing(sqlite3.connect(data / "ctxweb.sqlite3", timeout=20)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def wait_for(what: Callable[[], bool], described: str) -> None:
+    """Until ``what`` is true; fails after a minute."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        if what():
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"not within {PATIENCE_SECONDS} s: {described}")

@@ -1,0 +1,111 @@
+"""A real ``ctxweb serve`` in a data directory of its own, and the processes that belong to it."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 60.0
+
+
+class Served:
+    """A running server: its address, everything it wrote, and its children."""
+
+    def __init__(self, data: Path, *arguments: str) -> None:
+        env = {name: value for name, value in os.environ.items() if not name.startswith(("CTXWEB_", "DATABASE_"))}
+        env |= {"CTXWEB_DATA": str(data), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+        self.data = data
+        self.lines: list[str] = []
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "ctxweb", "serve", *arguments],
+            env=env,
+            cwd=data,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def output(self) -> str:
+        """What it wrote so far."""
+        return "".join(self.lines)
+
+    def port(self) -> int:
+        """The port of the printed address, once it is printed."""
+        until(lambda: "ctxweb is at" in self.output or self.process.poll() is not None)
+        found = re.search(r"ctxweb is at http://127\.0\.0\.1:(\d+)/", self.output)
+        assert found is not None, self.output
+        return int(found[1])
+
+    def get(self, path: str, **headers: str) -> http.client.HTTPResponse:
+        """The response to a GET; its body has been read into ``.text``."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=10)
+        connection.request("GET", path, headers=headers)
+        response = connection.getresponse()
+        response.text = response.read().decode("utf-8", "replace")  # type: ignore[attr-defined]
+        connection.close()
+        return response
+
+    def worker(self) -> int:
+        """The process id of the worker, once it beats."""
+        until(lambda: self.get("/readyz").status == 200)
+        (pid,) = [pid for pid, command in children(self.process.pid) if "worker" in command.split()]
+        return pid
+
+    def family(self) -> list[int]:
+        """Process ids of the server and of all its descendants."""
+        found = [self.process.pid]
+        for pid in found:
+            found += [child for child, _ in children(pid)]
+        return found
+
+    def stop(self) -> None:
+        """Make sure that nothing of it is left when a test fails half-way: only processes that it started."""
+        for pid in reversed(self.family()):
+            if is_running(pid):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+        self._reader.join(5)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line)
+
+
+def until(condition: Callable[[], bool], patience: float = PATIENCE) -> None:
+    """Wait until ``condition`` holds; fail after ``patience`` seconds."""
+    deadline = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.1)
+
+
+def children(pid: int) -> list[tuple[int, str]]:
+    """Process id and command of each child of ``pid``."""
+    listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,args="], check=True, capture_output=True, text=True).stdout
+    rows = (line.split(None, 2) for line in listing.splitlines())
+    return [(int(row[0]), row[2]) for row in rows if len(row) == 3 and int(row[1]) == pid and "<defunct>" not in row[2]]
+
+
+def is_running(pid: int) -> bool:
+    """True while the process exists and is not merely waiting to be reaped."""
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], check=False, capture_output=True, text=True).stdout
+    return bool(state.strip()) and not state.strip().startswith("Z")

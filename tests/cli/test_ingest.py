@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from ctxweb.commands import demo, ingest
+from sessions.engine.jsonio import loads
+from sessions.models import Job, Session, State, Upload
+from sessions.services import jobs
+from sessions.services.uploads import receive
+from tests.cli.processes import rows, run
+from tests.services.claude_lines import session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def ctxweb(db: None, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs a command in this process, on the test database; returns its exit status and its JSON."""
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    for module in (ingest, demo):
+        monkeypatch.setattr(module, "start_django", lambda: None)
+
+    def call(command: Any, *arguments: object) -> tuple[int, Any]:
+        result = CliRunner().invoke(command, [str(a) for a in arguments])
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result.exit_code, loads(result.stdout.encode()) if "--json" in arguments else result.stderr
+
+    return call
+
+
+def test_it_creates_the_database_and_needs_no_worker(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(session(2))
+    data = tmp_path / "data"
+    done = run(data, "ingest", str(file), "--json")
+    assert done.returncode == 0, done.stderr
+    assert rows(data, "select status, format from agent_sessions_upload") == [("done", "claude_code")]
+    assert rows(data, "select count(*) from agent_sessions_messagerow") == [(5,)]
+    (upload,) = loads(done.stdout.encode())["uploads"]
+    assert rows(data, "select id from agent_sessions_session") == [tuple(upload["sessions"])]
+    again = run(data, "ingest", str(file), "--json")
+    assert loads(again.stdout.encode())["uploads"][0]["status"] == "duplicate"
+
+
+def test_the_document_is_the_contract(ctxweb: Any, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    good, copy, bad = (tmp_path / "in" / name for name in ("a.jsonl", "b.jsonl", "c.txt"))
+    good.write_bytes(session(2) + b"{cut\n")
+    copy.write_bytes(good.read_bytes())
+    bad.write_bytes(b"Dear diary")
+    status, document = ctxweb(ingest.command, tmp_path / "in", "--json")
+    assert status == 1
+    first, second, third = document["uploads"]
+    stored = Session.objects.get()
+    assert first == {
+        "file": str(good),
+        "sha256": hashlib.sha256(good.read_bytes()).hexdigest(),
+        "status": "new",
+        "format": "claude_code",
+        "sessions": [stored.pk],
+        "skipped": 1,
+        "error": None,
+    }
+    assert second == {**first, "file": str(copy), "status": "duplicate"}
+    assert (third["status"], third["format"], third["sessions"], third["skipped"]) == ("failed", None, [], 0)
+    assert "line 1, byte" in third["error"]
+
+
+def test_folders_are_read_without_what_is_hidden(ctxweb: Any, tmp_path: Path) -> None:
+    for n, name in enumerate(("in/b/2.jsonl", "in/a.jsonl", "in/.git/3.jsonl", "in/b/.4.jsonl"), start=1):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(session(n))
+    status, document = ctxweb(ingest.command, tmp_path / "in", "--json")
+    assert status == 0
+    assert [u["file"] for u in document["uploads"]] == [str(tmp_path / "in/a.jsonl"), str(tmp_path / "in/b/2.jsonl")]
+
+
+def test_a_file_that_cannot_be_opened_does_not_stop_the_others(
+    ctxweb: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.jsonl").write_bytes(session(1))
+    (tmp_path / "b.jsonl").write_bytes(session(2))
+    read = type(tmp_path).open
+
+    def refuse(path: Path, *args: Any, **kwargs: Any) -> Any:
+        if path.name == "a.jsonl":
+            raise PermissionError(13, "Permission denied")
+        return read(path, *args, **kwargs)
+
+    monkeypatch.setattr(type(tmp_path), "open", refuse)
+    status, document = ctxweb(ingest.command, tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--json")
+    assert status == 1
+    assert [u["status"] for u in document["uploads"]] == ["failed", "new"]
+    assert "Permission denied" in document["uploads"][0]["error"]
+
+
+def test_what_a_dead_worker_left_is_taken_over(ctxweb: Any, tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(session(1))
+    with file.open("rb") as opened:
+        upload, _ = receive(file=opened, filename="a.jsonl")
+    jobs.claim(upload_id=upload.pk)
+    Job.objects.update(worker=jobs.this_process().rpartition(":")[0] + ":999999999")
+    status, document = ctxweb(ingest.command, file, "--json")
+    assert (status, document["uploads"][0]["status"]) == (0, "duplicate")
+    assert Upload.objects.get().status == State.DONE
+    assert Job.objects.get().attempts == 2
+
+
+def test_words_go_to_standard_error(ctxweb: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(session(1))
+    status, errors = ctxweb(ingest.command, tmp_path / "a.jsonl")
+    assert status == 0
+    assert "new" in errors
+    assert "1 session" in errors
+
+
+def test_the_demo_is_stored_once(ctxweb: Any) -> None:
+    for expected in ("new", "duplicate"):
+        status, document = ctxweb(demo.command, "--json")
+        assert (status, document["uploads"][0]["status"]) == (0, expected)
+    assert Session.objects.count() == 1
+
+
+def test_wrong_usage_is_status_2(ctxweb: Any, tmp_path: Path) -> None:
+    assert ctxweb(ingest.command)[0] == 2
+    assert ctxweb(ingest.command, tmp_path / "missing.jsonl")[0] == 2

@@ -1,0 +1,149 @@
+"""Secrets never survive, everything else does, and twice is the same as once."""
+
+from __future__ import annotations
+
+import string
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions.engine.redact import EMAILS, HOMES, KEYS, PASSWORDS, PRIVATE, TOKENS, redact
+
+ALNUM = string.ascii_letters + string.digits
+WORDS = st.text(alphabet=string.ascii_lowercase + " .,\n()", max_size=60)
+
+
+def _of(length: int, alphabet: str = ALNUM) -> st.SearchStrategy[str]:
+    return st.text(alphabet=alphabet, min_size=length, max_size=length)
+
+
+def _with(prefix: str, length: int, alphabet: str = ALNUM) -> st.SearchStrategy[str]:
+    return _of(length, alphabet).map(lambda tail: prefix + tail)
+
+
+SECRETS = {
+    "anthropic": (KEYS, _with("sk-ant-api03-", 80)),
+    "openai": (KEYS, _with("sk-proj-", 48)),
+    "openai old": (KEYS, _with("sk-", 48)),
+    "google": (KEYS, _with("AIza", 35)),
+    "aws id": (KEYS, _with("AKIA", 16, string.ascii_uppercase + string.digits)),
+    "stripe": (KEYS, _with("sk_live_", 24)),
+    "groq": (KEYS, _with("gsk_", 52)),
+    "github": (TOKENS, _with("ghp_", 36)),
+    "github fine": (TOKENS, _with("github_pat_", 60)),
+    "gitlab": (TOKENS, _with("glpat-", 20)),
+    "slack": (TOKENS, _with("xoxb-", 40)),
+    "hugging face": (TOKENS, _with("hf_", 34)),
+    "jwt": (TOKENS, st.tuples(_of(20), _of(30), _of(43)).map(lambda p: f"eyJ{p[0]}.eyJ{p[1]}.{p[2]}")),
+}
+
+
+@pytest.mark.parametrize("sort", SECRETS)
+@given(data=st.data())
+def test_a_secret_never_survives(sort: str, data: st.DataObject) -> None:
+    name, strategy = SECRETS[sort]
+    secret = data.draw(strategy)
+    before, after = data.draw(WORDS), data.draw(WORDS)
+    # a word that runs into the secret is another word: secrets stand after a space, a quote or an equals sign
+    found = redact(f"{before} {secret} {after}")
+    assert secret not in found.text
+    assert found.counts[name] >= 1
+    assert before in found.text
+    assert after in found.text
+
+
+@given(st.text(max_size=400))
+def test_twice_is_the_same_as_once(text: str) -> None:
+    once = redact(text)
+    assert redact(once.text).text == once.text
+
+
+@given(st.lists(st.sampled_from([
+    "sk-ant-" + "a1" * 20, "password: hunter2hunter", "https://bob:s3cret@example.org/x", "mail me@example.org now",
+    "/home/mara/src", "Bearer " + "x9" * 12, "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----",
+    "API_KEY=" + "q7" * 12, "plain words", "\n", '"token": "' + "z8" * 10 + '"',
+]), max_size=8), st.sampled_from([" ", "\n", ", ", '"', "\\n"]))  # fmt: skip
+def test_a_second_pass_finds_nothing(parts: list[str], joint: str) -> None:
+    assert redact(redact(joint.join(parts)).text).counts == {}
+
+
+@given(st.text(alphabet=string.ascii_letters + " .,;!?\n\t#*_-()[]{}<>'\"", max_size=500))
+def test_prose_without_digits_and_signs_is_left_alone(text: str) -> None:
+    found = redact(text)
+    if set(found.counts) <= {PRIVATE}:
+        assert found.text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("postgres://app:hunter2@db/prod", "postgres://app:[password]@db/prod"),
+        ("redis://:hunter2@cache:6379/0", "redis://:[password]@cache:6379/0"),
+        ("Authorization: Bearer abcdef0123456789abcdef", "Authorization: Bearer [token]"),
+        ('{"password": "correct horse"}', '{"password": "correct horse"}'),
+        ('{"password": "correct-horse"}', '{"password": "[password]"}'),
+        ("STRIPE_KEY=sk_live_0123456789abcdef0123", "STRIPE_KEY=[key]"),
+        ("export MY_API_KEY='0123456789abcdef'", "export MY_API_KEY='[key]'"),
+        ("PASSWORD=hunterhunter", "PASSWORD=[password]"),
+        ("password: hunter2hunter", "password: [password]"),
+        ("author: mara@example.org", "author: [e-mail]"),
+        ("cd /home/mara/storefront/src", "cd [home]/storefront/src"),
+        ("/Users/Mara/x and C:\\Users\\Mara\\x", "[home]/x and [home]\\x"),
+        ("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "aws_secret_access_key = [key]"),
+    ],
+)
+def test_what_is_shown_instead(text: str, shown: str) -> None:
+    assert redact(text).text == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "max_tokens: 128000 and n_tokens = 4096",
+        "token = get_token()",
+        "password: required",
+        "function login(user: string, password: string): void",
+        "the secret: nobody reads these",
+        "see https://example.org:8080/a@b",
+        "a decorator @pytest.fixture and user@host",
+        "git@github.com is not shown as an address without a dot after it? it has one",
+        "task-sk-learn-something-long-enough-to-look-odd",
+        "cache_key = f'{name}:{size}'",
+        "just normal text here",
+    ],
+)
+def test_ordinary_text_is_not_flagged(text: str) -> None:
+    counts = dict(redact(text).counts)
+    counts.pop(EMAILS, None)
+    assert counts == {}
+
+
+def test_a_private_key_block_goes_whole_even_when_cut_off() -> None:
+    block = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\nAAAA\n-----END OPENSSH PRIVATE KEY-----"
+    assert redact(f"a {block} b").text == "a [private key] b"
+    assert redact("x -----BEGIN RSA PRIVATE KEY-----\nMIIE").text == "x [private key]"
+    assert redact(block.replace("\n", "\\n")).counts == {PRIVATE: 1}
+
+
+def test_addresses_can_stay() -> None:
+    assert redact("mara@example.org", emails=False).text == "mara@example.org"
+    assert redact("mara@example.org and password=abc123def", emails=False).counts == {PASSWORDS: 1}
+
+
+def test_home_folders_are_counted_each() -> None:
+    assert redact("/home/a/x /home/b/y").counts == {HOMES: 2}
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", "a.", "a@", "A_", "a-", "://", "password=", "eyJ", "sk-", "/home/", "-----BEGIN PRIVATE KEY-----"]
+)
+def test_time_is_linear(unit: str) -> None:
+    def took(n: int) -> float:
+        start = time.process_time()
+        redact(unit * (n // len(unit)))
+        return time.process_time() - start
+
+    took(1_000)
+    assert took(200_000) < 40 * max(took(20_000), 0.01)

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import hashlib
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+from django.db import OperationalError
+
+from sessions import selectors
+from sessions.engine.types import Kind
+from sessions.models import Flag, Job, Media, MessageRow, Session, SessionFacts, State, Upload
+from sessions.services import ingest as ingest_module
+from sessions.services import jobs
+from sessions.services.ingest import ingest
+from sessions.services.links import create_link, open_link
+from sessions.services.uploads import receive
+from tests.services.claude_lines import Lines, png, session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_django import DjangoAssertNumQueries
+
+    from tests.services.conftest import Ingest
+
+pytestmark = pytest.mark.django_db
+
+
+def everything() -> list[object]:
+    """All rows that an ingest writes, without the moments they were written."""
+    return [
+        list(Session.objects.order_by("pk").values_list("pk", "upload", "parent", "n_messages", "tokens", "spark")),
+        [(f.pk, bytes(f.packed)) for f in SessionFacts.objects.order_by("pk")],
+        list(MessageRow.objects.order_by("session", "index").values_list("session", "index", "tokens", "preview")),
+        list(Media.objects.order_by("pk").values_list("pk", "width", "height")),
+    ]
+
+
+def test_a_session_is_stored_with_its_figures(ingested: Ingest) -> None:
+    upload = ingested(session(3))
+    assert (upload.status, upload.format, upload.error, upload.n_skipped) == (State.DONE, "claude_code", "", 0)
+    assert (upload.job.state, upload.job.done_bytes) == (State.DONE, upload.n_bytes)
+    stored = Session.objects.get()
+    assert (stored.n_messages, stored.n_requests, stored.n_tool_calls, stored.n_images) == (7, 3, 3, 0)
+    assert stored.title == "Find out why the test fails"
+    assert (stored.usage_input, stored.usage_cache_write, stored.usage_output) == (12, 1500, 120)
+    assert stored.usage_cache_read == 12_000 + 12_500 + 13_000
+    assert (stored.peak_context, stored.peak_label) == (13_504, "measured")
+    assert stored.spark["points"] == [12_504, 13_004, 13_504]
+    assert stored.tokens == sum(MessageRow.objects.values_list("tokens", flat=True))
+    assert stored.wire_bytes == sum(MessageRow.objects.values_list("wire_bytes", flat=True))
+    assert stored.started_at is not None
+    assert stored.ended_at is not None
+    assert stored.started_at.isoformat() == "2026-09-01T08:00:01+00:00"
+
+
+def test_message_rows_say_what_the_list_shows(ingested: Ingest) -> None:
+    ingested(session(1))
+    prompt, reply, result = MessageRow.objects.order_by("index")
+    assert (prompt.role, prompt.kinds, prompt.flag_set, prompt.request) == ("user", "text", Flag.TYPED, None)
+    assert (reply.role, reply.kind_list, reply.request) == ("assistant", ["text", "tool_use"], 0)
+    assert (reply.tokens, reply.label, reply.context_tokens) == (40, "measured", 12_504)
+    assert (result.kinds, result.flag_set, result.overcount) == ("tool_result", Flag(0), None)
+    assert prompt.preview == "Find out why the test fails"
+
+
+def test_facts_and_texts_come_back(ingested: Ingest) -> None:
+    ingested(session(2))
+    stored = selectors.get_session(Session.objects.get().pk)
+    weighed = selectors.load_weighed(stored.pk)
+    assert [m.index for m in weighed.transcript.messages] == [0, 1, 2, 3, 4]
+    assert sum(weighed.tokens) == stored.tokens
+    text, use = selectors.message_contents(stored, 1)
+    assert (text.kind, text.text, use.kind, use.name) == (Kind.TEXT, "Let me look.", Kind.TOOL_USE, "Bash")
+    (result,) = selectors.message_contents(stored, 4)
+    assert "output 1" in result.text + "".join(part.text for part in result.parts)
+
+
+def test_an_image_is_stored_once_and_stands_out(ingested: Ingest, blobs: Path) -> None:
+    image = png(1254, 1254, 60_000)
+    lines = Lines().prompt("Look").turn(image).turn(image).turn("fine")
+    upload = ingested(lines.bytes())
+    stored, media = Session.objects.get(), Media.objects.get()
+    assert (stored.n_images, stored.worst_message) == (2, 2)
+    assert (media.sha256, media.n_bytes) == (hashlib.sha256(image).hexdigest(), len(image))
+    assert (media.media_type, media.width, media.height) == ("image/png", 1254, 1254)
+    with selectors.open_blob(media.sha256) as file:
+        assert file.read() == image
+    row = MessageRow.objects.get(index=2)
+    assert row.overcount == stored.worst_overcount
+    assert row.overcount is not None
+    assert row.overcount > 10
+    assert "image" in row.kind_list
+    n_files = sum(path.is_file() for path in blobs.rglob("*"))
+    assert n_files == 2, "the upload and one image"
+    assert upload.status == State.DONE
+
+
+def test_reading_twice_yields_the_same_rows_once(ingested: Ingest) -> None:
+    upload = ingested(Lines().prompt("Look").turn(png(100, 100)).turn("fine").bytes())
+    link, token = create_link(session=Session.objects.get(), view="replay", state="threshold=1000")
+    before = everything()
+    Job.objects.update(state=State.QUEUED)
+    ingest(upload_id=upload.pk)
+    assert everything() == before
+    reopened = open_link(token=token)
+    assert reopened is not None
+    assert reopened.pk == link.pk
+
+
+def test_a_finished_upload_is_left_alone(ingested: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+    upload = ingested(session(1))
+    monkeypatch.setattr(ingest_module, "read_transcripts", pytest.fail)
+    assert ingest(upload_id=upload.pk).status == State.DONE
+
+
+def test_only_the_newest_claim_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    upload, _ = receive(file=io.BytesIO(session(1)), filename="a.jsonl")
+    read = ingest_module.read_transcripts
+
+    def overtaken(*args: object, **kwargs: object) -> object:
+        Job.objects.update(attempts=2, worker="elsewhere:1")
+        return read(*args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ingest_module, "read_transcripts", overtaken)
+    ingest(upload_id=upload.pk)
+    assert not Session.objects.exists()
+    assert Upload.objects.get().status == State.READING
+
+
+def test_progress_is_reported_and_beats(ingested: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "BEAT_SECONDS", 0)
+    data = session(2_000)
+    upload, _ = receive(file=io.BytesIO(data), filename="a.jsonl")
+    seen: list[int] = []
+    beats: list[int] = []
+
+    def note(done_bytes: int) -> None:
+        seen.append(done_bytes)
+        beats.append(Job.objects.get().done_bytes)
+
+    ingest(upload_id=upload.pk, on_progress=note)
+    assert seen
+    assert seen == sorted(seen)
+    assert seen[-1] <= len(data)
+    assert beats == seen
+
+
+def test_queries_do_not_grow_with_the_messages(django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
+    for n_turns in (5, 400):
+        upload, _ = receive(file=io.BytesIO(session(n_turns)), filename="a.jsonl")
+        with django_assert_max_num_queries(22):
+            ingest(upload_id=upload.pk)
+
+
+def test_a_locked_database_queues_the_job_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    upload, _ = receive(file=io.BytesIO(session(1)), filename="a.jsonl")
+
+    def locked(*args: object) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(ingest_module, "insert_sessions", locked)
+    with pytest.raises(OperationalError):
+        ingest(upload_id=upload.pk)
+    assert Upload.objects.get().status == Job.objects.get().state == State.QUEUED
+    monkeypatch.undo()
+    assert ingest(upload_id=upload.pk).status == State.DONE
+
+
+def test_a_fault_of_ours_is_said_and_the_bytes_are_kept(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    upload, _ = receive(file=io.BytesIO(session(1)), filename="a.jsonl")
+    monkeypatch.setattr(ingest_module, "pack_sessions", lambda *_: 1 / 0)
+    failed = ingest(upload_id=upload.pk)
+    assert failed.status == State.FAILED
+    assert "ZeroDivisionError" in failed.error
+    assert "bytes are kept" in failed.error
+    assert "ingest of upload" in caplog.text
+    with selectors.open_blob(upload.sha256) as file:
+        assert file.read() == session(1)
+
+
+def test_sub_agents_are_linked_to_their_parent(ingested: Ingest) -> None:
+    lines = Lines().prompt("Ask a helper").turn("helper says yes")
+    main, lines.parent = lines.parent, None
+    lines.emit("user", isSidechain=True, agentId="a1", message={"role": "user", "content": "Look around"})
+    said = {
+        "id": "msg_s",
+        "role": "assistant",
+        "model": "claude-haiku-4-5",
+        "content": [{"type": "text", "text": "ok"}],
+    }
+    lines.emit("assistant", isSidechain=True, agentId="a1", message=said)
+    lines.parent = main
+    lines.turn("done")
+    ingested(lines.bytes())
+    root = Session.objects.roots().get()
+    child = Session.objects.get(parent=root)
+    assert (root.n_requests, child.n_requests) == (2, 1)
+    page = selectors.session_list()
+    assert page.total == 1
+    assert page.sessions[0].n_children == 1  # type: ignore[attr-defined]
+    assert selectors.child_sessions(root) == (child,)

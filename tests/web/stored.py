@@ -1,0 +1,30 @@
+"""Stored sessions for page tests, read from small synthetic files."""
+
+from __future__ import annotations
+
+import io
+
+from sessions.models import Session
+from sessions.services.ingest import ingest
+from sessions.services.uploads import receive
+from tests.services.claude_lines import Lines, png
+
+SHOT = 12
+"""Position of the screenshot in ``pressed``: prompt, then reply and result in turn."""
+
+
+def store(data: bytes, filename: str = "pay-button.jsonl") -> Session:
+    """The root session of a file, read as an upload is."""
+    upload = ingest(upload_id=receive(file=io.BytesIO(data), filename=filename).upload.pk)
+    return Session.objects.get(upload=upload, parent__isnull=True)
+
+
+def pressed(n_turns: int = 20) -> bytes:
+    """A session with one screenshot of 400 KB among ``n_turns`` replies, and Markdown that must not run."""
+    lines = Lines().prompt("Fix the <b>Pay</b> button")
+    for turn in range(n_turns):
+        if 2 + 2 * turn == SHOT:
+            lines.turn(png(1_254, 1_254, 400_000), text="A screenshot will tell")
+        else:
+            lines.turn(f"output {turn}: " + "all good\n" * 60, text=f"**Step** {turn} <img src=x onerror=alert(1)>")
+    return lines.bytes()

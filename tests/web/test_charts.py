@@ -1,0 +1,194 @@
+"""The figures are pure: floor, scale, binning, roles, room for words."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions.charts import bars as charts_bars
+from sessions.charts.bars import Bar, Pressure, binned
+from sessions.charts.marks import figure_json, index_ticks, nice_top, roles
+from sessions.charts.pressure import KINDS, pressure_figure
+from sessions.charts.saw import GateLane, Saw, Tooth, saw_figure, thinned
+from sessions.charts.scale import byte_scale, bytes_per_token
+from sessions.engine import jsonio
+
+COLOUR = re.compile(r"#[0-9a-f]{3,8}|(rgb|hsl)a?\((?!0,0,0,0)", re.IGNORECASE)
+
+
+def painted(value: Any) -> Any:
+    """The figure with a true colour for every role, so that Plotly can check it."""
+    if isinstance(value, str) and value.startswith("@"):
+        return "#123456"
+    if isinstance(value, dict):
+        return {key: painted(inner) for key, inner in value.items()}
+    return [painted(inner) for inner in value] if isinstance(value, list) else value
+
+
+def texts(value: Any) -> list[str]:
+    """Every string of the figure."""
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for part in inner for text in texts(part)]
+
+
+def session_of(n: int, flagged: dict[int, float] | None = None) -> Pressure:
+    flags = flagged or {}
+    bars = [
+        Bar(i, {"image": 2_025}, 3_118_893, flags[i], "screenshot") if i in flags
+        else Bar(i, {"tool_result": 100 + i % 50}, 260)
+        for i in range(n)
+    ]  # fmt: skip
+    contexts = [(i, 15_000 + 40 * i) for i in range(1, n, 2)]
+    return Pressure(bars, contexts, "measured", [(n / 2 - 0.5, 167_371, 38_940)], 200_000, 2.6)
+
+
+def saw_of(**more: Any) -> Saw:
+    replay = [15_000 + 1_000 * i for i in range(60)]
+    teeth = [Tooth(0, 30, 45_000, 20_000, chosen=True)]
+    return Saw(replay, replay, [v * 5 for v in replay], 200_000, 140_000, teeth, [(20, 35_000)], **more)
+
+
+def test_floor_is_top_of_the_token_axis_in_bytes_of_text() -> None:
+    scale = byte_scale(10_000, 2.61, 3_118_893, 1.72)
+    assert scale.floor == pytest.approx(26_100)
+    assert scale.place(scale.floor) == pytest.approx(1)
+    assert scale.bottom == 2 * 3_118_893
+    assert scale.place(scale.bottom) == pytest.approx(1 + 1.72)
+
+
+def test_zone_ends_at_a_megabyte_at_least() -> None:
+    assert byte_scale(1_000, 3, 5_000, 1.7).bottom == 1_000_000
+
+
+@given(st.floats(1, 1e9), st.floats(1, 1e9))
+def test_more_bytes_never_stand_higher(one: float, other: float) -> None:
+    scale = byte_scale(10_000, 2.61, 1e9, 1.72)
+    low, high = sorted((one, other))
+    assert scale.place(low) <= scale.place(high)
+
+
+def test_bytes_per_token_is_the_sessions_own() -> None:
+    assert bytes_per_token([(260, 100), (520, 200)]) == pytest.approx(2.6)
+    assert bytes_per_token([(900, 0)]) == 4
+
+
+@given(st.sets(st.integers(0, 4_999), max_size=30))
+def test_binning_never_bins_a_flagged_message(flagged: set[int]) -> None:
+    bars = [Bar(i, {"text": 10 + i % 7}, 40, 20.0 if i in flagged else None) for i in range(5_000)]
+    shown = binned(bars)
+    own = {bar.index for bar in shown if bar.flagged}
+    assert own == flagged
+    assert all(bar.width == 1 for bar in shown if bar.flagged)
+    assert len(shown) <= charts_bars.MOST_BARS + len(flagged)
+
+
+def test_bin_shows_its_heaviest_message_and_names_it() -> None:
+    bars = [Bar(i, {"text": 10}, 40) for i in range(3_000)]
+    bars[11] = Bar(11, {"tool_use": 900}, 4_000)
+    whole = next(bar for bar in binned(bars) if bar.index <= 11 <= bar.index + bar.width - 1)
+    assert whole.tokens == {"tool_use": 900}
+    assert (whole.n_bytes, whole.message) == (4_000, 11)
+
+
+def test_few_messages_are_not_binned() -> None:
+    bars = [Bar(i, {"text": 10}, 40) for i in range(1_500)]
+    assert binned(bars) == bars
+
+
+@pytest.mark.parametrize("figure", [
+    pressure_figure(session_of(120, {37: 1_540.2, 40: 186.0})),
+    pressure_figure(session_of(4_000, {3_990: 1_540.2})),
+    pressure_figure(session_of(0)),
+    pressure_figure(session_of(1)),
+    saw_figure(saw_of()),
+    saw_figure(saw_of(gate=GateLane([100] * 60, 167_232, "bytes", "wire bytes", [30]))),
+    saw_figure(Saw([], [], [], 200_000, None)),
+])  # fmt: skip
+def test_figures_are_valid_and_name_no_colour(figure: dict[str, Any]) -> None:
+    known = painted(figure)
+    go.Figure(data=known["data"], layout=known["layout"])
+    assert roles(figure) <= ROLES
+    plain = [text for text in texts(figure) if COLOUR.fullmatch(text) or text.startswith(("rgb(", "hsl("))]
+    assert plain == []
+    assert not [text for text in texts(figure) if "<b>" in text or "style" in text], (
+        "a style attribute breaks the policy"
+    )
+    assert jsonio.loads(figure_json(figure).encode()) == jsonio.loads(jsonio.dumps(figure).encode())
+
+
+ROLES = {f"kind-{kind.replace('_', '-')}" for kind in KINDS} | {
+    "chart-line", "chart-area", "chart-ghost", "chart-recorded", "chart-bytes", "chart-over", "chart-over-zone",
+    "chart-grid", "chart-axis", "chart-label", "chart-strong", "chart-paper", "chart-on-line", "chart-over-ink",
+    "chart-image-ink", "chart-other",
+}  # fmt: skip
+
+
+def test_every_role_is_a_registered_property_of_the_style_sheet() -> None:
+    from pathlib import Path
+
+    css = (Path(__file__).parents[2] / "static/css/tokens.css").read_text()
+    assert [role for role in ROLES if f"@property --{role} " not in css.replace("  ", " ")] == []
+
+
+def test_worst_message_is_named_with_factor_bytes_and_tokens() -> None:
+    figure = pressure_figure(session_of(120, {37: 1_540.2}))
+    words = " ".join(note["text"] for note in figure["layout"]["annotations"])
+    assert "×1,540" in words
+    assert "#37 screenshot: 3.12 MB, 2,025 tokens" in words
+    assert "a byte gate fires here" in words
+    red = next(trace for trace in figure["data"] if trace["name"] == "over-counted")
+    assert red["x"] == [37]
+    assert red["meta"]["px"][0] >= 5
+
+
+def test_kinds_are_stacked_from_the_calmest() -> None:
+    bars = [Bar(0, dict.fromkeys(reversed(KINDS), 10), 300)]
+    figure = pressure_figure(Pressure(bars, [], "measured", [], 200_000, 2.6))
+    assert [trace["name"] for trace in figure["data"]][:8] == list(KINDS)
+
+
+def test_json_cannot_close_its_element() -> None:
+    bars = [Bar(0, {"image": 10}, 3_000_000, 300_000.0, "</template><script>")]
+    text = figure_json(pressure_figure(Pressure(bars, [], "measured", [], 200_000, 2.6)))
+    assert "<" not in text
+    assert ">" not in text
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(0, 300_000)), min_size=1, max_size=4_000))
+def test_thinning_keeps_the_peak(values: list[int | None]) -> None:
+    known = [value for value in values if value is not None]
+    kept = [values[at] for at in thinned(values)]
+    assert None not in kept
+    if known:
+        assert max(value or 0 for value in kept) == max(known)
+
+
+def test_saw_draws_the_fall_at_the_event() -> None:
+    figure = saw_figure(saw_of())
+    mine = next(trace for trace in figure["data"] if trace["name"] == "this replay")
+    at = mine["x"].index(30)
+    assert mine["y"][at : at + 2] == [45_000, 45_000]
+    assert mine["x"][at : at + 2] == [30, 30]
+
+
+def test_gate_in_another_unit_has_a_lane_and_no_line_in_the_main_one() -> None:
+    figure = saw_figure(Saw([1] * 9, [1] * 9, [1] * 9, 200_000, None, gate=GateLane([5] * 9, 7, "bytes", "wire bytes")))
+    dashed = [shape for shape in figure["layout"]["shapes"] if shape["line"].get("dash") == "5px,3px"]
+    assert [shape["yref"] for shape in dashed] == ["y2"]
+
+
+@pytest.mark.parametrize(("value", "top"), [(0, 10), (9, 10), (11, 12.5), (2_043, 2_500), (8_400, 10_000)])
+def test_axis_ends_at_a_round_number(value: float, top: float) -> None:
+    assert nice_top(value) == pytest.approx(top, abs=0.5)
+
+
+def test_message_axis_starts_at_zero_and_ends_at_the_last() -> None:
+    marks = index_ticks(0, 411)
+    assert (marks[0], marks[-1]) == (0, 411)

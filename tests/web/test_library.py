@@ -1,0 +1,205 @@
+"""The library: rows and facts, filters, sort, paging, search, exports, first run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions.listing import FIRST_ROWS, MORE_ROWS
+from sessions.models import Job, Upload
+from sessions.urlstate import library as urlstate
+from tests.web.rows import NOON, make_session
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+
+
+def names(html: str) -> list[str]:
+    return re.findall(r'<a class="name"[^>]*>([^<]*)</a>', html)
+
+
+def get(client: Client, path: str, **headers: str) -> str:
+    response = client.get(path, headers=headers)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_first_run_offers_the_demo_and_a_plain_upload_form(client: Client) -> None:
+    html = get(client, "/")
+    assert "What fills your agent" in html
+    assert 'action="/demo/"' in html
+    assert 'enctype="multipart/form-data"' in html
+    assert "×1,540" in html
+
+
+def test_an_upload_under_way_is_not_a_first_run(client: Client) -> None:
+    upload = Upload.objects.create(sha256="1" * 64, filename="big.jsonl", n_bytes=10, status="reading")
+    Job.objects.create(upload=upload, total_bytes=10, done_bytes=5, state="reading", heartbeat_at=NOON)
+    html = get(client, "/")
+    assert "What fills your agent" not in html
+    assert "big.jsonl" in html
+    upload.status, upload.error = "failed", "no format"
+    upload.save()
+    assert "What fills your agent" in get(client, "/")
+
+
+def test_a_row_has_every_figure_with_label_and_unit(client: Client) -> None:
+    make_session(1, title="Pay <b>button</b>", n_messages=412, tokens=392_355, wire_bytes=6_130_000, n_images=6,
+                 worst_overcount=1540.2, worst_message=37, n_compactions=2)  # fmt: skip
+    html = get(client, "/")
+    row = html.split('<tbody id="lib-rows">')[1].split("</tbody>")[0]
+    assert "Pay &lt;b&gt;button&lt;/b&gt;" in row
+    for text in (
+        "412",
+        "392,355",
+        "6.13\N{NO-BREAK SPACE}MB",
+        '<span class="over over-much">×1,540</span>',
+        "calibrated",
+    ):
+        assert text in row
+    assert 'href="/s/s_000001/?m=37#m-37"' in html
+
+
+def test_facts_sum_up_and_carry_the_weakest_label(client: Client) -> None:
+    make_session(1, tokens=1000, tokens_label="measured")
+    make_session(2, tokens=2000, tokens_label="estimated")
+    facts = get(client, "/").split('<dl class="facts"')[1].split("</dl>")[0]
+    assert "3,000" in facts
+    assert "estimated" in facts
+    assert "1 of 2 sessions" in facts
+
+
+def test_filters_leave_what_they_say(client: Client) -> None:
+    make_session(1, worst_overcount=1540.0, worst_message=3, n_images=1)
+    make_session(2, n_compactions=2)
+    make_session(3, worst_overcount=3.0, worst_message=3, n_images=4)
+    assert names(get(client, "/?only=overcount")) == ["Session 1"]
+    assert names(get(client, "/?only=compacted")) == ["Session 2"]
+    assert names(get(client, "/?only=images")) == ["Session 3", "Session 1"]
+    assert names(get(client, "/?only=nonsense")) == ["Session 3", "Session 2", "Session 1"]
+    html = get(client, "/")
+    assert "Compacted 1" in html
+    assert "With images 2" in html
+
+
+def test_filtered_to_nothing_is_not_empty(client: Client) -> None:
+    make_session(1)
+    html = get(client, "/?only=compacted")
+    assert "No session records a compaction" in html
+    assert "Clear the filter" in html
+    assert "What fills your agent" not in html
+
+
+@pytest.mark.parametrize(
+    ("sort", "first"),
+    [("tokens", "Session 3"), ("-tokens", "Session 1"), ("title", "Session 1"), ("-title", "Session 3"),
+     ("wire", "Session 3"), ("last", "Session 3"), ("-last", "Session 1"), ("format", "Session 2"),
+     ("-format", "Session 1"), ("model", "Session 3"), ("nonsense", "Session 3")],
+)  # fmt: skip
+def test_every_column_sorts_both_ways(client: Client, sort: str, first: str) -> None:
+    make_session(1, format="pi", model="b")
+    make_session(2, format="claude_code", model="c")
+    make_session(3, format="codex", model="a")
+    assert names(get(client, f"/?sort={sort}"))[0] == first
+
+
+def test_search_and_selects_combine(client: Client) -> None:
+    make_session(1, title="Fix the pay button", model="gpt-5.5")
+    make_session(2, title="Fix the tests", model="gpt-5.5")
+    make_session(3, title="Fix the pay button", model="claude-opus-4-8")
+    assert names(get(client, "/?q=pay+button&model=gpt-5.5")) == ["Fix the pay button"]
+    assert 'value="pay button"' in get(client, "/?q=pay+button")
+
+
+def test_paging_works_as_a_link_and_as_a_fragment(client: Client) -> None:
+    total = FIRST_ROWS + 7
+    for n in range(1, total + 1):
+        make_session(n)
+    html = get(client, "/")
+    assert len(names(html)) == FIRST_ROWS
+    assert "Load the other 7" in html
+    plain = get(client, f"/?start={FIRST_ROWS}")
+    assert names(plain) == [f"Session {n}" for n in range(7, 0, -1)]
+    assert "<html" in plain
+    part = get(client, f"/?start={FIRST_ROWS}", **HTMX, **{"HX-Target": "lib-more"})
+    assert "<html" not in part
+    assert names(part) == names(plain)
+    assert 'hx-swap-oob="beforeend:#lib-rows"' in part
+    assert f"{total} of {total}" in part
+
+
+def test_what_is_left_is_loaded_in_bounded_steps(client: Client) -> None:
+    for n in range(1, FIRST_ROWS + MORE_ROWS + 3):
+        make_session(n)
+    assert f"Load the next {MORE_ROWS} of {MORE_ROWS + 2}" in get(client, "/")
+
+
+def test_htmx_gets_the_table_alone_and_caches_know(client: Client) -> None:
+    make_session(1)
+    response = client.get("/?only=compacted", headers=HTMX)
+    assert b"<html" not in response.content
+    assert b'id="sessions"' in response.content
+    assert "HX-Request" in response["Vary"]
+    boosted = client.get("/", headers={**HTMX, "HX-Boosted": "true"})
+    assert b"<html" in boosted.content
+
+
+def test_queries_do_not_grow_with_rows(client: Client, django_assert_max_num_queries) -> None:  # type: ignore[no-untyped-def]
+    for n in range(1, 31):
+        make_session(n)
+    with django_assert_max_num_queries(12):
+        client.get("/")
+
+
+def test_csv_and_json_hold_the_filtered_table(client: Client) -> None:
+    make_session(1, title="=HYPERLINK(1)", n_compactions=1)
+    make_session(2)
+    rows = list(csv.DictReader(io.StringIO(client.get("/sessions.csv?only=compacted").content.decode())))
+    assert [row["title"] for row in rows] == ["'=HYPERLINK(1)"]
+    assert rows[0]["worst_overcount"] == ""
+    document = client.get("/sessions.json?sort=title").json()
+    assert document["schema"] == "ctxweb.sessions/1"
+    assert [s["title"] for s in document["sessions"]] == ["=HYPERLINK(1)", "Session 2"]
+
+
+def test_pages_hold_no_inline_style_or_script(client: Client) -> None:
+    first_run = get(client, "/")
+    make_session(1)
+    for html in (first_run, get(client, "/"), get(client, "/?q=nothing")):
+        assert not re.search(r"\sstyle=", html)
+        assert not re.search(r"\son[a-z]+=", html)
+        assert not re.search(r"<script(?![^>]*\ssrc=)", html)
+
+
+def test_the_address_of_nowhere_says_so(client: Client) -> None:
+    response = client.get("/nowhere/")
+    assert response.status_code == 404
+    assert b"Nothing is at this address" in response.content
+
+
+@given(st.dictionaries(st.sampled_from(["q", "only", "format", "model", "sort", "start"]), st.text(max_size=30)))
+def test_any_address_has_a_state_that_survives_its_own_query(query: dict[str, str]) -> None:
+    state = urlstate.parse(query)
+    from django.http import QueryDict
+
+    again = urlstate.parse(QueryDict(urlstate.query(state).removeprefix("?")).dict())
+    assert again == state
+
+
+def test_a_column_head_turns_its_own_order_round() -> None:
+    start = urlstate.parse({})
+    assert urlstate.toggled(start, "last") == "?sort=-last"
+    assert urlstate.toggled(start, "tokens") == "?sort=tokens"
+    assert urlstate.toggled(urlstate.parse({"sort": "tokens"}), "tokens") == "?sort=-tokens"
+    assert urlstate.toggled(urlstate.parse({"sort": "-tokens"}), "tokens") == "?sort=tokens"
+    assert urlstate.parse({"sort": "-tokens"}).ascending
+    assert urlstate.parse({"sort": "title"}).ascending

@@ -1,0 +1,225 @@
+"""Replay links: Alice shares, a stranger sees the same view and nothing else, a revoked link is gone."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions.contexts import linked
+from sessions.contexts.diff import Body
+from sessions.contexts.words import Span, word_diff
+from sessions.models import ReplayLink, Session
+from sessions.services.ingest import ingest
+from sessions.services.uploads import receive
+from tests.services.claude_lines import Lines, png
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from django.http import HttpResponse
+
+HTMX = {"HX-Request": "true"}
+KEY = "sk-ant-api03-" + "Zq7" * 20
+MAIL = "mara@storefront.example"
+STATE = "policy=sliding_window&window=30000"
+
+
+@pytest.fixture
+def session(db: None, tmp_path: Path, settings: Any) -> Session:
+    """A stored session of 40 turns with secrets in its prompts, its results and its title."""
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    lines = Lines().prompt(f"Deploy with {KEY} and tell {MAIL}")
+    for n in range(40):
+        lines.turn(png(800, 600) if n == 5 else f"result {n} in /home/mara/shop: API_KEY={KEY} " + "word " * 200)
+        if n % 6 == 5:
+            lines.prompt(f"Again, {n}, with {KEY}")
+    upload = receive(file=io.BytesIO(b"\n".join(lines.lines)), filename="alice-private-name.jsonl").upload
+    ingest(upload_id=upload.pk)
+    return Session.objects.get()
+
+
+def share(session: Session, view: str = "replay", state: str = STATE, **form: str) -> str:
+    """Alice creates a link; the path that she sends."""
+    response = Client().post(f"/s/{session.pk}/share/?view={view}&{state}", form)
+    assert response.status_code == 201
+    return re.search(r'value="http://testserver(/l/[^"]+)"', response.content.decode())[1]  # type: ignore[index]
+
+
+def opened(path: str, **headers: str) -> str:
+    response = Client().get(path, headers=headers)
+    assert response.status_code == 200
+    return html.unescape(response.content.decode())
+
+
+def test_the_dialog_says_what_it_shows_before_it_makes_a_link(session: Session) -> None:
+    url = f"/s/{session.pk}/share/?view=replay&{STATE}"
+    dialog = Client().get(url, headers=HTMX).content.decode()
+    assert "<dialog" in dialog
+    assert "<html" not in dialog
+    assert "Nobody can reach the rest of your library" in dialog
+    page = opened(url)
+    assert "<html" in page
+    assert 'method="post"' in page
+    assert "Sliding window: " in page
+    assert not ReplayLink.objects.exists()
+
+
+def test_the_preview_counts_what_is_removed_and_shows_no_secret(session: Session) -> None:
+    part = opened(f"/s/{session.pk}/share/removed/", **HTMX)
+    assert KEY not in part
+    assert MAIL not in part
+    assert "[key]" in part
+    for words in ("API keys", "e-mail addresses", "home folders", "images"):
+        assert words in part
+    removal = linked.removal(session)
+    found = {sort.name: sort.n for sort in removal.sorts}
+    assert found == {"API keys": 46, "e-mail addresses": 1, "home folders": 39}
+    assert removal.total == 46 + 1 + 39 + 1
+
+
+@pytest.mark.parametrize("view", ["session", "replay", "diff"])
+def test_a_stranger_sees_the_frozen_view_and_no_way_out_of_it(session: Session, view: str) -> None:
+    path = share(
+        session, view, STATE if view != "session" else "", title="Too early?", note="See event 0.\nIs it fine?"
+    )
+    page = opened(path)
+    assert "<h1>Too early?</h1>" in page
+    assert "See event 0." in page
+    assert session.pk not in page
+    assert "/s/" not in page
+    assert "alice-private-name" not in page
+    assert 'href="/"' not in page
+    assert "/links/" not in page
+    assert {"session": "pressure-figure", "replay": "saw-figure", "diff": "diff-pair"}[view] in page
+
+
+@pytest.mark.parametrize("view", ["session", "replay", "diff"])
+def test_no_secret_reaches_a_stranger(session: Session, view: str) -> None:
+    path = share(session, view, STATE if view != "session" else "")
+    asked = ["", "view.json", "removed/"]
+    if view != "session":
+        asked += ["replay/", "diff/", "diff/?rows=0-30", "replay/?event=1", "diff/?event=1&layout=unified"]
+    for part in asked:
+        for headers in ({}, HTMX):
+            text = opened(path + part, **headers)
+            for secret in (KEY, KEY[:30], MAIL, "/home/mara"):
+                assert secret not in text, part
+
+
+def test_the_same_chart_and_the_same_diff(session: Session) -> None:
+    path = share(session)
+    for part in ("replay", "diff"):
+        mine = opened(f"/s/{session.pk}/{part}/?{STATE}")
+        theirs = opened(f"{path}{part}/")
+        for mark in ("diff-side", "ev-n", 'class="diff-pair', '<li class="d-'):
+            assert mine.count(mark) == theirs.count(mark)
+    own = re.search(r'<template id="saw-figure">(.*?)</template>', opened(f"/s/{session.pk}/replay/?{STATE}"), re.S)
+    shown = re.search(r'<template id="saw-figure">(.*?)</template>', opened(path), re.S)
+    assert own
+    assert shown
+    numbers = re.compile(r"-?\d+\.?\d*")
+    assert numbers.findall(own[1]) == numbers.findall(shown[1])
+
+
+def test_another_event_is_reached_through_the_link_and_the_state_is_not(session: Session) -> None:
+    path = share(session)
+    first, second = opened(f"{path}replay/?event=0", **HTMX), opened(f"{path}replay/?event=1", **HTMX)
+    assert "Event 1" in second
+    assert first != second
+    assert "<html" not in second
+    assert f'href="{path}diff/?event=1"' in second
+    steered = opened(f"{path}replay/?event=0&policy=none&window=900000", **HTMX)
+    assert re.sub(r"in \d+ ms", "", steered) == re.sub(r"in \d+ ms", "", first)
+
+
+def test_views_are_counted_once_a_page(session: Session) -> None:
+    path = share(session)
+    opened(path)
+    opened(f"{path}replay/?event=1", **HTMX)
+    opened(f"{path}removed/", **HTMX)
+    opened(f"{path}view.json")
+    Client().head(path)
+    opened(path)
+    assert ReplayLink.objects.get().n_views == 2
+
+
+def test_headers_keep_the_address_private(session: Session) -> None:
+    path = share(session)
+    for asked in (path, f"{path}diff/", f"{path}view.json", "/l/never-existed/"):
+        response: HttpResponse = Client().get(asked)
+        assert response["Referrer-Policy"] == "no-referrer"
+        assert response["Cache-Control"] == "private, no-store"
+        assert "noindex" in response["X-Robots-Tag"]
+        assert "sessionid" not in response.cookies
+
+
+def test_revoked_and_unknown_links_look_the_same(session: Session) -> None:
+    path = share(session)
+    link = ReplayLink.objects.get()
+    assert Client().get(f"/links/{link.pk}/revoke/").status_code == 405
+    listed = Client().post(f"/links/{link.pk}/revoke/", headers=HTMX).content.decode()
+    assert "revoked" in listed
+    answers = [re.sub(r"nonce[-=][^\s]+", "", Client().get(p).content.decode()) for p in (path, "/l/never-existed/")]
+    assert answers[0] == answers[1]
+    assert "This link was revoked or never existed" in answers[0]
+    for asked in (path, f"{path}replay/", f"{path}diff/", f"{path}removed/", f"{path}view.json"):
+        assert Client().get(asked).status_code == 404
+
+
+def test_a_token_is_shown_once_and_not_stored(session: Session) -> None:
+    path = share(session)
+    token = path.split("/")[2]
+    assert len(token) >= 22
+    assert token not in str(list(ReplayLink.objects.values()))
+    assert token not in opened(f"/s/{session.pk}/share/?view=replay")
+
+
+def test_a_link_of_one_view_opens_no_other(session: Session) -> None:
+    path = share(session, "session", "")
+    assert Client().get(f"{path}replay/").status_code == 404
+    assert Client().get(f"{path}diff/").status_code == 404
+
+
+def test_only_known_views_and_short_notes(session: Session) -> None:
+    assert Client().get(f"/s/{session.pk}/share/?view=admin").status_code == 404
+    assert Client().get("/s/s_none/share/").status_code == 404
+    response = Client().post(f"/s/{session.pk}/share/?view=replay", {"note": "x" * 2001})
+    assert response.status_code == 422
+    assert b"2000" in response.content
+    assert not ReplayLink.objects.exists()
+
+
+def test_making_and_revoking_need_the_form_token(session: Session) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    assert strict.post(f"/s/{session.pk}/share/?view=replay").status_code == 403
+    share(session)
+    assert strict.post(f"/links/{ReplayLink.objects.get().pk}/revoke/").status_code == 403
+
+
+def test_a_note_is_text(session: Session) -> None:
+    response = Client().get(share(session, note="<script>alert(1)</script>"))
+    assert b"<script>alert(1)" not in response.content
+
+
+@given(st.integers(1, 40), st.text(alphabet="abc \n", max_size=30))
+def test_a_secret_across_two_spans_of_a_word_diff_is_found(cut: int, words: str) -> None:
+    spans = (Span("same", f"{words} {KEY[:cut]}"), Span("del", KEY[cut:]))
+    body = linked.cleaned(Body(spans, (Span("ins", "short"),)))
+    assert KEY not in "".join(span.text for span in body.before)
+    assert "[key]" in "".join(span.text for span in body.before)
+
+
+def test_a_cut_text_loses_its_last_word() -> None:
+    before, after = word_diff(f"one two {KEY[:15]}", "one")
+    body = linked.cleaned(Body(before, after, left=10))
+    assert "".join(span.text for span in body.before) == "one two "
+    preview = "word " * 38 + KEY[:10]
+    assert len(preview) == 200
+    assert KEY[:10] not in linked.cleaned(preview)

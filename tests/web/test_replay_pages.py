@@ -1,0 +1,238 @@
+"""The replay lab and the diff: state in the address, the engine's figures, errors in place."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from sessions import selectors
+from sessions.contexts.diff import DiffView, build_diff, build_run
+from sessions.contexts.replay import build_replay
+from sessions.contexts.urls import Urls
+from sessions.contexts.words import word_diff
+from sessions.engine import jsonio, report
+from sessions.engine.replay import replay
+from sessions.urlstate import replay as urlstate
+from tests.web.stored import SHOT
+
+if TYPE_CHECKING:
+    from django.test import Client
+    from pytest_django import DjangoAssertNumQueries
+
+    from sessions.models import Session
+
+HTMX = {"HX-Request": "true"}
+FIRES = "policy=sliding_window&window=20000&p.trigger=80&p.target=70"
+
+
+def get(client: Client, session: Session, tail: str, status: int = 200, **headers: str) -> str:
+    response = client.get(f"/s/{session.pk}/{tail}", headers=headers)
+    html = response.content.decode()
+    assert response.status_code == status, html[:500]
+    assert " style=" not in html
+    return html
+
+
+@pytest.mark.parametrize("policy", ["claude_code", "buzz_handoff", "sliding_window", "none"])
+def test_every_policy_has_a_page_with_its_parameters(client: Client, session: Session, policy: str) -> None:
+    html = get(client, session, f"replay/?policy={policy}")
+    state = urlstate.parse({"policy": policy})
+    for name in state.plugin.params.__dataclass_fields__:
+        assert f'name="p.{name}"' in html
+    assert "Holding the trajectory constant" in html
+
+
+def test_results_alone_for_htmx_with_the_command_beside(client: Client, session: Session) -> None:
+    html = get(client, session, f"replay/?{FIRES}&was=sliding_window", **HTMX)
+    assert "<html" not in html
+    assert 'id="cli-line" hx-swap-oob' in html
+    assert "--window 20000 --set trigger=80 --set target=70" in html
+    assert '<form class="controls"' not in html, "the form stays while it is used"
+
+
+def test_another_policy_brings_its_form_and_forgets_the_old_parameters(client: Client, session: Session) -> None:
+    html = get(client, session, "replay/?policy=claude_code&was=sliding_window&p.trigger=70", **HTMX)
+    assert '<form class="controls"' in html
+    assert "no parameter" not in html
+
+
+def test_page_shows_the_engines_replay(client: Client, session: Session) -> None:
+    weighed = selectors.load_weighed(session.pk)
+    expected = replay(weighed, "sliding_window", params={"trigger": "80", "target": "70"}, window=20_000)
+    assert expected.events
+    html = get(client, session, f"replay/?{FIRES}")
+    assert html.count("data-event=") == len(expected.events)
+    assert f"{expected.events[0].before_tokens:,}" in html
+    found = re.search(r'<template id="saw-figure">(.*?)</template>', html, re.DOTALL)
+    assert found
+    figure = jsonio.loads(found[1].encode())
+    mine = next(trace for trace in figure["data"] if trace["name"] == "this replay")
+    assert mine["y"][-1] == expected.context_tokens[-1]
+
+
+def test_json_is_the_engines_replay(client: Client, session: Session) -> None:
+    weighed = selectors.load_weighed(session.pk)
+    expected = replay(weighed, "sliding_window", params={"trigger": "80", "target": "70"}, window=20_000)
+    document = client.get(f"/s/{session.pk}/replay.json?{FIRES}").json()
+    assert document == jsonio.loads(jsonio.dumps(report.replay_document(expected)).encode())
+
+
+def test_json_is_the_engines_diff(client: Client, session: Session) -> None:
+    weighed = selectors.load_weighed(session.pk)
+    expected = replay(weighed, "sliding_window", params={"trigger": "80", "target": "70"}, window=20_000)
+    document = client.get(f"/s/{session.pk}/diff.json?{FIRES}&event=0").json()
+    assert document == jsonio.loads(jsonio.dumps(report.diff_document(expected, 0)).encode())
+
+
+@pytest.mark.parametrize("query", [
+    "policy=nobody", "base=x", "estimator=x", "summarizer=x", "summarizer=stub:x", "window=abc", "window=1",
+    "policy=sliding_window&p.trigger=999", "policy=sliding_window&p.nothing=1", "policy=sliding_window&p.trigger=x",
+    "event=-1", "request=x", "rows=9-1", "gate=maybe", "policy=sliding_window&p.trigger=nan",
+])  # fmt: skip
+@pytest.mark.parametrize("page", ["replay", "diff"])
+def test_a_wrong_address_says_so_in_place(client: Client, session: Session, page: str, query: str) -> None:
+    html = get(client, session, f"{page}/?{query}", status=400)
+    assert "The default is used." in html
+    if not query.startswith("rows"):
+        assert client.get(f"/s/{session.pk}/{page}.json?{query}").status_code == 400
+
+
+def test_wrong_parameter_stands_at_its_field(client: Client, session: Session) -> None:
+    html = get(client, session, "replay/?policy=sliding_window&p.trigger=999", status=400)
+    assert re.search(r'name="p\.trigger"[^>]*aria-invalid="true"', html)
+
+
+def test_event_that_does_not_exist(client: Client, session: Session) -> None:
+    assert "events, 0 to" in get(client, session, f"diff/?{FIRES}&event=999")
+    assert client.get(f"/s/{session.pk}/diff.json?{FIRES}&event=999").status_code == 400
+
+
+def test_no_event_says_how_far_the_gate_was(client: Client, session: Session) -> None:
+    assert "The gate never fires: at most" in get(client, session, "replay/?policy=claude_code")
+    assert "The gate never fires: at most" in get(client, session, "diff/?policy=claude_code")
+
+
+def test_a_gate_that_fires_in_vain_is_not_called_quiet(client: Client, session: Session) -> None:
+    html = get(client, session, "replay/?policy=sliding_window&window=20000&p.trigger=50&p.target=100")
+    assert "its edit would free nothing" in html
+
+
+def test_byte_gate_fires_because_of_the_screenshot_and_pressure_bytes_do_not(
+    client: Client,
+    session: Session,
+) -> None:
+    false = get(client, session, "replay/?policy=buzz_handoff&p.measure=wire_bytes&summarizer=stub:10")
+    assert "data-event=" in false
+    assert "Gate's own measure with Wire bytes" in false.replace("\\u0027", "'"), "its lane shows itself"
+    assert "data-event=" not in get(client, session, "replay/?policy=buzz_handoff&summarizer=stub:10")
+
+
+def test_diff_folds_runs_and_shows_the_screenshot_by_itself(session: Session) -> None:
+    state = urlstate.parse({"policy": "claude_code", "p.pct_override": "8", "summarizer": "extractive"})
+    view = build_diff(session, state)
+    assert isinstance(view, DiffView)
+    rows = sum(shown.line.count for shown in view.lines)
+    assert rows == view.n_before + next(n for op, _, n in view.counts if op == "inserted")
+    assert any(shown.line.folded for shown in view.lines)
+    if view.n_before > SHOT:
+        shot = next(shown for shown in view.lines if shown.line.message == SHOT)
+        assert not shot.line.folded
+    summary = next(shown for shown in view.lines if shown.line.op == "inserted")
+    assert summary.body
+    assert "earlier messages (mechanical, no model)" in summary.body.after[0].text
+
+
+def test_folded_run_opens_with_its_rows(client: Client, session: Session) -> None:
+    state = urlstate.parse(dict(pair.split("=") for pair in FIRES.split("&")))
+    view = build_diff(session, state)
+    assert isinstance(view, DiffView)
+    run = next(shown for shown in view.lines if shown.line.folded)
+    html = get(client, session, f"diff/?{urlsplit(run.open_href).query}", **HTMX)
+    assert "<html" not in html
+    assert html.count('class="diff-pair"') == run.line.count
+    assert "<html" in get(client, session, f"diff/?{urlsplit(run.open_href).query}")
+
+
+def test_sums_of_a_run_are_those_of_its_rows(session: Session) -> None:
+    state = urlstate.parse(dict(pair.split("=") for pair in FIRES.split("&")))
+    view = build_diff(session, state)
+    assert isinstance(view, DiffView)
+    for shown in view.lines:
+        if shown.line.folded:
+            opened = urlstate.parse({k: v[0] for k, v in parse_qs(urlsplit(shown.open_href).query).items()})
+            rows = build_run(session, opened)
+            assert sum(row.line.tokens_before for row in rows) == shown.line.tokens_before
+            assert sum(row.line.wire_after for row in rows) == shown.line.wire_after
+
+
+def test_a_link_leads_nowhere_else(session: Session) -> None:
+    state = urlstate.parse(dict(pair.split("=") for pair in FIRES.split("&")))
+    urls = Urls("/l/token/replay/", "/l/token/diff/", frozen=True)
+    view = build_replay(session, state, urls)
+    diff = build_diff(session, state, urls)
+    assert isinstance(diff, DiffView)
+    hrefs = [event.href for event in view.events] + [event.diff_href for event in view.events]
+    hrefs += [shown.open_href for shown in diff.lines if shown.open_href] + [tab.href for tab in diff.events]
+    assert all(href.startswith("/l/token/") and "policy" not in href for href in hrefs)
+    assert all(not shown.message_href for shown in diff.lines)
+    assert view.threshold_param == "", "nothing to drag"
+
+
+def test_queries_are_few(
+    client: Client,
+    session: Session,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    with django_assert_max_num_queries(3):
+        get(client, session, f"replay/?{FIRES}")
+    with django_assert_max_num_queries(2):
+        get(client, session, f"diff/?{FIRES}")
+
+
+@given(
+    st.sampled_from(["claude_code", "sliding_window", "buzz_handoff"]),
+    st.sampled_from(["full", "recorded"]),
+    st.one_of(st.none(), st.integers(1_000, 1_000_000)),
+    st.sampled_from(["recorded", "stub:500", "extractive"]),
+    st.one_of(st.none(), st.integers(0, 99)),
+)
+@hypothesis_settings(max_examples=60, deadline=None)
+def test_address_and_state_agree(
+    policy: str, base: str, window: int | None, summarizer: str, event: int | None
+) -> None:
+    state = urlstate.ReplayState(policy=policy, base=base, window=window, summarizer=summarizer, event=event)
+    read = urlstate.parse({key: values[0] for key, values in parse_qs(urlstate.query(state)).items()})
+    assert read == state
+    assert not read.errors
+
+
+def test_shortest_address() -> None:
+    assert urlstate.query(urlstate.parse({})) == ""
+    assert urlstate.query(urlstate.parse({"window": "200,000"}, own_window=200_000)) == ""
+    assert urlstate.query(urlstate.parse({"policy": "sliding_window", "p.trigger": "70 %"})) == "policy=sliding_window"
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+@hypothesis_settings(max_examples=80, deadline=None)
+def test_words_of_a_diff_are_the_texts(before: str, after: str) -> None:
+    left, right = word_diff(before, after)
+    assert "".join(span.text for span in left) == before
+    assert "".join(span.text for span in right) == after
+    assert "".join(s.text for s in left if s.op == "same") == "".join(s.text for s in right if s.op == "same")
+
+
+def test_word_diff_marks_what_changed() -> None:
+    left, right = word_diff("rounds half up (388 ms)", "rounds half down (388 ms)")
+    assert [span.text for span in left if span.op == "del"] == ["up"]
+    assert [span.text for span in right if span.op == "ins"] == ["down"]
+
+
+def test_very_long_texts_are_compared_by_lines() -> None:
+    left, _ = word_diff("a b c\n" * 5_000, "a b d\n" * 5_000)
+    assert left

@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+from django.utils import timezone
+
+from sessions import tasks
+from sessions.models import Job, Media, Session, State, Upload
+from sessions.services.uploads import receive
+from tests.services.claude_lines import Lines, png, session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from django.http import HttpResponse
+    from django.test import Client
+    from pytest_django import DjangoAssertNumQueries
+
+pytestmark = pytest.mark.django_db
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture(autouse=True)
+def blobs(tmp_path: Path, settings: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+
+
+def post(client: Client, *files: tuple[str, bytes], **headers: str) -> HttpResponse:
+    posted = [SimpleUploadedFile(name, data) for name, data in files]
+    return client.post(reverse("sessions:upload"), {"files": posted}, headers=headers)  # type: ignore[return-value]
+
+
+def test_it_works(client: Client) -> None:
+    response = post(client, ("a.jsonl", session(2)), ("notes.txt", b"Dear diary"), **HTMX)
+    html = response.content.decode()
+    assert response.status_code == 200
+    assert "<html" not in html
+    assert "1 session, 5 messages" in html
+    assert f'href="{Session.objects.get().get_absolute_url()}"' in html
+    assert html.index("a.jsonl") < html.index("notes.txt")
+    assert "failed" in html
+    assert "line 1, byte" in html
+    assert response["HX-Trigger"] == "uploads-done"
+    assert "hx-get" not in html
+
+
+def test_a_plain_form_is_led_to_the_page(client: Client) -> None:
+    response = client.post(
+        reverse("sessions:upload"), {"files": SimpleUploadedFile("a.jsonl", session(1))}, follow=True
+    )
+    assert response.redirect_chain[0][1] == 302
+    html = response.content.decode()
+    assert "<html" in html
+    assert "a.jsonl" in html
+    assert "HX-Trigger" not in response
+
+
+def test_the_same_bytes_are_recognised_under_their_new_name(client: Client) -> None:
+    post(client, ("a.jsonl", session(1)))
+    html = post(client, ("copy, of a.jsonl", session(1)), **HTMX).content.decode()
+    assert "same file" in html
+    assert "copy, of a.jsonl" in html
+    assert "same bytes as a.jsonl, nothing stored twice" in html
+    assert Upload.objects.count() == 1
+    again = client.get(
+        reverse("sessions:uploads_status", query={"same": f"{Upload.objects.get().pk}:copy, of a.jsonl"})
+    )
+    assert "same bytes as a.jsonl" in again.content.decode()
+
+
+def test_a_hostile_name_is_only_text(client: Client) -> None:
+    html = post(client, ('"><script>alert(1)<x.jsonl', session(1)), **HTMX).content.decode()
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_no_file_is_a_bad_request(client: Client) -> None:
+    response = client.post(reverse("sessions:upload"))
+    assert response.status_code == 400
+    assert "files" in response.content.decode()
+    assert client.get(reverse("sessions:upload")).status_code == 405
+
+
+def test_the_table_polls_until_all_is_done(client: Client) -> None:
+    upload, _ = receive(file=io.BytesIO(session(1)), filename="a.jsonl")
+    url = reverse("sessions:uploads_status", query={"ids": str(upload.pk)})
+    waiting = client.get(url, headers=HTMX)
+    assert f'hx-get="{url}"' in waiting.content.decode()
+    assert 'hx-trigger="load delay:600ms"' in waiting.content.decode()
+    assert "waiting for the worker" in waiting.content.decode()
+    assert "HX-Trigger" not in waiting
+    assert waiting["Cache-Control"] == "no-store"
+
+    Upload.objects.update(status=State.READING)
+    Job.objects.update(state=State.READING, done_bytes=upload.n_bytes // 2, worker="elsewhere:1")
+    reading = client.get(url, headers=HTMX).content.decode()
+    assert '<progress class="progress" max="100" value="50"' in reading
+    assert "style=" not in reading
+
+    Job.objects.update(state=State.QUEUED, heartbeat_at=timezone.now() - dt.timedelta(minutes=5))
+    Upload.objects.update(status=State.QUEUED)
+    done = client.get(url, headers=HTMX)
+    assert Upload.objects.get().status == State.DONE, "the poll sent the lost task again"
+    assert done["HX-Trigger"] == "uploads-done"
+
+
+def test_a_page_without_javascript_refreshes_while_something_is_read(client: Client) -> None:
+    upload, _ = receive(file=io.BytesIO(session(1)), filename="a.jsonl")
+    url = reverse("sessions:uploads_status", query={"ids": str(upload.pk)})
+    assert 'http-equiv="refresh"' in client.get(url).content.decode()
+    tasks.ingest_upload.delay(str(upload.pk))
+    assert 'http-equiv="refresh"' not in client.get(url).content.decode()
+
+
+def test_polling_many_rows_costs_the_same_queries(
+    client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for n_files in (1, 12):
+        for n in range(n_files):
+            tasks.ingest_upload.delay(
+                str(receive(file=io.BytesIO(session(1, session=f"{n_files}-{n}")), filename=f"{n}.jsonl").upload.pk)
+            )
+        query = {"ids": [str(pk) for pk in Upload.objects.values_list("pk", flat=True)]}
+        with django_assert_max_num_queries(3):
+            client.get(reverse("sessions:uploads_status", query=query), headers=HTMX)
+
+
+@pytest.mark.parametrize("query", ["", "?ids=", "?ids=x", f"?ids={uuid.UUID(int=7)}", "?same=x:y", "?same=%00"])
+def test_unknown_ids_are_left_out(client: Client, query: str) -> None:
+    response = client.get(reverse("sessions:uploads_status") + query, headers=HTMX)
+    assert response.status_code == 200
+    assert "<tr" not in response.content.decode()
+
+
+def test_the_bytes_come_back_unchanged_and_only_as_a_file(client: Client) -> None:
+    data = b"<script>alert(1)</script>\xff\r\n\n"
+    post(client, ("évil.html", data))
+    response = client.get(reverse("sessions:upload_download", args=[Upload.objects.get().pk]))
+    assert b"".join(response.streaming_content) == data  # type: ignore[attr-defined]
+    assert response["Content-Type"] == "application/octet-stream"
+    assert response["Content-Disposition"].startswith("attachment")
+    assert "%C3%A9vil.html" in response["Content-Disposition"]
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Content-Length"] == str(len(data))
+    assert client.get(reverse("sessions:upload_download", args=[uuid.uuid4()])).status_code == 404
+
+
+def test_rejected_parts_are_listed_as_csv(client: Client) -> None:
+    post(client, ("a.jsonl", session(2) + b"=cmd|calc\n"))
+    upload = Upload.objects.get()
+    html = client.get(upload_status_url(upload), headers=HTMX).content.decode()
+    assert "new, 1 skipped" in html
+    url = reverse("sessions:upload_rejected", args=[upload.pk])
+    assert f'href="{url}"' in html
+    response = client.get(url)
+    text = b"".join(response.streaming_content).decode()  # type: ignore[attr-defined]
+    header, row = csv.reader(io.StringIO(text))
+    assert header == ["line", "offset", "reason"]
+    assert row[:2] == [str(upload.skipped[0][0]), str(upload.skipped[0][1])]
+    assert row[2] == upload.skipped[0][2]
+
+
+def upload_status_url(upload: Upload) -> str:
+    return reverse("sessions:uploads_status", query={"ids": str(upload.pk)})
+
+
+def test_an_image_is_served_with_a_fixed_type_and_for_ever(client: Client) -> None:
+    image = png(40, 30)
+    post(client, ("a.jsonl", Lines().prompt("Look").turn(image).turn("ok").bytes()))
+    url = reverse("sessions:media", args=[Media.objects.get().pk])
+    response = client.get(url)
+    assert b"".join(response.streaming_content) == image  # type: ignore[attr-defined]
+    assert response["Content-Type"] == "image/png"
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert "immutable" in response["Cache-Control"]
+    Media.objects.update(media_type="image/svg+xml")
+    assert client.get(url).status_code == 404
+    assert client.get(reverse("sessions:media", args=["0" * 64])).status_code == 404
+
+
+def test_the_demo_takes_the_way_of_every_upload(client: Client) -> None:
+    for expected in ("new", "same file"):
+        html = client.post(reverse("sessions:demo"), headers=HTMX).content.decode()
+        assert expected in html
+    assert Upload.objects.get().filename == "demo.jsonl"
+    stored = Session.objects.get()
+    assert stored.worst_overcount is not None
+    assert round(stored.worst_overcount) == 1540
