@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from sessions.engine import limits
+from sessions.engine.archive import MAGIC, Archive, BadMember
 from sessions.engine.errors import UnreadableInput
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class Head:
 
     ``values`` are those of the lines that parse; ``document`` is the file's JSON value where the file is one document
     (on one line or over many), else None; ``problem`` says why nothing parsed, ``at`` on which line and byte.
+    ``members`` are the names in a zip archive: it has no lines and no values.
     """
 
     data: bytes
@@ -72,6 +74,7 @@ class Head:
     document: Any = None
     problem: str = ""
     at: tuple[int, int] = (1, 0)
+    members: tuple[str, ...] = ()
 
 
 def loads(data: bytes) -> Any:
@@ -153,7 +156,9 @@ class Source:
     def __init__(self, file: BinaryIO, name: str = "", on_progress: Callable[[int], None] | None = None) -> None:
         self.file, self.name, self.on_progress = file, name, on_progress
         self.size = file.seek(0, os.SEEK_END)
-        self._last: tuple[tuple[int, int], Any] | None = None
+        self._last: tuple[tuple[int, int] | str, Any] | None = None
+        self._archive: Archive | None = None
+        self._plain = False
 
     def lines(self) -> Iterator[Line]:
         """Every line in order; one that is too long is skipped in pieces and yielded with ``data=None``."""
@@ -173,6 +178,9 @@ class Source:
         data = self.file.read(limits.HEAD_BYTES)
         if data.startswith(_WIDE_BOMS):
             return Head(data, (), (), problem="the file is UTF-16, not UTF-8")
+        archive = self.archive()
+        if archive is not None:
+            return Head(data, (), (), problem="a zip archive that no known format writes", members=archive.names)
         lines = self._first_lines()
         values: list[Any] = []
         problem, at = "", (1, 0)
@@ -191,6 +199,26 @@ class Source:
                 problem, at = error.reason, (error.line, error.offset)
         return Head(data, tuple(lines), tuple(values), document, problem, at)
 
+    def archive(self) -> Archive | None:
+        """The file as a zip archive, None where it is none; raises UnreadableInput where it is broken or too large."""
+        if self._archive is None and not self._plain:
+            self.file.seek(0)
+            self._plain = not self.file.read(len(_BOM + MAGIC)).removeprefix(_BOM).startswith(MAGIC)
+            self._archive = None if self._plain else Archive(self.file, self.size)
+        return self._archive
+
+    def member(self, name: str) -> Any:
+        """The JSON value of a member of the archive; raises JsonProblem.  The last one read is kept."""
+        archive = self.archive()
+        if archive is None:
+            raise JsonProblem("the file is not a zip archive")
+        if self._last is None or self._last[0] != name:
+            try:
+                self._last = (name, loads(archive.read(name)))
+            except BadMember as problem:
+                raise JsonProblem(str(problem)) from problem
+        return self._last[1]
+
     def document(self) -> Any:
         """The file as one JSON value; raises UnreadableInput with line and byte where it is not one."""
         if self.size > limits.MAX_DOCUMENT_BYTES:
@@ -208,7 +236,13 @@ class Source:
         return self._last[1]
 
     def read(self, origin: Origin) -> Any:
-        """The JSON value at ``origin``; the last one read is kept, so parts of one document parse it once."""
+        """The JSON value at ``origin``; the last one read is kept, so parts of one document parse it once.
+
+        In a zip archive the origin's path starts with the member's name.
+        """
+        if self.archive() is not None:
+            name, *path = origin.path or ("",)
+            return follow(self.member(str(name)), tuple(path))
         span = (origin.offset, origin.length)
         if self._last is None or self._last[0] != span:
             self.file.seek(origin.offset)

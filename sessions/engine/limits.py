@@ -22,3 +22,15 @@ MAX_SIDE_PIXELS = 65_535
 
 PREVIEW_CHARS = 200
 """Characters of a message kept for lists."""
+
+MAX_ARCHIVE_MEMBERS = 20_000
+"""A zip archive with more members is refused."""
+
+MAX_ARCHIVE_BYTES = 1024 * 1024 * 1024
+"""Bytes that all members of an archive may unpack to; one member is a document (``MAX_DOCUMENT_BYTES``)."""
+
+MAX_ARCHIVE_RATIO = 300
+"""An archive that unpacks to more than this many times its size is refused, once past ``ARCHIVE_RATIO_FLOOR``."""
+
+ARCHIVE_RATIO_FLOOR = 16 * 1024 * 1024
+"""Below this many unpacked bytes, any ratio is harmless."""

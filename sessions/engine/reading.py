@@ -91,11 +91,12 @@ def _unknown(head: Head, guesses: list[tuple[Sniff, Format]]) -> UnreadableInput
     line, offset = head.at
     if not head.data.strip(b" \t\r\n\0\xef\xbb\xbf"):
         return UnreadableInput("the file holds nothing but blanks", next_step="Upload a transcript")
-    if not head.values and head.document is None:
-        return UnreadableInput(head.problem, line=line, offset=offset, next_step="Transcripts are JSON or JSON lines")
-    known = ", ".join(registry.plugins("formats"))
     near = "; ".join(f"{plugin.name}: {guess.reason}" for guess, plugin in guesses[:N_NEAREST])
     nearest = f"Nearest: {near}. " if near else ""
+    if not head.values and head.document is None:
+        step = f"{nearest}Transcripts are JSON or JSON lines"
+        return UnreadableInput(head.problem, line=line, offset=offset, next_step=step)
+    known = ", ".join(registry.plugins("formats"))
     return UnreadableInput(
         "JSON, but no known transcript format",
         line=head.lines[0].number if head.lines else 1,

@@ -14,7 +14,16 @@ if TYPE_CHECKING:
 
 
 def objects(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, dict[str, Any]]]:
-    """Every line that is a JSON object; ``skipped`` receives the others, blank lines excepted.
+    """Every line that is a JSON object; ``skipped`` receives the others, blank lines excepted."""
+    for line, value in values(source, skipped):
+        if isinstance(value, dict):
+            yield line, value
+        else:
+            skipped.append(Skipped(line.number, line.offset, f"not an object but {_named(value)}"))
+
+
+def values(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, Any]]:
+    """Every line that is JSON; ``skipped`` receives the others, blank lines excepted.
 
     A last line that is cut off is normal while a session is live, and is named as such (formats 1.2).
     """
@@ -29,10 +38,7 @@ def objects(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, dict
                 last = (line.number, problem)
                 skipped.append(Skipped(line.number, line.offset + problem.position, problem.reason))
                 continue
-            if isinstance(value, dict):
-                yield line, value
-            else:
-                skipped.append(Skipped(line.number, line.offset, f"not an object but {_named(value)}"))
+            yield line, value
         elif line.data is None:
             n_lines = line.number
             skipped.append(Skipped(line.number, line.offset, too_long(line)))

@@ -1,0 +1,117 @@
+"""Zip archives read within limits, member by member, straight from the upload.
+
+Sizes that the directory declares are checked first (members, total, ratio), then the bytes that really come out: a
+directory can lie.  Deflate and stored members need the standard library alone; zstd members need Python 3.14's, or
+the ``zstandard`` package where that is installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import struct
+import zipfile
+import zlib
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from sessions.engine import limits
+from sessions.engine.errors import UnreadableInput
+
+if TYPE_CHECKING:
+    from zipfile import ZipInfo
+
+MAGIC = b"PK\x03\x04"
+ZSTD = 93
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, struct.error, MemoryError)
+
+
+class BadMember(ValueError):
+    """A member that cannot be unpacked within limits; the text says why."""
+
+
+class Archive:
+    """An open zip file; raises UnreadableInput where the directory is broken or beyond the limits."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self._file, self._size = file, size
+        try:
+            self._zip = zipfile.ZipFile(file)
+        except _BROKEN as error:
+            raise UnreadableInput(f"a broken zip archive: {error}", next_step="Download or copy it again") from error
+        self._members = {info.filename: info for info in self._zip.infolist() if not info.is_dir()}
+        self._check()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the members that are files, in the archive's order, each once."""
+        return tuple(self._members)
+
+    def size_of(self, name: str) -> int:
+        """Declared bytes of a member when unpacked; 0 for one that does not exist."""
+        info = self._members.get(name)
+        return info.file_size if info else 0
+
+    def read(self, name: str) -> bytes:
+        """A member's bytes; raises BadMember."""
+        info = self._members.get(name)
+        if info is None:
+            raise BadMember(f"the archive has no member {name!r}")
+        try:
+            data = self._zstd(info) if info.compress_type == ZSTD else self._plain(info)
+        except NotImplementedError as error:
+            raise BadMember(f"member {name!r} is compressed in a way we cannot read ({error})") from error
+        except _BROKEN as error:
+            if isinstance(error, BadMember):
+                raise
+            raise BadMember(f"member {name!r} cannot be unpacked: {error}") from error
+        if len(data) > limits.MAX_DOCUMENT_BYTES:
+            raise BadMember(f"member {name!r} unpacks to more than {limits.MAX_DOCUMENT_BYTES:,} bytes")
+        return data
+
+    def _plain(self, info: ZipInfo) -> bytes:
+        with self._zip.open(info) as member:
+            return member.read(limits.MAX_DOCUMENT_BYTES + 1)
+
+    def _zstd(self, info: ZipInfo) -> bytes:
+        """Unpack a zstd member: the local header is followed by hand, as ``zipfile`` refuses the method before 3.14."""
+        decoder = zstd_reader()
+        if decoder is None:
+            raise BadMember(
+                f"member {info.filename!r} is compressed with zstd, which needs Python 3.14 or the zstandard package; "
+                "or save the log again as .json"
+            )
+        self._file.seek(info.header_offset)
+        header = self._file.read(30)
+        if len(header) < 30 or header[:4] != MAGIC:
+            raise BadMember(f"member {info.filename!r} has no header where the directory says")
+        n_name, n_extra = struct.unpack("<HH", header[26:30])
+        self._file.seek(info.header_offset + 30 + n_name + n_extra)
+        packed = self._file.read(min(info.compress_size, self._size))
+        data: bytes = decoder(packed, limits.MAX_DOCUMENT_BYTES + 1)
+        return data
+
+    def _check(self) -> None:
+        total = sum(info.file_size for info in self._members.values())
+        step = "Unpack it and upload what you need"
+        if len(self._members) > limits.MAX_ARCHIVE_MEMBERS:
+            reason = f"an archive of {len(self._members):,} members; the limit is {limits.MAX_ARCHIVE_MEMBERS:,}"
+            raise UnreadableInput(reason, next_step=step)
+        if total > limits.MAX_ARCHIVE_BYTES:
+            reason = f"an archive that unpacks to {total:,} bytes; the limit is {limits.MAX_ARCHIVE_BYTES:,}"
+            raise UnreadableInput(reason, next_step=step)
+        if total > limits.ARCHIVE_RATIO_FLOOR and total > limits.MAX_ARCHIVE_RATIO * self._size:
+            most = f"more than {limits.MAX_ARCHIVE_RATIO} times as many"
+            reason = f"an archive of {self._size:,} bytes that unpacks to {total:,}, {most}"
+            raise UnreadableInput(reason, next_step=step)
+
+
+def zstd_reader() -> Any:
+    """A function (packed bytes, most bytes wanted) that unpacks zstd, None where Python has none."""
+    for module in ("compression.zstd", "zstandard"):
+        try:
+            found = importlib.import_module(module)
+        except ImportError:
+            continue
+        if module == "zstandard":
+            return lambda data, most: found.ZstdDecompressor().stream_reader(data, read_across_frames=True).read(most)
+        return lambda data, most: found.ZstdDecompressor().decompress(data, max_length=most)
+    return None

@@ -1,0 +1,115 @@
+"""Entries of a chat list, ``{role, content, tool_calls, …}``, as agents built on chat completions keep them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats._anthropic_blocks import block_of, opaque, target_of, text_of
+from sessions.engine.formats._counts import count_of, inclusive_usage
+from sessions.engine.formats._pictures import media_link
+from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.jsonio import JsonProblem, dumps, loads
+from sessions.engine.types import Content, Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.types import Usage
+
+    Entry = Mapping[str, Any]
+
+ROLES = {
+    "system": Role.SYSTEM, "developer": Role.SYSTEM, "user": Role.USER, "tool": Role.USER, "function": Role.USER,
+    "assistant": Role.ASSISTANT,
+}  # fmt: skip
+
+
+def is_entry(value: Any) -> bool:
+    """An object with a role that chat completions know, and content or calls."""
+    known = isinstance(value, dict) and text_of(value.get("role")) in ROLES
+    return known and ("content" in value or isinstance(value.get("tool_calls"), list))
+
+
+def contents_of_entry(entry: Entry) -> tuple[Content, ...]:
+    """Thinking, what is said or shown, calls; a tool's entry is one result."""
+    said = chat_parts(entry.get("content"))
+    call_ids = [text for text in as_list(entry.get("tool_call_ids")) if isinstance(text, str)]
+    call_id = text_of(entry.get("tool_call_id")) or next(iter(call_ids), "")
+    if entry.get("role") in ("tool", "function") or (call_id and entry.get("role") != "assistant"):
+        return (result_of(said, call_id, is_error=bool(entry.get("is_error"))),)
+    return (*_thinking(entry), *said, *(chat_call(call) for call in as_list(entry.get("tool_calls"))))
+
+
+def result_of(parts: tuple[Content, ...], call_id: str, *, is_error: bool = False, name: str = "") -> Content:
+    """A tool's result: one plain text as its text, anything else as its parts."""
+    if len(parts) == 1 and parts[0].kind is Kind.TEXT:
+        return Content(Kind.TOOL_RESULT, text=parts[0].text, call_id=call_id, is_error=is_error, name=name)
+    return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=is_error, name=name, parts=parts)
+
+
+def chat_call(call: Any) -> Content:
+    """A call with its arguments as they were written (a string) or as compact JSON."""
+    if not isinstance(call, dict):
+        return Content(Kind.OPAQUE, text=dumps(call), name="tool_call")
+    function = as_dict(call.get("function")) or {"name": call.get("function"), "arguments": call.get("arguments")}
+    arguments = function.get("arguments")
+    return call_of(arguments, text_of(function.get("name")) or text_of(call.get("name")), text_of(call.get("id")))
+
+
+def call_of(arguments: Any, name: str, call_id: str) -> Content:
+    """A tool call; ``arguments`` are a JSON text or a value."""
+    if isinstance(arguments, str):
+        text, value = arguments, _parsed(arguments)
+    else:
+        text, value = dumps(arguments) if arguments is not None else "", arguments
+    return Content(Kind.TOOL_USE, text=text, name=name, call_id=call_id, target=target_of(value))
+
+
+def chat_parts(content: Any) -> tuple[Content, ...]:
+    """A string, or a list of text and image parts; what is neither is opaque."""
+    if content is None or content == "":
+        return ()
+    if isinstance(content, str):
+        return (Content(Kind.TEXT, text=content),)
+    if isinstance(content, list):
+        return tuple(_part(part) for part in content)
+    return (_part(content),)
+
+
+def chat_usage(usage: Any) -> Usage | None:
+    """Usage as chat completions report it: prompt tokens include cached ones (formats 5)."""
+    counts = as_dict(usage)
+    details = as_dict(counts.get("prompt_tokens_details"))
+    output = count_of(counts.get("completion_tokens"))
+    reasoning = count_of(as_dict(counts.get("completion_tokens_details")).get("reasoning_tokens"))
+    found = inclusive_usage(
+        count_of(counts.get("prompt_tokens")),
+        output,
+        cache_read=count_of(counts.get("cache_read_input_tokens")) or count_of(details.get("cached_tokens")),
+        cache_write=count_of(counts.get("cache_creation_input_tokens")),
+    )
+    return replace(found, reasoning=min(output, reasoning)) if found else None
+
+
+def _part(part: Any) -> Content:
+    if isinstance(part, dict) and part.get("type") == "image_url":
+        link = part.get("image_url")
+        url = text_of(as_dict(link).get("url")) or text_of(link)
+        return media_link(url, kind=Kind.IMAGE) if url else opaque(part)
+    return block_of(part)
+
+
+def _thinking(entry: Entry) -> tuple[Content, ...]:
+    blocks = as_list(entry.get("thinking_blocks"))
+    plain = text_of(entry.get("reasoning_content"))
+    if not blocks and plain:
+        return (Content(Kind.THINKING, text=plain),)
+    return tuple(block_of(block) for block in blocks)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return loads(text.encode("utf-8", "replace"))
+    except JsonProblem:
+        return None

@@ -1,0 +1,202 @@
+"""OpenHands V0 events: actions and observations as blocks (formats 12).
+
+A call's arguments are those of the model's response where the event carries it, else the action's own.  Only the
+first action of a response repeats the response's text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats._anthropic_blocks import target_of, text_of
+from sessions.engine.formats._counts import count_of, inclusive_usage
+from sessions.engine.formats._pictures import media_link
+from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.jsonio import JsonProblem, dumps, loads
+from sessions.engine.types import Content, Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.types import Usage
+
+    Event = Mapping[str, Any]
+
+NOT_CONTEXT = frozenset(
+    {"recall", "change_agent_state", "null", "condensation", "condensation_request", "start", "stop", "pause", "resume"}
+)
+NOT_CONTEXT_SEEN = frozenset({"agent_state_changed", "null", "user_rejected_state"})
+_NOT_ARGUMENTS = frozenset(
+    {"thought", "hidden", "confirmation_state", "blocking", "is_static", "cwd", "security_risk", "is_confirmed"}
+)
+
+
+def is_event(value: Any) -> bool:
+    """An action or an observation, as V0 writes them."""
+    return isinstance(value, dict) and (_is_action(value) or isinstance(value.get("observation"), str))
+
+
+def role_of(event: Event) -> Role | None:
+    """Whom the event speaks for in the context; None where it never gets there."""
+    if _is_action(event):
+        action = event["action"]
+        if action in NOT_CONTEXT:
+            return None
+        if action == "system":
+            return Role.SYSTEM
+        return Role.ASSISTANT if event.get("source") == "agent" else Role.USER
+    return None if event.get("observation") in NOT_CONTEXT_SEEN else Role.USER
+
+
+def contents_of_event(event: Event) -> tuple[Content, ...]:
+    """The blocks of an action or an observation."""
+    return _action(event) if _is_action(event) else _observation(event)
+
+
+def event_id(event: Event) -> str:
+    """The event's number as text, empty where it has none."""
+    number = event.get("id")
+    return str(number) if isinstance(number, (int, str)) and not isinstance(number, bool) else ""
+
+
+def is_prompt_event(event: Event) -> bool:
+    """A message the user typed."""
+    return event.get("action") == "message" and event.get("source") == "user"
+
+
+def response_of(event: Event) -> Event:
+    """The model's response that an action carries, empty where it does not."""
+    return as_dict(as_dict(event.get("tool_call_metadata")).get("model_response"))
+
+
+def response_usage(response: Event) -> Usage | None:
+    """Usage of one call; prompt tokens include cached ones, whose counts stand in either provider's field."""
+    usage = as_dict(response.get("usage"))
+    details = as_dict(usage.get("prompt_tokens_details"))
+    output = count_of(usage.get("completion_tokens"))
+    reasoning = count_of(as_dict(usage.get("completion_tokens_details")).get("reasoning_tokens"))
+    found = inclusive_usage(
+        count_of(usage.get("prompt_tokens")),
+        output,
+        cache_read=count_of(usage.get("cache_read_input_tokens")) or count_of(details.get("cached_tokens")),
+        cache_write=count_of(usage.get("cache_creation_input_tokens")),
+    )
+    return replace(found, reasoning=min(output, reasoning)) if found else None
+
+
+def forgotten_ids(event: Event) -> set[str]:
+    """Ids of the events that a condensation takes out: a list, or a range of numbers with both ends."""
+    args = as_dict(event.get("args"))
+    listed = args.get("forgotten_event_ids")
+    if isinstance(listed, list):
+        return {str(number) for number in listed if isinstance(number, (int, str))}
+    start, end = args.get("forgotten_events_start_id"), args.get("forgotten_events_end_id")
+    if isinstance(start, int) and isinstance(end, int) and 0 <= end - start < 10_000_000:
+        return {str(number) for number in range(start, end + 1)}
+    return set()
+
+
+def tool_definitions(event: Event) -> tuple[Content, ...]:
+    """Tool definitions in the system event, each as compact JSON under its name."""
+    tools = as_dict(event.get("args")).get("tools")
+    return tuple(
+        Content(Kind.TEXT, text=dumps(tool), name=text_of(as_dict(as_dict(tool).get("function")).get("name")))
+        for tool in as_list(tools)
+    )
+
+
+def _is_action(event: Event) -> bool:
+    return isinstance(event.get("action"), str) and bool(event["action"])
+
+
+def _action(event: Event) -> tuple[Content, ...]:
+    args = as_dict(event.get("args"))
+    if event["action"] in ("system", "message"):
+        return (*_text(args.get("content") or event.get("message")), *_images(args.get("image_urls")))
+    metadata = as_dict(event.get("tool_call_metadata"))
+    if not metadata and event.get("source") != "agent":
+        return _text(args.get("command") or event.get("message"))
+    said, call = _from_response(event, metadata)
+    if call is not None:
+        return (*said, call)
+    thought = () if event["action"] == "think" else _text(args.get("thought"))
+    arguments = {k: v for k, v in args.items() if k not in _NOT_ARGUMENTS or (k == "thought" and not thought)}
+    return (
+        *thought,
+        _call(dumps(arguments), event["action"], text_of(metadata.get("tool_call_id")) or event_id(event)),
+    )
+
+
+def _from_response(event: Event, metadata: Event) -> tuple[tuple[Content, ...], Content | None]:
+    """What the response says before its first call, and the call this event is about."""
+    choices = response_of(event).get("choices")
+    message = as_dict(as_dict(choices[0] if isinstance(choices, list) and choices else None).get("message"))
+    calls = message.get("tool_calls")
+    wanted = text_of(metadata.get("tool_call_id"))
+    for position, call in enumerate(as_list(calls)):
+        function = as_dict(as_dict(call).get("function"))
+        arguments = function.get("arguments")
+        if as_dict(call).get("id") == wanted and arguments is not None:
+            text = arguments if isinstance(arguments, str) else dumps(arguments)
+            name = text_of(function.get("name")) or text_of(metadata.get("function_name"))
+            return (_said(message) if position == 0 else ()), _call(text, name, wanted)
+    return (), None
+
+
+def _said(message: Event) -> tuple[Content, ...]:
+    thinking = text_of(message.get("reasoning_content"))
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [content]
+    texts = [text_of(part.get("text")) if isinstance(part, dict) else text_of(part) for part in parts]
+    return (
+        *((Content(Kind.THINKING, text=thinking),) if thinking else ()),
+        *(Content(Kind.TEXT, text=text) for text in texts if text),
+    )
+
+
+def _call(arguments: str, name: str, call_id: str) -> Content:
+    try:
+        target = target_of(loads(arguments.encode("utf-8", "replace")))
+    except JsonProblem:
+        target = ""
+    return Content(Kind.TOOL_USE, text=arguments, name=name, call_id=call_id, target=target)
+
+
+def _observation(event: Event) -> tuple[Content, ...]:
+    extras = as_dict(event.get("extras"))
+    text = _text(event.get("content") if event.get("content") is not None else event.get("message"))
+    if event.get("observation") == "recall":
+        return (*text, *_recalled(extras))
+    pictures = _images(extras.get("image_urls")) or _images([extras.get("screenshot") or extras.get("set_of_marks")])
+    call_id = text_of(as_dict(event.get("tool_call_metadata")).get("tool_call_id"))
+    cause = event.get("cause")
+    if not call_id and isinstance(cause, int) and not isinstance(cause, bool):
+        call_id = str(cause)
+    failed = event.get("observation") == "error" or event.get("success") is False
+    if not call_id:
+        return (*text, *pictures)
+    plain = text[0].text if text and not pictures else ""
+    parts = (*text, *pictures) if pictures else ()
+    return (Content(Kind.TOOL_RESULT, text=plain, call_id=call_id, is_error=failed, parts=parts),)
+
+
+def _recalled(extras: Event) -> tuple[Content, ...]:
+    """What a recall put into the prompt: the repository's instructions and triggered knowledge."""
+    knowledge = extras.get("microagent_knowledge")
+    texts = [extras.get("repo_instructions"), extras.get("additional_agent_instructions")]
+    texts += [as_dict(item).get("content") for item in as_list(knowledge)]
+    return tuple(block for text in texts for block in _text(text))
+
+
+def _images(links: Any) -> tuple[Content, ...]:
+    found = as_list(links)
+    return tuple(media_link(link, kind=Kind.IMAGE) for link in found if isinstance(link, str) and link)
+
+
+def _text(value: Any) -> tuple[Content, ...]:
+    if value is None or value == "":
+        return ()
+    if isinstance(value, str):
+        return (Content(Kind.TEXT, text=value),)
+    return (Content(Kind.OPAQUE, text=dumps(value)),)

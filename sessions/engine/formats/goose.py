@@ -1,0 +1,157 @@
+"""goose sessions: ``goose session export --format json``, and the older JSONL with metadata on line 1 (formats 9).
+
+Usage is a total of the session only; a request is one run of assistant messages.  A compaction hides older messages
+from the agent (``agentVisible`` false) and adds a summary that only the agent sees (``userVisible`` false).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._anthropic_blocks import is_prompt, text_of
+from sessions.engine.formats._counts import first_count
+from sessions.engine.formats._goose_messages import contents_of_message, is_message, only_for_the_user
+from sessions.engine.formats._history import History
+from sessions.engine.formats._jsonl import values
+from sessions.engine.formats._preview import stem_of
+from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Head, Source
+    from sessions.engine.types import Message
+
+    Entry = Mapping[str, Any]
+    Path = tuple[str | int, ...]
+
+METADATA_KEYS = ("working_dir", "description", "message_count", "total_tokens", "accumulated_total_tokens")
+ITEM_TYPES = frozenset({"toolRequest", "toolResponse", "redactedThinking", "systemNotification", "actionRequired"})
+
+
+class Goose:
+    """The format's entry in the registry."""
+
+    name = "goose"
+    label = "goose session (JSON export or JSONL)"
+    source = "goose session export --format json; sessions/*.jsonl"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A session with goose's metadata and messages that have a time and typed items."""
+        document = as_dict(head.document)
+        messages = _messages_of(document)[0] if document else []
+        values = [value for value in head.values if isinstance(value, dict)]
+        if not document and values:
+            document, messages = values[0], values[1:]
+        found = [message for message in messages if is_message(message)]
+        named = [key for key in METADATA_KEYS if key in document]
+        if found and (len(named) > 1 or any(_is_own(message) for message in found)):
+            return Sniff(90, f"{named[0] if named else 'messages'}, and messages with created and typed content")
+        if found:
+            return Sniff(0, "messages have a role, created and content, but no metadata or content type of goose")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session: the export's conversation, or the lines after the first."""
+        skipped: list[Skipped] = []
+        history = History(measure)
+        n_notifications = 0
+        metadata: dict[str, Any] = {}
+        for value, origin in _entries(source, skipped, metadata):
+            if not is_message(value):
+                skipped.append(Skipped(origin.line, origin.offset, "neither a message nor the session's metadata"))
+            elif only_for_the_user(value):
+                n_notifications += 1
+            else:
+                _add(history, value, origin)
+        total = first_count(metadata, "accumulated_total_tokens", "total_tokens")
+        if total:
+            history.warnings.append(
+                f"The file reports a total of the session only ({total:,} tokens): no usage of calls"
+            )
+        model = text_of(as_dict(metadata.get("model_config")).get("model_name"))
+        transcript = history.transcript(
+            text_of(metadata.get("id")) or stem_of(source.name),
+            self.name,
+            title=text_of(metadata.get("name")) or text_of(metadata.get("description")),
+            model=model,
+        )
+        notes = (f"Messages that only the user saw (notifications): {n_notifications}",) if n_notifications else ()
+        return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped), warnings=notes)
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a message."""
+        del message
+        return tuple(content for value in values for content in contents_of_message(value))
+
+
+def _is_own(message: Entry) -> bool:
+    """Items or flags that only goose writes."""
+    kinds = {as_dict(item).get("type") for item in message["content"] if isinstance(as_dict(item).get("type"), str)}
+    return bool(kinds & ITEM_TYPES) or "agentVisible" in as_dict(message.get("metadata"))
+
+
+def _messages_of(document: Entry) -> tuple[list[Any], Path]:
+    conversation = document.get("conversation", document.get("messages"))
+    name = "conversation" if "conversation" in document else "messages"
+    if isinstance(conversation, dict):
+        return as_list(conversation.get("messages")), (name, "messages")
+    return as_list(conversation), (name,)
+
+
+def _entries(source: Source, skipped: list[Skipped], metadata: dict[str, Any]) -> Iterator[tuple[Any, Origin]]:
+    """Every message with its origin; ``metadata`` receives what the file says of the session."""
+    document = as_dict(source.head().document)
+    messages, stem = _messages_of(document) if document else ([], ())
+    if messages:
+        metadata.update(document)
+        for position, message in enumerate(messages):
+            yield message, Origin(1, 0, source.size, (*stem, position))
+        return
+    for line, value in values(source, skipped):
+        if not metadata and isinstance(value, dict) and not is_message(value):
+            metadata.update(value)
+        else:
+            yield value, Origin(line.number, line.offset, line.length)
+
+
+def _add(history: History, message: Entry, origin: Origin) -> None:
+    contents = contents_of_message(message)
+    flags = as_dict(message.get("metadata"))
+    seen_by_user, seen_by_agent = flags.get("userVisible") is not False, flags.get("agentVisible") is not False
+    native = text_of(message.get("id"))
+    facts: dict[str, Any] = {"id": native, "timestamp": seconds(message.get("created"))}
+    made_by = _open_compaction(history)
+    if message["role"] == "user" and not seen_by_user and _is_text(contents) and _hidden(history):
+        compaction = history.forget(_hidden(history))
+        history.summary(contents, [origin], compaction, **facts)
+    elif not seen_by_user and made_by is not None:
+        # What goose tells the model about the summary: made by the compaction, no reply and no prompt.
+        history.add(Role(message["role"]), contents, [origin], typed=False, compaction=made_by, **facts)
+    elif message["role"] == "assistant":
+        history.reply(contents, [origin], **facts)
+    else:
+        history.add(Role.USER, contents, [origin], typed=is_prompt(contents), **facts)
+    if not seen_by_agent:
+        history.hidden.add(len(history.messages) - 1)
+
+
+def _hidden(history: History) -> set[int]:
+    """Messages before here that the agent no longer sees and that no earlier compaction took."""
+    return history.hidden - history.gone
+
+
+def _open_compaction(history: History) -> int | None:
+    """The compaction whose products end the list so far."""
+    return history.messages[-1].compaction if history.messages else None
+
+
+def _is_text(contents: tuple[Content, ...]) -> bool:
+    return bool(contents) and all(content.kind is Kind.TEXT for content in contents)
+
+
+FORMAT = Goose()

@@ -1,0 +1,107 @@
+"""mini-swe-agent trajectories: a plain list of messages (v0), or ``messages`` with ``info`` (v1) (formats 13).
+
+Version 1.1 may keep the model's whole response beside a reply (``extra.response``); its usage is that of the call.
+The ``exit`` entry at the end is the agent's own and was never sent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.errors import UnreadableInput
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._anthropic_blocks import text_of
+from sessions.engine.formats._chat_entries import ROLES, chat_usage, contents_of_entry, is_entry
+from sessions.engine.formats._history import History
+from sessions.engine.formats._preview import stem_of
+from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.types import Content, Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Head, Source
+    from sessions.engine.types import Message
+
+PLAIN_KEYS = frozenset({"role", "content", "extra", "timestamp"})
+FENCES = ("```bash", "```mswea_bash_command")
+
+
+class MiniSweAgent:
+    """The format's entry in the registry."""
+
+    name = "mini_swe_agent"
+    label = "mini-swe-agent trajectory (.traj.json)"
+    source = "mini-swe-agent 0.1 and 1.x trajectories"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """The trajectory's own name for itself, or a plain list whose replies are fenced shell commands."""
+        document = head.document
+        if isinstance(document, dict):
+            declared = text_of(document.get("trajectory_format"))
+            if declared.startswith("mini-swe-agent"):
+                return Sniff(95, f"trajectory_format is {declared!r}")
+            own = "mini_version" in as_dict(document.get("info")) and isinstance(document.get("messages"), list)
+            return Sniff(85, "info names a mini_version") if own else None
+        entries = as_list(document)
+        if not entries or not all(is_entry(entry) and entry.keys() <= PLAIN_KEYS for entry in entries):
+            return None
+        replies = [text_of(entry["content"]) for entry in entries if entry["role"] == "assistant"]
+        fenced = [reply for reply in replies if any(fence in reply for fence in FENCES)]
+        if fenced and 2 * len(fenced) >= len(replies) and entries[0]["role"] == "system":
+            return Sniff(70, f"a list of messages; {len(fenced)} of {len(replies)} replies hold a shell command")
+        return Sniff(0, "a list of messages with a role and content, but replies hold no fenced shell command")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session: every entry a message."""
+        document = source.document()
+        if not isinstance(document, (dict, list)):
+            raise UnreadableInput("neither a list of messages nor an object with one", next_step="Check the format")
+        stem: tuple[str | int, ...] = () if isinstance(document, list) else ("messages",)
+        entries = document if isinstance(document, list) else as_list(document.get("messages"))
+        history, skipped = History(measure), []
+        notes: list[str] = []
+        for position, entry in enumerate(entries):
+            if is_entry(entry):
+                _add(history, entry, Origin(1, 0, source.size, (*stem, position)))
+            elif isinstance(entry, dict) and entry.get("role") == "exit":
+                notes.append("The exit entry is the agent's own, not context")
+            else:
+                skipped.append(Skipped(1, 0, f"entry {position} has no role and content"))
+        info = as_dict(as_dict(document).get("info"))
+        config = as_dict(as_dict(info.get("config")).get("model"))
+        model = "" if any(r.model for r in history.requests) else text_of(config.get("model_name"))
+        version = text_of(info.get("mini_version"))
+        transcript = history.transcript(stem_of(source.name), self.name, model=model, client=version)
+        return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped), warnings=tuple(notes))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of one entry."""
+        del message
+        return tuple(content for value in values for content in contents_of_entry(value))
+
+
+def _add(history: History, entry: dict[str, Any], origin: Origin) -> None:
+    extra = as_dict(entry.get("extra"))
+    timestamp = seconds(entry.get("timestamp", extra.get("timestamp")))
+    contents = contents_of_entry(entry)
+    role = ROLES[entry["role"]]
+    if role is Role.ASSISTANT:
+        response = as_dict(extra.get("response"))
+        history.reply(
+            contents,
+            [origin],
+            response_id=text_of(response.get("id")),
+            usage=chat_usage(response.get("usage")),
+            model=text_of(response.get("model")),
+            timestamp=timestamp,
+        )
+        return
+    # Observations are user entries too: only what comes before the first reply was typed.
+    typed = role is Role.USER and entry["role"] == "user" and not history.requests
+    history.add(role, contents, [origin], typed=typed, timestamp=timestamp)
+
+
+FORMAT = MiniSweAgent()

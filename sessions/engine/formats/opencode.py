@@ -1,0 +1,185 @@
+"""opencode session exports: ``{info, messages: [{info, parts}]}`` (formats 10).
+
+A tool part holds a call and its result: the results of a reply are a message of their own after it, because a reply
+weighs its recorded output.  A compaction is a user entry with a ``compaction`` part and a reply marked ``summary``; the
+call that wrote the summary is a request off the branch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.errors import UnreadableInput
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._anthropic_blocks import is_prompt, text_of
+from sessions.engine.formats._counts import count_of, exclusive_usage
+from sessions.engine.formats._history import History
+from sessions.engine.formats._opencode_parts import parts_contents, result_contents
+from sessions.engine.formats._preview import stem_of
+from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Head, Source
+    from sessions.engine.types import Message, Usage
+
+    Entry = Mapping[str, Any]
+
+
+class Opencode:
+    """The format's entry in the registry."""
+
+    name = "opencode"
+    label = "opencode session export (JSON)"
+    source = "opencode export"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A document with info, and messages that are info and parts."""
+        document = as_dict(head.document)
+        if not isinstance(document.get("messages"), list):
+            return None
+        entries = [entry for entry in document["messages"] if _is_entry(entry)]
+        if entries and isinstance(document.get("info"), dict):
+            return Sniff(95, "info, and messages that each have info with a role and parts")
+        return Sniff(0, "messages have info and parts, but the document has no info") if entries else None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session of the exported messages."""
+        document = source.document()
+        if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
+            raise UnreadableInput("not an export: no list of messages", next_step="Use opencode export")
+        skipped: list[Skipped] = []
+        reading = _Reading(History(measure), source.size)
+        for position, entry in enumerate(document["messages"]):
+            if _is_entry(entry):
+                reading.take(entry, position)
+            else:
+                skipped.append(Skipped(1, 0, f"message {position} has no info with a role and parts"))
+        info = as_dict(document.get("info"))
+        if reading.n_pruned:
+            note = f"Results pruned by opencode later on: {reading.n_pruned}; shown as they were first sent"
+            reading.history.warnings.append(note)
+        transcript = reading.history.transcript(
+            text_of(info.get("id")) or stem_of(source.name),
+            self.name,
+            title=text_of(info.get("title")),
+            client=text_of(info.get("version")),
+            system=measure(reading.system),
+        )
+        return Parsed(self.name, (transcript,) if transcript.messages else (), tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """What an entry says; where the origin leads to its parts, the results among them."""
+        del message
+        return tuple(
+            content
+            for value in values
+            for content in (result_contents(value) if isinstance(value, list) else parts_contents(value))
+        )
+
+
+class _Reading:
+    """The session in the making."""
+
+    def __init__(self, history: History, size: int) -> None:
+        self.history, self.size = history, size
+        self.system: tuple[Content, ...] = ()
+        self.n_pruned = 0
+        self._open: int | None = None
+
+    def take(self, entry: Entry, position: int) -> None:
+        """One entry: a prompt, a reply with its results, or one side of a compaction."""
+        info = entry["info"]
+        native = text_of(info.get("id"))
+        facts = {"timestamp": seconds(as_dict(info.get("time")).get("created"))}
+        origin = Origin(1, 0, self.size, ("messages", position))
+        contents = parts_contents(entry)
+        if info["role"] == "user":
+            self._take_user(entry, contents, origin, native, facts)
+        elif info.get("summary") is True:
+            self._take_summary(info, contents, origin, native, facts)
+        else:
+            self._take_reply(info, contents, origin, native, facts)
+            self._take_results(entry, origin, native)
+
+    def _take_user(
+        self, entry: Entry, contents: tuple[Content, ...], origin: Origin, native: str, facts: dict[str, Any]
+    ) -> None:
+        mark = next((p for p in as_list(entry["parts"]) if as_dict(p).get("type") == "compaction"), None)
+        if text_of(entry["info"].get("system")) and not self.system:
+            self.system = (Content(Kind.TEXT, text=entry["info"]["system"]),)
+        if mark is not None:
+            self._open = self._compact(mark)
+            self.history.add(Role.USER, contents, [origin], id=native, typed=False, compaction=self._open, **facts)
+            return
+        said = [part for part in as_list(entry["parts"]) if not as_dict(part).get("synthetic")]
+        typed = is_prompt(parts_contents({"parts": said}))
+        index = self.history.add(Role.USER, contents, [origin], id=native, typed=typed, **facts)
+        self.history.remember(native, index)
+
+    def _compact(self, mark: Entry) -> int:
+        """Everything leaves but the tail from ``tail_start_id``; what it weighed is that of the last reply's call."""
+        place = len(self.history.messages)
+        tail = self.history.by_id.get(text_of(mark.get("tail_start_id")), place)
+        trigger = {True: "auto", False: "manual"}.get(mark["auto"]) if isinstance(mark.get("auto"), bool) else None
+        before = next((r.usage for r in reversed(self.history.requests) if r.on_branch), None)
+        weight = before.context + before.output if before else None
+        return self.history.forget(range(tail), trigger=trigger, tokens_before=weight)
+
+    def _take_summary(
+        self, info: Entry, contents: tuple[Content, ...], origin: Origin, native: str, facts: dict[str, Any]
+    ) -> None:
+        """A summary; its call's usage is a request that the conversation never saw."""
+        usage = _usage(info.get("tokens"))
+        if self._open is None:
+            self._open = self._compact({})
+        if usage is not None:
+            self.history.request(None, usage, on_branch=False, model=text_of(info.get("modelID")), **facts)
+        self.history.next_request(self._open)
+        self.history.summary(contents, [origin], self._open, id=native, **facts)
+        self._open = None
+
+    def _take_reply(
+        self, info: Entry, contents: tuple[Content, ...], origin: Origin, native: str, facts: dict[str, Any]
+    ) -> None:
+        usage = _usage(info.get("tokens"))
+        index = self.history.add(Role.ASSISTANT, contents, [origin], id=native, **facts)
+        if usage is not None or not info.get("error"):
+            self.history.request(index, usage, response_id=native, model=text_of(info.get("modelID")))
+        self.history.remember(native, index)
+
+    def _take_results(self, entry: Entry, origin: Origin, native: str) -> None:
+        parts = as_list(entry["parts"])
+        self.n_pruned += sum("compacted" in as_dict(as_dict(as_dict(p).get("state")).get("time")) for p in parts)
+        results = result_contents(parts)
+        if results:
+            place = Origin(1, 0, self.size, (*origin.path, "parts"))
+            ended = [as_dict(as_dict(as_dict(p).get("state")).get("time")).get("end") for p in parts]
+            times = [time for time in map(seconds, ended) if time is not None]
+            native = f"{native}.results" if native else ""
+            self.history.add(Role.USER, results, [place], id=native, typed=False, timestamp=max(times, default=None))
+
+
+def _is_entry(value: Any) -> bool:
+    info = value.get("info") if isinstance(value, dict) else None
+    return isinstance(info, dict) and info.get("role") in ("user", "assistant") and isinstance(value.get("parts"), list)
+
+
+def _usage(tokens: Any) -> Usage | None:
+    """Input excludes the cache.  Reasoning stands beside the output only where the total says so."""
+    counts = as_dict(tokens)
+    cache = as_dict(counts.get("cache"))
+    fresh, output, reasoning = (count_of(counts.get(key)) for key in ("input", "output", "reasoning"))
+    read, write = count_of(cache.get("read")), count_of(cache.get("write"))
+    apart = reasoning and count_of(counts.get("total")) == fresh + output + reasoning + read + write
+    whole = output + reasoning if apart else output
+    found = exclusive_usage(fresh, whole, cache_read=read, cache_write=write)
+    return replace(found, reasoning=min(whole, reasoning)) if found else None
+
+
+FORMAT = Opencode()

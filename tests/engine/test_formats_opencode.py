@@ -1,0 +1,72 @@
+"""The opencode format, on a small file of our own."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from sessions.engine.reading import read_contents, read_transcripts
+from sessions.engine.types import Kind, Role, Transcript
+
+EXPORT = Path(__file__).parent.parent / "fixtures" / "transcripts" / "opencode" / "export.json"
+
+
+@cache
+def session() -> Transcript:
+    with EXPORT.open("rb") as file:
+        (found,) = read_transcripts(file, EXPORT.name).transcripts
+    return found
+
+
+def test_results_are_messages_after_their_reply() -> None:
+    assert [(m.id, m.role) for m in session().messages] == [
+        ("msg_1", Role.USER),
+        ("msg_2", Role.ASSISTANT),
+        ("msg_2.results", Role.USER),
+        ("msg_3", Role.ASSISTANT),
+        ("msg_3.results", Role.USER),
+        ("msg_4", Role.ASSISTANT),
+        ("msg_5", Role.USER),
+        ("msg_6", Role.USER),
+        ("msg_7", Role.USER),
+        ("msg_8", Role.ASSISTANT),
+    ]
+    reply, results = session().messages[1:3]
+    assert [b.kind for b in reply.blocks] == [Kind.THINKING, Kind.TEXT, *[Kind.TOOL_USE] * 3]
+    assert reply.blocks[0].n_payload == 4
+    assert [b.call_id for b in results.blocks] == ["c1", "c2"], "a running call has no result"
+    assert session().messages[4].blocks[0].is_error
+    assert [m.index for m in session().messages if m.typed] == [0]
+
+
+def test_usage_excludes_the_cache_and_counts_reasoning_once() -> None:
+    used = [
+        (r.message, r.usage.input, r.usage.cache_read, r.usage.cache_write, r.usage.output)
+        for r in session().requests
+        if r.usage
+    ]
+    assert used == [(1, 10, 500, 90, 20), (3, 5, 600, 0, 42), (None, 700, 0, 0, 40), (9, 120, 0, 0, 8)]
+    assert [r.on_branch for r in session().requests] == [True, True, False, True], "an aborted reply is no request"
+
+
+def test_a_compaction_keeps_its_tail() -> None:
+    (compaction,) = session().compactions
+    assert (compaction.boundary, compaction.message, compaction.request) == (6, 7, 3)
+    assert (compaction.trigger, compaction.preserved) == ("auto", (3, 4, 5))
+    assert (compaction.tokens_before, compaction.tokens_after) == (605 + 42, 120)
+    assert [m.compaction for m in session().messages[5:9]] == [None, 0, 0, None]
+
+
+def test_images_count_once_and_text_files_are_not_sent() -> None:
+    assert session().n_images == 2
+    assert [b.kind for b in session().messages[0].blocks] == [Kind.TEXT, Kind.TEXT, Kind.IMAGE]
+    with EXPORT.open("rb") as file:
+        _, second = read_contents(file, "opencode", session().messages[2])
+    assert [part.kind for part in second.parts] == [Kind.TEXT, Kind.IMAGE]
+
+
+def test_an_unknown_part_is_opaque_and_a_pruned_result_is_named() -> None:
+    assert [b.kind for b in session().messages[9].blocks] == [Kind.TEXT, Kind.OPAQUE]
+    assert session().warnings == ("Results pruned by opencode later on: 1; shown as they were first sent",)
+    assert (session().title, session().client, session().model) == ("Picture", "1.1.34", "claude-sonnet-4-5")
+    assert [b.n_chars for b in session().system] == [9]

@@ -1,0 +1,96 @@
+"""The openhands format, on small files of our own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sessions.engine.reading import read_contents, read_transcripts
+from sessions.engine.types import Kind, Parsed, Role
+
+FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "openhands"
+
+
+def read(name: str) -> Parsed:
+    with (FIXTURES / name).open("rb") as file:
+        return read_transcripts(file, name)
+
+
+def test_an_output_file_holds_one_session_a_line() -> None:
+    first, second = read("output.jsonl").transcripts
+    assert (first.id, second.id) == ("one", "two")
+    assert (first.client, first.model, second.model) == ("0.40.0", "claude-sonnet-4-5", "gpt-4o")
+    assert [block.name for block in first.system] == ["execute_bash"]
+
+
+def test_calls_of_one_response_are_messages_of_one_request() -> None:
+    session = read("output.jsonl").transcripts[0]
+    assert [m.id for m in session.messages] == ["0", "1", "4", "5", "6", "7", "8", "9", "10", "11", "13"]
+    assert [(r.message, r.response_id) for r in session.requests] == [(3, "resp-1"), (7, "resp-2"), (10, "resp-3")]
+    assert [[b.kind for b in session.messages[i].blocks] for i in (3, 4)] == [
+        [Kind.TEXT, Kind.TOOL_USE],
+        [Kind.TOOL_USE],
+    ]
+    assert [r.n_messages for r in session.requests] == [2, 1, 1]
+    usage = session.requests[0].usage
+    assert usage
+    assert (usage.input, usage.cache_read, usage.context, usage.output) == (800, 200, 1000, 40)
+
+
+def test_a_condensation_forgets_what_it_says_and_keeps_the_rest() -> None:
+    session = read("output.jsonl").transcripts[0]
+    (compaction,) = session.compactions
+    assert (compaction.boundary, compaction.request, compaction.message) == (9, 2, 9)
+    assert compaction.preserved == (0, 1, 7, 8)
+    assert (compaction.tokens_before, compaction.tokens_after) == (1130, 700)
+    summary = session.messages[9]
+    assert (summary.role, summary.summary, summary.compaction) == (Role.USER, True, 0)
+    with (FIXTURES / "output.jsonl").open("rb") as file:
+        (text,) = read_contents(file, "openhands", summary)
+    assert text.text == "The folder holds a.py and b.py."
+
+
+def test_pictures_of_prompts_and_browsers_count_once() -> None:
+    session = read("output.jsonl").transcripts[0]
+    assert [m.index for m in session.messages for leaf in m.leaves() if leaf.kind is Kind.IMAGE] == [1, 8]
+
+
+def test_usage_by_order_where_replies_have_no_id() -> None:
+    session = read("output.jsonl").transcripts[1]
+    assert [(r.message, r.usage.input, r.usage.cache_read) for r in session.requests if r.usage] == [
+        (1, 40, 10),
+        (3, 80, 0),
+    ]
+    assert session.messages[2].blocks[0].call_id == session.messages[1].blocks[-1].call_id == "1"
+    assert session.messages[2].blocks[0].is_error
+
+
+def test_v1_events_take_usage_from_totals_that_grew_by_one_call() -> None:
+    session = read("events_v1.jsonl").transcripts[0]
+    assert [r.response_id for r in session.requests] == ["r1", "r2", "r3"]
+    used = [r.usage for r in session.requests]
+    assert used[0]
+    assert used[1]
+    assert (used[0].input, used[0].cache_read, used[0].output) == (800, 100, 20)
+    assert (used[1].input, used[1].cache_read, used[1].output) == (800, 800, 40)
+    assert used[2] is None, "the growth is not what the recorder says of the last turn"
+
+
+def test_v1_condensation_thinking_and_results() -> None:
+    session = read("events_v1.jsonl").transcripts[0]
+    (compaction,) = session.compactions
+    assert (compaction.request, compaction.message, compaction.preserved) == (2, 8, (0, 1, 6, 7))
+    assert [b.kind for b in session.messages[2].blocks] == [Kind.THINKING, Kind.TEXT, Kind.TOOL_USE]
+    assert [b.kind for b in session.messages[6].blocks] == [Kind.TEXT, Kind.TOOL_USE], "thinking that is said again"
+    assert session.messages[5].blocks[0].is_error
+    assert session.messages[1].typed
+    assert session.n_images == 2
+
+
+def test_what_is_not_context_is_counted_by_kind() -> None:
+    assert "Events that are not context: 1 × SomethingNewEvent" in read("events_v1.jsonl").warnings
+
+
+def test_older_pairs_of_action_and_observation() -> None:
+    (session,) = read("pairs.json").transcripts
+    assert [m.role for m in session.messages] == [Role.ASSISTANT, Role.USER, Role.ASSISTANT]
+    assert session.messages[1].origins[0].path == (0, 1)
