@@ -63,7 +63,8 @@ class Head:
     """The start of a file, for sniffing: its first bytes, its first whole lines, their values.
 
     ``values`` are those of the lines that parse; ``document`` is the file's JSON value where the file is one document
-    (on one line or over many), else None; ``problem`` says why nothing parsed, ``at`` on which line and byte.
+    (on one line, or over many: its lines have no values then), else None; ``problem`` says why nothing parsed, ``at``
+    on which line and byte.
     """
 
     data: bytes
@@ -99,8 +100,13 @@ def dumps(value: Any) -> str:
 
 
 def follow(value: Any, path: tuple[str | int, ...]) -> Any:
-    """The part of ``value`` that ``path`` leads to; raises JsonProblem where there is none."""
+    """The part of ``value`` that ``path`` leads to; raises JsonProblem where there is none.
+
+    A step into a string is a step into the JSON it holds: traces and clients nest JSON in strings.
+    """
     for step in path:
+        while isinstance(value, str):
+            value = loads(value.encode("utf-8", errors="replace"))
         try:
             value = value[step]
         except (KeyError, IndexError, TypeError) as error:
@@ -187,6 +193,7 @@ class Source:
         if problem and at[0] == lines[0].number and opens and 2 * len(values) < len(lines) + 1:
             try:
                 document, problem = self.document(), ""
+                values.clear()
             except UnreadableInput as error:
                 problem, at = error.reason, (error.line, error.offset)
         return Head(data, tuple(lines), tuple(values), document, problem, at)

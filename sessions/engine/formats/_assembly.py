@@ -74,8 +74,9 @@ class Assembly:
         return index
 
     def follows_reply(self) -> bool:
-        """Whether the newest message is an assistant's, so that another one belongs to the same run."""
-        return bool(self.messages) and self.messages[-1].role is Role.ASSISTANT
+        """Whether the newest message is a reply, so that another one belongs to the same run."""
+        last = self.messages[-1] if self.messages else None
+        return last is not None and last.role is Role.ASSISTANT and last.compaction is None
 
     def compaction(self, boundary: int | None = None, **facts: Any) -> int:
         """A recorded compaction before the next request; its index.
@@ -84,11 +85,13 @@ class Assembly:
         ``tokens_before`` is what the request before it weighed with its output.
         """
         before = self.requests[-1].usage if self.requests else None
-        facts.setdefault("tokens_before", before.context + before.output if before else None)
         place = len(self.messages) if boundary is None else boundary
-        self.compactions.append(
-            RecordedCompaction(boundary=place, request=len(self.requests), **{"outside": place == 0, **facts})
-        )
+        defaults = {
+            "request": len(self.requests),
+            "tokens_before": before.context + before.output if before else None,
+            "outside": place == 0,
+        }
+        self.compactions.append(RecordedCompaction(boundary=place, **{**defaults, **facts}))
         return len(self.compactions) - 1
 
     def transcript(self, id: str, format: str, **facts: Any) -> Transcript:  # noqa: A002  the words of Transcript

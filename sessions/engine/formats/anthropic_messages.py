@@ -50,7 +50,7 @@ class AnthropicMessages:
             return _near_miss(document)
         if request is None:
             return Sniff(90, "a response: role assistant, content blocks and usage")
-        foreign = _openai_key(request)
+        foreign = _openai_key(request) or _cline_key(document)
         if foreign:
             return Sniff(0, f"messages are not Anthropic's: {foreign}")
         found = [key for key in REQUEST_KEYS if key in request]
@@ -142,6 +142,11 @@ def _openai_key(request: Mapping[str, Any]) -> str:
     if isinstance(tools, list) and any(isinstance(tool, dict) and tool.get("type") == "function" for tool in tools):
         return "tools are of type function"
     return ""
+
+
+def _cline_key(document: Mapping[str, Any]) -> str:
+    """A session file of Cline's holds Messages API blocks, but is no request."""
+    return "the document has a sessionId" if "sessionId" in document else ""
 
 
 def _has_blocks(request: Mapping[str, Any]) -> bool:
