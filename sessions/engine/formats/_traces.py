@@ -42,19 +42,23 @@ def said_in(value: Any, origin: Origin, role: Role, stem: str) -> list[Said]:
     for position, (message, place) in enumerate(_messages(decoded(value), origin)):
         contents = trace_contents(message)
         if contents:
-            whose = role_of(message) if is_message(message) else role
-            found.append(Said(whose, contents, (place,), f"{stem}.{position}" if stem else ""))
+            found.append(Said(role_of_said(message, role), contents, (place,), f"{stem}.{position}" if stem else ""))
     return found
 
 
 def trace_contents(message: Any) -> tuple[Content, ...]:
     """The blocks of a message, or the text or JSON of what is none."""
     value = decoded(message)
-    if is_message(value):
+    if is_message(value) or (isinstance(value, dict) and isinstance(value.get("content"), (str, list))):
         return chat_contents(value)
     if isinstance(value, str):
         return parts_of(value)
     return () if value is None or value in ({}, []) else (Content(Kind.OPAQUE, text=dumps(value)),)
+
+
+def role_of_said(message: Any, role: Role) -> Role:
+    """Whose a message is; ``role`` where it does not say."""
+    return role_of(message) if is_message(message) else role
 
 
 def tools_of(value: Any) -> tuple[Content, ...]:
