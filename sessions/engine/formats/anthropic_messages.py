@@ -50,7 +50,7 @@ class AnthropicMessages:
             return _near_miss(document)
         if request is None:
             return Sniff(90, "a response: role assistant, content blocks and usage")
-        foreign = _openai_key(request) or _cline_key(document)
+        foreign = _openai_key(request) or _foreign_key(document, request)
         if foreign:
             return Sniff(0, f"messages are not Anthropic's: {foreign}")
         found = [key for key in REQUEST_KEYS if key in request]
@@ -144,9 +144,19 @@ def _openai_key(request: Mapping[str, Any]) -> str:
     return ""
 
 
-def _cline_key(document: Mapping[str, Any]) -> str:
-    """A session file of Cline's holds Messages API blocks, but is no request."""
-    return "the document has a sessionId" if "sessionId" in document else ""
+def _foreign_key(document: Mapping[str, Any], request: Mapping[str, Any]) -> str:
+    """Session files and chat sets hold messages with roles too, but are no requests."""
+    if "sessionId" in document or "images" in document:
+        return f"the document has {'a sessionId' if 'sessionId' in document else 'images'}"
+    parts = [
+        part for message in request["messages"] if isinstance(message, dict) for part in _parts_in(message)
+    ]
+    return "parts have their content in 'value'" if any("value" in part for part in parts) else ""
+
+
+def _parts_in(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    content = message.get("content")
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
 def _has_blocks(request: Mapping[str, Any]) -> bool:
