@@ -58,7 +58,7 @@ def chat_contents(message: Any) -> tuple[Content, ...]:
     calls = message.get("tool_calls")
     known = {content.call_id for content in said if content.kind is Kind.TOOL_USE} - {""}
     for call in calls if isinstance(calls, list) else []:
-        if not (isinstance(call, dict) and call.get("id") in known):
+        if not (isinstance(call, dict) and text_of(call.get("id")) in known):
             found.append(call_of(call))
     if isinstance(message.get("function_call"), dict):
         found.append(call_of(message["function_call"]))
