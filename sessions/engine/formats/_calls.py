@@ -40,7 +40,11 @@ class Said:
 
 @dataclass(slots=True)
 class Call:
-    """One model call: what was sent, what came back, what it cost.  ``caller`` is the tool call it was made inside."""
+    """One model call: what was sent, what came back, what it cost.
+
+    ``caller`` is the tool call it was made inside, ``continues`` the response whose history the server keeps for it,
+    ``compacted`` what the server's own compaction took in (0 unknown), None where there was none.
+    """
 
     sent: list[Said]
     replied: list[Said]
@@ -52,6 +56,7 @@ class Call:
     caller: str = ""
     system: tuple[Content, ...] = ()
     continues: str = ""
+    compacted: int | None = None
 
 
 @dataclass(slots=True)
@@ -228,8 +233,11 @@ def _cut(thread: Thread, call: Call, sent: Sequence[Said], kept: dict[int, int])
 
 
 def _extend(thread: Thread, call: Call, sent: Sequence[Said]) -> None:
-    for said in sent:
-        thread.steps.append(Step(said, call.timestamp))
+    """What is new goes behind; the reply to a call that was logged without one is the first of it."""
+    unanswered = len(thread.calls) - 1 if thread.calls and not thread.calls[-1].replied else -1
+    for position, said in enumerate(sent):
+        is_reply = not position and said.role is Role.ASSISTANT
+        thread.steps.append(Step(said, call.timestamp, call=unanswered if is_reply else -1))
         if said.role is not Role.SYSTEM:
             thread.live.append(len(thread.steps) - 1)
 
@@ -273,6 +281,9 @@ def _transcript(
     for number, call in enumerate(thread.calls):
         facts = {"response_id": call.response_id, "model": call.model, "timestamp": call.timestamp}
         assembly.request(replies.get(number), call.usage, on_branch=number not in lost, **facts)
+        if call.compacted is not None and number in replies:
+            place, spent = replies[number], call.compacted or None
+            assembly.compaction(place, request=number, message=place, trigger="auto", tokens_before=spent)
     for cut in thread.cuts:
         _compaction(assembly, cut, index_of)
     if lost:
