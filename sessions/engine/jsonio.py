@@ -99,6 +99,19 @@ def dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
+def written_length(value: Any, line: bytes) -> int:
+    """Bytes that ``value`` takes in the line it was read from, in whatever style its writer has; else when compact."""
+    compact = dumps(value).encode("utf-8", errors="replace")
+    if compact in line:
+        return len(compact)
+    for separators in ((",", ":"), (", ", ": ")):
+        for ascii_only in (True, False):
+            written = json.dumps(value, ensure_ascii=ascii_only, separators=separators, default=str)
+            if (found := written.encode("utf-8", errors="replace")) in line:
+                return len(found)
+    return len(compact)
+
+
 def follow(value: Any, path: tuple[str | int, ...]) -> Any:
     """The part of ``value`` that ``path`` leads to; raises JsonProblem where there is none.
 
