@@ -19,7 +19,7 @@ from sessions.engine.formats._anthropic_requests import (
     system_contents,
 )  # fmt: skip
 from sessions.engine.formats._anthropic_stream import event_places, sniff_events, streamed_session
-from sessions.engine.formats._calls import sessions_of
+from sessions.engine.formats._call_sessions import sessions_of
 from sessions.engine.formats._events import is_event, response_of
 from sessions.engine.formats._exchanges import call_at, exchange_at, is_anthropic_pair, wire_contents
 from sessions.engine.formats._preview import preview_of, stem_of, title_of

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._anthropic_blocks import text_of
-from sessions.engine.formats._calls import Call, answered, sessions_of
+from sessions.engine.formats._call_sessions import sessions_of
+from sessions.engine.formats._calls import Call, answered
 from sessions.engine.formats._counts import count_of, exclusive_usage, first_count, inclusive_usage
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._records import first_records, inside, records

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._calls import Call, Said, answered, sessions_of
+from sessions.engine.formats._call_sessions import sessions_of
+from sessions.engine.formats._calls import Call, Said, answered
 from sessions.engine.formats._counts import count_of, inclusive_usage
 from sessions.engine.formats._otel_spans import Span, is_span, message_at, plain, spans_in, spread_messages
 from sessions.engine.formats._preview import stem_of

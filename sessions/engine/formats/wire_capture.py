@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._anthropic_blocks import text_of
-from sessions.engine.formats._calls import Call, sessions_of
+from sessions.engine.formats._call_sessions import sessions_of
 from sessions.engine.formats._exchanges import Exchange, call_at, exchange_at, is_anthropic_pair, wire_contents
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._records import first_records, inside, records
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sessions.engine.formats import Measured
+    from sessions.engine.formats._calls import Call
     from sessions.engine.jsonio import Head, Source
     from sessions.engine.types import Message
 
@@ -54,21 +55,26 @@ class WireCapture:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """The sessions that the calls belong to, in the order of the log."""
         skipped: list[Skipped] = []
-        calls: list[Call] = []
-        for record, origin in records(source, skipped):
-            found = [(exchange, inside(origin, *path)) for exchange, path in _exchanges(record)]
-            if not found:
-                skipped.append(Skipped(origin.line, origin.offset, "a record without a model call"))
-            calls += [call_at(exchange, place) for exchange, place in found if not _failed(exchange)]
-        if not calls:
-            raise UnreadableInput("no calls with a model and messages", next_step="Check the file's format")
+        calls = _calls(source, skipped)
         transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name))
+        if not transcripts:
+            raise UnreadableInput("no calls with a model and messages", next_step="Check the file's format")
         return Parsed(self.name, transcripts, tuple(skipped))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a message of a request, or of a reply."""
         places = zip(values, message.origins, strict=True)
         return tuple(content for value, origin in places for content in wire_contents(value, origin.path))
+
+
+def _calls(source: Source, skipped: list[Skipped]) -> Iterator[Call]:
+    for record, origin in records(source, skipped):
+        found = [(exchange, inside(origin, *path)) for exchange, path in _exchanges(record)]
+        if not found:
+            skipped.append(Skipped(origin.line, origin.offset, "a record without a model call"))
+        for exchange, place in found:
+            if not _failed(exchange):
+                yield call_at(exchange, place)
 
 
 def _exchanges(record: Mapping[str, Any]) -> Iterator[tuple[Exchange, tuple[str | int, ...]]]:
