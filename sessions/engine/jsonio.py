@@ -64,8 +64,8 @@ class Head:
     """The start of a file, for sniffing: its first bytes, its first whole lines, their values.
 
     ``values`` are those of the lines that parse; ``document`` is the file's JSON value where the file is one document
-    (on one line or over many), else None; ``problem`` says why nothing parsed, ``at`` on which line and byte.
-    ``members`` are the names in a zip archive: it has no lines and no values.
+    (on one line, or over many: its lines have no values then), else None; ``problem`` says why nothing parsed, ``at``
+    on which line and byte.  ``members`` are the names in a zip archive: it has no lines and no values.
     """
 
     data: bytes
@@ -101,9 +101,27 @@ def dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
+def written_length(value: Any, line: bytes) -> int:
+    """Bytes that ``value`` takes in the line it was read from, in whatever style its writer has; else when compact."""
+    compact = dumps(value).encode("utf-8", errors="replace")
+    if compact in line:
+        return len(compact)
+    for separators in ((",", ":"), (", ", ": ")):
+        for ascii_only in (True, False):
+            written = json.dumps(value, ensure_ascii=ascii_only, separators=separators, default=str)
+            if (found := written.encode("utf-8", errors="replace")) in line:
+                return len(found)
+    return len(compact)
+
+
 def follow(value: Any, path: tuple[str | int, ...]) -> Any:
-    """The part of ``value`` that ``path`` leads to; raises JsonProblem where there is none."""
+    """The part of ``value`` that ``path`` leads to; raises JsonProblem where there is none.
+
+    A step into a string is a step into the JSON it holds: traces and clients nest JSON in strings.
+    """
     for step in path:
+        while isinstance(value, str):
+            value = loads(value.encode("utf-8", errors="replace"))
         try:
             value = value[step]
         except (KeyError, IndexError, TypeError) as error:
@@ -195,6 +213,7 @@ class Source:
         if problem and at[0] == lines[0].number and opens and 2 * len(values) < len(lines) + 1:
             try:
                 document, problem = self.document(), ""
+                values.clear()
             except UnreadableInput as error:
                 problem, at = error.reason, (error.line, error.offset)
         return Head(data, tuple(lines), tuple(values), document, problem, at)

@@ -8,7 +8,7 @@ import pytest
 
 from sessions.engine import limits
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.jsonio import JsonProblem, Line, Source, dumps, loads
+from sessions.engine.jsonio import JsonProblem, Line, Source, dumps, follow, loads, written_length
 from sessions.engine.types import Origin
 
 
@@ -139,3 +139,18 @@ def test_progress_is_told_to_the_end() -> None:
     assert told == sorted(told)
     assert told[-1] == len(data)
     assert 4 <= len(told) <= 7
+
+
+@pytest.mark.parametrize("line", [b'{"a":{"b":"\xc3\xa9","c":[1,2]}}', b'{"a": {"b": "\\u00e9", "c": [1, 2]}}'])
+def test_the_length_of_a_value_is_that_in_its_line(line: bytes) -> None:
+    assert written_length(loads(line)["a"], line) == len(line) - line.index(b"{", 1) - 1
+
+
+def test_a_value_in_an_unknown_style_counts_as_compact() -> None:
+    assert written_length({"b": 1.5}, b'{"a":{ "b" : 1.50 }}') == len(b'{"b":1.5}')
+
+
+def test_a_path_leads_into_json_in_strings() -> None:
+    assert follow({"a": '{"b": "[1, 2]"}'}, ("a", "b", 1)) == 2
+    with pytest.raises(JsonProblem):
+        follow({"a": "no JSON"}, ("a", "b"))

@@ -1,4 +1,4 @@
-"""A Messages API request, its response, or both: ``{"request": …, "response": …}`` (formats 4).
+"""A Messages API request, its response, both, a list of such pairs, or a streamed response (formats 4).
 
 The messages of the request are the session; the reply is the last message.  A request without its response counts
 as one pending request.  Server-side compaction shows as a ``compaction`` block at the start of a reply.
@@ -18,9 +18,13 @@ from sessions.engine.formats._anthropic_requests import (
     requests_of,
     system_contents,
 )  # fmt: skip
+from sessions.engine.formats._anthropic_stream import event_places, sniff_events, streamed_session
+from sessions.engine.formats._call_sessions import sessions_of
+from sessions.engine.formats._events import is_event, response_of
 from sessions.engine.formats._openai_marks import chat_mark
 from sessions.engine.formats._preview import preview_of, stem_of, title_of
-from sessions.engine.types import Content, Kind, Message, Origin, Parsed, Role, Transcript
+from sessions.engine.formats._wire_exchanges import call_at, exchange_at, is_anthropic_pair, wire_contents
+from sessions.engine.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,13 +48,13 @@ class AnthropicMessages:
         """One document with the API's request or response keys."""
         document = head.document
         if not isinstance(document, dict):
-            return None
+            return _sniff_several(head)
         request, response = exchange_of(document)
         if request is None and response is None:
             return _near_miss(document)
         if request is None:
             return Sniff(90, "a response: role assistant, content blocks and usage")
-        foreign = chat_mark(request)
+        foreign = chat_mark(request) or _foreign_key(document, request)
         if foreign:
             return Sniff(0, f"messages are not Anthropic's: {foreign}")
         found = [key for key in REQUEST_KEYS if key in request]
@@ -60,8 +64,13 @@ class AnthropicMessages:
         return Sniff(40, "a list of messages with roles")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session of the request's messages and the reply."""
+        """One session of the request's messages and the reply; pairs and events are put together first."""
+        events = event_places(source)
+        if events:
+            return Parsed(self.name, (streamed_session(events, measure, self.name, stem_of(source.name)),))
         document = source.document()
+        if isinstance(document, list):
+            return _pairs(document, source, measure)
         request, response = exchange_of(document) if isinstance(document, dict) else (None, None)
         if request is None and response is None:
             raise UnreadableInput("neither a Messages request nor a response", next_step="Check the file's format")
@@ -85,9 +94,43 @@ class AnthropicMessages:
         return Parsed(self.name, (transcript,))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of one entry of ``messages``, or of the reply."""
-        del message
+        """The blocks of one entry of ``messages``, of the reply, or of the events that stream it."""
+        path = message.origins[0].path
+        if all(is_event(value) for value in values):
+            return contents_of(response_of(values).get("content"))
+        if path and isinstance(path[0], int):
+            return tuple(content for value in values for content in wire_contents(value, path))
         return tuple(content for value in values for content in contents_of(value.get("content")))
+
+
+def _sniff_several(head: Head) -> Sniff | None:
+    """A streamed response, or a list of pairs."""
+    if streamed := sniff_events(head):
+        return Sniff(90, streamed)
+    document = head.document if isinstance(head.document, list) else []
+    pairs = sum(_is_pair(item) for item in document)
+    return Sniff(85, f"{pairs} requests with their responses") if pairs and pairs == len(document) else None
+
+
+def _is_pair(item: Any) -> bool:
+    exchange = exchange_at(item)
+    return exchange is not None and is_anthropic_pair(exchange)
+
+
+def _pairs(document: Sequence[Any], source: Source, measure: Measured) -> Parsed:
+    """The sessions of a list of requests with their responses."""
+    skipped: list[Skipped] = []
+    calls = []
+    for position, item in enumerate(document):
+        exchange = exchange_at(item)
+        if exchange is None:
+            skipped.append(Skipped(1, 0, f"entry {position} is no request with its response"))
+        else:
+            calls.append(call_at(exchange, Origin(1, 0, source.size, (position,))))
+    if not calls:
+        raise UnreadableInput("a list without Messages API pairs or events", next_step="Check the file's format")
+    stem = stem_of(source.name)
+    return Parsed(FORMAT.name, sessions_of(calls, measure, format_name=FORMAT.name, stem=stem), tuple(skipped))
 
 
 def _parts(
@@ -126,6 +169,19 @@ def _title(parts: Sequence[Mapping[str, Any]], messages: Sequence[Message]) -> s
         if message.typed and (title := title_of("\n".join(texts))):
             return title
     return ""
+
+
+def _foreign_key(document: Mapping[str, Any], request: Mapping[str, Any]) -> str:
+    """Session files and chat sets hold messages with roles too, but are no requests."""
+    if "sessionId" in document or "images" in document:
+        return f"the document has {'a sessionId' if 'sessionId' in document else 'images'}"
+    parts = [part for message in request["messages"] if isinstance(message, dict) for part in _parts_in(message)]
+    return "parts have their content in 'value'" if any("value" in part for part in parts) else ""
+
+
+def _parts_in(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    content = message.get("content")
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
 def _has_blocks(request: Mapping[str, Any]) -> bool:

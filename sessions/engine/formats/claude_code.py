@@ -17,7 +17,7 @@ from sessions.engine.formats._claude_chain import sessions_of, sidechains
 from sessions.engine.formats._claude_lines import UI_TYPES, Record, line_contents, record_of, role_of
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._preview import stem_of, title_of
-from sessions.engine.jsonio import dumps
+from sessions.engine.jsonio import written_length
 from sessions.engine.types import Parsed, Skipped
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sessions.engine.jsonio import Head, Line, Source
     from sessions.engine.types import Content, Message, Transcript
 
-CHAIN_KEYS = ("sessionId", "uuid", "parentUuid", "isSidechain", "leafUuid")
+CHAIN_KEYS = ("sessionId", "uuid", "parentUuid", "isSidechain", "leafUuid", "isSnapshotUpdate")
 KNOWN_TYPES = UI_TYPES | {"user", "assistant", "attachment"}
 TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 
@@ -102,7 +102,7 @@ def _read(reading: Reading, line: Line, value: Mapping[str, Any], measure: Measu
         reading.unknown_bytes += line.length
     if "toolUseResult" in value:
         reading.n_twins += 1
-        reading.twin_bytes += len(dumps(value["toolUseResult"]).encode("utf-8", errors="replace"))
+        reading.twin_bytes += written_length(value["toolUseResult"], line.data or b"")
     reading.n_microcompactions += value.get("subtype") == "microcompact_boundary"
     reading.client = text_of(value.get("version")) or reading.client
     if record.uuid or record.is_message:

@@ -1,0 +1,160 @@
+"""Cline's and Roo's API history: Messages API blocks with marks for what left the context (formats 17).
+
+Roo hides messages instead of deleting them: ``condenseParent`` names the summary, ``truncationParent`` the marker
+that replaced them.  Both stand before the messages that were kept, so the next request is further on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats._anthropic_blocks import opaque, text_of
+from sessions.engine.formats._chat_blocks import parts_of, role_of
+from sessions.engine.formats._counts import first_count, inclusive_usage
+from sessions.engine.formats._times import seconds
+from sessions.engine.jsonio import dumps
+from sessions.engine.types import Content, Kind, Origin, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.formats._assembly import Assembly
+    from sessions.engine.types import Usage
+
+    Entry = Mapping[str, Any]
+
+KEPT_BY_ROO = 3
+"""Messages behind an assistant summary that were there before it (Roo's N_MESSAGES_TO_KEEP)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A recorded compaction: the message that stands for it, what it hid, how many messages behind it are older."""
+
+    index: int
+    summary: bool
+    hidden: frozenset[int]
+    n_kept: int
+
+
+def entry_contents(entry: Any) -> tuple[Content, ...]:
+    """The blocks of one entry of the history."""
+    if not isinstance(entry, dict):
+        return parts_of(entry)
+    content = entry.get("content")
+    if isinstance(content, list):
+        return tuple(_block(block) for block in content)
+    if content is None and "type" in entry:
+        return (opaque({key: value for key, value in entry.items() if key not in ("role", "ts", "id")}),)
+    return parts_of(content)
+
+
+def read_history(
+    entries: Sequence[Any], path: tuple[str | int, ...], size: int, assembly: Assembly, skipped: list[Skipped]
+) -> None:
+    """Every entry a message; a reply with metrics is a request, one without belongs to its run."""
+    kept: list[Entry] = []
+    origins: list[Origin] = []
+    for position, entry in enumerate(entries):
+        if isinstance(entry, dict):
+            kept.append(entry)
+            origins.append(Origin(1, 0, size, (*path, position)))
+        else:
+            skipped.append(Skipped(1, 0, f"message {position} is not an object"))
+    marks = _marks(kept)
+    made = {mark.index: k for k, mark in enumerate(marks)}
+    for index, entry in enumerate(kept):
+        _add(assembly, entry, origins[index], made.get(index))
+    for mark in marks:
+        _compaction(assembly, marks, mark)
+
+
+def _add(assembly: Assembly, entry: Entry, origin: Origin, compaction: int | None) -> None:
+    summary = compaction is not None and entry.get("isSummary") is True
+    role, in_run = role_of(entry), assembly.follows_reply()
+    index = assembly.add(
+        role,
+        entry_contents(entry),
+        (origin,),
+        id=text_of(entry.get("id")),
+        typed=None if compaction is None else False,
+        timestamp=seconds(entry.get("ts")),
+        summary=summary,
+        compaction=compaction,
+    )
+    usage = _usage(entry)
+    if role is Role.ASSISTANT and compaction is None and (usage or not in_run):
+        model = entry.get("modelInfo")
+        named = (model.get("id"), model.get("modelId")) if isinstance(model, dict) else ()
+        assembly.request(index, usage, model=next(filter(None, map(text_of, named)), ""))
+
+
+def _usage(entry: Entry) -> Usage | None:
+    """Usage of a reply; ``inputTokens`` includes what the cache read or wrote (formats 1.1)."""
+    metrics = entry.get("metrics")
+    if not isinstance(metrics, dict):
+        return None
+    tokens = metrics.get("tokens")
+    return inclusive_usage(
+        first_count(metrics, "inputTokens"),
+        first_count(metrics, "outputTokens"),
+        cache_read=first_count(metrics, "cacheReadTokens"),
+        cache_write=first_count(metrics, "cacheWriteTokens"),
+    ) or (_usage_in(tokens) if isinstance(tokens, dict) else None)
+
+
+def _usage_in(tokens: Entry) -> Usage | None:
+    """Usage as Cline's API history has it in ``metrics.tokens``, the cached ones inside the prompt."""
+    cached = first_count(tokens, "cached")
+    return inclusive_usage(first_count(tokens, "prompt"), first_count(tokens, "completion"), cache_read=cached)
+
+
+def _marks(entries: Sequence[Entry]) -> list[Mark]:
+    marks = []
+    for index, entry in enumerate(entries):
+        if entry.get("isSummary") is True:
+            hidden = _hidden(entries, "condenseParent", text_of(entry.get("condenseId")))
+            marks.append(Mark(index, True, hidden, KEPT_BY_ROO if role_of(entry) is Role.ASSISTANT else 0))
+        elif entry.get("isTruncationMarker") is True:
+            hidden = _hidden(entries, "truncationParent", text_of(entry.get("truncationId")))
+            marks.append(Mark(index, False, hidden, len(hidden)))
+    return marks
+
+
+def _hidden(entries: Sequence[Entry], key: str, native_id: str) -> frozenset[int]:
+    return frozenset(i for i, entry in enumerate(entries) if native_id and entry.get(key) == native_id)
+
+
+def _compaction(assembly: Assembly, marks: Sequence[Mark], mark: Mark) -> None:
+    """The compaction of one mark; without hidden messages what it removed was deleted, so it is outside."""
+    k = marks.index(mark)
+    gone = frozenset[int]().union(*(earlier.hidden for earlier in marks[: k + 1]))
+    replies = [(r.index, r.message) for r in assembly.requests if r.message is not None and r.message > mark.index]
+    later = [index for index, message in replies if message > mark.index + mark.n_kept]
+    request = later[0] if later else len(assembly.requests)
+    before = assembly.requests[request - 1].usage if request else None
+    assembly.compaction(
+        mark.index,
+        message=mark.index if mark.summary else None,
+        request=request,
+        tokens_before=before.context + before.output if before else None,
+        preserved=tuple(index for index in range(mark.index) if index not in gone),
+        outside=not mark.hidden,
+    )
+
+
+def _block(block: Any) -> Content:
+    """One block; a file is sent as its text, results without types as their JSON."""
+    if not isinstance(block, dict):
+        return parts_of([block])[0]
+    if block.get("type") == "file" and isinstance(block.get("content"), str):
+        return Content(Kind.TEXT, text=block["content"], name="file", target=text_of(block.get("path")))
+    results = block.get("content")
+    if block.get("type") == "tool_result" and isinstance(results, list) and not any(map(_typed, results)):
+        return parts_of([{**block, "content": dumps(results) if results else ""}])[0]
+    return parts_of([block])[0]
+
+
+def _typed(item: Any) -> bool:
+    return not isinstance(item, dict) or "type" in item

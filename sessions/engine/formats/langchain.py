@@ -1,0 +1,199 @@
+"""LangChain message dumps: ``messages_to_dict``, ``dumpd`` constructors, the flat form of graph states (formats 20).
+
+``usage_metadata.input_tokens`` includes what the cache read or wrote.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.errors import UnreadableInput
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._anthropic_blocks import text_of
+from sessions.engine.formats._anthropic_usage import usage_of
+from sessions.engine.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.formats._chat_blocks import ROLES, chat_contents
+from sessions.engine.formats._counts import first_count, inclusive_usage
+from sessions.engine.formats._preview import stem_of
+from sessions.engine.formats._records import first_records, inside, records
+from sessions.engine.jsonio import dumps
+from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Head, Source
+    from sessions.engine.types import Message, Transcript, Usage
+
+    Fields = Mapping[str, Any]
+    Entry = tuple[Any, Origin]
+
+TYPES = frozenset({"system", "human", "ai", "tool", "function", "chat", "developer", "AIMessageChunk"})
+LIST_KEYS = ("messages", "chat_history", "history")
+FLAT_KEYS = ("additional_kwargs", "response_metadata", "usage_metadata", "tool_call_id")
+ROLE_NAMES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
+
+
+class LangChain:
+    """The format's entry in the registry."""
+
+    name = "langchain"
+    label = "LangChain message dump (JSON or JSONL)"
+    source = "langchain-core messages_to_dict and dumpd, LangGraph states"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Messages with a type and data, serialised constructors, or flat messages with LangChain's keys."""
+        found = [held for record in first_records(head) for held in (_held(record) or [record])]
+        if isinstance(head.document, list):
+            found += [item for items in head.document[:20] if isinstance(items, list) for item in items]
+        shapes = [shape for value in found if (shape := _shape(value))]
+        if shapes:
+            return Sniff(92, f"{len(shapes)} of the first {len(found)} entries are messages as {shapes[0]} writes them")
+        if any(isinstance(value, dict) and value.get("lc") == 1 for value in found):
+            return Sniff(0, "serialised LangChain objects, but no messages")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """A session per list of messages."""
+        skipped: list[Skipped] = []
+        stem = stem_of(source.name)
+        found: list[Transcript] = []
+        for number, entries in enumerate(_conversations(source, skipped)):
+            assembly = Assembly(measure)
+            for value, origin in entries:
+                _add(assembly, value, origin, skipped)
+            if assembly.messages:
+                found.append(assembly.transcript(stem if not number else f"{stem}.{number}", self.name))
+        if not found:
+            raise UnreadableInput("no messages of LangChain's", next_step="Check the file's format")
+        return Parsed(self.name, with_unique_ids(found), tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of one dumped message."""
+        del message
+        return tuple(content for value in values for content in _contents(value))
+
+
+def _shape(value: Any) -> str:
+    """Which of LangChain's ways a value is a message in; nothing where it is none."""
+    if not isinstance(value, dict):
+        return ""
+    kind = text_of(value.get("type"))
+    if kind == "constructor" and value.get("lc") == 1 and isinstance(value.get("kwargs"), dict):
+        return "dumpd" if _class_name(value).endswith(("Message", "MessageChunk")) else ""
+    if kind in TYPES and isinstance(value.get("data"), dict) and "content" in value["data"]:
+        return "messages_to_dict"
+    return "a graph state" if kind in TYPES and "content" in value and any(key in value for key in FLAT_KEYS) else ""
+
+
+def _class_name(value: Fields) -> str:
+    path = value.get("id")
+    return text_of(path[-1]) if isinstance(path, list) and path else ""
+
+
+def _fields(value: Any) -> Fields:
+    """The message's fields, whatever shape it was dumped in, under ``role`` who it is from."""
+    shape = _shape(value)
+    if not shape:
+        return {}
+    inner: Fields = value["kwargs"] if shape == "dumpd" else value["data"] if shape == "messages_to_dict" else value
+    kind = text_of(inner.get("type")) or text_of(value.get("type"))
+    if shape == "dumpd" and kind not in TYPES:
+        kind = _class_name(value).removesuffix("Chunk").removesuffix("Message").lower()
+    role = text_of(inner.get("role")) if kind == "chat" else ROLE_NAMES.get(kind, kind)
+    return {**inner, "role": role}
+
+
+def _contents(value: Any) -> tuple[Content, ...]:
+    fields = _fields(value)
+    if not fields:
+        return (Content(Kind.OPAQUE, text=dumps(value)),)
+    more = fields.get("additional_kwargs")
+    extra = more if isinstance(more, dict) else {}
+    failed = fields.get("invalid_tool_calls")
+    calls = _list(fields.get("tool_calls")) + _list(failed) or _list(extra.get("tool_calls"))
+    thought = fields.get("reasoning_content") or extra.get("reasoning_content")
+    return chat_contents({**fields, "tool_calls": calls, "reasoning_content": thought})
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped]) -> None:
+    fields = _fields(value)
+    if not fields:
+        skipped.append(Skipped(origin.line, origin.offset, "an entry that is no message"))
+        return
+    role = ROLES.get(fields["role"], Role.USER)
+    in_run, native_id = assembly.follows_reply(), text_of(fields.get("id"))
+    index = assembly.add(role, _contents(value), (origin,), id=native_id)
+    if role is Role.ASSISTANT:
+        usage = _usage(fields)
+        if usage or native_id or not in_run:
+            assembly.request(index, usage, response_id=_response(fields, "id") or native_id, model=_model(fields))
+
+
+def _usage(fields: Fields) -> Usage | None:
+    """Usage of a reply, from LangChain's own count or from the provider's beside it."""
+    counts = fields.get("usage_metadata")
+    if isinstance(counts, dict):
+        held = counts.get("input_token_details")
+        details = held if isinstance(held, dict) else {}
+        return inclusive_usage(
+            first_count(counts, "input_tokens"),
+            first_count(counts, "output_tokens"),
+            cache_read=first_count(details, "cache_read"),
+            cache_write=first_count(details, "cache_creation"),
+        )
+    metadata = fields.get("response_metadata")
+    counts = metadata.get("token_usage") if isinstance(metadata, dict) else None
+    if isinstance(counts, dict):
+        held = counts.get("prompt_tokens_details")
+        cached = first_count(held, "cached_tokens") if isinstance(held, dict) else 0
+        sent, made = first_count(counts, "prompt_tokens"), first_count(counts, "completion_tokens")
+        return inclusive_usage(sent, made, cache_read=cached)
+    return usage_of(metadata.get("usage")) if isinstance(metadata, dict) else None
+
+
+def _response(fields: Fields, *keys: str) -> str:
+    metadata = fields.get("response_metadata")
+    found = [text_of(metadata.get(key)) for key in keys] if isinstance(metadata, dict) else []
+    return next(filter(None, found), "")
+
+
+def _model(fields: Fields) -> str:
+    return _response(fields, "model_name", "model")
+
+
+def _held(record: Any) -> list[Any] | None:
+    """The list of messages that a state or a record holds."""
+    for key in LIST_KEYS:
+        held = record.get(key) if isinstance(record, dict) else None
+        if isinstance(held, list) and any(_shape(item) for item in held):
+            return held
+    return None
+
+
+def _conversations(source: Source, skipped: list[Skipped]) -> Iterator[list[Entry]]:
+    """The lists of messages in the file: it may be one itself, hold one, or hold several."""
+    loose: list[Entry] = []
+    document = source.head().document
+    if isinstance(document, list) and any(isinstance(item, list) for item in document):
+        for number, items in enumerate(document):
+            place = Origin(1, 0, source.size, (number,))
+            yield [(item, inside(place, position)) for position, item in enumerate(_list(items))]
+        return
+    for record, origin in records(source, skipped):
+        held = _held(record)
+        if held is None:
+            loose.append((record, origin))
+            continue
+        key = next(key for key in LIST_KEYS if record.get(key) is held)
+        yield [(item, inside(origin, key, position)) for position, item in enumerate(held)]
+    if loose:
+        yield loose
+
+
+FORMAT = LangChain()

@@ -1,0 +1,198 @@
+"""Langfuse exports: a trace and its observations; generations are the model calls (formats 16).
+
+Every generation repeats the whole prompt, which is one history and counted once; spans, tools and agents repeat what
+generations say, and their usage is a sum of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.errors import UnreadableInput
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._anthropic_blocks import text_of
+from sessions.engine.formats._call_sessions import sessions_of
+from sessions.engine.formats._calls import Call, answered
+from sessions.engine.formats._counts import count_of, exclusive_usage, first_count, inclusive_usage
+from sessions.engine.formats._preview import stem_of
+from sessions.engine.formats._records import first_records, inside, records
+from sessions.engine.formats._times import seconds
+from sessions.engine.formats._traces import decoded, said_in, system_of, tools_of, trace_contents
+from sessions.engine.types import Content, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Head, Source
+    from sessions.engine.types import Message, Origin, Usage
+
+TYPES = frozenset({
+    "GENERATION", "SPAN", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL",
+})  # fmt: skip
+READ_KEYS = ("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "cached_tokens", "cache_read")
+WRITE_KEYS = ("cache_creation_input_tokens", "input_cache_creation", "cache_write")
+MAX_ANCESTORS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """An observation with its place in the file."""
+
+    value: Mapping[str, Any]
+    origin: Origin
+
+    def text(self, key: str) -> str:
+        """A field that is text, nothing where it is none."""
+        return text_of(self.value.get(key))
+
+    def attributes(self) -> Mapping[str, Any]:
+        """The OpenTelemetry attributes in its metadata."""
+        metadata = decoded(self.value.get("metadata"))
+        found = decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None
+        return found if isinstance(found, dict) else {}
+
+
+class Langfuse:
+    """The format's entry in the registry."""
+
+    name = "langfuse"
+    label = "Langfuse trace export (JSON or JSONL)"
+    source = "Langfuse traces with observations"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A trace with observations, or observations themselves."""
+        found = first_records(head)
+        for record in found:
+            held = _held(record)
+            if any(_is_observation(item) for item in held):
+                return Sniff(95, f"it has {len(held)} observations of Langfuse's types")
+            if "observations" in record:
+                return Sniff(0, "it has observations, but none with a type of Langfuse's")
+        n_observations = sum(_is_observation(record) for record in found)
+        if n_observations:
+            return Sniff(90, f"{n_observations} of the first {len(found)} records are observations with a traceId")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The sessions that the generations belong to."""
+        skipped: list[Skipped] = []
+        observations = _observations(source, skipped)
+        if not observations:
+            raise UnreadableInput("no observations of Langfuse's", next_step="Check the file's format")
+        by_id = {o.text("id"): o for o in observations if o.text("id")}
+        generations = [o for o in observations if o.value.get("type") == "GENERATION"]
+        calls = answered(_call(observation, by_id) for observation in generations)
+        transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name))
+        return Parsed(self.name, transcripts, tuple(skipped), warnings=tuple(_notes(observations)))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of one message of a generation's input or output."""
+        del message
+        return tuple(content for value in values for content in trace_contents(value))
+
+
+def _held(record: Mapping[str, Any]) -> list[Any]:
+    held, trace = record.get("observations"), record.get("trace")
+    if not isinstance(held, list) and isinstance(trace, dict):
+        held = trace.get("observations")
+    return held if isinstance(held, list) else []
+
+
+def _is_observation(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return text_of(value.get("type")) in TYPES and ("traceId" in value or "startTime" in value)
+
+
+def _observations(source: Source, skipped: list[Skipped]) -> list[Observation]:
+    found = []
+    for record, origin in records(source, skipped):
+        if isinstance(record.get("observations"), list):
+            path: tuple[str, ...] = ("observations",)
+        else:
+            path = ("trace", "observations")
+        for position, value in enumerate(_held(record)):
+            if isinstance(value, dict):
+                found.append(Observation(value, inside(origin, *path, position)))
+            else:
+                skipped.append(Skipped(origin.line, origin.offset, f"observation {position} is not an object"))
+        if not _held(record) and _is_observation(record):
+            found.append(Observation(record, origin))
+    return found
+
+
+def _call(observation: Observation, by_id: Mapping[str, Observation]) -> Call:
+    value, origin = observation.value, observation.origin
+    native_id = observation.text("id")
+    ancestors = _ancestors(observation, by_id)
+    attributes = observation.attributes()
+    tools = [o for o in ancestors if o.value.get("type") == "TOOL"]
+    return Call(
+        sent=said_in(value.get("input"), inside(origin, "input"), Role.USER, f"{native_id}.in" if native_id else ""),
+        replied=[
+            said
+            for said in said_in(value.get("output"), inside(origin, "output"), Role.ASSISTANT, native_id)
+            if said.role is Role.ASSISTANT
+        ],
+        usage=_usage(value),
+        model=observation.text("model"),
+        response_id=text_of(attributes.get("gen_ai.response.id")) or native_id,
+        timestamp=seconds(value.get("startTime")),
+        group=observation.text("traceId"),
+        caller=text_of(tools[0].attributes().get("gen_ai.tool.call.id")) if tools else "",
+        system=_system([observation, *ancestors]),
+        continues=text_of(attributes.get("gen_ai.conversation.id")),
+    )
+
+
+def _ancestors(observation: Observation, by_id: Mapping[str, Observation]) -> list[Observation]:
+    found: list[Observation] = []
+    above = by_id.get(observation.text("parentObservationId"))
+    while above is not None and len(found) < MAX_ANCESTORS:
+        found.append(above)
+        above = by_id.get(above.text("parentObservationId"))
+    return found
+
+
+def _system(chain: Sequence[Observation]) -> tuple[Content, ...]:
+    """Instructions and tools of a generation; without instructions of its own, those of the agent around it."""
+    said = next((s for o in chain if (s := system_of(o.attributes().get("gen_ai.system_instructions")))), ())
+    attributes = chain[0].attributes()
+    parameters = decoded(attributes.get("model_request_parameters"))
+    listed = parameters.get("function_tools") if isinstance(parameters, dict) else None
+    return said + (tools_of(attributes.get("gen_ai.tool.definitions")) or tools_of(listed))
+
+
+def _usage(value: Mapping[str, Any]) -> Usage | None:
+    """Usage of a generation; the total tells whether the input includes what the cache read or wrote."""
+    details = value.get("usageDetails")
+    counts = details if isinstance(details, dict) and details else value.get("usage")
+    if not isinstance(counts, dict):
+        return None
+    fresh = first_count(counts, "input", "prompt_tokens", "input_tokens", "promptTokens")
+    output = first_count(counts, "output", "completion_tokens", "output_tokens", "completionTokens")
+    read, written = first_count(counts, *READ_KEYS), first_count(counts, *WRITE_KEYS)
+    total = first_count(counts, "total", "total_tokens", "totalTokens")
+    inclusive = total == fresh + output or "prompt_tokens" in counts
+    usage = inclusive_usage if inclusive and (read or written) else exclusive_usage
+    return usage(fresh, output, cache_read=read, cache_write=written)
+
+
+def _notes(observations: Sequence[Observation]) -> list[str]:
+    others = [o for o in observations if o.value.get("type") != "GENERATION"]
+    kinds = Counter(o.text("type") or "untyped" for o in others)
+    notes = []
+    if kinds:
+        named = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
+        notes.append(f"Observations that are no generations: {named}; they repeat what generations say")
+    details = [o.value["usageDetails"] for o in others if isinstance(o.value.get("usageDetails"), dict)]
+    sent, made = (sum(count_of(d.get(key)) for d in details) for key in ("input", "output"))
+    if sent or made:
+        notes.append(f"Usage of observations that are no generations: {sent:,} input and {made:,} output, not counted")
+    return notes
+
+
+FORMAT = Langfuse()

@@ -1,0 +1,167 @@
+"""OpenTelemetry spans of model calls: the GenAI conventions and OpenInference, as OTLP or as flat lists (formats 16).
+
+Each span of a model call repeats the whole prompt, which is one history and counted once.  ``input_tokens`` includes
+what the cache read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.errors import UnreadableInput
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._call_sessions import sessions_of
+from sessions.engine.formats._calls import Call, Said, answered
+from sessions.engine.formats._counts import count_of, inclusive_usage
+from sessions.engine.formats._otel_spans import Span, is_span, message_at, plain, spans_in, spread_messages
+from sessions.engine.formats._preview import stem_of
+from sessions.engine.formats._records import first_records, inside, records
+from sessions.engine.formats._traces import decoded, role_of_said, said_in, system_of, tools_of, trace_contents
+from sessions.engine.types import Content, Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Head, Source
+    from sessions.engine.types import Message, Usage
+
+SENT = ("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt")
+REPLIED = ("gen_ai.output.messages", "llm.output_messages", "gen_ai.completion")
+INPUT_KEYS = ("gen_ai.usage.input_tokens", "llm.token_count.prompt", "gen_ai.usage.prompt_tokens")
+OUTPUT_KEYS = ("gen_ai.usage.output_tokens", "llm.token_count.completion", "gen_ai.usage.completion_tokens")
+READ_KEYS = (
+    "gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens",
+    "llm.token_count.prompt_details.cache_read", "gen_ai.usage.details.cache_read_tokens",
+)  # fmt: skip
+WRITE_KEYS = (
+    "gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens",
+    "llm.token_count.prompt_details.cache_write", "gen_ai.usage.details.cache_write_tokens",
+)  # fmt: skip
+MODEL_KEYS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
+MODEL_CALLS = frozenset({"chat", "text_completion", "generate_content", "completion"})
+SYSTEM_KEYS = ("gen_ai.system_instructions", "gen_ai.system.instructions")
+MAX_ANCESTORS = 100
+
+
+class Otel:
+    """The format's entry in the registry."""
+
+    name = "otel"
+    label = "OpenTelemetry spans of model calls (OTLP or span list, JSON or JSONL)"
+    source = "OpenTelemetry GenAI semantic conventions, OpenInference"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Spans, of which one is a model call."""
+        found = first_records(head)
+        spans = [span for record in found for span in spans_in(record, Origin(1, 0, 0))]
+        calls = [span for span in spans if _is_call(span)]
+        if calls:
+            conventions = "OpenInference" if any(key.startswith("llm.") for key in calls[0].attributes) else "GenAI"
+            return Sniff(90, f"{len(calls)} of {len(spans)} spans are model calls by the {conventions} conventions")
+        if spans or any("resourceSpans" in record or is_span(record) for record in found):
+            return Sniff(0, "spans, but none has gen_ai.* or llm.* attributes of a model call with messages")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The sessions that the model calls belong to."""
+        skipped: list[Skipped] = []
+        spans = [span for record, origin in records(source, skipped) for span in spans_in(record, origin)]
+        if not spans:
+            raise UnreadableInput("no OpenTelemetry spans", next_step="Check the file's format")
+        by_id = {span.id: span for span in spans if span.id}
+        found = [span for span in spans if _is_call(span)]
+        calls = answered(_call(span, by_id) for span in found)
+        transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name))
+        notes = [f"Spans that are no model calls: {len(spans) - len(found)}, not context"] if spans != found else []
+        return Parsed(self.name, transcripts, tuple(skipped), warnings=tuple(notes))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of one message of a span's input or output."""
+        return trace_contents(message_at(values, message.origins))
+
+
+def _is_call(span: Span) -> bool:
+    """A model call: it has messages or usage and is no agent, tool or embedding span around one."""
+    kind, operation = span.text("openinference.span.kind"), span.text("gen_ai.operation.name", "llm.request.type")
+    if kind and kind.upper() != "LLM":
+        return False
+    if operation and operation not in MODEL_CALLS:
+        return False
+    return any(key.startswith((*SENT, *REPLIED)) for key in span.attributes)
+
+
+def _call(span: Span, by_id: Mapping[str, Span]) -> Call:
+    ancestors = _ancestors(span, by_id)
+    tool = next((s for s in ancestors if s.text("gen_ai.tool.call.id", "tool_call.id")), None)
+    replied = [said for said in _said(span, REPLIED, Role.ASSISTANT, span.id) if said.role is Role.ASSISTANT]
+    return Call(
+        sent=_said(span, SENT, Role.USER, f"{span.id}.in" if span.id else ""),
+        replied=replied,
+        usage=_usage(span),
+        model=span.text(*MODEL_KEYS),
+        response_id=span.text("gen_ai.response.id") or span.id,
+        timestamp=span.started,
+        group=span.text("gen_ai.conversation.id", "session.id") or span.trace,
+        caller=tool.text("gen_ai.tool.call.id", "tool_call.id") if tool else "",
+        system=_system([span, *ancestors]),
+    )
+
+
+def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[Said]:
+    """The messages under the first of ``keys`` that has some: in a list or JSON string, or spread over dotted keys."""
+    for key in keys:
+        if key in span.attributes:
+            found = _each(span, key, role, stem)
+        else:
+            found = [
+                Said(role_of_said(message, role), trace_contents(message), places, f"{stem}.{position}" if stem else "")
+                for position, (message, places) in enumerate(spread_messages(span, key))
+            ]
+        found = [said for said in found if said.contents]
+        if found:
+            return found
+    return []
+
+
+def _each(span: Span, key: str, role: Role, stem: str) -> list[Said]:
+    """Messages in one attribute, each with an origin of its own."""
+    value, path = span.attributes[key]
+    origin = inside(span.origin, *path)
+    messages = decoded(value)
+    if not isinstance(messages, list):
+        return said_in(value, origin, role, stem)
+    found = []
+    for position, item in enumerate(messages):
+        place = inside(origin, position)
+        message = message_at([item], [place])
+        found.append(
+            Said(role_of_said(message, role), trace_contents(message), (place,), f"{stem}.{position}" if stem else "")
+        )
+    return found
+
+
+def _ancestors(span: Span, by_id: Mapping[str, Span]) -> list[Span]:
+    found: list[Span] = []
+    above = by_id.get(span.parent)
+    while above is not None and len(found) < MAX_ANCESTORS:
+        found.append(above)
+        above = by_id.get(above.parent)
+    return found
+
+
+def _system(chain: Sequence[Span]) -> tuple[Content, ...]:
+    said = next((found for span in chain if (found := system_of(plain(span.get(*SYSTEM_KEYS))))), ())
+    return said + tools_of(chain[0].get("gen_ai.tool.definitions", "llm.tools"))
+
+
+def _usage(span: Span) -> Usage | None:
+    def count(keys: Sequence[str]) -> int:
+        return next((n for key in keys if (n := count_of(span.get(key)))), 0)
+
+    return inclusive_usage(
+        count(INPUT_KEYS), count(OUTPUT_KEYS), cache_read=count(READ_KEYS), cache_write=count(WRITE_KEYS)
+    )
+
+
+FORMAT = Otel()

@@ -1,0 +1,110 @@
+"""Wire captures: what a proxy logged between a client and a model, one request document per call (formats 20).
+
+The prompt that every call sends again is one history, and each call one request.  The only source with the system
+prompt and the tool definitions as they were sent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.errors import UnreadableInput
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._anthropic_blocks import text_of
+from sessions.engine.formats._call_sessions import sessions_of
+from sessions.engine.formats._preview import stem_of
+from sessions.engine.formats._records import first_records, inside, records
+from sessions.engine.formats._wire_exchanges import Exchange, call_at, exchange_at, is_anthropic_pair, wire_contents
+from sessions.engine.types import Content, Parsed, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.formats._calls import Call
+    from sessions.engine.jsonio import Head, Source
+    from sessions.engine.types import Message
+
+TRACE_KEYS = ("traceId", "trace_id", "spanId", "observations", "attributes")
+BARE: frozenset[tuple[str | int, ...]] = frozenset({(), ("request",)})
+
+
+class WireCapture:
+    """The format's entry in the registry."""
+
+    name = "wire_capture"
+    label = "Wire capture of model calls (JSONL, JSON or HAR)"
+    source = "Proxy logs of Messages, Chat Completions and Responses calls"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Several calls, or one inside a proxy's record; a lone request or pair is the provider's own format."""
+        found = first_records(head)
+        exchanges = [exchange for record in found for exchange, _ in _exchanges(record)]
+        calls = [exchange for exchange in exchanges if _is_call(exchange)]
+        if not calls:
+            return None
+        wrapped = [call for call in calls if call.request_path not in BARE or _entries(found[0])]
+        if wrapped:
+            return Sniff(88, f"{len(wrapped)} of the first {len(found)} records hold a model call's body")
+        if head.document is not None and not isinstance(head.document, list):
+            return Sniff(0, "one call, not a log of calls")
+        if head.document is not None and all(is_anthropic_pair(call) for call in calls):
+            return Sniff(0, "a list of Messages API pairs")
+        return Sniff(88, f"{len(calls)} of the first {len(found)} records are calls with a model and messages")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The sessions that the calls belong to, in the order of the log."""
+        skipped: list[Skipped] = []
+        calls = _calls(source, skipped)
+        transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name))
+        if not transcripts:
+            raise UnreadableInput("no calls with a model and messages", next_step="Check the file's format")
+        return Parsed(self.name, transcripts, tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a message of a request, or of a reply."""
+        places = zip(values, message.origins, strict=True)
+        return tuple(content for value, origin in places for content in wire_contents(value, origin.path))
+
+
+def _calls(source: Source, skipped: list[Skipped]) -> Iterator[Call]:
+    for record, origin in records(source, skipped):
+        found = [(exchange, inside(origin, *path)) for exchange, path in _exchanges(record)]
+        if not found:
+            skipped.append(Skipped(origin.line, origin.offset, "a record without a model call"))
+        for exchange, place in found:
+            if not _failed(exchange):
+                yield call_at(exchange, place)
+
+
+def _exchanges(record: Mapping[str, Any]) -> Iterator[tuple[Exchange, tuple[str | int, ...]]]:
+    """The exchanges of a record with the paths to them: one, or those of an HTTP archive."""
+    entries = _entries(record)
+    for position, entry in enumerate(entries):
+        exchange = exchange_at(entry)
+        if exchange:
+            yield exchange, ("log", "entries", position)
+    if not entries:
+        exchange = exchange_at(record)
+        if exchange:
+            yield exchange, ()
+
+
+def _entries(record: Mapping[str, Any]) -> list[Any]:
+    log = record.get("log")
+    entries = log.get("entries") if isinstance(log, dict) else None
+    return entries if isinstance(entries, list) else []
+
+
+def _is_call(exchange: Exchange) -> bool:
+    request = exchange.request
+    return bool(text_of(request.get("model"))) and not any(key in request for key in TRACE_KEYS)
+
+
+def _failed(exchange: Exchange) -> bool:
+    """A call that was answered, but with no reply: an error, a refusal, a token count."""
+    answered = any(exchange.record.get(key) for key in ("response", "response_body", "responseBody"))
+    return exchange.response is None and answered
+
+
+FORMAT = WireCapture()

@@ -1,0 +1,77 @@
+"""The otel format, on small files of our own: no shared sample holds raw spans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.reading import read_contents
+from sessions.engine.types import Kind
+from tests.engine.test_formats_contract import FIXTURES, read
+
+if TYPE_CHECKING:
+    from sessions.engine.types import Transcript
+
+OTEL = FIXTURES / "otel"
+
+
+def roles_and_kinds(session: Transcript) -> list[tuple[str, list[str]]]:
+    return [(str(message.role), [str(block.kind) for block in message.blocks]) for message in session.messages]
+
+
+def test_otlp_spans_of_the_genai_conventions_are_one_history() -> None:
+    parsed = read(OTEL / "genai_otlp.json")
+    (session,) = parsed.transcripts
+    assert roles_and_kinds(session) == [
+        ("user", ["text", "image"]),
+        ("assistant", ["tool_use"]),
+        ("user", ["tool_result"]),
+        ("assistant", ["text"]),
+    ]
+    first, second = (request.usage for request in session.requests)
+    assert first
+    assert second
+    assert (first.context, first.output) == (120, 9)
+    assert (second.input, second.cache_read, second.output) == (40, 100, 5)
+    assert [request.message for request in session.requests] == [1, 3]
+    assert [block.name for block in session.system] == ["", "zoom"]
+    assert parsed.warnings == ("Spans that are no model calls: 2, not context",)
+    media = session.messages[0].blocks[1].media
+    assert media
+    assert (media.media_type, media.width, media.height) == ("image/png", 64, 48)
+
+
+def test_openinference_messages_are_put_together_from_dotted_keys() -> None:
+    path = OTEL / "openinference.jsonl"
+    (session,) = read(path).transcripts
+    assert roles_and_kinds(session) == [
+        ("system", ["text"]),
+        ("user", ["text", "image"]),
+        ("assistant", ["tool_use"]),
+        ("user", ["tool_result"]),
+        ("assistant", ["text"]),
+    ]
+    assert [r.usage.context if r.usage else None for r in session.requests] == [50, 70]
+    assert len(session.messages[1].origins) == 5
+    with path.open("rb") as file:
+        (call,) = read_contents(file, "otel", session.messages[2])
+        (result,) = read_contents(file, "otel", session.messages[3])
+    assert (call.name, call.call_id, call.target) == ("find", "h1", "hat")
+    assert (result.kind, result.call_id, result.text) == (Kind.TOOL_RESULT, "h1", "Ann's")
+
+
+def test_nested_attributes_and_the_older_prompt_keys() -> None:
+    parsed = read(OTEL / "nested_and_old.json")
+    nested, old = parsed.transcripts
+    assert [message.preview for message in nested.messages] == ["Hi", "Hello."]
+    assert [message.preview for message in old.messages] == ["Hi there", "Hello again. · wave: {}"]
+    assert [(t.model, r.usage.context if r.usage else 0) for t in parsed.transcripts for r in t.requests] == [
+        ("gpt-4o-mini", 12),
+        ("claude-haiku-4-5", 9),
+    ]
+    assert len(parsed.skipped) == 1
+
+
+def test_dotted_keys_in_an_otlp_list() -> None:
+    (session,) = read(OTEL / "spread_otlp.json").transcripts
+    assert [message.preview for message in session.messages] == ["Spread in OTLP", "Yes."]
+    assert [request.usage for request in session.requests] == [None]

@@ -1,0 +1,105 @@
+"""The wire_capture format, and pairs and streamed events of anthropic_messages, on small files of our own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sessions.engine.reading import read_contents
+from sessions.engine.types import Kind
+from tests.engine.test_formats_contract import FIXTURES, read
+
+if TYPE_CHECKING:
+    from sessions.engine.types import Transcript
+
+WIRE = FIXTURES / "wire_capture"
+ANTHROPIC = FIXTURES / "anthropic_messages"
+
+
+def contexts(session: Transcript) -> list[int | None]:
+    return [request.usage.context if request.usage else None for request in session.requests]
+
+
+def test_pairs_one_a_line_are_one_history_and_each_call_a_request() -> None:
+    parsed = read(WIRE / "pairs.jsonl")
+    main, title = parsed.transcripts
+    assert main.id == "0a1b2c3d-0000-4000-8000-000000000001"
+    assert [str(message.role) for message in main.messages] == ["user", "assistant", "user", "assistant"]
+    assert [(r.message, r.response_id) for r in main.requests] == [(1, "m1"), (3, "m3")]
+    assert contexts(main) == [40, 55]
+    assert contexts(title) == [9]
+    assert [block.name for block in main.system] == ["", "look"]
+    assert [skipped.reason for skipped in parsed.skipped] == ["a record without a model call"]
+    assert not main.compactions
+
+
+def test_requests_without_responses_find_their_replies_in_the_next_request() -> None:
+    (session,) = read(WIRE / "requests_only.jsonl").transcripts
+    assert [str(message.role) for message in session.messages] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+        "user",
+    ]
+    assert [(r.message, r.usage) for r in session.requests] == [(2, None), (4, None), (None, None)]
+    assert (session.n_images, session.n_tool_calls) == (1, 1)
+
+
+def test_bodies_in_strings_and_streams() -> None:
+    path = WIRE / "proxy_bodies.json"
+    streamed, chunked, items = read(path).transcripts
+    assert contexts(streamed) == [21]
+    assert streamed.requests[0].usage
+    assert streamed.requests[0].usage.output == 6
+    assert streamed.requests[0].timestamp == 1770000000.5
+    assert chunked.requests[0].usage
+    assert (chunked.requests[0].usage.input, chunked.requests[0].usage.cache_read) == (3, 30)
+    with path.open("rb") as file:
+        (hum,) = read_contents(file, "wire_capture", streamed.messages[1])
+        said, call = read_contents(file, "wire_capture", chunked.messages[1])
+        (asked,) = read_contents(file, "wire_capture", items.messages[0])
+    assert (hum.text, said.text, call.text, asked.text) == ("Humming.", "Buzz", '{"a":1}', '{"say": 1}')
+    kinds = [[str(block.kind) for block in message.blocks] for message in items.messages]
+    assert kinds == [["text"], ["thinking"], ["tool_use"], ["tool_result"], ["text"]]
+    assert contexts(items) == [18, 30]
+    assert items.messages[1].blocks[0].n_payload == 3
+
+
+def test_an_http_archive() -> None:
+    (session,) = read(WIRE / "archive.json").transcripts
+    assert [message.preview for message in session.messages] == ["HAR?", "HAR."]
+    assert contexts(session) == [8]
+
+
+def test_a_list_of_messages_pairs() -> None:
+    parsed = read(ANTHROPIC / "pairs.json")
+    (session,) = parsed.transcripts
+    assert parsed.reason == "3 requests with their responses"
+    assert [(r.message, r.response_id) for r in session.requests] == [(1, "m1"), (3, "m3"), (5, "m4")]
+    assert contexts(session) == [40, 55, 20]
+    (compaction,) = session.compactions
+    assert (compaction.boundary, compaction.message, compaction.request, compaction.trigger) == (5, 5, 2, "auto")
+    assert (compaction.tokens_before, compaction.tokens_after) == (900, 20)
+
+
+def test_server_sent_text_of_a_response() -> None:
+    path = ANTHROPIC / "stream.sse.txt"
+    (session,) = read(path).transcripts
+    (message,) = session.messages
+    assert (message.id, session.model, message.preview) == ("m7", "claude-haiku-4-5", "Humming.")
+    assert [(r.usage.context, r.usage.output) for r in session.requests if r.usage] == [(21, 6)]
+    assert len(message.origins) == 7
+
+
+@pytest.mark.parametrize("name", ["events.json", "events.jsonl"])
+def test_events_of_a_response(name: str) -> None:
+    (session,) = read(ANTHROPIC / name).transcripts
+    (message,) = session.messages
+    assert [block.kind for block in message.blocks] == [Kind.THINKING, Kind.TOOL_USE]
+    assert (message.blocks[0].n_payload, message.blocks[1].target) == (4, "hive")
+    assert [(r.usage.cache_read, r.usage.context, r.usage.output) for r in session.requests if r.usage] == [
+        (70, 75, 14)
+    ]
