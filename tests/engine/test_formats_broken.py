@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sessions.engine.types import Parsed
 
 N_CUTS = 8
+TEXTS = [(name, path) for name, path in FILES if not path.read_bytes().startswith(b"PK")]
 LINES = [(name, path) for name, path in FILES if path.suffix == ".jsonl"]
 
 
@@ -44,11 +45,11 @@ def test_a_file_that_is_cut_off_anywhere(name: str, path: Path) -> None:
     data = path.read_bytes()
     kept = [n_messages(parsed(name, data[: len(data) * cut // N_CUTS])) for cut in range(N_CUTS)]
     assert not kept[0]
-    if path.suffix == ".jsonl":
+    if path.suffix == ".jsonl" and b"\n" in data[: len(data) * (N_CUTS - 1) // N_CUTS]:
         assert kept[-1], "the lines before the cut are there"
 
 
-@pytest.mark.parametrize(("name", "path"), FILES, ids=[f"{name}/{path.name}" for name, path in FILES])
+@pytest.mark.parametrize(("name", "path"), TEXTS, ids=[f"{name}/{path.name}" for name, path in TEXTS])
 def test_other_line_endings_and_blank_padding_lose_nothing(name: str, path: Path) -> None:
     data = path.read_bytes()
     whole = n_messages(parsed(name, data))

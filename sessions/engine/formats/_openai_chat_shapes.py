@@ -9,7 +9,7 @@ from sessions.engine.formats import Sniff
 from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._exchanges import Conversation, Exchange, Part, conversations_of
 from sessions.engine.formats._openai_chat_messages import CHAT_WIRE, displayed
-from sessions.engine.formats._openai_marks import chat_mark, foreign_key, message_mark
+from sessions.engine.formats._openai_marks import chat_mark, foreign_key, foreign_turn, message_mark
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._times import seconds
 from sessions.engine.jsonio import dumps
@@ -109,9 +109,11 @@ def _list_shape(items: list[Any]) -> Sniff | None:
     shapes = [shape for item in pairs if not is_chat_line(item) and (shape := shape_of(item))]
     if shapes and max(shape.score for shape in shapes) > 0:
         best = max(shapes, key=lambda shape: shape.score)
-        return Sniff(best.score - 5, f"a list; one item is {best.reason}")
+        return Sniff(best.score - 5, f"a list of calls, not a proxy's log; one item is {best.reason}")
     if items and all(is_chat_line(item) for item in items):
-        mark = message_mark(items)
+        mark, foreign = message_mark(items), foreign_turn(items)
+        if foreign:
+            return Sniff(0, f"chat messages, but with {foreign!r}, which no chat message has")
         return (
             Sniff(75, f"a list of chat messages: {mark}") if mark else Sniff(0, "messages without a mark of OpenAI's")
         )

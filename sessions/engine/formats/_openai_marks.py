@@ -19,6 +19,8 @@ FOREIGN_KEYS = (
     "conversations", "images", "samples", "eval",
 )  # fmt: skip
 """Keys of other tools' files that hold chat messages too."""
+FOREIGN_TURN_KEYS = ("ts", "isSummary", "condenseId", "condenseParent", "truncationId", "truncationParent")
+"""Keys that Cline and Roo write beside role and content (formats 17)."""
 MODELS = ("gpt-", "chatgpt-", "o1", "o3", "o4", "openai/")
 
 
@@ -41,6 +43,11 @@ def chat_mark(request: Mapping[str, Any]) -> str:
 def foreign_key(request: Mapping[str, Any]) -> str:
     """A key that no chat request has and another tool's file does; empty where there is none."""
     return next((key for key in FOREIGN_KEYS if key in request), "")
+
+
+def foreign_turn(turns: Sequence[Any]) -> str:
+    """A key that no message of the API has and a turn of Cline or Roo does; empty where there is none."""
+    return next((key for turn in turns if isinstance(turn, dict) for key in FOREIGN_TURN_KEYS if key in turn), "")
 
 
 def message_mark(messages: Sequence[Any]) -> str:

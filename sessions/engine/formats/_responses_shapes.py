@@ -15,6 +15,7 @@ from sessions.engine.formats._openai_items import (
     item_role,
     item_type,
 )
+from sessions.engine.formats._openai_marks import foreign_turn
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._times import seconds
 from sessions.engine.jsonio import dumps
@@ -148,11 +149,16 @@ def _thresholds(request: Document) -> Iterator[str]:
 
 
 def _list_shape(items: list[Any]) -> Sniff | None:
+    foreign = foreign_turn(items)
+    if foreign:
+        return Sniff(0, f"a list of items, but with {foreign!r}, which no item has")
     if any(is_item_line(item) for item in items) and all(is_item_line(i) or _role_only(i) for i in items):
         return Sniff(82, f"a list of items; one is {_first_type(items)}")
     shapes = [shape for item in items if isinstance(item, dict) and "type" not in item and (shape := shape_of(item))]
     best = max(shapes, key=lambda shape: shape.score, default=None)
-    return Sniff(best.score - 5, f"a list; one item is {best.reason}") if best and best.score else None
+    if not best or not best.score:
+        return None
+    return Sniff(best.score - 5, f"a list of calls, not a proxy's log; one item is {best.reason}")
 
 
 def _first_type(items: list[Any]) -> str:

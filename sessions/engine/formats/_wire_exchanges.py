@@ -98,6 +98,15 @@ def is_anthropic_pair(exchange: Exchange) -> bool:
     return exchange.request_path == ("request",) and whole
 
 
+def is_bare(exchange: Exchange) -> bool:
+    """Whether a record is a request, or a request with its whole response, and nothing else: no time, no address."""
+    if isinstance(exchange.response, (str, list)):
+        return False
+    if not exchange.request_path:
+        return exchange.response is None
+    return exchange.request_path == ("request",) and exchange.record.keys() <= {"request", "response"}
+
+
 def call_at(exchange: Exchange, origin: Origin) -> Call:
     """The exchange as one model call."""
     request = exchange.request

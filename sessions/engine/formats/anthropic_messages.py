@@ -21,7 +21,7 @@ from sessions.engine.formats._anthropic_requests import (
 from sessions.engine.formats._anthropic_stream import event_places, sniff_events, streamed_session
 from sessions.engine.formats._call_sessions import sessions_of
 from sessions.engine.formats._events import is_event, response_of
-from sessions.engine.formats._openai_marks import chat_mark
+from sessions.engine.formats._openai_marks import chat_mark, foreign_key, foreign_turn
 from sessions.engine.formats._preview import preview_of, stem_of, title_of
 from sessions.engine.formats._wire_exchanges import call_at, exchange_at, is_anthropic_pair, wire_contents
 from sessions.engine.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
@@ -54,7 +54,7 @@ class AnthropicMessages:
             return _near_miss(document)
         if request is None:
             return Sniff(90, "a response: role assistant, content blocks and usage")
-        foreign = chat_mark(request) or _foreign_key(document, request)
+        foreign = chat_mark(request) or _foreign(request)
         if foreign:
             return Sniff(0, f"messages are not Anthropic's: {foreign}")
         found = [key for key in REQUEST_KEYS if key in request]
@@ -171,10 +171,14 @@ def _title(parts: Sequence[Mapping[str, Any]], messages: Sequence[Message]) -> s
     return ""
 
 
-def _foreign_key(document: Mapping[str, Any], request: Mapping[str, Any]) -> str:
-    """Session files and chat sets hold messages with roles too, but are no requests."""
-    if "sessionId" in document or "images" in document:
-        return f"the document has {'a sessionId' if 'sessionId' in document else 'images'}"
+def _foreign(request: Mapping[str, Any]) -> str:
+    """What makes it another tool's: session files and chat sets hold messages with roles too, but are no requests."""
+    key = foreign_key(request)
+    if key:
+        return f"{key!r} stands beside them"
+    turn = foreign_turn(request["messages"])
+    if turn:
+        return f"a message has {turn!r}"
     parts = [part for message in request["messages"] if isinstance(message, dict) for part in _parts_in(message)]
     return "parts have their content in 'value'" if any("value" in part for part in parts) else ""
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 TURN_KEYS = ("conversations", "conversation", "messages")
 ID_KEYS = ("id", "conversation_id", "session_id", "uuid")
 REQUEST_KEYS = ("model", "max_tokens", "request", "response", "sessionId", "trajectory", "history", "info", "usage")
+AGENT_KEYS = ("working_dir", "sessionId", "trajectory_format")
 N_ROLES_SEEN = 3
 
 
@@ -46,17 +47,13 @@ class ShareGpt:
         if not turns:
             named = any("conversations" in record for record in found)
             return Sniff(0, "records have conversations, but no turns with from and value") if named else None
-        record, key = turns[0]
+        agent = next(filter(None, (_agent_key(record, key) for record, key in turns)), "")
+        if agent:
+            return Sniff(0, f"records have turns, but also {agent!r}, which an agent's own file has")
+        key = turns[0][1]
         if key != "messages":
             return Sniff(90, f"{len(turns)} of the first {len(found)} records have {key} of turns")
-        foreign = next((name for name in REQUEST_KEYS for record, _ in turns if name in record), "")
-        if foreign:
-            return Sniff(0, f"records have messages, but also {foreign!r}, which a chat set does not")
-        if len(found) > 1 or isinstance(head.document, list):
-            return Sniff(80, f"{len(turns)} of the first {len(found)} records have messages and no model")
-        if _has_value_parts(record) or "images" in record or isinstance(record.get("tools"), str):
-            return Sniff(75, "one record with messages in the form of a chat set")
-        return Sniff(0, "one record with messages, which could as well be a request")
+        return _sniff_messages(head, len(found), [record for record, _ in turns])
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session per record."""
@@ -78,8 +75,27 @@ class ShareGpt:
         return turn_contents(values[0], values[1:])
 
 
+def _sniff_messages(head: Head, n_records: int, fitting: Sequence[Record]) -> Sniff:
+    """Records with ``messages``: a chat set where they are several or have its forms, and nothing a request has."""
+    foreign = next((name for name in REQUEST_KEYS for record in fitting if name in record), "")
+    if foreign:
+        return Sniff(0, f"records have messages, but also {foreign!r}, which a chat set does not")
+    if n_records > 1 or isinstance(head.document, list):
+        return Sniff(80, f"{len(fitting)} of the first {n_records} records have messages and no model")
+    record = fitting[0]
+    if _has_value_parts(record) or "images" in record or isinstance(record.get("tools"), str):
+        return Sniff(75, "one record with messages in the form of a chat set")
+    return Sniff(0, "one record with messages, which could as well be a request")
+
+
 def _turn_key(record: Record) -> str:
     return next((key for key in TURN_KEYS if _are_turns(record.get(key))), "")
+
+
+def _agent_key(record: Record, key: str) -> str:
+    """What only a session that an agent saved has: its keys, or turns with the time they were ``created``."""
+    timed = any(isinstance(turn, dict) and "created" in turn and "from" not in turn for turn in record[key])
+    return next((name for name in AGENT_KEYS if name in record), "created" if timed else "")
 
 
 def _are_turns(value: Any) -> bool:

@@ -12,9 +12,18 @@ from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._call_sessions import sessions_of
+from sessions.engine.formats._openai_chat_shapes import shape_of as chat_shape
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._records import first_records, inside, records
-from sessions.engine.formats._wire_exchanges import Exchange, call_at, exchange_at, is_anthropic_pair, wire_contents
+from sessions.engine.formats._responses_shapes import shape_of as responses_shape
+from sessions.engine.formats._wire_exchanges import (
+    Exchange,
+    call_at,
+    exchange_at,
+    is_anthropic_pair,
+    is_bare,
+    wire_contents,
+)
 from sessions.engine.types import Content, Parsed, Skipped
 
 if TYPE_CHECKING:
@@ -48,8 +57,9 @@ class WireCapture:
             return Sniff(88, f"{len(wrapped)} of the first {len(found)} records hold a model call's body")
         if head.document is not None and not isinstance(head.document, list):
             return Sniff(0, "one call, not a log of calls")
-        if head.document is not None and all(is_anthropic_pair(call) for call in calls):
-            return Sniff(0, "a list of Messages API pairs")
+        own = _own_format(exchanges, calls, len(found)) if head.document is not None else ""
+        if own:
+            return Sniff(0, f"a list of one API's calls without what a proxy adds, which {own} reads")
         return Sniff(88, f"{len(calls)} of the first {len(found)} records are calls with a model and messages")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
@@ -94,6 +104,17 @@ def _entries(record: Mapping[str, Any]) -> list[Any]:
     log = record.get("log")
     entries = log.get("entries") if isinstance(log, dict) else None
     return entries if isinstance(entries, list) else []
+
+
+def _own_format(exchanges: Sequence[Exchange], calls: Sequence[Exchange], n_records: int) -> str:
+    """The provider's format that reads a list of its own calls, each with no more than its bodies; else empty."""
+    if all(is_anthropic_pair(exchange) for exchange in exchanges):
+        return "anthropic_messages" if len(exchanges) == n_records else ""
+    shapes = {"openai_chat": chat_shape, "openai_responses": responses_shape}
+    for name, shape_of in shapes.items():
+        if all(is_bare(call) and (shape := shape_of(call.record)) and shape.score for call in calls):
+            return name
+    return ""
 
 
 def _is_call(exchange: Exchange) -> bool:
