@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._anthropic_blocks import text_of
-from sessions.engine.formats._chat_entries import ROLES, chat_usage, contents_of_entry, is_entry
+from sessions.engine.formats._chat_entries import ROLES, contents_of_entry, is_entry
 from sessions.engine.formats._history import History
+from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list
@@ -94,7 +95,7 @@ def _add(history: History, entry: dict[str, Any], origin: Origin) -> None:
             contents,
             [origin],
             response_id=text_of(response.get("id")),
-            usage=chat_usage(response.get("usage")),
+            usage=openai_usage(response.get("usage")),
             model=text_of(response.get("model")),
             timestamp=timestamp,
         )
