@@ -39,8 +39,8 @@ class BrowserUse:
     """The format's entry in the registry."""
 
     name = "browser_use"
-    label = "browser-use agent history (JSON)"
-    source = "browser-use AgentHistoryList.save_to_file"
+    label = "browser-use"
+    source = "browser-use AgentHistoryList.save_to_file (JSON)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document whose history is steps with a model output, a result and a state."""

@@ -41,8 +41,8 @@ class LangChain:
     """The format's entry in the registry."""
 
     name = "langchain"
-    label = "LangChain message dump (JSON or JSONL)"
-    source = "langchain-core messages_to_dict and dumpd, LangGraph states"
+    label = "LangChain"
+    source = "langchain-core messages_to_dict and dumpd, LangGraph states (JSON or JSONL)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """Messages with a type and data, serialised constructors, or flat messages with LangChain's keys."""

@@ -34,8 +34,8 @@ class MiniSweAgent:
     """The format's entry in the registry."""
 
     name = "mini_swe_agent"
-    label = "mini-swe-agent trajectory (.traj.json)"
-    source = "mini-swe-agent 0.1 and 1.x trajectories"
+    label = "mini-swe-agent"
+    source = "mini-swe-agent 0.1 and 1.x trajectories (.traj.json)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """The trajectory's own name for itself, or a plain list whose replies are fenced shell commands."""

@@ -34,8 +34,8 @@ class Opencode:
     """The format's entry in the registry."""
 
     name = "opencode"
-    label = "opencode session export (JSON)"
-    source = "opencode export"
+    label = "opencode"
+    source = "opencode export (JSON)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document with info, and messages that are info and parts."""

@@ -48,8 +48,8 @@ class Otel:
     """The format's entry in the registry."""
 
     name = "otel"
-    label = "OpenTelemetry spans of model calls (OTLP or span list, JSON or JSONL)"
-    source = "OpenTelemetry GenAI semantic conventions, OpenInference"
+    label = "OpenTelemetry"
+    source = "Spans of the GenAI semantic conventions and of OpenInference (OTLP or a span list, JSON or JSONL)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """Spans, of which one is a model call."""
