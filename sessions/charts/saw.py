@@ -243,10 +243,10 @@ def _tooth_words(data: Saw, last: int, top: float) -> list[Figure]:
             where: Figure = {"at": "center bottom", "shift": (0, 6), "size": 11, "role": role, "weight": 600}
             words.append(note(number, tooth.request, tooth.before, **where, **box, **tag, align="center"))
         if words_fit and tooth.before - tooth.after > 0.15 * top:
-            middle = tooth.after + (tooth.before - tooth.after) * 0.37
-            side = ("right middle", -6) if tooth.request > 0.9 * last else ("left middle", 6)
-            place: Figure = {"at": side[0], "shift": (side[1], 0), "role": "@chart-line", "size": 11, "width": "wide"}
-            words.append(note(figures.signed(tooth.after - tooth.before), tooth.request, middle, **place))
+            # Under the foot of the fall, inside the area: no line ever runs there.
+            side = ("right top", -4) if tooth.request > 0.93 * last else ("left top", 2)
+            place: Figure = {"at": side[0], "shift": (side[1], -3), "role": "@chart-line", "size": 11, "width": "wide"}
+            words.append(note(figures.signed(tooth.after - tooth.before), tooth.request, tooth.after, **place))
     return words
 
 
