@@ -212,20 +212,16 @@ def _words(data: Saw, last: int, top: float) -> list[Figure]:
         if max((v or 0 for v in data.recorded), default=0) > top:
             says = f"recorded and {says}"
         cut = next((at for at, value in enumerate(data.without) if (value or 0) > top), over)
-        left = cut > 0.5 * last
-        corner: Figure = {
-            "at": "right middle" if left else "left middle",
-            "shift": (-8 if left else 6, 0),
-            "role": QUIET,
-        }
-        words.append(note(says, over if left else cut, (data.window + top) / 2, width="wide", **corner))
+        # At the band's left edge while the line is still under it, else behind the place where the line left the plot.
+        corner: Figure = {"at": "left middle", "shift": (6, 0), "role": QUIET}
+        words.append(note(says, 0 if cut > 0.5 * last else cut, (data.window + top) / 2, width="wide", **corner))
     return words + _tooth_words(data, last, top)
 
 
 def _tooth_words(data: Saw, last: int, top: float) -> list[Figure]:
     """Numbered squares at the events, what each freed beside its fall; crowded ones lose first the words."""
     at = [float(tooth.request) for tooth in data.teeth]
-    squares, freed = spaced(at, last + 1, 0.022), spaced(at, last + 1, 0.09)
+    squares, freed = spaced(at, last + 1, 0.022), spaced(at, last + 1, 0.12)
     words = []
     for tooth, square, words_fit in zip(data.teeth, squares, freed, strict=True):
         if square or tooth.chosen:
