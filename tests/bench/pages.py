@@ -100,7 +100,8 @@ def _report(rows: list[tuple[str, float, float, list[float]]]) -> str:
         "Made by `python -m tests.bench pages`: Chromium, headless, against `ctxweb serve` with its worker.",
         f"Machine: {os.cpu_count()} cores, load {load:.1f} when it ended. Milliseconds.",
         "",
-        "| session | file chosen to row in the library | opened to first rows | slider moved to chart redrawn: median | 90th percentile |",
+        "| session | file chosen to row in the library | opened to first rows "
+        "| slider moved to chart redrawn: median | 90th percentile |",
         "|---|---|---|---|---|",
     ]
     for name, stored, opened, moves in rows:
