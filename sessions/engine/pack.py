@@ -60,7 +60,7 @@ def pack(transcript: Transcript) -> bytes:
         table.media,
         table.strings,
     ]
-    return zlib.compress(json.dumps(value, separators=(",", ":")).encode("ascii"), 6)
+    return zlib.compress(json.dumps(value, separators=(",", ":")).encode("ascii"), 3)
 
 
 def unpack(data: bytes) -> Transcript:
