@@ -33,6 +33,7 @@ def test_sizes_and_tokens_of_every_level() -> None:
     assert (answer.n_chars, answer.n_tokens, answer.is_error, answer.call_id) == (0, 0, True, "c1")
     text, image = answer.parts
     assert (text.n_chars, text.n_bytes, text.n_tokens) == (9, 16, count("größe 中 😀").n_tokens)
+    assert (text.n_non_ascii, call.n_non_ascii) == (4, 0)
     assert image.media is not None
     assert (image.media.n_base64, image.media.width, image.media.height) == (len(DATA), 40, 30)
     assert image.media.sha256 == hashlib.sha256(PNG).hexdigest()
