@@ -1,7 +1,8 @@
 """Gemini CLI: a text's ASCII characters / 4 and 1.5 for every other one; images 3,000, PDFs 25,800; floor per message.
 
-google-gemini/gemini-cli ``packages/core/src/utils/tokenCalculation.ts`` (``estimateTokenCountSync``), as of August
-2026; earlier releases had 1.3 for the other characters.  A text of more than 100,000 characters weighs length / 4.
+google-gemini/gemini-cli ``packages/core/src/utils/tokenCalculation.ts`` (``estimateTokenCountSync``), commit
+5411f113 of August 2026; another version has 1.3 for the other characters.
+A text of more than 100,000 characters weighs length / 4.
 A function response weighs its name and its JSON / 4, whatever the script, and the floor of its nested parts (three
 levels); any other part its JSON / 4.  Sums are floored per message.
 

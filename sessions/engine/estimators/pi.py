@@ -2,8 +2,8 @@
 
 badlogic/pi-mono ``packages/coding-agent/src/core/compaction/compaction.ts`` (``estimateTokens``): text; thinking text
 without its signature; a tool call's name and JSON arguments; text and images of a tool result.  Anything else weighs
-nothing there: documents but for their text (assumed), encrypted and unknown blocks.  Releases before the summer of
-2026 left images of user messages out; they count here, as they do now.
+nothing there: documents but for their text (assumed), encrypted and unknown blocks.  Versions differ on
+images of user messages: some count text alone there; here they count like those of tool results.
 """
 
 from __future__ import annotations
