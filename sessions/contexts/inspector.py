@@ -10,13 +10,12 @@ from django.urls import reverse
 from sessions.contexts.messages import kinds_of
 from sessions.contexts.overview import called
 from sessions.engine import registry
-from sessions.engine.types import Kind, Label
+from sessions.engine.sizes import message_size
+from sessions.engine.types import Block, Kind, Label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.contexts.overview import Overview
-    from sessions.engine.types import Block, Message
+    from sessions.engine.types import Message
 
 MOST_PICTURES = 12
 
@@ -124,7 +123,7 @@ def inspected(session_id: str, view: Overview, index: int) -> Inspected:
         n_pictures_left=max(len(media) - MOST_PICTURES, 0),
         reference=_reference(view, index, over),
         reference_label=str(Label.ESTIMATED) if over else str(weighed.labels[index]),
-        counters=_counters(view, (over,) if over else message.blocks, reference),
+        counters=_counters(view, over or message, reference),
         answers=_neighbour(view, index, "b", -1),
         answered_by=_neighbour(view, index, "a", 1),
         request=request if reply else None,
@@ -155,12 +154,12 @@ def _verdict(view: Overview, index: int, over: Block | None, what: str) -> Verdi
     return Verdict("over" if (factor or 0) >= 1 else "fair", factor, size, tokens, what, round(min(sliver, 368), 1))
 
 
-def _counters(view: Overview, blocks: Sequence[Block], reference: int) -> tuple[Counter, ...]:
-    """Every registered estimator on the same blocks, the smallest first."""
+def _counters(view: Overview, counted: Block | Message, reference: int) -> tuple[Counter, ...]:
+    """Every registered estimator on the same block or message, the smallest first."""
     model = view.weighed.model
     found = []
     for estimator in registry.plugins("estimators").values():
-        size = sum(estimator.size(block, model) for block in blocks)
+        size = estimator.size(counted, model) if isinstance(counted, Block) else message_size(counted, estimator, model)
         factor = size / reference if reference else None
         found.append(Counter(estimator.name, estimator.label, size, estimator.unit, factor))
     return tuple(sorted(found, key=lambda counter: (counter.size, counter.name)))

@@ -39,10 +39,11 @@ class Measure:
 
     def _block(self, content: Content) -> Block:
         text = content.text
+        n_bytes = utf8_length(text)
         return Block(
             kind=content.kind,
             n_chars=len(text),
-            n_bytes=utf8_length(text),
+            n_bytes=n_bytes,
             n_tokens=self._counter.submit(text),
             n_payload=utf8_length(content.payload),
             name=content.name,
@@ -51,6 +52,7 @@ class Measure:
             is_error=content.is_error,
             media=self._media(content) if content.data or content.url or content.kind in _WITHOUT_TOKENS else None,
             parts=self(content.parts) if content.parts else (),
+            n_non_ascii=0 if n_bytes == len(text) else len(text) - len(text.encode("ascii", "ignore")),
         )
 
     def _media(self, content: Content) -> Media:
@@ -120,5 +122,5 @@ def _settled_block(block: Block, counts: Counts, targets: dict[str, str]) -> Blo
     return Block(
         block.kind, block.n_chars, block.n_bytes, counted.n_tokens, block.n_payload,
         block.approximate or counted.approximate, block.name, block.call_id, target, block.is_error, block.media,
-        _settled(block.parts, counts, targets) if block.parts else (),
+        _settled(block.parts, counts, targets) if block.parts else (), block.n_non_ascii,
     )  # fmt: skip

@@ -163,20 +163,25 @@ def _pack_block(b: Block, table: _Table) -> Row:
     row += [text(b.name), text(b.call_id), text(b.target)]
     if b.media is not None or b.parts:
         row += [table.media_index(b.media), [_pack_block(part, table) for part in b.parts]]
+    if b.n_non_ascii:
+        row.append(b.n_non_ascii)
     return row
 
 
 def _unpack_block(row: Row, s: list[str], media: list[Media | None]) -> Block:
+    # 9 or 11 numbers (media and parts), one more where the text is not all ASCII.
+    n_non_ascii = 0 if len(row) & 1 else row.pop()
     if len(row) == 9:
         kind, n_chars, n_bytes, n_tokens, n_payload, flags, name, call, target = row
         return Block(
-            _KINDS[kind], n_chars, n_bytes, n_tokens, n_payload, flags & 1 == 1, s[name], s[call], s[target], flags > 1
-        )
+            _KINDS[kind], n_chars, n_bytes, n_tokens, n_payload, flags & 1 == 1, s[name], s[call], s[target], flags > 1,
+            None, (), n_non_ascii,
+        )  # fmt: skip
     kind, n_chars, n_bytes, n_tokens, n_payload, flags, name, call, target, facts, parts = row
     inner = tuple([_unpack_block(part, s, media) for part in parts])
     return Block(
         _KINDS[kind], n_chars, n_bytes, n_tokens, n_payload, flags & 1 == 1, s[name], s[call], s[target], flags > 1,
-        media[facts], inner,
+        media[facts], inner, n_non_ascii,
     )  # fmt: skip
 
 

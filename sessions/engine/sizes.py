@@ -19,9 +19,11 @@ def estimator_named(name: str) -> Estimator:
 
 
 def message_size(message: Message, estimator: Estimator, model: ModelInfo) -> int:
-    """Size of a message: the sum of its blocks, in the estimator's unit."""
+    """Size of a message in the estimator's unit: the sum of its blocks, or what the estimator has for a message."""
+    if estimator.of_message is not None:
+        return estimator.per_message + estimator.of_message(message, model)
     size = estimator.size
-    return sum(size(block, model) for block in message.blocks)
+    return estimator.per_message + sum(size(block, model) for block in message.blocks)
 
 
 def sizes(transcript: Transcript, estimator: Estimator) -> list[int]:

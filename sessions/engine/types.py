@@ -102,7 +102,8 @@ class Block:
 
     ``n_chars`` and ``n_bytes`` (UTF-8) are of the text; ``n_tokens`` is tiktoken's o200k_base count of it, unscaled
     (``approximate`` where the long-text guard had to cut inside a run); ``n_payload`` the bytes of a signature or an
-    encrypted payload; ``target`` the file path or command that a tool call names.
+    encrypted payload; ``target`` the file path or command that a tool call names; ``n_non_ascii`` how many of the
+    characters are outside ASCII (0 also where a block packed by an earlier version does not say).
     """
 
     kind: Kind
@@ -117,6 +118,7 @@ class Block:
     is_error: bool = False
     media: Media | None = None
     parts: tuple[Block, ...] = ()
+    n_non_ascii: int = 0
 
     def leaves(self) -> Iterator[Block]:
         """Yield the block itself, then every block inside it (a tool_result's parts)."""

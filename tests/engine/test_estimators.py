@@ -58,7 +58,7 @@ def test_contract(name: str) -> None:
             assert estimator.size(block, model) == size
 
 
-@pytest.mark.parametrize("name", sorted(plugins("estimators")))
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_golden_values(name: str) -> None:
     estimator = estimator_named(name)
     assert tuple(estimator.size(block, OPUS) for block in BLOCKS.values()) == GOLDEN[name]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from sessions.engine.measure import Measure, decoded_media, settle, utf8_length
 from sessions.engine.tokenizer import TokenCounter, count
-from sessions.engine.types import Content, Kind, Message, Parsed, Role, Transcript
+from sessions.engine.types import Block, Content, Kind, Message, Parsed, Role, Transcript
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (40).to_bytes(4, "big") + (30).to_bytes(4, "big") + bytes(200)
 DATA = base64.b64encode(PNG).decode()
@@ -33,6 +34,7 @@ def test_sizes_and_tokens_of_every_level() -> None:
     assert (answer.n_chars, answer.n_tokens, answer.is_error, answer.call_id) == (0, 0, True, "c1")
     text, image = answer.parts
     assert (text.n_chars, text.n_bytes, text.n_tokens) == (9, 16, count("größe 中 😀").n_tokens)
+    assert (text.n_non_ascii, call.n_non_ascii) == (4, 0)
     assert image.media is not None
     assert (image.media.n_base64, image.media.width, image.media.height) == (len(DATA), 40, 30)
     assert image.media.sha256 == hashlib.sha256(PNG).hexdigest()
@@ -85,3 +87,20 @@ def test_utf8_length(text: str) -> None:
 
 def test_utf8_length_of_a_lone_surrogate() -> None:
     assert utf8_length("a\ud83d") == 4
+
+
+def test_settling_keeps_every_fact() -> None:
+    """Settle builds blocks field by field: a field added later must be handed on too."""
+    with TokenCounter() as counter:
+        measure = Measure(counter)
+        contents = [
+            Content(
+                Kind.TOOL_RESULT, "héllo", call_id="c", payload="p", is_error=True, parts=(Content(Kind.TEXT, "ä"),)
+            )
+        ]
+        message = Message(0, "m", Role.USER, measure(contents))
+        parsed = settle(Parsed("f", (Transcript("t", "f", (message,)),)), counter)
+    (before,), (after,) = message.blocks, parsed.transcripts[0].messages[0].blocks
+    for field in dataclasses.fields(Block):
+        if field.name not in {"n_tokens", "parts"}:
+            assert getattr(after, field.name) == getattr(before, field.name), field.name

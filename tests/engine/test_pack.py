@@ -27,7 +27,7 @@ TIME = st.none() | st.floats(allow_nan=False)
 MEDIA = st.builds(Media, TEXT, COUNT, COUNT, COUNT, COUNT, COUNT, TEXT, TEXT)
 LEAF = st.builds(
     Block, st.sampled_from(Kind), COUNT, COUNT, st.integers(-9, 2**40), COUNT, st.booleans(), TEXT, TEXT, TEXT,
-    st.booleans(), st.none() | MEDIA,
+    st.booleans(), st.none() | MEDIA, st.just(()), COUNT,
 )  # fmt: skip
 BLOCK = st.recursive(
     LEAF, lambda inner: st.builds(Block, st.just(Kind.TOOL_RESULT), parts=st.lists(inner, max_size=3).map(tuple))
@@ -63,6 +63,17 @@ def test_round_trip_is_exact(transcript: Transcript) -> None:
 def test_other_bytes_are_refused_with_the_next_step(data: bytes) -> None:
     with pytest.raises(UnreadablePack, match="ingest its upload again"):
         unpack(data)
+
+
+def test_blocks_packed_before_the_non_ascii_count_still_open() -> None:
+    plain, image = Block(Kind.TEXT, 3, 5, n_non_ascii=1), Block(Kind.IMAGE, media=Media("image/png", 8))
+    session = Transcript("s", "codex", (Message(0, "m", Role.USER, (plain, image)),))
+    value = loads(zlib.decompress(pack(session)))
+    ((*_, rows),) = value[2]
+    assert [len(row) for row in rows] == [10, 11]
+    rows[0].pop()
+    opened = unpack(zlib.compress(dumps(value).encode()))
+    assert opened.messages[0].blocks == (Block(Kind.TEXT, 3, 5), image)
 
 
 def test_packs_from_before_a_field_was_added_still_open() -> None:

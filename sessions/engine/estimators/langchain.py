@@ -1,0 +1,80 @@
+"""LangChain's approximate counter: characters / 4 (3.3 for Claude), up, + 3 per message; an image 85.
+
+langchain-ai/langchain ``libs/core/langchain_core/messages/utils.py`` (``count_tokens_approximately``, core 1.8.2);
+the 3.3 is what SummarizationMiddleware passes for Anthropic chat models
+(``langchain/agents/middleware/summarization.py``).  A message's characters are its content, its role, the call id of
+a tool message and the repr of the tool calls; a content block that is neither text nor image counts its repr, base64
+of a document and signature of a thinking block included.  Every tool result is a message of its own there (role
+"tool"), so each one in a message of ours is rounded up and charged 3.  The calibration by the last usage (a factor of 1
+to 1.25) needs the whole list and is left out; message names are not kept.
+
+The repr is counted as the block's own characters and the frame below; the spaces Python adds inside arguments are
+not.  Whether a frame is that of ``tool_calls`` or of a content block differs by provider: the former is assumed.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from sessions.engine.estimator import Estimator
+from sessions.engine.estimators._counts import media_chars, own_chars
+from sessions.engine.types import Block, Kind, Message, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.model_info import ModelInfo
+
+CHARS_PER_TOKEN, CLAUDE_CHARS_PER_TOKEN = 4.0, 3.3
+PER_MESSAGE = 3
+IMAGE_TOKENS = 85
+FRAMES = {
+    Kind.TOOL_USE: len("{'name': '', 'args': , 'id': '', 'type': 'tool_call'}"),
+    Kind.THINKING: len("{'type': 'thinking', 'thinking': '', 'signature': ''}"),
+    Kind.DOCUMENT: len("{'type': 'file', 'base64': '', 'mime_type': ''}"),
+}
+TOOL_ROLE = "tool"
+
+
+def size(block: Block, model: ModelInfo) -> int:
+    """Tokens of the block on its own, without role and without what a message costs."""
+    return _rounded(_chars(block), model) + _images((block,))
+
+
+def of_message(message: Message, model: ModelInfo) -> int:
+    """Tokens of a message, its tool results as messages of their own; the first one's 3 tokens are ``per_message``."""
+    results = [block for block in message.blocks if block.kind is Kind.TOOL_RESULT]
+    rest = [block for block in message.blocks if block.kind is not Kind.TOOL_RESULT]
+    total = sum(_rounded(_chars(block) + len(TOOL_ROLE), model) for block in results)
+    if rest or not results:
+        n_role = len(Role(message.role).value)
+        total += _rounded(sum(map(_chars, rest)) + n_role, model)
+    n_messages = len(results) + (1 if rest or not results else 0)
+    return total + _images(message.blocks) + PER_MESSAGE * (n_messages - 1)
+
+
+def _chars(block: Block) -> int:
+    if block.kind is Kind.IMAGE:
+        return 0
+    media = media_chars(block.media) if block.kind is Kind.DOCUMENT else 0
+    return FRAMES.get(block.kind, 0) + own_chars(block) + media + sum(map(_chars, block.parts))
+
+
+def _images(blocks: Sequence[Block]) -> int:
+    return IMAGE_TOKENS * sum(leaf.kind is Kind.IMAGE for block in blocks for leaf in block.leaves())
+
+
+def _rounded(n_chars: int, model: ModelInfo) -> int:
+    return ceil(n_chars / (CLAUDE_CHARS_PER_TOKEN if model.family == "claude" else CHARS_PER_TOKEN))
+
+
+ESTIMATOR = Estimator(
+    "langchain",
+    "LangChain approximate",
+    "langchain-core messages/utils.py count_tokens_approximately",
+    "tokens",
+    size,
+    per_message=PER_MESSAGE,
+    of_message=of_message,
+)

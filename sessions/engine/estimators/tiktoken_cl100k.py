@@ -1,0 +1,41 @@
+"""Text as tiktoken's cl100k_base would count it, derived from the o200k_base count; images by the provider's rule.
+
+Derived, not counted: a second tokenizer pass would more than double what reading a session costs (0.33 s for o200k,
+0.48 s more for cl100k over the same 5.7 million characters).  tokens = 0.994 x o200k + 0.108 per character outside
+ASCII, halves up: least squares over 7,200 distinct texts of public transcripts.  Against real counts of those texts:
+sum -0.1 %; a text of 50 tokens or more is 1.0 % off in the median, 4.8 % at the 95th percentile, 18 % at most.  The
+few such characters there are arrows, box drawing and dashes: for prose in another script it is a lower bound (one
+sentence each: Russian -14 %, Japanese -15 %, German -22 %, Chinese -25 %, Korean -38 %, Arabic -48 %, Hindi -61 %).
+Signatures, payloads, ids and names weigh nothing, as in ``tiktoken_o200k``, whose rules for media hold here too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.estimator import Estimator
+from sessions.engine.estimators import tiktoken_o200k
+from sessions.engine.estimators._counts import half_up, non_ascii, settled
+
+if TYPE_CHECKING:
+    from sessions.engine.model_info import ModelInfo
+    from sessions.engine.types import Block
+
+PER_1000_TOKENS, PER_1000_NON_ASCII = 994, 108
+
+
+def size(block: Block, model: ModelInfo) -> int:
+    """Derived tokens of the block's text, its media and its parts; raises ValueError on a count not settled."""
+    own = settled(block)
+    derived = half_up(PER_1000_TOKENS * own + PER_1000_NON_ASCII * non_ascii(block), 1000)
+    media = tiktoken_o200k.size(block, model) - own - sum(tiktoken_o200k.size(part, model) for part in block.parts)
+    return derived + media + sum(size(part, model) for part in block.parts)
+
+
+ESTIMATOR = Estimator(
+    "tiktoken_cl100k",
+    "tiktoken cl100k (derived from o200k)",
+    "openai/tiktoken cl100k_base, derived: 0.994 × o200k + 0.108 × non-ASCII; images by provider rule",
+    "tokens",
+    size,
+)
