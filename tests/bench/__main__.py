@@ -1,12 +1,12 @@
-"""``python -m tests.bench [ingest|pages]``: the benchmarks, all of them where none is named."""
+"""``python -m tests.bench [ingest|pages|accuracy]``: the benchmarks, all of them where none is named."""
 
 from __future__ import annotations
 
 import sys
 
-from tests.bench import ingest, pages
+from tests.bench import accuracy, ingest, pages
 
-BENCHES = {"ingest": ingest.main, "pages": pages.main}
+BENCHES = {"ingest": ingest.main, "pages": pages.main, "accuracy": accuracy.main}
 
 if __name__ == "__main__":
     names = [sys.argv.pop(1)] if sys.argv[1:2] and sys.argv[1] in BENCHES else list(BENCHES)
