@@ -1,18 +1,19 @@
 """What every message and every context of a session weighs in tokens, and how that is known (replay-semantics 1, 3).
 
 A reply weighs its recorded output.  Other text weighs tiktoken's count times one ratio, fitted on this session's clean
-growths (estimators 7.2) or, where there are too few, the model family's prior.  Images weigh what the provider's rule
-says.  The overhead (system prompt, tools, what the harness hides) is what the first request weighs beyond its messages.
+growths (estimators 7.2) or, where there are too few, the model family's prior; a tool result weighs its framing too.
+Images weigh what the provider's rule says.  The overhead (system prompt, tools, what the harness hides) is what the
+first request weighs beyond its messages.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.estimators._images import document_tokens, image_tokens
-from sessions.engine.growth import Step, contexts, find_flagged, fit_ratio, steps_of, training_requests
+from sessions.engine.growth import Step, contexts, find_flagged, fit_ratio, n_results, steps_of, training_requests
 from sessions.engine.model_info import ModelInfo, model_info
 from sessions.engine.series import Recorded, left_out, recorded_series
 from sessions.engine.sizes import message_size
@@ -28,13 +29,25 @@ DEFAULT_WINDOW = 200_000
 SUMMARY = "summary"
 
 
+CLAUDE_WRAPPER = 12
+"""Tokens that a tool result weighs beside its content on Claude where they cannot be fitted: 10 to 20 are measured."""
+
+
+class Scale(NamedTuple):
+    """How text becomes tokens: × ``ratio``, and ``wrapper`` tokens for every tool result."""
+
+    ratio: float
+    wrapper: int
+
+
 @dataclass(frozen=True)
 class Weighed:
     """A transcript with the weight of every message and of every request's context.
 
     ``tokens[i]`` and ``labels[i]`` are of message i; ``estimated[k]`` is the context of request k by estimate alone,
     None off the selected branch; ``flagged`` holds requests whose usage jumps beyond what its content can explain.
-    ``ratio`` multiplies tiktoken's count of text.  All token figures are whole numbers.
+    ``ratio`` multiplies tiktoken's count of text, ``wrapper`` is what a tool result weighs beside its content.  All
+    token figures are whole numbers.
     """
 
     transcript: Transcript
@@ -43,6 +56,7 @@ class Weighed:
     labels: tuple[Label, ...]
     thinking: tuple[int, ...]
     ratio: float
+    wrapper: int
     ratio_label: Label
     n_growths: int
     overhead: int
@@ -51,6 +65,11 @@ class Weighed:
     estimated: tuple[int | None, ...]
     flagged: frozenset[int]
     warnings: tuple[str, ...]
+
+    @property
+    def scale(self) -> Scale:
+        """How this session's text becomes tokens."""
+        return Scale(self.ratio, self.wrapper)
 
     @property
     def total_tokens(self) -> int:
@@ -157,7 +176,7 @@ class Weighed:
         total = self.tokens[message.index]
         if message.summary:
             return {SUMMARY: total}
-        shares = _estimate_by_kind(message, self.ratio, self.model)
+        shares = _estimate_by_kind(message, self.scale, self.model)
         hidden = total - sum(shares.values())
         if hidden > 0 and any(_is_hidden_thinking(b) for b in message.blocks):
             shares[Kind.THINKING] = shares.get(Kind.THINKING, 0) + hidden
@@ -183,26 +202,31 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0) -> Weighed:
     flagged = find_flagged(transcript, steps)
     training = training_requests(transcript, train_fraction) - flagged
     fitted = fit_ratio(transcript, steps, training)
-    ratio = fitted.ratio if fitted else model.text_prior
+    scale = Scale(fitted.ratio, fitted.wrapper) if fitted else prior_scale(model)
     ratio_label = Label.CALIBRATED if fitted else Label.ESTIMATED
-    tokens, labels = _message_tokens(transcript, ratio, ratio_label, model)
-    thinking = tuple(_thinking_tokens(m, tokens[m.index], labels[m.index], ratio, model) for m in transcript.messages)
+    tokens, labels = _message_tokens(transcript, scale, ratio_label, model)
+    thinking = tuple(_thinking_tokens(m, tokens[m.index], labels[m.index], scale, model) for m in transcript.messages)
     bodies = contexts(transcript, steps, tokens, thinking, keeps_thinking=model.keeps_thinking)
-    overhead, overhead_label, warning = _overhead(transcript, bodies, training, ratio)
+    overhead, overhead_label, warning = _overhead(transcript, bodies, training, scale.ratio)
     estimated = tuple(None if body is None else body + overhead for body in bodies)
     warnings = (*transcript.warnings, *([warning] if warning else []), *_model_warnings(model))
     n_growths = fitted.n_growths if fitted else 0
     return Weighed(
-        transcript, model, tokens, labels, thinking, ratio, ratio_label, n_growths,
+        transcript, model, tokens, labels, thinking, scale.ratio, scale.wrapper, ratio_label, n_growths,
         overhead, overhead_label, steps, estimated, flagged, warnings,
     )  # fmt: skip
 
 
+def prior_scale(model: ModelInfo) -> Scale:
+    """What is assumed where a session's own usage cannot say."""
+    return Scale(model.text_prior, CLAUDE_WRAPPER if model.family == "claude" else 0)
+
+
 def _message_tokens(
-    transcript: Transcript, ratio: float, ratio_label: Label, model: ModelInfo
+    transcript: Transcript, scale: Scale, ratio_label: Label, model: ModelInfo
 ) -> tuple[tuple[int, ...], tuple[Label, ...]]:
     """Tokens and label of every message: recorded output for replies, else text by ratio and images by rule."""
-    outputs, parts = _recorded_outputs(transcript, ratio, model)
+    outputs, parts = _recorded_outputs(transcript, scale, model)
     tokens: list[int] = []
     labels: list[Label] = []
     for message in transcript.messages:
@@ -210,14 +234,14 @@ def _message_tokens(
             tokens.append(outputs[message.index])
             labels.append(ratio_label if message.index in parts else Label.MEASURED)
             continue
-        shares = _estimate_by_kind(message, ratio, model)
+        shares = _estimate_by_kind(message, scale, model)
         tokens.append(sum(shares.values()))
-        only_media = bool(shares) and set(shares) <= {Kind.IMAGE, Kind.DOCUMENT}
+        only_media = bool(shares) and not any(leaf.n_tokens for leaf in message.leaves())
         labels.append(Label.ESTIMATED if only_media else ratio_label)
     return tuple(tokens), tuple(labels)
 
 
-def _recorded_outputs(transcript: Transcript, ratio: float, model: ModelInfo) -> tuple[dict[int, int], frozenset[int]]:
+def _recorded_outputs(transcript: Transcript, scale: Scale, model: ModelInfo) -> tuple[dict[int, int], frozenset[int]]:
     """Recorded output by message, and the messages that hold only their share of one.
 
     A reply of several messages (Codex and Responses items) shares its output out by their estimates; what the
@@ -233,7 +257,7 @@ def _recorded_outputs(transcript: Transcript, ratio: float, model: ModelInfo) ->
             outputs[first] = usage.output
             continue
         reply = transcript.messages[first : first + request.n_messages]
-        shares = {str(m.index): sum(_estimate_by_kind(m, ratio, model).values()) for m in reply}
+        shares = {str(m.index): sum(_estimate_by_kind(m, scale, model).values()) for m in reply}
         hidden = next((m for m in reply if m.blocks and all(_is_hidden_thinking(b) for b in m.blocks)), None)
         if hidden:
             shares[str(hidden.index)] += max(0, usage.output - sum(shares.values()))
@@ -246,10 +270,11 @@ def _is_hidden_thinking(block: Block) -> bool:
     return block.kind is Kind.THINKING and not block.n_chars
 
 
-def _estimate_by_kind(message: Message, ratio: float, model: ModelInfo) -> dict[str, int]:
+def _estimate_by_kind(message: Message, scale: Scale, model: ModelInfo) -> dict[str, int]:
     """Estimated tokens by kind: text × ratio (rounded once per kind), images and documents by rule.
 
-    Text inside a tool result counts as tool_result, an image inside it as image.
+    Text inside a tool result counts as tool_result, an image inside it as image; what a result weighs beside its
+    content (ids, framing) is tool_result too.
     """
     raw: dict[str, int] = {}
     media: dict[str, int] = {}
@@ -261,7 +286,9 @@ def _estimate_by_kind(message: Message, ratio: float, model: ModelInfo) -> dict[
             if leaf.n_tokens:
                 kind = block.kind if leaf.kind is Kind.TEXT else leaf.kind
                 raw[kind] = raw.get(kind, 0) + leaf.n_tokens
-    shares = {kind: round(count * ratio) for kind, count in raw.items()}
+    shares = {kind: round(count * scale.ratio) for kind, count in raw.items()}
+    if scale.wrapper and (results := n_results(message)):
+        shares[Kind.TOOL_RESULT] = shares.get(Kind.TOOL_RESULT, 0) + scale.wrapper * results
     for kind, count in media.items():
         shares[kind] = shares.get(kind, 0) + count
     return shares
@@ -280,11 +307,11 @@ def _fill(shares: dict[str, int], total: int) -> dict[str, int]:
     return scaled
 
 
-def _thinking_tokens(message: Message, tokens: int, label: Label, ratio: float, model: ModelInfo) -> int:
+def _thinking_tokens(message: Message, tokens: int, label: Label, scale: Scale, model: ModelInfo) -> int:
     """Tokens of a reply's thinking: its text by ratio, or what the recorded output leaves over where it is hidden."""
     if message.role is not Role.ASSISTANT or not any(b.kind is Kind.THINKING for b in message.blocks):
         return 0
-    shares = _estimate_by_kind(message, ratio, model)
+    shares = _estimate_by_kind(message, scale, model)
     others = sum(shares.values()) - shares.get(Kind.THINKING, 0)
     if all(b.kind is Kind.THINKING for b in message.blocks):
         return tokens

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.types import Kind, Role
 
@@ -17,7 +18,10 @@ MIN_GROWTHS = 5
 """Fewer clean growths than this and the family's prior is used."""
 RATIO_RANGE = (0.5, 3.0)
 MIN_STEP_TOKENS = 20
-"""Steps with less text than this say more about wrappers than about text."""
+"""Steps with less text than this say more about wrappers than about text: no ratio is taken from them."""
+MAX_WRAPPER = 40
+MAX_FITTED = 400
+"""No more growths than about this are fitted, evenly spaced: enough for two numbers."""
 JUMP_FACTOR, JUMP_FLOOR = 3.0, 4_000
 """A usage jump is flagged when it exceeds this many times what the step's content explains, plus this many tokens."""
 
@@ -38,10 +42,23 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A fitted ratio and on how many clean growths."""
+    """A fitted ratio, what a tool result weighs beside its text (``wrapper``, in tokens), and on how many growths."""
 
     ratio: float
+    wrapper: int
     n_growths: int
+
+
+class Growth(NamedTuple):
+    """One clean growth: ``added`` tokens beyond the reply, for ``n_raw`` tiktoken tokens in ``n_results`` results.
+
+    ``measured`` is the whole growth, the reply included.
+    """
+
+    added: int
+    n_raw: int
+    n_results: int
+    measured: int
 
 
 def branch_requests(transcript: Transcript) -> list[Request]:
@@ -123,43 +140,63 @@ def find_flagged(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int
 
 
 def fit_ratio(transcript: Transcript, steps: Sequence[Step], training: frozenset[int]) -> Fit | None:
-    """The ratio of provider tokens to tiktoken's count, by weighted median over clean growths; None with too few.
+    """The ratio of provider tokens to tiktoken's count and the wrapper of a tool result; None with too few growths.
 
     A growth is clean when it is positive, both usages are trained on and no image, document, attachment or compaction
-    stands between (estimators 7.2).  The reply's recorded output is taken off first, unless it is a placeholder.
+    stands between (estimators 7.2).  The reply's recorded output is taken off first, unless it is a placeholder.  The
+    wrapper (ids and framing that the provider adds: 10 to 20 tokens measured on Claude) is the whole number under
+    which the median error of the growths is smallest, the ratio then the weighted median over them.
     """
-    samples: list[tuple[float, int]] = []
+    growths: list[Growth] = []
     for before, step in itertools.pairwise(steps):
-        if before.request not in training or step.request not in training or step.compaction is not None:
-            continue
-        sample = _growth_sample(transcript, before, step)
-        if sample:
-            samples.append(sample)
-    if len(samples) < MIN_GROWTHS:
+        if before.request in training and step.request in training and step.compaction is None:
+            growth = _clean_growth(transcript, before, step)
+            if growth:
+                growths.append(growth)
+    if sum(growth.n_raw >= MIN_STEP_TOKENS for growth in growths) < MIN_GROWTHS:
         return None
+    sample = growths[:: 1 + len(growths) // MAX_FITTED]
+    wrappers = range(MAX_WRAPPER + 1) if any(growth.n_results for growth in sample) else range(1)
+    _, wrapper = min((_median_error(sample, wrapper), wrapper) for wrapper in wrappers)
+    return Fit(_ratio(sample, wrapper), wrapper, len(growths))
+
+
+def _median_error(growths: Sequence[Growth], wrapper: int) -> float:
+    """Median relative error of the growths under a wrapper and the ratio that goes with it."""
+    ratio = _ratio(growths, wrapper)
+    return median(abs(ratio * g.n_raw + wrapper * g.n_results - g.added) / g.measured for g in growths)
+
+
+def _ratio(growths: Sequence[Growth], wrapper: int) -> float:
+    """The weighted median ratio, given what a tool result weighs beside its text."""
+    samples = [((g.added - wrapper * g.n_results) / g.n_raw, g.n_raw) for g in growths if g.n_raw >= MIN_STEP_TOKENS]
     low, high = RATIO_RANGE
-    return Fit(min(high, max(low, _weighted_median(samples))), len(samples))
+    return min(high, max(low, _weighted_median(samples)))
 
 
-def _growth_sample(transcript: Transcript, before: Step, step: Step) -> tuple[float, int] | None:
-    """(ratio, weight) of one growth, or None when it is not clean."""
+def _clean_growth(transcript: Transcript, before: Step, step: Step) -> Growth | None:
+    """The growth between two requests, None when it is not clean."""
     then, now = transcript.requests[before.request].usage, transcript.requests[step.request].usage
     if not then or not now:
         return None
-    growth = now.context - then.context
+    measured = now.context - then.context
     messages = transcript.messages[step.start : step.stop]
     unclean = any(m.attachment or any(b.kind in (Kind.IMAGE, Kind.DOCUMENT) for b in m.leaves()) for m in messages)
-    if growth <= 0 or unclean:
+    if measured <= 0 or unclean:
         return None
-    reply_at = transcript.requests[before.request].message
-    start = step.start
-    if not then.placeholder and reply_at == step.start:
-        growth -= then.output
+    added, start = measured, step.start
+    if not then.placeholder and transcript.requests[before.request].message == step.start:
+        added -= then.output
         start = min(step.stop, start + transcript.requests[before.request].n_messages)
     count = _raw_tokens(transcript, start, step.stop)
-    if count < MIN_STEP_TOKENS or growth <= 0:
+    if not count or added <= 0:
         return None
-    return growth / count, count
+    return Growth(added, count, sum(n_results(m) for m in transcript.messages[start : step.stop]), measured)
+
+
+def n_results(message: Message) -> int:
+    """How many tool results a message holds."""
+    return sum(block.kind is Kind.TOOL_RESULT for block in message.blocks)
 
 
 def _raw_tokens(transcript: Transcript, start: int, stop: int) -> int:

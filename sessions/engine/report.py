@@ -58,6 +58,7 @@ def session_document(weighed: Weighed) -> dict[str, Any]:
         "overhead_tokens": weighed.overhead,
         "overhead_label": weighed.overhead_label.value,
         "ratio": round(weighed.ratio, 4),
+        "result_wrapper_tokens": weighed.wrapper,
         "ratio_label": weighed.ratio_label.value,
         "recorded_compactions": [_compaction(c) for c in transcript.compactions],
         "requests": _requests(weighed),

@@ -150,3 +150,18 @@ def test_unknown_names_and_bad_values_say_what_exists():
         replay(weighed, "none", base="half")
     with pytest.raises(BadParameter, match="takes no number"):
         replay(weighed, "none", summarizer="recorded:5")
+
+
+def test_the_wrapper_of_tool_results_is_fitted():
+    """Every result weighs 14 tokens beside its text here: found, and the ratio is not bent by it."""
+    session = Build(overhead=5_000)
+    session.prompt()
+    for turn in range(30):
+        session.reply(50, f"c{turn}")
+        session.result(f"c{turn}", 40 + 37 * (turn % 11))
+        session.context += 14
+    session.reply()
+    weighed = weigh(session.done())
+    assert (weighed.wrapper, round(weighed.ratio, 2)) == (14, 1.0)
+    assert weighed.tokens[2] == 40 + 14
+    assert [weighed.estimated[r.index] for r in session.requests] == [r.usage.context for r in session.requests]
