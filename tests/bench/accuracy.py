@@ -13,13 +13,15 @@ import statistics
 import sys
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 from sessions.engine.calibrate import Weighed, weigh
 from sessions.engine.errors import EngineError
 from sessions.engine.reading import read_transcripts
-from sessions.engine.types import Request, Transcript
 from tests.samples import find_samples
+
+if TYPE_CHECKING:
+    from sessions.engine.types import Request, Transcript
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "benchmarks" / "accuracy.md"
@@ -129,8 +131,9 @@ def _report(rows: list[Row]) -> str:
     lines = [
         "# Accuracy of estimated tokens",
         "",
-        "Made by `python -m tests.bench accuracy` over the shared samples: calibrated on the first third of the measured requests,",
-        "tested on the rest, whose input-side usage is taken out first. Errors in per cent of what the provider measured.",
+        "Made by `python -m tests.bench accuracy` over the shared samples: calibrated on the first third of the measured",
+        "requests, tested on the rest, whose input-side usage is taken out first. Errors in per cent of what the",
+        "provider measured.",
         "Targets: " + ", ".join(f"{name} ≤ {value:g} %" for name, value in TARGETS.items()) + ".",
         "",
         "| " + " | ".join(head) + " |",
