@@ -13,7 +13,7 @@ import statistics
 import sys
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple, TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.calibrate import Weighed, weigh
 from sessions.engine.errors import EngineError
@@ -131,8 +131,8 @@ def _report(rows: list[Row]) -> str:
     lines = [
         "# Accuracy of estimated tokens",
         "",
-        "Made by `python -m tests.bench accuracy` over the shared samples: calibrated on the first third of the measured",
-        "requests, tested on the rest, whose input-side usage is taken out first. Errors in per cent of what the",
+        "Made by `python -m tests.bench accuracy` over the shared samples: calibrated on the first third of the",
+        "measured requests, tested on the rest, whose input-side usage is taken out first. Errors in per cent of what the",
         "provider measured.",
         "Targets: " + ", ".join(f"{name} ≤ {value:g} %" for name, value in TARGETS.items()) + ".",
         "",
