@@ -201,15 +201,19 @@ def _pair_path(path: Path) -> Path:
 
 
 def _spread_key(value: Any, origin: Origin) -> str:
-    if isinstance(value, dict) and isinstance(value.get("key"), str) and "value" in value:
+    if _is_pair(value):
         return value["key"] if SPREAD.match(value["key"]) else ""
     last = origin.path[-1] if origin.path else ""
     return last if isinstance(last, str) and SPREAD.match(last) else ""
 
 
+def _is_pair(value: Any) -> bool:
+    """An OTLP attribute: a key and its value, which a broken file may lack."""
+    return isinstance(value, dict) and isinstance(value.get("key"), str) and value.keys() <= {"key", "value"}
+
+
 def _pair_value(value: Any) -> Any:
-    paired = isinstance(value, dict) and "key" in value and "value" in value
-    return plain(value["value"]) if paired else value
+    return plain(value.get("value")) if _is_pair(value) else value
 
 
 def _put(nested: dict[str, Any], keys: Sequence[str], value: Any) -> None:
