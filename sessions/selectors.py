@@ -249,7 +249,7 @@ def message_contents(session: Session, index: int) -> tuple[Content, ...]:
     from sessions.engine.reading import read_contents
 
     message = load_weighed(session.pk).transcript.messages[index]
-    with storage.open_blob(session.upload.sha256) as file:
+    with storage.open_blob(session.blob) as file:
         return read_contents(file, session.format, message)
 
 
