@@ -21,6 +21,7 @@ from sessions.engine import limits
 from sessions.engine.errors import UnreadableInput
 
 if TYPE_CHECKING:
+    import io
     from collections.abc import Callable, Iterator
 
 ZIP, TAR, GZIP = "zip", "tar", "gzip"
@@ -116,16 +117,26 @@ def unpack(
     read = {ZIP: _zip, TAR: _tar, GZIP: _gzip}[packing(file)]
     file.seek(0)
     for member in read(file, name, budget):
-        inner = packing(member.file) if member.file is not None else ""
-        if member.file is None or not inner or is_whole(member.file):
-            yield member
-        elif level >= limits.MAX_UPLOAD_NESTING:
-            reason = f"{NAMES[inner]} nested more than {limits.MAX_UPLOAD_NESTING} level deep: not opened"
-            yield Member(member.name, member.n_bytes, problem=reason)
-        else:
-            yield from _inside(member, is_whole, budget, level + 1)
-        if member.file is not None:
-            member.file.close()
+        try:
+            yield from _opened(member, is_whole, budget, level)
+        finally:
+            if member.file is not None:
+                member.file.close()
+
+
+def _opened(member: Member, is_whole: Callable[[BinaryIO], bool], budget: Budget, level: int) -> Iterator[Member]:
+    """The member itself, or what is in it where it is an archive."""
+    inner = packing(member.file) if member.file is not None else ""
+    whole = member.file is None or not inner or is_whole(member.file)
+    if member.file is not None:
+        member.file.seek(0)
+    if whole:
+        yield member
+    elif level >= limits.MAX_UPLOAD_NESTING:
+        reason = f"{NAMES[inner]} nested more than {limits.MAX_UPLOAD_NESTING} level deep: not opened"
+        yield Member(member.name, member.n_bytes, problem=reason)
+    else:
+        yield from _inside(member, is_whole, budget, level + 1)
 
 
 def _inside(member: Member, is_whole: Callable[[BinaryIO], bool], budget: Budget, level: int) -> Iterator[Member]:
@@ -204,12 +215,12 @@ def _zip(file: BinaryIO, name: str, budget: Budget) -> Iterator[Member]:
 
 def _gzip(file: BinaryIO, name: str, budget: Budget) -> Iterator[Member]:
     try:
-        with gzip.GzipFile(fileobj=file) as packed:
+        with gzip.GzipFile(fileobj=file, mode="rb") as packed:
             is_tar = packed.read(512)[257:262] == b"ustar"
     except _BROKEN as error:
         raise UnreadableInput(f"a broken gzip file: {error}", next_step="Download or copy it again") from error
     file.seek(0)
-    with gzip.GzipFile(fileobj=file) as packed:
+    with gzip.GzipFile(fileobj=file, mode="rb") as packed:
         if is_tar:
             yield from _tar(cast("BinaryIO", packed), name, budget)
             return
@@ -271,7 +282,8 @@ def _copied(packed: BinaryIO, budget: Budget | None, stream: _Stream | None = No
     spool = cast("BinaryIO", tempfile.SpooledTemporaryFile(SPOOL_BYTES))  # noqa: SIM115  the caller closes it
     problem = ""
     try:
-        while chunk := packed.read(CHUNK_BYTES):
+        # read1 gives what it has: a larger read would lose what came before the cut.
+        while chunk := cast("io.BufferedReader", packed).read1(CHUNK_BYTES):
             if budget is not None:
                 budget.take(len(chunk))
             if stream is not None:
