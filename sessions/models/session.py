@@ -179,6 +179,11 @@ class Session(models.Model):
         """The sha256 of the blob that its messages' text is read from."""
         return self.text_sha256 or self.upload.sha256
 
+    @property
+    def filename(self) -> str:
+        """The name of the file it was read from, without folders."""
+        return self.member.rpartition("/")[2] or self.upload.filename
+
 
 class SessionFacts(models.Model):
     """Everything but the text of one session: ``packed`` is ``engine.pack.pack(transcript)``."""

@@ -66,6 +66,7 @@ def test_the_document_is_the_contract(ctxweb: Any, tmp_path: Path) -> None:
         "sessions": [stored.pk],
         "skipped": 1,
         "error": None,
+        "members": [],
     }
     assert second == {**first, "file": str(copy), "status": "duplicate"}
     assert (third["status"], third["format"], third["sessions"], third["skipped"]) == ("failed", None, [], 0)
