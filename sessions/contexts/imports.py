@@ -39,6 +39,7 @@ class MemberRow:
     member: Member
     words: str
     badge: str
+    error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ def _member_row(member: Member) -> MemberRow:
     status = MemberStatus(member.status)
     cut = status is MemberStatus.READ and member.error
     badge = "badge-warn" if cut or member.n_skipped else BADGES.get(status, "")
-    return MemberRow(member, WORDS[status], badge)
+    return MemberRow(member, WORDS[status], badge, member.error.removeprefix(f"{WORDS[MemberStatus.OTHER]}: "))
 
 
 def _member_document(member: Member) -> dict[str, Any]:

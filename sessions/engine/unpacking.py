@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ZIP, TAR, GZIP = "zip", "tar", "gzip"
-NAMES = {ZIP: "a zip archive", TAR: "a tar archive", GZIP: "a gzip file"}
+NAMES = {ZIP: "a zip archive", TAR: "a tar archive", GZIP: "a gzip archive"}
 CHUNK_BYTES = 1 << 20
 SPOOL_BYTES = 8 << 20
 NAME_CHARS = 500

@@ -138,7 +138,7 @@ class _Gathered:
         if not read:
             raise NothingInside(_nothing(kind, n_files, self.members), self.members)
         formats = {row.format for row in read}
-        reason = f"{kind} of {n_files}, {len(read):,} of them transcripts"
+        reason = f"its members: {kind} of {n_files}, {len(read):,} of them transcripts"
         return Outcome(
             formats.pop() if len(formats) == 1 else MIXED,
             reason, self.packed, self.skipped, fates.merged(self.fates), tuple(self.warnings), self.members,

@@ -183,6 +183,6 @@ def test_a_log_that_is_a_zip_is_its_own_format() -> None:
 
 @pytest.mark.parametrize("data", [zipped({"a.jsonl": A}), tarred({"a.jsonl": A}), gzip.compress(A)])
 def test_reading_one_as_a_file_says_what_to_do(data: bytes) -> None:
-    with pytest.raises(NotATranscript, match=r"archive|gzip file") as caught:
+    with pytest.raises(NotATranscript, match="archive") as caught:
         read_transcripts(io.BytesIO(data), "a")
     assert "ctxweb ingest" in caught.value.next_step or "inspect:" in caught.value.next_step
