@@ -191,7 +191,8 @@ def session_json(request: HttpRequest, session_id: str) -> JsonResponse:
     found = session_or_404(session_id)
     transcript = selectors.load_weighed(found.pk).transcript
     skipped = tuple(Skipped(*row) for row in found.upload.skipped)
-    document = report.inspect_document(Parsed(found.format, (transcript,), skipped, found.upload.reason))
+    fates = () if found.member else imports.fates_of(found.upload)  # an archive's fates are not those of one file
+    document = report.inspect_document(Parsed(found.format, (transcript,), skipped, found.upload.reason, fates=fates))
     return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
 
 
