@@ -26,7 +26,8 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 def formats() -> str:
     """Every registered format."""
-    return table(["format", "what it is"], [[f"`{f.name}`", f.label] for f in plugins("formats").values()])
+    rows = [[f"`{f.name}`", f.label, f.source] for f in plugins("formats").values()]
+    return table(["format", "what it is", "files it reads"], rows)
 
 
 def policies() -> str:

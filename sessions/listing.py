@@ -75,9 +75,7 @@ COLUMNS = (
 def format_label(name: str) -> str:
     """The format's own name for screens: "Claude Code" for claude_code."""
     plugin = registry.plugins("formats").get(name)
-    if plugin is None:
-        return name.replace("_", " ")
-    return str(plugin.label).partition(" (")[0].removesuffix(" session")
+    return name.replace("_", " ") if plugin is None else str(plugin.label)
 
 
 def choices(state: LibraryState) -> tuple[Choice, ...]:

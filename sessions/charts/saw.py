@@ -212,20 +212,16 @@ def _words(data: Saw, last: int, top: float) -> list[Figure]:
         if max((v or 0 for v in data.recorded), default=0) > top:
             says = f"recorded and {says}"
         cut = next((at for at, value in enumerate(data.without) if (value or 0) > top), over)
-        left = cut > 0.5 * last
-        corner: Figure = {
-            "at": "right middle" if left else "left middle",
-            "shift": (-8 if left else 6, 0),
-            "role": QUIET,
-        }
-        words.append(note(says, over if left else cut, (data.window + top) / 2, width="wide", **corner))
+        # At the band's left edge while the line is still under it, else behind the place where the line left the plot.
+        corner: Figure = {"at": "left middle", "shift": (6, 0), "role": QUIET}
+        words.append(note(says, 0 if cut > 0.5 * last else cut, (data.window + top) / 2, width="wide", **corner))
     return words + _tooth_words(data, last, top)
 
 
 def _tooth_words(data: Saw, last: int, top: float) -> list[Figure]:
     """Numbered squares at the events, what each freed beside its fall; crowded ones lose first the words."""
     at = [float(tooth.request) for tooth in data.teeth]
-    squares, freed = spaced(at, last + 1, 0.022), spaced(at, last + 1, 0.09)
+    squares, freed = spaced(at, last + 1, 0.022), spaced(at, last + 1, 0.12)
     words = []
     for tooth, square, words_fit in zip(data.teeth, squares, freed, strict=True):
         if square or tooth.chosen:
@@ -243,10 +239,10 @@ def _tooth_words(data: Saw, last: int, top: float) -> list[Figure]:
             where: Figure = {"at": "center bottom", "shift": (0, 6), "size": 11, "role": role, "weight": 600}
             words.append(note(number, tooth.request, tooth.before, **where, **box, **tag, align="center"))
         if words_fit and tooth.before - tooth.after > 0.15 * top:
-            middle = tooth.after + (tooth.before - tooth.after) * 0.37
-            side = ("right middle", -6) if tooth.request > 0.9 * last else ("left middle", 6)
-            place: Figure = {"at": side[0], "shift": (side[1], 0), "role": "@chart-line", "size": 11, "width": "wide"}
-            words.append(note(figures.signed(tooth.after - tooth.before), tooth.request, middle, **place))
+            # Under the foot of the fall, inside the area: no line ever runs there.
+            side = ("right top", -4) if tooth.request > 0.93 * last else ("left top", 2)
+            place: Figure = {"at": side[0], "shift": (side[1], -3), "role": "@chart-line", "size": 11, "width": "wide"}
+            words.append(note(figures.signed(tooth.after - tooth.before), tooth.request, tooth.after, **place))
     return words
 
 

@@ -14,7 +14,6 @@ from sessions.charts.marks import figure_json
 from sessions.charts.pressure import KINDS, pressure_figure
 from sessions.charts.scale import bytes_per_token
 from sessions.engine import registry
-from sessions.engine.series import recorded_series
 from sessions.engine.types import Kind, Label
 
 if TYPE_CHECKING:
@@ -180,7 +179,7 @@ def build(weighed: Weighed) -> Overview:
     """The arrays of a weighed session."""
     messages = weighed.transcript.messages
     wire = registry.get("estimators", "wire_bytes")
-    series = recorded_series(weighed)
+    series = weighed.recorded
     contexts = {}
     for step, tokens, label in zip(weighed.steps, series.context, series.labels, strict=True):
         reply = weighed.transcript.requests[step.request].message

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.estimators._images import document_tokens, image_tokens
 from sessions.engine.growth import Step, contexts, find_flagged, fit_ratio, steps_of, training_requests
 from sessions.engine.model_info import ModelInfo, model_info
+from sessions.engine.series import Recorded, left_out, recorded_series
 from sessions.engine.sizes import message_size
 from sessions.engine.types import Kind, Label, Role
 
@@ -100,6 +101,16 @@ class Weighed:
                 message_size(m, estimator, self.model) for m in self.transcript.messages
             ]
         return self._size_cache[estimator.name]
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        """The recorded context as a series, and what each step of it weighs."""
+        return recorded_series(self)
+
+    @cached_property
+    def left_out(self) -> frozenset[int]:
+        """Indices of the messages that a full replay leaves out: what a recorded compaction made."""
+        return left_out(self)
 
     @cached_property
     def target_uses(self) -> dict[str, list[tuple[int, str]]]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 HEAD_LINES = 64
 PROGRESS_BYTES = 1024 * 1024
+PIECE_BYTES = 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n\0"
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
@@ -287,27 +288,32 @@ class Source:
         return self.size - end <= limits.HEAD_BYTES and not self.file.read().strip(_BLANK)
 
     def _lines(self) -> Iterator[Line]:
-        offset, number = 0, 0
+        """Lines, cut from large pieces: each read of the file gives up the interpreter lock, and getting it back from
+        threads that count tokens costs more than the read.
+        """
+        offset, number, held = 0, 0, 0
+        parts: list[bytes] = []
         self.file.seek(0)
-        while data := self.file.readline(limits.MAX_LINE_BYTES + 1):
-            number += 1
-            n_read = len(data)
-            if n_read > limits.MAX_LINE_BYTES and not data.endswith(b"\n"):
-                del data
-                n_read, n_newline = self._skip(n_read)
-                yield Line(number, offset, n_read - n_newline, None)
-            else:
-                body = data.rstrip(b"\r\n")
-                yield Line(number, offset, len(body), body)
-            offset += n_read
+        while piece := self.file.read(PIECE_BYTES):
+            start = 0
+            while (end := piece.find(b"\n", start)) >= 0:
+                number += 1
+                length = held + end - start
+                yield _line(number, offset, length, parts, piece[start:end])
+                parts, held, start = [], 0, end + 1
+                offset += length + 1
+            held += len(piece) - start
+            parts = [*parts, piece[start:]] if held <= limits.MAX_LINE_BYTES else []
+        if held:
+            yield _line(number + 1, offset, held, parts, b"")
 
-    def _skip(self, n_read: int) -> tuple[int, int]:
-        """Read on to the end of the line in pieces: bytes of the whole line, and how many of them are its newline."""
-        while data := self.file.readline(PROGRESS_BYTES):
-            n_read += len(data)
-            if data.endswith(b"\n"):
-                return n_read, 1
-        return n_read, 0
+
+def _line(number: int, offset: int, length: int, parts: list[bytes], end: bytes) -> Line:
+    """A line of ``length`` bytes, its newline left out, from the pieces it was read in; too long a one has no data."""
+    if length > limits.MAX_LINE_BYTES:
+        return Line(number, offset, length, None)
+    body = (b"".join([*parts, end]) if parts else end).rstrip(b"\r\n")
+    return Line(number, offset, len(body), body)
 
 
 def _value(line: Line) -> Any:

@@ -13,7 +13,7 @@ from sessions.engine.context import Context, common_prefix, message_items
 from sessions.engine.errors import BadParameter
 from sessions.engine.events import Event, make_event
 from sessions.engine.policy import Gate, Item, LastUsage, Policy, State, View
-from sessions.engine.series import Recorded, left_out, recorded_series, weak_label
+from sessions.engine.series import weak_label
 from sessions.engine.summaries import Summaries
 from sessions.engine.types import Label, Role
 
@@ -112,8 +112,8 @@ class _Walk:
         self.window = window or weighed.window or DEFAULT_WINDOW
         self.window_source = "given" if window else weighed.window_source
         self.items = message_items(weighed, estimator)
-        self.left_out = left_out(weighed) if base == "full" else frozenset()
-        self.series: Recorded = recorded_series(weighed)
+        self.left_out = weighed.left_out if base == "full" else frozenset()
+        self.series = weighed.recorded
         self.context = Context(list(self.series.weights), [0] * len(weighed.steps), [])
         self.state = State()
         n = len(weighed.transcript.requests)

@@ -68,15 +68,20 @@ def session_document(weighed: Weighed) -> dict[str, Any]:
 
 
 def usage_totals(transcript: Transcript) -> dict[str, int] | None:
-    """Provider-reported tokens of all requests, each counted once; None where the transcript reports none."""
+    """Provider-reported tokens of all requests, each counted once; None where the transcript reports none.
+
+    ``reasoning`` is part of ``output`` and there only where any was reported.
+    """
     usages = [r.usage for r in transcript.requests if r.usage]
     if not usages:
         return None
+    reasoning = sum(u.reasoning for u in usages)
     return {
         "input": sum(u.input for u in usages),
         "cache_read": sum(u.cache_read for u in usages),
         "cache_write": sum(u.cache_write for u in usages),
         "output": sum(u.output for u in usages),
+        **({"reasoning": reasoning} if reasoning else {}),
     }
 
 

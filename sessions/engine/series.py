@@ -68,8 +68,7 @@ def left_out(weighed: Weighed) -> frozenset[int]:
 
 def original_tokens(weighed: Weighed, start: int, stop: int) -> int:
     """Tokens of the messages ``start`` to ``stop`` that a full replay keeps."""
-    made = left_out(weighed)
-    return sum(weighed.tokens[i] for i in range(start, stop) if i not in made)
+    return sum(weighed.tokens[i] for i in range(start, stop) if i not in weighed.left_out)
 
 
 def _estimated_growth(weighed: Weighed, k: int) -> int:

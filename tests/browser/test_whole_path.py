@@ -46,7 +46,8 @@ def test_the_whole_path(visit, transcript):
     page.get_by_role("link", name="Replay", exact=True).click()
     page.wait_for_selector("#saw .main-svg")
     page.select_option("select[name=policy]", "sliding_window")
-    page.wait_for_function("document.querySelector('select[name=policy]').value === 'sliding_window'")
+    page.wait_for_selector("#f-trigger")  # the form is the new policy's
+    page.wait_for_load_state("networkidle")
     page.fill("#f-window", "40000")
     page.wait_for_selector("tr[data-event]")
     before = page.locator("tr[data-event]").count()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts"
 FORMATS = sorted(registry.plugins("formats"))
 FILES = [(name, path) for name in FORMATS for path in sorted((FIXTURES / name).glob("*"))]
+LABEL_CHARS = 20  # what a narrow column of a table has room for
 IDS = [f"{name}/{path.name}" for name, path in FILES]
 
 
@@ -40,8 +41,12 @@ def measured(contents: tuple[Content, ...]) -> tuple[Block, ...]:
 def test_every_format_has_fixtures_and_says_what_it_is(name: str) -> None:
     plugin = registry.get("formats", name)
     assert any(name == of for of, _ in FILES), f"tests/fixtures/transcripts/{name} holds no file"
-    assert plugin.label
+    assert 0 < len(plugin.label) <= LABEL_CHARS
     assert plugin.source
+
+
+def test_no_two_formats_look_the_same_in_a_table() -> None:
+    assert len({plugin.label for plugin in registry.plugins("formats").values()}) == len(FORMATS)
 
 
 @pytest.mark.parametrize(("name", "path"), FILES, ids=IDS)

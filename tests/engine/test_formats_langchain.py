@@ -35,6 +35,7 @@ def test_messages_to_dict() -> None:
     assert first.usage
     assert second.usage
     assert (first.usage.input, first.usage.cache_read, first.usage.cache_write) == (150, 300, 50)
+    assert (first.usage.output, first.usage.reasoning) == (20, 12)
     assert (first.usage.context, first.response_id, first.model) == (500, "msg_1", "claude-sonnet-4-5")
     assert (second.usage.input, second.usage.cache_read, second.usage.output) == (50, 40, 5)
 

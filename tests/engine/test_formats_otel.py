@@ -51,6 +51,7 @@ def test_openinference_messages_are_put_together_from_dotted_keys() -> None:
         ("assistant", ["text"]),
     ]
     assert [r.usage.context if r.usage else None for r in session.requests] == [50, 70]
+    assert [r.usage.reasoning if r.usage else None for r in session.requests] == [3, 0]
     assert len(session.messages[1].origins) == 5
     with path.open("rb") as file:
         (call,) = read_contents(file, "otel", session.messages[2])

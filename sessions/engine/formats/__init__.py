@@ -30,7 +30,10 @@ class Sniff:
 
 
 class Format(Protocol):
-    """A transcript format: knows its own files, parses them, and finds a message's text again."""
+    """A transcript format: knows its own files, parses them, and finds a message's text again.
+
+    ``label`` is its short name for screens, at most 20 characters; ``source`` says which files of which tool it reads.
+    """
 
     name: str
     label: str

@@ -6,11 +6,11 @@ Knows Messages API blocks, Chat Completions and Responses parts, OpenTelemetry G
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import _anthropic_blocks as anthropic
 from sessions.engine.formats._anthropic_blocks import target_of, text_of
+from sessions.engine.formats._media_links import media_link
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Role
 
@@ -25,7 +25,6 @@ ROLES = {
 }  # fmt: skip
 RESULT_ROLES = frozenset({"tool", "function"})
 MAX_ARGUMENT_CHARS = 100_000
-_DATA_URI = re.compile(r"data:([\w.+-]*/?[\w.+-]*)(?:;[\w=.+-]*)*?;base64,", re.IGNORECASE)
 
 
 def role_of(message: Any) -> Role:
@@ -109,14 +108,6 @@ def result_of(call_id: str, said: tuple[Content, ...], *, is_error: bool = False
     return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=is_error, parts=said)
 
 
-def link_content(link: str, media_type: str = "", kind: Kind = Kind.IMAGE) -> Content:
-    """An image or document by its address: a data URI is taken apart, anything else stays a link."""
-    match = _DATA_URI.match(link[:200])
-    if not match:
-        return Content(kind, media_type=media_type, url=link)
-    return Content(kind, media_type=media_type or match[1], data=link[match.end() :])
-
-
 def _value(arguments: Any) -> Any:
     if not isinstance(arguments, str) or len(arguments) > MAX_ARGUMENT_CHARS or not arguments.startswith("{"):
         return arguments
@@ -143,7 +134,7 @@ def _thinking(part: Part) -> Content | None:
 def _image_link(part: Part) -> Content | None:
     held = part.get("image_url")
     link = text_of(held.get("url")) if isinstance(held, dict) else text_of(held) or text_of(part.get("file_id"))
-    return link_content(link) if link else None
+    return media_link(link, kind=Kind.IMAGE) if link else None
 
 
 def _image(part: Part) -> Content | None:
@@ -155,7 +146,7 @@ def _image(part: Part) -> Content | None:
     data = text_of(part.get("data")) or text_of(part.get("base64"))
     if data:
         return Content(Kind.IMAGE, media_type=media_type, data=data)
-    return link_content(link, media_type) if link else None
+    return media_link(link, media_type, Kind.IMAGE) if link else None
 
 
 def _call(part: Part) -> Content | None:
@@ -181,7 +172,7 @@ def _link(part: Part) -> Content | None:
     media_type = text_of(part.get("mime_type")) or text_of(part.get("media_type"))
     image = "image" in (text_of(part.get("modality")), text_of(part.get("type")).removesuffix("-url"))
     kind = Kind.IMAGE if image or media_type.startswith("image/") else Kind.DOCUMENT
-    return link_content(link, media_type, kind) if link else None
+    return media_link(link, media_type, kind) if link else None
 
 
 def _file(part: Part) -> Content | None:
@@ -189,7 +180,7 @@ def _file(part: Part) -> Content | None:
     held = part.get("file")
     file = held if isinstance(held, dict) else part
     link = text_of(file.get("file_data")) or text_of(file.get("file_url")) or text_of(file.get("file_id"))
-    return link_content(link, kind=Kind.DOCUMENT) if link else _link(part)
+    return media_link(link, kind=Kind.DOCUMENT) if link else _link(part)
 
 
 _READERS: dict[str, Callable[[Part], Content | None]] = {

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import block_of, opaque, target_of, text_of
-from sessions.engine.formats._counts import count_of, inclusive_usage
-from sessions.engine.formats._pictures import media_link
+from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._values import as_dict, as_list
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from sessions.engine.types import Usage
 
     Entry = Mapping[str, Any]
 
@@ -75,21 +71,6 @@ def chat_parts(content: Any) -> tuple[Content, ...]:
     if isinstance(content, list):
         return tuple(_part(part) for part in content)
     return (_part(content),)
-
-
-def chat_usage(usage: Any) -> Usage | None:
-    """Usage as chat completions report it: prompt tokens include cached ones (formats 5)."""
-    counts = as_dict(usage)
-    details = as_dict(counts.get("prompt_tokens_details"))
-    output = count_of(counts.get("completion_tokens"))
-    reasoning = count_of(as_dict(counts.get("completion_tokens_details")).get("reasoning_tokens"))
-    found = inclusive_usage(
-        count_of(counts.get("prompt_tokens")),
-        output,
-        cache_read=count_of(counts.get("cache_read_input_tokens")) or count_of(details.get("cached_tokens")),
-        cache_write=count_of(counts.get("cache_creation_input_tokens")),
-    )
-    return replace(found, reasoning=min(output, reasoning)) if found else None
 
 
 def _part(part: Any) -> Content:

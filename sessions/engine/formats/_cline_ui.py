@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import text_of
-from sessions.engine.formats._chat_blocks import link_content, tool_use
+from sessions.engine.formats._chat_blocks import tool_use
 from sessions.engine.formats._counts import exclusive_usage, first_count
+from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import as_list
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Origin, Role, Skipped
 
@@ -55,9 +57,9 @@ def ui_contents(value: Any, path: Path) -> tuple[Content, ...]:
     if path[-1] == "request":
         return (Content(Kind.TEXT, text=value if isinstance(value, str) else dumps(value)),)
     if path[-1] == "images":
-        return tuple(link_content(link) for link in value if isinstance(link, str)) if isinstance(value, list) else ()
+        return tuple(media_link(link, kind=Kind.IMAGE) for link in as_list(value) if isinstance(link, str))
     if path[-1] == "screenshot":
-        return (link_content(text_of(value)),)
+        return (media_link(text_of(value), kind=Kind.IMAGE),)
     return tuple(_entry_contents(value)) if isinstance(value, dict) else ()
 
 
@@ -182,13 +184,12 @@ def _entry_contents(entry: Entry) -> Iterator[Content]:
         rest = {key: value for key, value in body.items() if key != "screenshot"}
         yield Content(Kind.TEXT, text=dumps(rest) if body else text)
         if text_of(body.get("screenshot")):
-            yield link_content(body["screenshot"])
+            yield media_link(body["screenshot"], kind=Kind.IMAGE)
     elif text:
         yield Content(Kind.TEXT, text=text)
-    images = entry.get("images")
-    for link in images if isinstance(images, list) else []:
+    for link in as_list(entry.get("images")):
         if isinstance(link, str):
-            yield link_content(link)
+            yield media_link(link, kind=Kind.IMAGE)
 
 
 def _repeats(entry: Entry, entries: Sequence[Any], replied: Sequence[Path]) -> bool:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.fates import AROUND, SYSTEM, Tally
 from sessions.engine.formats._anthropic_blocks import is_prompt, text_of
+from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._openai_items import COMPACTION_TYPES, ITEM_TYPES, item_contents, item_role, item_type
 from sessions.engine.formats._openai_parts import parts_of
-from sessions.engine.formats._openai_usage import count_of, openai_usage
+from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._preview import preview_of, title_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds

@@ -24,17 +24,24 @@ def first_count(counts: Mapping[str, Any], *keys: str) -> int:
     return next((found for key in keys if (found := count_of(counts.get(key)))), 0)
 
 
-def inclusive_usage(sent: int, output: int, *, cache_read: int = 0, cache_write: int = 0) -> Usage | None:
+def inclusive_usage(
+    sent: int, output: int, *, cache_read: int = 0, cache_write: int = 0, reasoning: int = 0
+) -> Usage | None:
     """Usage where ``sent`` includes what the cache read or wrote (formats 1.1); None where nothing was reported.
 
     More cached than sent is no subset: the provider then counted them apart.
     """
     cached = cache_read + cache_write
     fresh = sent - cached if cached <= sent else sent
-    return exclusive_usage(fresh, output, cache_read=cache_read, cache_write=cache_write)
+    return exclusive_usage(fresh, output, cache_read=cache_read, cache_write=cache_write, reasoning=reasoning)
 
 
-def exclusive_usage(fresh: int, output: int, *, cache_read: int = 0, cache_write: int = 0) -> Usage | None:
-    """Usage where ``fresh`` excludes what the cache read or wrote; None where nothing was reported."""
-    found = Usage(input=fresh, cache_read=cache_read, cache_write=cache_write, output=output)
+def exclusive_usage(
+    fresh: int, output: int, *, cache_read: int = 0, cache_write: int = 0, reasoning: int = 0
+) -> Usage | None:
+    """Usage where ``fresh`` excludes what the cache read or wrote; None where nothing was reported.
+
+    ``reasoning`` is part of ``output``: more than that is not believed.
+    """
+    found = Usage(fresh, cache_read, cache_write, output, reasoning=min(reasoning, output))
     return found if found.context or found.output else None

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import opaque, target_of, text_of
-from sessions.engine.formats._openai_usage import count_of
+from sessions.engine.formats._counts import count_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Usage
 

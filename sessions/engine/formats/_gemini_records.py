@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import is_prompt, opaque, text_of
+from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._gemini_parts import SNAPSHOT, call_of, parts_of, result_of, usage_from
-from sessions.engine.formats._openai_usage import count_of
 from sessions.engine.formats._preview import preview_of, title_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
@@ -17,6 +16,7 @@ from sessions.engine.formats._gemini_parts import (
     modalities,
     parts_of,
 )
+from sessions.engine.formats._records import inside
 from sessions.engine.formats._times import seconds
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Role
@@ -97,19 +97,19 @@ def exchanges_of(document: Any, whole: Origin) -> list[Exchange]:
             return [recorded(document, whole)]
         history = _history(document)
         if history and pair_of(document) == (None, None):
-            return [Exchange(list(_parts(document[history], _at(whole, history))), is_log=True)]
+            return [Exchange(list(_parts(document[history], inside(whole, history))), is_log=True)]
         return [_exchange(document, whole)]
     if any(_is_response(item) for item in document):
         return [_streamed(document, whole)]
     pairs = [(n, item) for n, item in enumerate(document) if isinstance(item, dict) and pair_of(item) != (None, None)]
     if pairs:
-        return [_exchange(item, _at(whole, n)) for n, item in pairs]
+        return [_exchange(item, inside(whole, n)) for n, item in pairs]
     return [Exchange(list(_parts(document, whole)), is_log=True)]
 
 
 def recorded(value: Document, origin: Origin) -> Exchange:
     """A recorded call: a reply without its request."""
-    response, at = value["response"], _at(origin, "response")
+    response, at = value["response"], inside(origin, "response")
     if isinstance(response, list):
         return _streamed(response, at)
     exchange = Exchange()
@@ -178,12 +178,12 @@ def _exchange(document: Document, whole: Origin) -> Exchange:
     named = isinstance(document.get("request"), dict) or isinstance(document.get("response"), dict)
     exchange = Exchange()
     if request is not None:
-        at = _at(whole, "request") if named else whole
-        exchange.sent = list(_parts(request["contents"], _at(at, "contents")))
+        at = inside(whole, "request") if named else whole
+        exchange.sent = list(_parts(request["contents"], inside(at, "contents")))
         exchange.model = text_of(request.get("model")).removeprefix("models/")
         exchange.system = tuple(_system(request))
     if response is not None:
-        _take(exchange, response, _at(whole, "response") if named else whole)
+        _take(exchange, response, inside(whole, "response") if named else whole)
     return exchange
 
 
@@ -198,7 +198,9 @@ def _take(exchange: Exchange, response: Document, at: Origin) -> None:
     exchange.reply = []
     if chunk_parts(response):
         content = response["candidates"][0]["content"]
-        exchange.reply = [Part({**content, "role": "model"}, _at(at, "candidates", 0, "content"), exchange.timestamp)]
+        exchange.reply = [
+            Part({**content, "role": "model"}, inside(at, "candidates", 0, "content"), exchange.timestamp)
+        ]
 
 
 def _streamed(chunks: list[Any], at: Origin) -> Exchange:
@@ -223,8 +225,4 @@ def _system(request: Document) -> Iterator[Content]:
 
 def _parts(contents: list[Any], at: Origin) -> Iterator[Part]:
     for position, content in enumerate(contents):
-        yield Part(content, _at(at, position))
-
-
-def _at(origin: Origin, *steps: str | int) -> Origin:
-    return replace(origin, path=(*origin.path, *steps))
+        yield Part(content, inside(at, position))

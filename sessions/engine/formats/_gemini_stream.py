@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import is_prompt, target_of, text_of
+from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._gemini_parts import parts_of, usage_from
-from sessions.engine.formats._openai_usage import count_of
 from sessions.engine.formats._preview import preview_of, title_of
 from sessions.engine.formats._thread import Call, Entry, Thread
 from sessions.engine.formats._times import seconds

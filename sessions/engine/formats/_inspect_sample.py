@@ -6,7 +6,7 @@ A compaction event is a recorded compaction: what the next model event was no lo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import text_of
@@ -139,8 +139,8 @@ def event_usage(event: Mapping[str, Any]) -> Usage | None:
     read, write = count_of(usage.get("input_tokens_cache_read")), count_of(usage.get("input_tokens_cache_write"))
     together = count_of(usage.get("total_tokens")) == fresh + output
     build = inclusive_usage if together else exclusive_usage
-    found = build(fresh, output, cache_read=read, cache_write=write)
-    return replace(found, reasoning=min(output, count_of(usage.get("reasoning_tokens")))) if found else None
+    reasoning = count_of(usage.get("reasoning_tokens"))
+    return build(fresh, output, cache_read=read, cache_write=write, reasoning=reasoning)
 
 
 def _answered(event: Mapping[str, Any]) -> bool:

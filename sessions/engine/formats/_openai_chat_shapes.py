@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
@@ -11,6 +10,7 @@ from sessions.engine.formats._exchanges import Conversation, Exchange, Part, con
 from sessions.engine.formats._openai_chat_messages import CHAT_WIRE, displayed
 from sessions.engine.formats._openai_marks import chat_mark, foreign_key, foreign_turn, message_mark
 from sessions.engine.formats._openai_usage import openai_usage
+from sessions.engine.formats._records import inside
 from sessions.engine.formats._times import seconds
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Skipped
@@ -70,10 +70,10 @@ def exchanges_of(document: Any, whole: Origin) -> list[list[Exchange]]:
         return [[_exchange(document, whole)]]
     trajectories = [(n, t) for n, item in enumerate(document) if (t := _trajectory(item)) is not None]
     if trajectories:
-        return [[_log(messages, _at(whole, n, "traj"))] for n, messages in trajectories]
+        return [[_log(messages, inside(whole, n, "traj"))] for n, messages in trajectories]
     pairs = [(n, item) for n, item in enumerate(document) if isinstance(item, dict) and _pair(item) != (None, None)]
     if pairs:
-        return [[_exchange(item, _at(whole, n)) for n, item in pairs]]
+        return [[_exchange(item, inside(whole, n)) for n, item in pairs]]
     return [[_log(document, whole)]]
 
 
@@ -89,9 +89,9 @@ def line_conversation(
         if isinstance(text, str):
             said = displayed(text)
             # The place in the text is no step of a path; it goes into the message's id.
-            inside = _at(origin, display)
+            place = inside(origin, display)
             logs.append(
-                Exchange([Part({**m, "id": f"L{line.number}.{n}"}, inside) for n, m in enumerate(said)], is_log=True)
+                Exchange([Part({**m, "id": f"L{line.number}.{n}"}, place) for n, m in enumerate(said)], is_log=True)
             )
         elif is_chat_line(value):
             parts.append(Part(value, origin, seconds(value.get("timestamp"))))
@@ -157,17 +157,17 @@ def _choice(response: Document) -> int | None:
 def _exchange(document: Document, whole: Origin) -> Exchange:
     request, response = _pair(document)
     named = isinstance(document.get("request"), dict) or isinstance(document.get("response"), dict)
-    sent_at = _at(whole, "request") if named else whole
-    reply_at = _at(whole, "response") if named else whole
+    sent_at = inside(whole, "request") if named else whole
+    reply_at = inside(whole, "response") if named else whole
     exchange = Exchange()
     if request is not None:
-        exchange.sent = list(_parts(request["messages"], _at(sent_at, "messages")))
+        exchange.sent = list(_parts(request["messages"], inside(sent_at, "messages")))
         exchange.system = tuple(_definitions(request.get("tools")))
         exchange.model = text_of(request.get("model"))
     if response is not None and (number := _choice(response)) is not None:
         message = response["choices"][number]["message"]
         exchange.timestamp = seconds(response.get("created"))
-        exchange.reply = [Part(message, _at(reply_at, "choices", number, "message"), exchange.timestamp)]
+        exchange.reply = [Part(message, inside(reply_at, "choices", number, "message"), exchange.timestamp)]
         exchange.usage = openai_usage(response.get("usage"))
         exchange.model = text_of(response.get("model")) or exchange.model
         exchange.response_id = text_of(response.get("id"))
@@ -180,7 +180,7 @@ def _log(messages: list[Any], at: Origin) -> Exchange:
 
 def _parts(messages: list[Any], at: Origin) -> Iterator[Part]:
     for position, message in enumerate(messages):
-        yield Part(message, _at(at, position))
+        yield Part(message, inside(at, position))
 
 
 def _definitions(tools: Any) -> Iterator[Content]:
@@ -188,7 +188,3 @@ def _definitions(tools: Any) -> Iterator[Content]:
         inner = tool.get("function") if isinstance(tool, dict) else None
         name = text_of(inner.get("name")) if isinstance(inner, dict) else ""
         yield Content(Kind.TEXT, text=dumps(tool), name=name)
-
-
-def _at(origin: Origin, *steps: str | int) -> Origin:
-    return replace(origin, path=(*origin.path, *steps))

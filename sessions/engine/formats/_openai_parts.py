@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import opaque, text_of
-from sessions.engine.formats._data_uri import media_content
+from sessions.engine.formats._media_links import media_link
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind
 
@@ -54,7 +54,7 @@ def _image(part: Mapping[str, Any]) -> Content | None:
     link = part.get("image_url")
     url = text_of(link.get("url")) if isinstance(link, dict) else text_of(link)
     url = url or text_of(part.get("file_id"))
-    return media_content(Kind.IMAGE, url) if url else None
+    return media_link(url, kind=Kind.IMAGE) if url else None
 
 
 def _file(part: Mapping[str, Any]) -> Content | None:
@@ -63,7 +63,7 @@ def _file(part: Mapping[str, Any]) -> Content | None:
     url = text_of(file.get("file_data")) or text_of(file.get("file_url")) or text_of(file.get("file_id"))
     if not url:
         return None
-    found = media_content(Kind.DOCUMENT, url, name=text_of(file.get("filename")))
+    found = media_link(url, "", Kind.DOCUMENT, text_of(file.get("filename")))
     is_image = found.media_type.startswith("image/")
     return Content(Kind.IMAGE, media_type=found.media_type, data=found.data) if is_image else found
 

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sessions.engine.types import Usage
+from sessions.engine.formats._counts import count_of, first_count, inclusive_usage
+from sessions.engine.formats._values import as_dict
+
+if TYPE_CHECKING:
+    from sessions.engine.types import Usage
 
 
 def openai_usage(usage: Any) -> Usage | None:
-    """Usage of a Chat or Responses call or of a Codex ``token_count``; None where absent or all zero.
+    """Usage of a Chat or Responses call, as gateways pass it on too, or of a Codex ``token_count``.
 
-    ``Usage.input`` is what was sent beyond the cached part, so that input and cache_read add up to the context.
+    ``Usage.input`` is what was sent beyond the cached part, so that input and cache add up to the context.  None where
+    absent or all zero.
     """
-    if not isinstance(usage, dict):
-        return None
-    sent = count_of(usage.get("prompt_tokens")) or count_of(usage.get("input_tokens"))
-    output = count_of(usage.get("completion_tokens")) or count_of(usage.get("output_tokens"))
-    inside = _details(usage, "prompt_tokens_details") or _details(usage, "input_tokens_details")
-    outside = _details(usage, "completion_tokens_details") or _details(usage, "output_tokens_details")
-    cached = count_of(inside.get("cached_tokens")) or count_of(usage.get("cached_input_tokens"))
-    cached = min(cached, sent)
-    reasoning = count_of(outside.get("reasoning_tokens")) or count_of(usage.get("reasoning_output_tokens"))
-    if not sent and not output:
-        return None
-    return Usage(sent - cached, cache_read=cached, output=output, reasoning=min(reasoning, output))
-
-
-def count_of(value: Any) -> int:
-    """A count of tokens: ``value`` if it is a positive whole number, else 0."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
-
-
-def _details(usage: dict[str, Any], key: str) -> dict[str, Any]:
-    found = usage.get(key)
-    return found if isinstance(found, dict) else {}
+    counts = as_dict(usage)
+    inside = as_dict(counts.get("prompt_tokens_details")) or as_dict(counts.get("input_tokens_details"))
+    outside = as_dict(counts.get("completion_tokens_details")) or as_dict(counts.get("output_tokens_details"))
+    return inclusive_usage(
+        first_count(counts, "prompt_tokens", "input_tokens"),
+        first_count(counts, "completion_tokens", "output_tokens"),
+        cache_read=first_count(counts, "cache_read_input_tokens", "cached_input_tokens")
+        or count_of(inside.get("cached_tokens")),
+        cache_write=count_of(counts.get("cache_creation_input_tokens")),
+        reasoning=count_of(outside.get("reasoning_tokens")) or count_of(counts.get("reasoning_output_tokens")),
+    )

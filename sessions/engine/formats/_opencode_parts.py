@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import opaque, text_of
 from sessions.engine.formats._chat_entries import call_of, result_of
-from sessions.engine.formats._pictures import media_link
+from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._values import as_dict, as_list
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind

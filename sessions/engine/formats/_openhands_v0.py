@@ -6,12 +6,11 @@ first action of a response repeats the response's text.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import target_of, text_of
-from sessions.engine.formats._counts import count_of, inclusive_usage
-from sessions.engine.formats._pictures import media_link
+from sessions.engine.formats._media_links import media_link
+from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._values import as_dict, as_list
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Role
@@ -72,17 +71,7 @@ def response_of(event: Event) -> Event:
 
 def response_usage(response: Event) -> Usage | None:
     """Usage of one call; prompt tokens include cached ones, whose counts stand in either provider's field."""
-    usage = as_dict(response.get("usage"))
-    details = as_dict(usage.get("prompt_tokens_details"))
-    output = count_of(usage.get("completion_tokens"))
-    reasoning = count_of(as_dict(usage.get("completion_tokens_details")).get("reasoning_tokens"))
-    found = inclusive_usage(
-        count_of(usage.get("prompt_tokens")),
-        output,
-        cache_read=count_of(usage.get("cache_read_input_tokens")) or count_of(details.get("cached_tokens")),
-        cache_write=count_of(usage.get("cache_creation_input_tokens")),
-    )
-    return replace(found, reasoning=min(output, reasoning)) if found else None
+    return openai_usage(response.get("usage"))
 
 
 def forgotten_ids(event: Event) -> set[str]:

@@ -14,6 +14,7 @@ from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._records import inside
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._traces import decoded
+from sessions.engine.formats._values import as_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -134,14 +135,10 @@ def _depth(prefix: str) -> int:
 
 def _scopes(record: Mapping[str, Any]) -> Iterator[tuple[list[Any], Path]]:
     for key, scope_key in (("resourceSpans", "scopeSpans"), ("resource_spans", "scope_spans")):
-        for n_resource, resource in enumerate(_list(record.get(key))):
-            for n_scope, scope in enumerate(_list(resource.get(scope_key) if isinstance(resource, dict) else None)):
+        for n_resource, resource in enumerate(as_list(record.get(key))):
+            for n_scope, scope in enumerate(as_list(resource.get(scope_key) if isinstance(resource, dict) else None)):
                 spans = scope.get("spans") if isinstance(scope, dict) else None
-                yield _list(spans), (key, n_resource, scope_key, n_scope, "spans")
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+                yield as_list(spans), (key, n_resource, scope_key, n_scope, "spans")
 
 
 def _span(value: Mapping[str, Any], origin: Origin) -> Span:

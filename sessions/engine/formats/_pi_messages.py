@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import opaque, target_of, text_of
-from sessions.engine.formats._openai_usage import count_of
+from sessions.engine.formats._counts import count_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Role, Usage
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import is_prompt, text_of
-from sessions.engine.formats._openai_usage import count_of
+from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._pi_messages import ROLES, pi_contents, pi_usage
 from sessions.engine.formats._preview import preview_of, title_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread

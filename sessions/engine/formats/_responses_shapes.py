@@ -17,6 +17,7 @@ from sessions.engine.formats._openai_items import (
 )
 from sessions.engine.formats._openai_marks import foreign_turn
 from sessions.engine.formats._openai_usage import openai_usage
+from sessions.engine.formats._records import inside
 from sessions.engine.formats._times import seconds
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Role
@@ -73,11 +74,11 @@ def exchanges_of(document: Any, whole: Origin) -> list[Exchange]:
     if isinstance(document, dict):
         items = _items(document)
         if items is not None and _pair(document) == (None, None):
-            return [Exchange(list(_parts(items, _at(whole, "items"))), is_log=True)]
+            return [Exchange(list(_parts(items, inside(whole, "items"))), is_log=True)]
         return [_exchange(document, whole)]
     pairs = [(n, item) for n, item in enumerate(document) if isinstance(item, dict) and _pair(item) != (None, None)]
     if pairs:
-        return [_exchange(item, _at(whole, n)) for n, item in pairs]
+        return [_exchange(item, inside(whole, n)) for n, item in pairs]
     return [Exchange(list(_parts(document, whole)), is_log=True)]
 
 
@@ -94,9 +95,9 @@ def streamed(found: Iterable[tuple[Origin, Document]]) -> list[Exchange]:
             current = Exchange(reply=[])
             exchanges.append(current)
         if kind == "response.output_item.done" and isinstance(event.get("item"), dict):
-            current.reply = [*(current.reply or ()), Part(event["item"], _at(origin, "item"), current.timestamp)]
+            current.reply = [*(current.reply or ()), Part(event["item"], inside(origin, "item"), current.timestamp)]
         elif isinstance(response, dict):
-            _take(current, response, _at(origin, "response"), ended=kind in ENDS)
+            _take(current, response, inside(origin, "response"), ended=kind in ENDS)
     return [exchange for exchange in exchanges if exchange.reply or exchange.usage]
 
 
@@ -110,7 +111,7 @@ def _take(exchange: Exchange, response: Document, at: Origin, *, ended: bool = T
     exchange.system = exchange.system or tuple(_system(response))
     output = response.get("output")
     if ended and isinstance(output, list) and (output or not exchange.reply):
-        exchange.reply = [replace(p, timestamp=exchange.timestamp) for p in _parts(output, _at(at, "output"))]
+        exchange.reply = [replace(p, timestamp=exchange.timestamp) for p in _parts(output, inside(at, "output"))]
 
 
 def _exchange(document: Document, whole: Origin) -> Exchange:
@@ -118,7 +119,7 @@ def _exchange(document: Document, whole: Origin) -> Exchange:
     named = isinstance(document.get("request"), dict) or isinstance(document.get("response"), dict)
     exchange = Exchange()
     if request is not None:
-        at = _at(whole, "request", "input") if named else _at(whole, "input")
+        at = inside(whole, "request", "input") if named else inside(whole, "input")
         sent = request["input"]
         exchange.sent = [Part(sent, at)] if isinstance(sent, str) else list(_parts(sent, at))
         exchange.model = text_of(request.get("model"))
@@ -126,7 +127,7 @@ def _exchange(document: Document, whole: Origin) -> Exchange:
         exchange.system = tuple(_system(request))
         exchange.notes = tuple(_thresholds(request))
     if response is not None:
-        _take(exchange, response, _at(whole, "response") if named else whole)
+        _take(exchange, response, inside(whole, "response") if named else whole)
     return exchange
 
 
@@ -202,8 +203,4 @@ def _is_response(document: Document) -> bool:
 
 def _parts(items: list[Any], at: Origin) -> Iterator[Part]:
     for position, item in enumerate(items):
-        yield Part(item, _at(at, position))
-
-
-def _at(origin: Origin, *steps: str | int) -> Origin:
-    return replace(origin, path=(*origin.path, *steps))
+        yield Part(item, inside(at, position))

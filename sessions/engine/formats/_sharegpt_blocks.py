@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import text_of
-from sessions.engine.formats._chat_blocks import chat_contents, link_content, part_of, result_of, tool_use
+from sessions.engine.formats._chat_blocks import chat_contents, part_of, result_of, tool_use
+from sessions.engine.formats._media_links import media_link
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Role
 
@@ -85,7 +86,7 @@ def _part(part: Any) -> Content:
     if kind == "tool_call":
         found = _calls(value)
         return found[0] if len(found) == 1 else Content(Kind.OPAQUE, text=value, name=kind)
-    return link_content(value) if kind in IMAGE_TYPES and value else part_of(part)
+    return media_link(value, kind=Kind.IMAGE) if kind in IMAGE_TYPES and value else part_of(part)
 
 
 def _with_images(said: Sequence[Content], images: Sequence[Any]) -> tuple[Content, ...]:
@@ -108,4 +109,8 @@ def _image(image: Any) -> Content:
         if text_of(image.get("bytes")):
             return Content(Kind.IMAGE, data=image["bytes"], url=text_of(image.get("path")))
         image = image.get("path") or image.get("url")
-    return link_content(image) if isinstance(image, str) else Content(Kind.OPAQUE, text=dumps(image), name="image")
+    return (
+        media_link(image, kind=Kind.IMAGE)
+        if isinstance(image, str)
+        else Content(Kind.OPAQUE, text=dumps(image), name="image")
+    )

@@ -13,11 +13,12 @@ from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._anthropic_usage import usage_of
 from sessions.engine.formats._calls import Call, Said
 from sessions.engine.formats._chat_blocks import call_of, chat_contents, parts_of, result_of, role_of
-from sessions.engine.formats._counts import first_count, inclusive_usage
 from sessions.engine.formats._events import events_in, response_of
+from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._records import inside
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._traces import decoded, system_of, tools_of
+from sessions.engine.formats._values import as_list
 from sessions.engine.types import Content, Kind, Role
 
 if TYPE_CHECKING:
@@ -132,15 +133,8 @@ def response_usage(response: Body) -> Usage | None:
     usage = response.get("usage")
     if not isinstance(usage, dict):
         return None
-    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
-    cached = first_count(details, "cached_tokens") if isinstance(details, dict) else 0
-    if "prompt_tokens" in usage:
-        sent, made = first_count(usage, "prompt_tokens"), first_count(usage, "completion_tokens")
-        return inclusive_usage(sent, made, cache_read=cached)
-    if "output" in response or "input_tokens_details" in usage:
-        return inclusive_usage(
-            first_count(usage, "input_tokens"), first_count(usage, "output_tokens"), cache_read=cached
-        )
+    if "prompt_tokens" in usage or "output" in response or "input_tokens_details" in usage:
+        return openai_usage(usage)
     return usage_of(usage)
 
 
@@ -168,7 +162,7 @@ def item_contents(item: Any) -> tuple[Content, ...]:
 
 
 def _reasoning(item: Body) -> tuple[Content, ...]:
-    listed = [*_list(item.get("summary")), *_list(item.get("content"))]
+    listed = [*as_list(item.get("summary")), *as_list(item.get("content"))]
     said = "\n".join(text_of(part.get("text")) for part in listed if isinstance(part, dict))
     return (Content(Kind.THINKING, text=said, payload=text_of(item.get("encrypted_content"))),)
 
@@ -189,7 +183,7 @@ def _sent(request: Body, origin: Origin) -> list[Said]:
         return [Said(Role.USER, parts_of(asked), (inside(origin, key),))]
     return [
         Said(_item_role(item), item_contents(item), (inside(origin, key, position),), _id(item))
-        for position, item in enumerate(_list(asked))
+        for position, item in enumerate(as_list(asked))
         if isinstance(item, dict)
     ]
 
@@ -221,10 +215,10 @@ def _streamed(response: Body, origin: Origin) -> list[Said]:
 def _compacted(response: Body) -> int | None:
     """What the server's own compaction took in (0 where it does not say); None where there was none (formats 4)."""
     content = response.get("content")
-    if not any(isinstance(block, dict) and block.get("type") == "compaction" for block in _list(content)):
+    if not any(isinstance(block, dict) and block.get("type") == "compaction" for block in as_list(content)):
         return None
     usage = response.get("usage")
-    steps = _list(usage.get("iterations")) if isinstance(usage, dict) else []
+    steps = as_list(usage.get("iterations")) if isinstance(usage, dict) else []
     spent = [usage_of(step) for step in steps if isinstance(step, dict) and step.get("type") == "compaction"]
     return spent[0].context if spent and spent[0] else 0
 
@@ -262,7 +256,3 @@ def _at(record: Any, path: Path) -> Any:
 
 def _id(item: Any) -> str:
     return text_of(item.get("id")) if isinstance(item, dict) else ""
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

@@ -41,8 +41,8 @@ class AnthropicMessages:
     """The format's entry in the registry."""
 
     name = "anthropic_messages"
-    label = "Anthropic Messages request or response (JSON)"
-    source = "POST /v1/messages"
+    label = "Anthropic Messages"
+    source = "POST /v1/messages: request, response, both, a list of pairs or streamed events"
 
     def sniff(self, head: Head) -> Sniff | None:
         """One document with the API's request or response keys."""

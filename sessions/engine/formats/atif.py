@@ -54,8 +54,8 @@ class Atif:
     """The format's entry in the registry."""
 
     name = "atif"
-    label = "ATIF trajectory (JSON)"
-    source = "Agent Trajectory Interchange Format 1.4 to 1.7"
+    label = "ATIF"
+    source = "Agent Trajectory Interchange Format 1.4 to 1.7 (JSON)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """One document with an ATIF version and steps."""

@@ -14,7 +14,7 @@ from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._chat_entries import call_of
 from sessions.engine.formats._counts import count_of
-from sessions.engine.formats._pictures import media_link
+from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list
@@ -39,8 +39,8 @@ class BrowserUse:
     """The format's entry in the registry."""
 
     name = "browser_use"
-    label = "browser-use agent history (JSON)"
-    source = "browser-use AgentHistoryList.save_to_file"
+    label = "browser-use"
+    source = "browser-use AgentHistoryList.save_to_file (JSON)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document whose history is steps with a model output, a result and a state."""

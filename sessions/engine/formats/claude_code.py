@@ -54,8 +54,8 @@ class ClaudeCode:
     """The format's entry in the registry."""
 
     name = "claude_code"
-    label = "Claude Code session (JSONL)"
-    source = "Files of Claude Code 1.0 to 2.1, ~/.claude/projects"
+    label = "Claude Code"
+    source = "Session files of Claude Code 1.0 to 2.1, ~/.claude/projects (JSONL)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """Lines with a type and the chain's keys."""

@@ -33,7 +33,7 @@ class Cline:
     """The format's entry in the registry."""
 
     name = "cline"
-    label = "Cline or Roo task (JSON)"
+    label = "Cline or Roo"
     source = "api_conversation_history.json, ui_messages.json and session messages files of Cline and Roo"
 
     def sniff(self, head: Head) -> Sniff | None:

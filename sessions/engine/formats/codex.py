@@ -30,8 +30,8 @@ class Codex:
     """The format's entry in the registry."""
 
     name = "codex"
-    label = "Codex CLI rollout (JSONL)"
-    source = "Files of Codex CLI 0.2 to 0.144, ~/.codex/sessions"
+    label = "Codex"
+    source = "Rollouts of Codex CLI 0.2 to 0.144, ~/.codex/sessions (JSONL)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """Lines in Codex's envelope, or bare items after a line that opens a session."""

@@ -30,8 +30,8 @@ class GeminiAPI:
     """The format's entry in the registry."""
 
     name = "gemini_api"
-    label = "Gemini API request, response or contents (JSON)"
-    source = "POST …:generateContent, and checkpoints of Gemini CLI"
+    label = "Gemini API"
+    source = "POST …:generateContent: request, response or contents, and checkpoints of Gemini CLI (JSON)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document with the API's keys, or lines that record calls."""

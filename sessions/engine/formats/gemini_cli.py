@@ -33,8 +33,8 @@ class GeminiCLI:
     """The format's entry in the registry."""
 
     name = "gemini_cli"
-    label = "Gemini CLI session (JSON, JSONL or stream-json)"
-    source = "Files of Gemini CLI 0.1 to 0.61, ~/.gemini/tmp/…/chats, and --output-format stream-json"
+    label = "Gemini CLI"
+    source = "Sessions of Gemini CLI 0.1 to 0.61, ~/.gemini/tmp/…/chats (JSON, JSONL), and --output-format stream-json"
 
     def sniff(self, head: Head) -> Sniff | None:
         """A session document, a log that opens with its metadata, or a run's events."""

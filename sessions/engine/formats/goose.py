@@ -37,7 +37,7 @@ class Goose:
     """The format's entry in the registry."""
 
     name = "goose"
-    label = "goose session (JSON export or JSONL)"
+    label = "goose"
     source = "goose session export --format json; sessions/*.jsonl"
 
     def sniff(self, head: Head) -> Sniff | None:

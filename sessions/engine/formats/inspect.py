@@ -29,8 +29,8 @@ class Inspect:
     """The format's entry in the registry."""
 
     name = "inspect"
-    label = "Inspect AI log (.eval or .json)"
-    source = "inspect_ai logs of versions 2 and 3"
+    label = "Inspect"
+    source = "inspect_ai logs of versions 2 and 3 (.eval or .json)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """An archive with a header and samples, or a document with an evaluation and samples."""

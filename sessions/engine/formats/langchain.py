@@ -14,8 +14,10 @@ from sessions.engine.formats._anthropic_usage import usage_of
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._chat_blocks import ROLES, chat_contents
 from sessions.engine.formats._counts import first_count, inclusive_usage
+from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._records import first_records, inside, records
+from sessions.engine.formats._values import as_dict, as_list
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
@@ -39,8 +41,8 @@ class LangChain:
     """The format's entry in the registry."""
 
     name = "langchain"
-    label = "LangChain message dump (JSON or JSONL)"
-    source = "langchain-core messages_to_dict and dumpd, LangGraph states"
+    label = "LangChain"
+    source = "langchain-core messages_to_dict and dumpd, LangGraph states (JSON or JSONL)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """Messages with a type and data, serialised constructors, or flat messages with LangChain's keys."""
@@ -112,13 +114,9 @@ def _contents(value: Any) -> tuple[Content, ...]:
     more = fields.get("additional_kwargs")
     extra = more if isinstance(more, dict) else {}
     failed = fields.get("invalid_tool_calls")
-    calls = _list(fields.get("tool_calls")) + _list(failed) or _list(extra.get("tool_calls"))
+    calls = as_list(fields.get("tool_calls")) + as_list(failed) or as_list(extra.get("tool_calls"))
     thought = fields.get("reasoning_content") or extra.get("reasoning_content")
     return chat_contents({**fields, "tool_calls": calls, "reasoning_content": thought})
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped]) -> None:
@@ -139,21 +137,18 @@ def _usage(fields: Fields) -> Usage | None:
     """Usage of a reply, from LangChain's own count or from the provider's beside it."""
     counts = fields.get("usage_metadata")
     if isinstance(counts, dict):
-        held = counts.get("input_token_details")
-        details = held if isinstance(held, dict) else {}
+        details = as_dict(counts.get("input_token_details"))
         return inclusive_usage(
             first_count(counts, "input_tokens"),
             first_count(counts, "output_tokens"),
             cache_read=first_count(details, "cache_read"),
             cache_write=first_count(details, "cache_creation"),
+            reasoning=first_count(as_dict(counts.get("output_token_details")), "reasoning"),
         )
     metadata = fields.get("response_metadata")
     counts = metadata.get("token_usage") if isinstance(metadata, dict) else None
     if isinstance(counts, dict):
-        held = counts.get("prompt_tokens_details")
-        cached = first_count(held, "cached_tokens") if isinstance(held, dict) else 0
-        sent, made = first_count(counts, "prompt_tokens"), first_count(counts, "completion_tokens")
-        return inclusive_usage(sent, made, cache_read=cached)
+        return openai_usage(counts)
     return usage_of(metadata.get("usage")) if isinstance(metadata, dict) else None
 
 
@@ -183,7 +178,7 @@ def _conversations(source: Source, skipped: list[Skipped]) -> Iterator[list[Entr
     if isinstance(document, list) and any(isinstance(item, list) for item in document):
         for number, items in enumerate(document):
             place = Origin(1, 0, source.size, (number,))
-            yield [(item, inside(place, position)) for position, item in enumerate(_list(items))]
+            yield [(item, inside(place, position)) for position, item in enumerate(as_list(items))]
         return
     for record, origin in records(source, skipped):
         held = _held(record)

@@ -59,8 +59,8 @@ class Langfuse:
     """The format's entry in the registry."""
 
     name = "langfuse"
-    label = "Langfuse trace export (JSON or JSONL)"
-    source = "Langfuse traces with observations"
+    label = "Langfuse"
+    source = "Langfuse traces with observations, exported (JSON or JSONL)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """A trace with observations, or observations themselves."""

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._anthropic_blocks import text_of
-from sessions.engine.formats._chat_entries import ROLES, chat_usage, contents_of_entry, is_entry
+from sessions.engine.formats._chat_entries import ROLES, contents_of_entry, is_entry
 from sessions.engine.formats._history import History
+from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list
@@ -33,8 +34,8 @@ class MiniSweAgent:
     """The format's entry in the registry."""
 
     name = "mini_swe_agent"
-    label = "mini-swe-agent trajectory (.traj.json)"
-    source = "mini-swe-agent 0.1 and 1.x trajectories"
+    label = "mini-swe-agent"
+    source = "mini-swe-agent 0.1 and 1.x trajectories (.traj.json)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """The trajectory's own name for itself, or a plain list whose replies are fenced shell commands."""
@@ -94,7 +95,7 @@ def _add(history: History, entry: dict[str, Any], origin: Origin) -> None:
             contents,
             [origin],
             response_id=text_of(response.get("id")),
-            usage=chat_usage(response.get("usage")),
+            usage=openai_usage(response.get("usage")),
             model=text_of(response.get("model")),
             timestamp=timestamp,
         )

@@ -39,8 +39,8 @@ class OpenAIChat:
     """The format's entry in the registry."""
 
     name = "openai_chat"
-    label = "OpenAI chat completions (JSON)"
-    source = "POST /v1/chat/completions, and tau-bench's lists of trajectories"
+    label = "OpenAI chat"
+    source = "POST /v1/chat/completions: request, response, both, lists of these, messages; tau-bench's trajectories"
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document with the API's request or response keys, or messages with its keys."""

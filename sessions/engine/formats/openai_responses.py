@@ -34,8 +34,8 @@ class OpenAIResponses:
     """The format's entry in the registry."""
 
     name = "openai_responses"
-    label = "OpenAI Responses (JSON or its event stream)"
-    source = "POST /v1/responses and /v1/responses/compact"
+    label = "OpenAI Responses"
+    source = "POST /v1/responses and /v1/responses/compact: request, response, items or the event stream"
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document with the API's keys, lines that are its items, or its event stream."""

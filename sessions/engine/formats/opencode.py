@@ -7,7 +7,6 @@ call that wrote the summary is a request off the branch.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
@@ -35,8 +34,8 @@ class Opencode:
     """The format's entry in the registry."""
 
     name = "opencode"
-    label = "opencode session export (JSON)"
-    source = "opencode export"
+    label = "opencode"
+    source = "opencode export (JSON)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document with info, and messages that are info and parts."""
@@ -178,8 +177,7 @@ def _usage(tokens: Any) -> Usage | None:
     read, write = count_of(cache.get("read")), count_of(cache.get("write"))
     apart = reasoning and count_of(counts.get("total")) == fresh + output + reasoning + read + write
     whole = output + reasoning if apart else output
-    found = exclusive_usage(fresh, whole, cache_read=read, cache_write=write)
-    return replace(found, reasoning=min(whole, reasoning)) if found else None
+    return exclusive_usage(fresh, whole, cache_read=read, cache_write=write, reasoning=reasoning)
 
 
 FORMAT = Opencode()

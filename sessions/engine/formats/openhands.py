@@ -143,8 +143,8 @@ class OpenHands:
     """The format's entry in the registry."""
 
     name = "openhands"
-    label = "OpenHands events (V0 history or trajectory, V1 SDK; JSON or JSONL)"
-    source = "OpenHands 0.35 evaluation output and software-agent-sdk events"
+    label = "OpenHands"
+    source = "OpenHands 0.35 evaluation output and trajectories, software-agent-sdk events (JSON or JSONL)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """Events, or lines that hold a history of them."""

@@ -38,6 +38,7 @@ WRITE_KEYS = (
     "gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens",
     "llm.token_count.prompt_details.cache_write", "gen_ai.usage.details.cache_write_tokens",
 )  # fmt: skip
+REASONING_KEYS = ("llm.token_count.completion_details.reasoning", "gen_ai.usage.reasoning_tokens")
 MODEL_KEYS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
 MODEL_CALLS = frozenset({"chat", "text_completion", "generate_content", "completion"})
 SYSTEM_KEYS = ("gen_ai.system_instructions", "gen_ai.system.instructions")
@@ -48,8 +49,8 @@ class Otel:
     """The format's entry in the registry."""
 
     name = "otel"
-    label = "OpenTelemetry spans of model calls (OTLP or span list, JSON or JSONL)"
-    source = "OpenTelemetry GenAI semantic conventions, OpenInference"
+    label = "OpenTelemetry"
+    source = "Spans of the GenAI semantic conventions and of OpenInference (OTLP or a span list, JSON or JSONL)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """Spans, of which one is a model call."""
@@ -160,7 +161,11 @@ def _usage(span: Span) -> Usage | None:
         return next((n for key in keys if (n := count_of(span.get(key)))), 0)
 
     return inclusive_usage(
-        count(INPUT_KEYS), count(OUTPUT_KEYS), cache_read=count(READ_KEYS), cache_write=count(WRITE_KEYS)
+        count(INPUT_KEYS),
+        count(OUTPUT_KEYS),
+        cache_read=count(READ_KEYS),
+        cache_write=count(WRITE_KEYS),
+        reasoning=count(REASONING_KEYS),
     )
 
 

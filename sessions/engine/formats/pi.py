@@ -32,8 +32,8 @@ class Pi:
     """The format's entry in the registry."""
 
     name = "pi"
-    label = "pi session (JSONL)"
-    source = "Files of pi, versions 1 and 3, ~/.pi/agent/sessions"
+    label = "pi"
+    source = "Sessions of pi, versions 1 and 3, ~/.pi/agent/sessions (JSONL)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """A session line, or lines of type message whose message has one of pi's roles."""

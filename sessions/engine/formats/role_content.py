@@ -46,8 +46,8 @@ class RoleContent:
     """The format's entry in the registry."""
 
     name = "role_content"
-    label = "One {role, content} per line (JSONL)"
-    source = "learn-claude-code .transcripts/, s06 context compaction"
+    label = "role/content"
+    source = "One {role, content} per line: learn-claude-code .transcripts/, s06 context compaction (JSONL)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """Lines with a role and content, and nothing that another format's lines have."""

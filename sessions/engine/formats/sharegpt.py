@@ -37,8 +37,8 @@ class ShareGpt:
     """The format's entry in the registry."""
 
     name = "sharegpt"
-    label = "ShareGPT or Hugging Face chat set (JSON or JSONL)"
-    source = "ShareGPT conversations, Hugging Face chat records"
+    label = "ShareGPT"
+    source = "ShareGPT conversations, Hugging Face chat records (JSON or JSONL)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """Records with turns of ``from`` and ``value``, or with messages and nothing that a request has."""

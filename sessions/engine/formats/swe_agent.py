@@ -38,8 +38,8 @@ class SweAgent:
     """The format's entry in the registry."""
 
     name = "swe_agent"
-    label = "SWE-agent trajectory (.traj)"
-    source = "SWE-agent 0.6 to 1.1 trajectories and demonstrations"
+    label = "SWE-agent"
+    source = "SWE-agent 0.6 to 1.1 trajectories and demonstrations (.traj)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """One document with a history of agents' entries, or steps of a trajectory."""

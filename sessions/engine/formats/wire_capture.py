@@ -42,8 +42,8 @@ class WireCapture:
     """The format's entry in the registry."""
 
     name = "wire_capture"
-    label = "Wire capture of model calls (JSONL, JSON or HAR)"
-    source = "Proxy logs of Messages, Chat Completions and Responses calls"
+    label = "Wire capture"
+    source = "Proxy logs of Messages, Chat Completions and Responses calls (JSONL, JSON or HAR)"
 
     def sniff(self, head: Head) -> Sniff | None:
         """Several calls, or one inside a proxy's record; a lone request or pair is the provider's own format."""
