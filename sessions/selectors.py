@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from django.db.models import Count, Q, Sum
 
 from sessions.adapters import storage
-from sessions.models import OVERCOUNTED, Flag, Media, MessageRow, ReplayLink, Session, SessionFacts, Upload
+from sessions.models import OVERCOUNTED, Flag, Media, Member, MessageRow, ReplayLink, Session, SessionFacts, Upload
 
 if TYPE_CHECKING:
     import uuid
@@ -249,7 +249,7 @@ def message_contents(session: Session, index: int) -> tuple[Content, ...]:
     from sessions.engine.reading import read_contents
 
     message = load_weighed(session.pk).transcript.messages[index]
-    with storage.open_blob(session.upload.sha256) as file:
+    with storage.open_blob(session.blob) as file:
         return read_contents(file, session.format, message)
 
 
@@ -268,6 +268,21 @@ def upload_status(ids: Iterable[uuid.UUID]) -> tuple[Upload, ...]:
     wanted = list(dict.fromkeys(ids))
     found = {upload.pk: upload for upload in Upload.objects.with_ids(wanted)}
     return tuple(found[pk] for pk in wanted if pk in found)
+
+
+def get_upload(upload_id: uuid.UUID) -> Upload:
+    """One upload; raises Upload.DoesNotExist."""
+    return Upload.objects.get(pk=upload_id)
+
+
+def upload_members(upload: Upload) -> tuple[Member, ...]:
+    """The files of an uploaded archive in its order; none for an upload that is a single file."""
+    return tuple(upload.members.order_by("position"))
+
+
+def upload_sessions(upload: Upload) -> tuple[Session, ...]:
+    """The sessions of an upload in file order, their parents loaded: one query."""
+    return tuple(upload.sessions.select_related("parent").order_by("position"))
 
 
 def unfinished_uploads() -> tuple[Upload, ...]:

@@ -11,6 +11,7 @@ from sessions import figures
 from sessions.engine.errors import UnknownName
 from sessions.engine.registry import get
 from sessions.models import State
+from sessions.services.archives import MIXED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,13 +68,13 @@ def status_url(uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]] = (
 
 def _row(upload: Upload) -> UploadRow:
     if upload.status == State.FAILED:
-        return _shown(upload, "failed", "badge-danger", upload.error, (_download(upload),))
+        return _shown(upload, "failed", "badge-danger", upload.error, (_report(upload), _download(upload)))
     if not upload.finished:
         return _reading_row(upload)
     state, badge = ("new", "badge-ok")
     if upload.n_skipped:
         state, badge = f"new, {figures.count(upload.n_skipped)} skipped", "badge-warn"
-    actions = [*_open(upload), *([_rejected(upload)] if upload.n_skipped else [])]
+    actions = [*_open(upload), _report(upload), *([_rejected(upload)] if upload.n_skipped else [])]
     return _shown(upload, state, badge, _found(upload), tuple(actions))
 
 
@@ -91,7 +92,7 @@ def _reading_row(upload: Upload) -> UploadRow:
 
 def _same_row(upload: Upload, filename: str) -> UploadRow:
     sentence = f"same bytes as {upload.filename}, nothing stored twice"
-    row = _shown(upload, "same file", "", sentence, _open(upload) or (_download(upload),))
+    row = _shown(upload, "same file", "", sentence, (*(_open(upload) or (_download(upload),)), _report(upload)))
     return UploadRow(row.state, row.badge, filename, row.size, None, row.format, row.sentence, row.actions)
 
 
@@ -124,6 +125,10 @@ def _download(upload: Upload) -> Action:
     return Action("Download", upload.get_absolute_url())
 
 
+def _report(upload: Upload) -> Action:
+    return Action("Report", reverse("sessions:upload_report", args=[upload.pk]))
+
+
 def _rejected(upload: Upload) -> Action:
     return Action("Rejected parts", reverse("sessions:upload_rejected", args=[upload.pk]))
 
@@ -136,6 +141,8 @@ def format_label(upload: Upload) -> str:
     """The format's label as the registry knows it, "none" where no format was recognised."""
     if not upload.format:
         return "none"
+    if upload.format == MIXED:
+        return "several formats"
     try:
         return str(get("formats", upload.format).label)
     except UnknownName:

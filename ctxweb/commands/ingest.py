@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from sessions.models import Upload
 
 WAIT_SECONDS = 0.2
+SHOWN = 20
+"""Files of an archive that could not be read, listed in words; the JSON document has all."""
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
 def command(paths: tuple[Path, ...], as_json: bool) -> None:
-    """Store and count transcripts: files, or folders with everything below them.
+    """Store and count transcripts: files, archives (zip, tar, tar.gz, gzip), folders with everything below them.
 
     Returns when everything is stored and counted.  Files whose bytes are there already are recognised.
     """
@@ -65,7 +67,12 @@ def ingest_file(file: IO[bytes], filename: str, shown: str) -> dict[str, Any]:
         "sessions": list(upload.sessions.order_by("position").values_list("id", flat=True)),
         "skipped": upload.n_skipped,
         "error": upload.error or None,
-    }
+        "members": [
+            {"name": m.name, "status": m.status, "format": m.format or None, "sessions": m.n_sessions,
+             "skipped": m.n_skipped, "error": m.error or None}
+            for m in upload.members.order_by("position")
+        ],
+    }  # fmt: skip
 
 
 def _ingest_path(path: Path) -> dict[str, Any]:
@@ -75,7 +82,7 @@ def _ingest_path(path: Path) -> dict[str, Any]:
     except OSError as error:
         reason = f"{error.strerror or error}: check that the file can be read and that the disk has room"
         unread: dict[str, Any] = {"sha256": None, "status": "failed", "format": None, "sessions": [], "skipped": 0}
-        return {"file": str(path), **unread, "error": reason}
+        return {"file": str(path), **unread, "error": reason, "members": []}
 
 
 def _read(upload_id: uuid.UUID, advance: Callable[[int], None]) -> Upload:
@@ -126,4 +133,7 @@ def _print(results: list[dict[str, Any]]) -> None:
             n = len(result["sessions"])
             skipped = f", {result['skipped']} skipped" if result["skipped"] else ""
             parts.append(f"  {result['format']}, {n} session{'' if n == 1 else 's'}{skipped}")
+        parts += [f"    {m['name'] or 'archive'}: {m['error']}" for m in result.get("members", ()) if m["error"]][
+            :SHOWN
+        ]
         click.echo("\n".join(parts), err=True)

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ctxweb.commands._engine import FILE, emit, read
+from sessions.engine.fates import sentence
 from sessions.engine.report import inspect_document
 
 if TYPE_CHECKING:
@@ -28,12 +29,15 @@ HEAVIEST = 12
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def command(file: Path, format_name: str | None, train_fraction: float, as_json: bool) -> None:
     """What every message of FILE weighs in bytes and in tokens."""
-    document = inspect_document(read(file, format_name), train_fraction=train_fraction)
+    parsed = read(file, format_name)
+    document = inspect_document(parsed, train_fraction=train_fraction)
     if as_json:
         emit(document)
         return
     console = Console()
     console.print(f"[bold]{file.name}[/bold]  {document['format']}: {document['format_reason']}")
+    if said := sentence(parsed.fates):
+        console.print(said)
     for session in document["sessions"]:
         _print_session(console, session)
 

@@ -34,3 +34,18 @@ MAX_ARCHIVE_RATIO = 300
 
 ARCHIVE_RATIO_FLOOR = 16 * 1024 * 1024
 """Below this many unpacked bytes, any ratio is harmless."""
+
+MAX_UPLOAD_MEMBERS = 10_000
+"""Files in an uploaded archive of transcripts, those of archives inside it included."""
+
+MAX_UPLOAD_BYTES = 4 * 1024 * 1024 * 1024
+"""Bytes that an uploaded archive of transcripts may unpack to."""
+
+MAX_UPLOAD_RATIO = 200
+"""An uploaded archive may unpack to this many times its size, once past ``ARCHIVE_RATIO_FLOOR``."""
+
+MAX_UPLOAD_NESTING = 1
+"""Archives inside an uploaded archive are opened this many levels deep."""
+
+MAX_ARCHIVE_LISTING = 8 * 1024 * 1024
+"""Bytes of a zip's directory, and of the headers between two members of a tar: both are held in memory."""

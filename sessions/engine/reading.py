@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from sessions.engine import registry
+from sessions.engine import fates, registry, unpacking
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.jsonio import JsonProblem, Source
+from sessions.engine.jsonio import Head, JsonProblem, Source
 from sessions.engine.measure import Measure, settle
 from sessions.engine.tokenizer import TokenCounter
 
@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sessions.engine.formats import Format, Sniff
-    from sessions.engine.jsonio import Head
     from sessions.engine.measure import OnMedia
-    from sessions.engine.types import Content, Message, Parsed
+    from sessions.engine.types import Content, Fate, Message, Parsed
 
 N_NEAREST = 3
+
+
+class NotATranscript(UnreadableInput):
+    """A file that no format recognises: among others in an archive it is listed, not a failure."""
 
 
 def read_transcripts(
@@ -47,7 +50,17 @@ def read_transcripts(
             own.close()
     if not any(transcript.messages or transcript.requests for transcript in parsed.transcripts):
         raise _nothing(parsed, chosen)
-    return replace(parsed, reason=parsed.reason or reason)
+    return replace(parsed, reason=parsed.reason or reason, fates=parsed.fates or _fates(source, parsed))
+
+
+def _fates(source: Source, parsed: Parsed) -> tuple[Fate, ...]:
+    """Where the bytes of a file went whose format does not say: a zip archive is weighed unpacked."""
+    archive = source.archive()
+    if archive is not None:
+        return fates.fallback(parsed, sum(archive.size_of(name) for name in archive.names), 1)
+    source.file.seek(0)
+    n_lines = sum(chunk.count(b"\n") for chunk in iter(lambda: source.file.read(unpacking.CHUNK_BYTES), b""))
+    return fates.fallback(parsed, source.size, n_lines)
 
 
 def read_contents(file: BinaryIO | Source, format_name: str, message: Message) -> tuple[Content, ...]:
@@ -67,13 +80,25 @@ def read_contents(file: BinaryIO | Source, format_name: str, message: Message) -
     return _named(format_name).contents(values, message)
 
 
+def claims(file: BinaryIO) -> bool:
+    """Whether a format reads this zip archive as a transcript (an Inspect log), so that it is not unpacked.
+
+    False for every other file.  Raises UnreadableInput where the archive's directory cannot be read.
+    """
+    if unpacking.packing(file) != unpacking.ZIP:
+        return False
+    head = Head(b"", (), (), members=unpacking.zip_names(file))
+    guesses = (plugin.sniff(head) for plugin in registry.plugins("formats").values())
+    return any(guess is not None and guess.score > 0 for guess in guesses)
+
+
 def _named(name: str) -> Format:
     return cast("Format", registry.get("formats", name))
 
 
 def _sniffed(source: Source) -> tuple[Format, str]:
     if source.size == 0:
-        raise UnreadableInput("the file is empty", next_step="Upload a transcript")
+        raise NotATranscript("the file is empty", next_step="Upload a transcript")
     head = source.head()
     guesses: list[tuple[Sniff, Format]] = []
     for plugin in registry.plugins("formats").values():
@@ -83,21 +108,25 @@ def _sniffed(source: Source) -> tuple[Format, str]:
     guesses.sort(key=lambda pair: -pair[0].score)
     if guesses and guesses[0][0].score > 0:
         return guesses[0][1], guesses[0][0].reason
-    raise _unknown(head, guesses)
+    raise _unknown(source, head, guesses)
 
 
-def _unknown(head: Head, guesses: list[tuple[Sniff, Format]]) -> UnreadableInput:
+def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]]) -> NotATranscript:
     """Why no format fits: no JSON at all, or what the nearest formats missed."""
     line, offset = head.at
     if not head.data.strip(b" \t\r\n\0\xef\xbb\xbf"):
-        return UnreadableInput("the file holds nothing but blanks", next_step="Upload a transcript")
+        return NotATranscript("the file holds nothing but blanks", next_step="Upload a transcript")
+    packed = unpacking.packing(source.file)
+    if packed and not head.members:
+        step = "`ctxweb ingest` and the upload page read its members; unpack it to name one here"
+        return NotATranscript(f"{unpacking.NAMES[packed]}, not a transcript", next_step=step)
     near = "; ".join(f"{plugin.name}: {guess.reason}" for guess, plugin in guesses[:N_NEAREST])
     nearest = f"Nearest: {near}. " if near else ""
     if not head.values and head.document is None:
         step = f"{nearest}Transcripts are JSON or JSON lines"
-        return UnreadableInput(head.problem, line=line, offset=offset, next_step=step)
+        return NotATranscript(head.problem, line=line, offset=offset, next_step=step)
     known = ", ".join(registry.plugins("formats"))
-    return UnreadableInput(
+    return NotATranscript(
         "JSON, but no known transcript format",
         line=head.lines[0].number if head.lines else 1,
         offset=head.lines[0].offset if head.lines else 0,

@@ -28,6 +28,7 @@ def inspect_document(parsed: Parsed, *, train_fraction: float = 1.0) -> dict[str
         "format_reason": parsed.reason,
         "sessions": sessions,
         "skipped": [dataclasses.asdict(s) for s in parsed.skipped],
+        "fates": [dataclasses.asdict(fate) for fate in parsed.fates],
         "warnings": list(parsed.warnings),
     }
 

@@ -269,11 +269,55 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of some bytes of a file: lines and bytes of one sort, and whether a model ever gets them.
+
+    ``is_part``: these bytes lie in lines that another fate counts.  ``is_opaque``: kept, but of a type nobody knows,
+    or encrypted.
+    """
+
+    name: str
+    n_lines: int
+    n_bytes: int
+    is_context: bool
+    is_part: bool = False
+    is_opaque: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Spawn:
+    """A tool call that started a sub-agent: the agent's session id and a hash of its prompt, "" where not told."""
+
+    call_id: str
+    agent: str = ""
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """How a session finds its family in other files.
+
+    ``home`` is the id of the session that started it, "" for one that no other started; ``prompt`` the hash of its
+    first prompt; ``spawns`` the sub-agents it started itself.
+    """
+
+    session: str
+    home: str = ""
+    prompt: str = ""
+    spawns: tuple[Spawn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a format made of one file: root session first, then its sub-agents."""
+    """What a format made of one file: root session first, then its sub-agents.
+
+    ``fates`` account for every byte of the file; ``kin`` links its sessions with those of other files.
+    """
 
     format: str
     transcripts: tuple[Transcript, ...]
     skipped: tuple[Skipped, ...] = ()
     reason: str = ""
     warnings: tuple[str, ...] = field(default=())
+    fates: tuple[Fate, ...] = ()
+    kin: tuple[Kin, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sessions.models.link import LinkedView, ReplayLink
 from sessions.models.message import Flag, Media, MessageRow
 from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, TokenLabel
-from sessions.models.upload import UNFINISHED, Job, State, Upload
+from sessions.models.upload import UNFINISHED, Job, Member, MemberStatus, State, Upload
 
 __all__ = [
     "OVERCOUNTED",
@@ -15,6 +15,8 @@ __all__ = [
     "Job",
     "LinkedView",
     "Media",
+    "Member",
+    "MemberStatus",
     "MessageRow",
     "ReplayLink",
     "Session",

@@ -86,13 +86,23 @@ class Session(models.Model):
     ``usage_*`` are provider-reported sums, all null where the transcript has none.  ``worst_message`` is the index of
     the message with the most over-counted image.  ``spark`` is {"points": up to 60 context sizes in tokens (the
     largest of each bin), "compactions": positions 0..1 of recorded compactions, "worst": position 0..1 or null}.
+
+    ``member`` is its file in an archive and ``text_sha256`` the blob with that file's bytes; both empty where the
+    upload is the file.  ``parent_call_id`` is the tool call of the parent that started it.  ``home_id``,
+    ``prompt_hash`` and ``spawns`` ([call, agent, prompt hash] each) link it with files that arrive at another time.
     """
 
     id = models.CharField(primary_key=True, max_length=16)
     upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="sessions")
     position = models.PositiveIntegerField()
-    native_id = models.CharField(max_length=255, blank=True)
-    parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, blank=True, related_name="children")
+    native_id = models.CharField(max_length=255, blank=True, db_index=True)
+    member = models.CharField(max_length=1100, blank=True)
+    text_sha256 = models.CharField(max_length=64, blank=True)
+    parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="children")
+    parent_call_id = models.CharField(max_length=255, blank=True)
+    home_id = models.CharField(max_length=255, blank=True, db_index=True)
+    prompt_hash = models.CharField(max_length=16, blank=True)
+    spawns = models.JSONField(default=list, blank=True)
     title = models.CharField(max_length=255, blank=True)
     format = models.CharField(max_length=40)
     model = models.CharField(max_length=100, blank=True)
@@ -163,6 +173,16 @@ class Session(models.Model):
     def get_absolute_url(self) -> str:
         """The session's page."""
         return reverse("sessions:session", args=[self.pk])
+
+    @property
+    def blob(self) -> str:
+        """The sha256 of the blob that its messages' text is read from."""
+        return self.text_sha256 or self.upload.sha256
+
+    @property
+    def filename(self) -> str:
+        """The name of the file it was read from, without folders."""
+        return self.member.rpartition("/")[2] or self.upload.filename
 
 
 class SessionFacts(models.Model):

@@ -42,7 +42,8 @@ class Upload(models.Model):
     """One file as it arrived: its bytes are the blob ``sha256``, kept unchanged.
 
     ``reason`` says by what the format was recognised, ``error`` why nothing could be read.  ``skipped`` holds the
-    first 200 of ``n_skipped`` unreadable parts as [line, offset, reason].
+    first 200 of ``n_skipped`` unreadable parts as [line, offset, reason]; ``fates`` what became of the bytes, one
+    [name, lines, bytes, is_context, is_part, is_opaque] each (the engine's Fate).  An archive has ``members``.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -56,6 +57,7 @@ class Upload(models.Model):
     warnings = models.JSONField(default=list, blank=True)
     skipped = models.JSONField(default=list, blank=True)
     n_skipped = models.PositiveIntegerField(default=0)
+    fates = models.JSONField(default=list, blank=True)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     objects = UploadQuerySet.as_manager()
@@ -78,6 +80,42 @@ class Upload(models.Model):
     def finished(self) -> bool:
         """Whether nothing more will happen to it by itself."""
         return self.status not in UNFINISHED
+
+
+class MemberStatus(models.TextChoices):
+    """What a file of an archive turned out to be."""
+
+    READ = "read"
+    OTHER = "other"
+    FAILED = "failed"
+
+
+class Member(models.Model):
+    """One file of an uploaded archive: ``name`` is its path there, never a path on our disk.
+
+    ``error`` says why it is no transcript or could not be read, and of a ``read`` one why it ends early.
+    """
+
+    upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="members")
+    position = models.PositiveIntegerField()
+    name = models.CharField(max_length=1100, blank=True)
+    n_bytes = models.PositiveBigIntegerField()
+    status = models.CharField(max_length=6, choices=MemberStatus.choices)
+    format = models.CharField(max_length=40, blank=True)
+    n_sessions = models.PositiveIntegerField(default=0)
+    n_skipped = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ("upload", "position")
+        constraints = (
+            models.UniqueConstraint(fields=("upload", "position"), name="member_position_once"),
+            models.CheckConstraint(condition=Q(status__in=MemberStatus.values), name="member_status_known"),
+            models.CheckConstraint(condition=Q(status="read") | ~Q(error=""), name="member_unread_says_why"),
+        )
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class JobQuerySet(models.QuerySet["Job"]):

@@ -9,8 +9,8 @@ from __future__ import annotations
 import gc
 import logging
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import astuple, dataclass, field
+from typing import TYPE_CHECKING, BinaryIO
 
 from django.db import OperationalError, transaction
 
@@ -19,9 +19,11 @@ from sessions.engine.errors import EngineError
 from sessions.engine.reading import read_transcripts
 from sessions.engine.tokenizer import TokenCounter
 from sessions.engine.tokenizer_process import ProcessCounter
-from sessions.models import Media, State, Upload
+from sessions.models import Media, Member, State, Upload
 from sessions.services import jobs
-from sessions.services.session_rows import PackedSession, insert_sessions, pack_sessions, plain
+from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive
+from sessions.services.families import link_families
+from sessions.services.session_rows import insert_sessions, pack_sessions, plain
 
 if TYPE_CHECKING:
     import uuid
@@ -34,6 +36,9 @@ HELPED_BYTES = 4_000_000
 
 KEPT_SKIPPED = 200
 """Skipped parts listed with the upload; all of them are counted."""
+
+ARCHIVE_GUESS = 8
+"""How many times larger an archive of transcripts is thought to be unpacked."""
 
 log = logging.getLogger(__name__)
 
@@ -50,14 +55,13 @@ class MediaStore:
             storage.put_bytes(data, sha256)
             self.seen[sha256] = Media(sha256=sha256, media_type=media_type[:100], n_bytes=len(data))
 
-    def rows(self, parsed: Parsed) -> list[Media]:
-        """One row per distinct item, with the size its header tells."""
+    def note(self, parsed: Parsed) -> None:
+        """Take the sizes that the headers tell."""
         for transcript in parsed.transcripts:
             for message in transcript.messages:
                 for leaf in message.leaves():
                     if leaf.media and (row := self.seen.get(leaf.media.sha256)):
                         row.width, row.height = leaf.media.width, leaf.media.height
-        return list(self.seen.values())
 
 
 def ingest(*, upload_id: uuid.UUID, on_progress: Callable[[int], None] | None = None) -> Upload:
@@ -73,6 +77,8 @@ def ingest(*, upload_id: uuid.UUID, on_progress: Callable[[int], None] | None = 
     upload = Upload.objects.get(pk=upload_id)
     try:
         _ingest(upload, held, on_progress or (lambda done_bytes: None))
+    except NothingInside as error:
+        _fail(held, str(error), error.members)
     except EngineError as error:
         _fail(held, str(error))
     except OperationalError:
@@ -96,11 +102,24 @@ def _ingest(upload: Upload, held: jobs.Claim, on_progress: Callable[[int], None]
         held.beat(min(done_bytes, upload.n_bytes))
         on_progress(done_bytes)
 
-    with _cycles_left_alone():
-        with storage.open_blob(upload.sha256) as file, _counter(upload.n_bytes) as counter:
-            parsed = read_transcripts(file, upload.filename, counter=counter, on_media=media, on_progress=progress)
-        packed = pack_sessions(upload, parsed)
-    _write(upload, held, parsed, packed, media.rows(parsed))
+    with _cycles_left_alone(), storage.open_blob(upload.sha256) as file:
+        packed = is_archive(file)
+        with _counter(ARCHIVE_GUESS * upload.n_bytes if packed else upload.n_bytes) as counter:
+
+            def read(part: BinaryIO, name: str) -> Parsed:
+                place = (lambda _: progress(file.tell())) if packed else progress
+                parsed = read_transcripts(part, name, counter=counter, on_media=media, on_progress=place)
+                media.note(parsed)
+                return parsed
+
+            outcome = read_archive(upload, file, read) if packed else _read_file(upload, file, read)
+    _write(upload, held, outcome, list(media.seen.values()))
+
+
+def _read_file(upload: Upload, file: BinaryIO, read: Callable[[BinaryIO, str], Parsed]) -> Outcome:
+    parsed = read(file, upload.filename)
+    packed = pack_sessions(upload, parsed)
+    return Outcome(parsed.format, parsed.reason, packed, list(parsed.skipped), parsed.fates, parsed.warnings)
 
 
 def _counter(n_bytes: int) -> TokenCounter:
@@ -123,21 +142,36 @@ def _cycles_left_alone() -> Iterator[None]:
             gc.enable()
 
 
-def _write(upload: Upload, held: jobs.Claim, parsed: Parsed, packed: list[PackedSession], media: list[Media]) -> None:
+def _write(upload: Upload, held: jobs.Claim, outcome: Outcome, media: list[Media]) -> None:
     """Everything in one transaction, unless the claim has passed to somebody else meanwhile."""
     with transaction.atomic():
         if not held.rows().update(state=State.DONE, done_bytes=upload.n_bytes):
             return
         Media.objects.bulk_create(media, ignore_conflicts=True, batch_size=150)
-        insert_sessions(upload, packed)
-        upload.status, upload.format, upload.reason, upload.error = State.DONE, parsed.format, plain(parsed.reason), ""
-        upload.warnings, upload.n_skipped = [plain(warning) for warning in parsed.warnings], len(parsed.skipped)
-        upload.skipped = [[s.line, s.offset, plain(s.reason)] for s in parsed.skipped[:KEPT_SKIPPED]]
+        insert_sessions(upload, outcome.packed)
+        _write_members(upload.pk, outcome.members)
+        link_families(upload=upload)
+        upload.status, upload.format, upload.reason, upload.error = (
+            State.DONE,
+            outcome.format,
+            plain(outcome.reason),
+            "",
+        )
+        upload.warnings = [plain(warning) for warning in outcome.warnings[:KEPT_SKIPPED]]
+        upload.n_skipped = len(outcome.skipped)
+        upload.skipped = [[s.line, s.offset, plain(s.reason)] for s in outcome.skipped[:KEPT_SKIPPED]]
+        upload.fates = [[plain(f.name), *astuple(f)[1:]] for f in outcome.fates]
         upload.save()
 
 
-def _fail(held: jobs.Claim, reason: str) -> None:
+def _write_members(upload_id: uuid.UUID, members: list[Member]) -> None:
+    Member.objects.filter(upload_id=upload_id).delete()
+    Member.objects.bulk_create(members, batch_size=100)
+
+
+def _fail(held: jobs.Claim, reason: str, members: list[Member] | None = None) -> None:
     message = plain(reason)
     with transaction.atomic():
         if held.rows().update(state=State.FAILED, error=message):
+            _write_members(held.upload_id, members or [])
             Upload.objects.filter(pk=held.upload_id).update(status=State.FAILED, error=message)

@@ -6,6 +6,7 @@ import base64
 import datetime as dt
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -15,7 +16,7 @@ from sessions.engine import calibrate, pack
 from sessions.engine.registry import get
 from sessions.engine.report import kinds, usage_totals
 from sessions.engine.series import weak_label
-from sessions.engine.types import Label
+from sessions.engine.types import Kin, Label
 from sessions.models import Flag, MessageRow, Session, SessionFacts, Upload
 
 if TYPE_CHECKING:
@@ -45,28 +46,59 @@ class PackedSession(NamedTuple):
     rows: list[tuple[Any, ...]]
 
 
-def pack_sessions(upload: Upload, parsed: Parsed) -> list[PackedSession]:
-    """Weigh and pack every transcript of an upload, root first, sub-agents linked to their parent."""
-    ids = {t.id: session_id(upload, position, t.id) for position, t in reversed(list(enumerate(parsed.transcripts)))}
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in an upload a file stands: ``member`` is its path in an archive, ``sha256`` the blob of its bytes.
+
+    ``start`` is the position of its first session; ``key`` tells members of the same name apart.
+    """
+
+    start: int = 0
+    member: str = ""
+    sha256: str = ""
+    key: str = ""
+
+
+def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) -> list[PackedSession]:
+    """Weigh and pack every transcript of a file, root first, sub-agents linked to their parent in the same file."""
+    place = place or Place()
+    ids = {
+        t.id: session_id(upload, position, t.id, place.key)
+        for position, t in reversed(list(enumerate(parsed.transcripts)))
+    }
+    kin = {one.session: one for one in parsed.kin}
     # Compressing leaves the interpreter's lock to the weighing, which takes about as long.
     with ThreadPoolExecutor(1) as beside:
         packed: list[PackedSession] = []
         for position, transcript in enumerate(parsed.transcripts):
             facts = beside.submit(pack.pack, transcript)
-            session, rows = _session_and_rows(upload, position, transcript)
+            session, rows = _session_and_rows(upload, position, transcript, place)
             parent = ids.get(transcript.parent_id) if transcript.parent_id else None
             session.parent_id = parent if parent != session.id else None
+            _set_kin(session, transcript, kin.get(transcript.id) or Kin(transcript.id, transcript.parent_id or ""))
             packed.append(PackedSession(session, facts.result(), rows))
         return packed
 
 
-def _session_and_rows(upload: Upload, position: int, transcript: Transcript) -> tuple[Session, list[tuple[Any, ...]]]:
+def _set_kin(session: Session, transcript: Transcript, kin: Kin) -> None:
+    """What finds its family in other files; one whose parent is in its own file needs no home."""
+    session.parent_call_id = plain(transcript.parent_call_id, 255) if session.parent_id else ""
+    session.home_id = "" if session.parent_id else plain(kin.home, 255)
+    session.prompt_hash = kin.prompt
+    session.spawns = [[plain(s.call_id, 255), plain(s.agent, 255), s.prompt] for s in kin.spawns]
+
+
+def _session_and_rows(
+    upload: Upload, position: int, transcript: Transcript, place: Place
+) -> tuple[Session, list[tuple[Any, ...]]]:
     weighed = calibrate.weigh(transcript)
-    key = session_id(upload, position, transcript.id)
+    key = session_id(upload, position, transcript.id, place.key)
     rows = message_rows(key, weighed)
     session = _session(weighed, rows)
-    session.id, session.upload, session.position = key, upload, position
-    session.title = plain(transcript.title or _first_prompt(transcript) or upload.filename, 255)
+    session.id, session.upload, session.position = key, upload, place.start + position
+    session.member, session.text_sha256 = place.member, place.sha256
+    name = place.member.rpartition("/")[2] or upload.filename
+    session.title = plain(transcript.title or _first_prompt(transcript) or name, 255)
     return session, rows
 
 
@@ -101,9 +133,13 @@ def _insert_rows(packed: Sequence[PackedSession]) -> None:
             cursor.executemany(f"INSERT INTO {table} ({quoted}) VALUES ({marks})", one.rows)  # noqa: S608 - our names
 
 
-def session_id(upload: Upload, position: int, native_id: str) -> str:
-    """A short id that is hard to guess (the upload's id is random) and the same whenever the upload is read again."""
-    seed = f"{upload.pk}/{position}/{native_id}".encode("utf-8", "replace")
+def session_id(upload: Upload, position: int, native_id: str, member: str = "") -> str:
+    """A short id that is hard to guess (the upload's id is random) and the same whenever the upload is read again.
+
+    ``position`` counts within its file; ``member`` names the file where the upload is an archive.
+    """
+    inside = f"{member}/" if member else ""
+    seed = f"{upload.pk}/{inside}{position}/{native_id}".encode("utf-8", "replace")
     return "s_" + base64.b32encode(hashlib.sha256(seed).digest())[:12].decode().lower()
 
 

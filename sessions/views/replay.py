@@ -43,7 +43,7 @@ def replay(request: HttpRequest, session_id: str) -> HttpResponse:
 def shared_context(found: Session, state: ReplayState, tab: str) -> dict[str, Any]:
     """What the lab and the diff have in common: the view bar and the command line."""
     here = urlstate.query(state, rows=None)
-    command = ["ctxweb", tab, found.upload.filename, *urlstate.arguments(state)]
+    command = ["ctxweb", tab, found.filename, *urlstate.arguments(state)]
     if tab == "diff":
         command += ["--event", str(state.event or 0)]
     path = reverse(f"sessions:{tab}_json", args=[found.pk])

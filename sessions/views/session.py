@@ -13,7 +13,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
-from sessions.contexts import blocks, facts, inspector, messages
+from sessions.contexts import blocks, facts, family, imports, inspector, messages
 from sessions.contexts.overview import MEASURES, overview
 from sessions.engine import jsonio, report
 from sessions.engine.types import Parsed, Skipped
@@ -72,20 +72,22 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
     return {
         "session": found,
         "tab": "session",
-        "cli": f"ctxweb inspect {found.upload.filename} --json",
+        "cli": f"ctxweb inspect {found.filename} --json",
         "json_url": reverse("sessions:session_json", args=[found.pk]),
         "csv_url": reverse("sessions:messages_csv", args=[found.pk]),
         "overcounts": len(view.only["overcount"]),
         "state": state,
         "view": view,
         "facts": facts.facts(view),
+        "unsent": imports.unsent_share(found.upload),
         "opening": facts.opening(view),
         "measures": [(name, words, base + urlstate.query(state, measure=name)) for name, words in MEASURES.items()],
         "figure": view.figure(state.measure),
         "filters": messages.filters(view, state, base),
         "page": messages.page(found.pk, view, state),
         "clear_url": base + urlstate.query(state, only="", start=None),
-        "children": selectors.child_sessions(found),
+        "children": family.children(found, view),
+        "started_by": family.started_by(found),
         "warnings": view.weighed.warnings,
         "inspector": _inspector_context(request, found, view, chosen, state) if len(view.messages) else None,
     }
@@ -116,7 +118,7 @@ def inspector_view(request: HttpRequest, session_id: str, index: int) -> HttpRes
     context = {"session": found, "inspector": _inspector_context(request, found, view, index, state)}
     if asks_fragment(request):
         return varied(render(request, "sessions/_inspector.html", context))
-    context |= {"tab": "session", "cli": f"ctxweb inspect {found.upload.filename} --json", "state": state}
+    context |= {"tab": "session", "cli": f"ctxweb inspect {found.filename} --json", "state": state}
     return varied(render(request, "sessions/message.html", context))
 
 
@@ -164,7 +166,7 @@ def _unreadable(error: Exception) -> str:
 
 def raw_values(found: Session, view: Overview, index: int) -> list[Any]:
     """The JSON values that the message was read from, in file order."""
-    with selectors.open_blob(found.upload.sha256) as file:
+    with selectors.open_blob(found.blob) as file:
         source = jsonio.Source(file)
         return [source.read(origin) for origin in view.messages[index].origins]
 
@@ -189,7 +191,8 @@ def session_json(request: HttpRequest, session_id: str) -> JsonResponse:
     found = session_or_404(session_id)
     transcript = selectors.load_weighed(found.pk).transcript
     skipped = tuple(Skipped(*row) for row in found.upload.skipped)
-    document = report.inspect_document(Parsed(found.format, (transcript,), skipped, found.upload.reason))
+    fates = () if found.member else imports.fates_of(found.upload)  # an archive's fates are not those of one file
+    document = report.inspect_document(Parsed(found.format, (transcript,), skipped, found.upload.reason, fates=fates))
     return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
 
 

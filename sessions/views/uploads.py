@@ -7,11 +7,12 @@ import tempfile
 import uuid
 from typing import IO, TYPE_CHECKING, cast
 
-from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from sessions import selectors, tasks
+from sessions.contexts import imports
 from sessions.engine.demo import write_demo
 from sessions.models import Media, Upload
 from sessions.services.uploads import Received, receive
@@ -63,6 +64,20 @@ def uploads_status(request: HttpRequest) -> HttpResponse:
     found = {u.pk: u for u in selectors.upload_status([*ids, *(pk for pk, _ in same)])}
     uploads = [found[pk] for pk in ids if pk in found]
     return _table(request, uploads, [(found[pk], name) for pk, name in same if pk in found])
+
+
+@require_GET
+def upload_report(request: HttpRequest, upload_id: uuid.UUID) -> HttpResponse:
+    """The import report: what was read, used, left out and skipped, and where the bytes went."""
+    stored = get_object_or_404(Upload, pk=upload_id)
+    return render(request, "sessions/import.html", imports.report_context(stored))
+
+
+@require_GET
+def upload_report_json(request: HttpRequest, upload_id: uuid.UUID) -> JsonResponse:
+    """The import report as one document (``ctxweb.import/1``)."""
+    document = imports.report_document(get_object_or_404(Upload, pk=upload_id))
+    return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
 
 
 @require_GET

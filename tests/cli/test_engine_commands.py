@@ -52,6 +52,15 @@ def test_inspect(file):
     assert compaction["tokens_after"] == request["measured_context_tokens"]
     assert {"index", "message", "measured_context_tokens", "estimated_context_tokens", "label"} <= set(request)
     assert result["skipped"] == []
+    assert sum(fate["n_bytes"] for fate in result["fates"]) == file.stat().st_size
+
+
+def test_inspect_says_what_never_reaches_the_model(file):
+    """The table opens with the share of the file's bytes."""
+    out, _ = run("inspect", file)
+    fates = document("inspect", file)["fates"]
+    never = sum(fate["n_bytes"] for fate in fates if not fate["is_context"])
+    assert f"{100 * never / file.stat().st_size:.0f} % of this file never reaches the model" in out
 
 
 def test_train_fraction_uses_early_usage_only(file, tmp_path):

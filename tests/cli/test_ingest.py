@@ -13,6 +13,8 @@ from sessions.services import jobs
 from sessions.services.uploads import receive
 from tests.cli.processes import rows, run
 from tests.services.claude_lines import session
+from tests.services.families import HOME, project
+from tests.services.packs import tar_gz, zipped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,6 +68,7 @@ def test_the_document_is_the_contract(ctxweb: Any, tmp_path: Path) -> None:
         "sessions": [stored.pk],
         "skipped": 1,
         "error": None,
+        "members": [],
     }
     assert second == {**first, "file": str(copy), "status": "duplicate"}
     assert (third["status"], third["format"], third["sessions"], third["skipped"]) == ("failed", None, [], 0)
@@ -131,3 +134,28 @@ def test_the_demo_is_stored_once(ctxweb: Any) -> None:
 def test_wrong_usage_is_status_2(ctxweb: Any, tmp_path: Path) -> None:
     assert ctxweb(ingest.command)[0] == 2
     assert ctxweb(ingest.command, tmp_path / "missing.jsonl")[0] == 2
+
+
+def test_an_archive_gives_a_result_for_every_file(ctxweb: Any, tmp_path: Path) -> None:
+    (tmp_path / "up.tar.gz").write_bytes(tar_gz({"x/a.jsonl": session(1), "notes.md": b"# Hi"}))
+    (tmp_path / "none.zip").write_bytes(zipped({"notes.md": b"# Hi", "more.md": b"x"}))
+    status, document = ctxweb(ingest.command, tmp_path, "--json")
+    assert status == 1
+    none, up = document["uploads"]
+    assert (none["status"], none["sessions"], len(none["members"])) == ("failed", [], 2)
+    assert (up["status"], up["format"], len(up["sessions"])) == ("new", "claude_code", 1)
+    members = [(m["name"], m["status"], m["sessions"]) for m in up["members"]]
+    assert members == [("x/a.jsonl", "read", 1), ("notes.md", "other", 0)]
+    _, errors = ctxweb(ingest.command, tmp_path / "up.tar.gz")
+    assert "notes.md: not a transcript" in errors
+
+
+def test_a_projects_folder_is_linked(ctxweb: Any, tmp_path: Path) -> None:
+    for name, data in project().items():
+        (tmp_path / "projects" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "projects" / name).write_bytes(data)
+    ctxweb(ingest.command, tmp_path / "projects", "--json")
+    children = Session.objects.filter(parent__native_id=HOME)
+    assert sorted(children.values_list("native_id", "parent_call_id")) == [
+        ("agent-a111", "toolu_one"), ("agent-a222", "toolu_two"),
+    ]  # fmt: skip

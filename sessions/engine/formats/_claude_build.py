@@ -11,7 +11,7 @@ from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._claude_chain import off_branch, preserved_uuids, without_copies
 from sessions.engine.formats._claude_usage import Unit, message_of, reply_usage, units_of
 from sessions.engine.formats._preview import title_of
-from sessions.engine.types import RecordedCompaction, Request, Role, Transcript
+from sessions.engine.types import Kin, RecordedCompaction, Request, Role, Spawn, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,7 +86,7 @@ def linked(
     The link is the agent id in the result of the call, else the prompt that both share.
     """
     agents: dict[str, tuple[str, str]] = {}
-    prompts: dict[int, list[tuple[str, str]]] = {}
+    prompts: dict[str, list[tuple[str, str]]] = {}
     for transcript, records in [*parents, *children]:
         for record in records:
             agents.update({f"agent-{agent}": (transcript.id, call) for agent, call in record.agents})
@@ -96,13 +96,29 @@ def linked(
     for transcript, records in children:
         home = next((p.id for p, lines in parents if lines[0].session == records[0].session), parents[0][0].id)
         parent, call = agents.get(transcript.id, (home, ""))
-        prompt = next((record.prompt for record in records if record.prompt), 0)
+        prompt = next((record.prompt for record in records if record.prompt), "")
         options = [option for option in prompts.get(prompt, []) if option[0] != transcript.id]
         if not call and prompt and options:
             parent, call = options[0]
             prompts[prompt].remove(options[0])
         found.append(replace(transcript, parent_id=parent, parent_call_id=call))
     return found
+
+
+def kin_of(transcript: Transcript, records: Sequence[Record]) -> Kin:
+    """What links a session with the files of its parent and of its sub-agents.
+
+    The home of a sub-agent is the session named on its lines, whichever agent of that session started it.
+    """
+    agents = {call: f"agent-{agent}" for record in records for agent, call in record.agents}
+    prompts = {call: prompt for record in records for call, prompt in record.prompts}
+    first = records[0]
+    return Kin(
+        session=transcript.id,
+        home=first.session if first.sidechain and first.session != transcript.id else "",
+        prompt=next((record.prompt for record in records if record.prompt), ""),
+        spawns=tuple(Spawn(call, agents.get(call, ""), prompts.get(call, "")) for call in {**prompts, **agents}),
+    )
 
 
 def _messages(units: Sequence[Unit], marks: Sequence[Mark]) -> tuple[Message, ...]:

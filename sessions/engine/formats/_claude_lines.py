@@ -6,6 +6,7 @@ message again returns the same.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -64,8 +65,8 @@ class Record:
     summary: bool = False
     cleared: bool = False
     boundary: Mapping[str, Any] | None = None
-    prompts: tuple[tuple[str, int], ...] = ()
-    prompt: int = 0
+    prompts: tuple[tuple[str, str], ...] = ()
+    prompt: str = ""
     agents: tuple[tuple[str, str], ...] = field(default=())
 
     @property
@@ -151,7 +152,7 @@ def _assistant(record: Record, value: Mapping[str, Any], contents: tuple[Content
     record.n_visible = sum(len(c.text) + len(c.name) for c in contents)
     content = message.get("content")
     record.prompts = tuple(
-        (text_of(block.get("id")), hash(block["input"]["prompt"].strip()))
+        (text_of(block.get("id")), prompt_hash(block["input"]["prompt"]))
         for block in (content if isinstance(content, list) else ())
         if isinstance(block, dict)
         and isinstance(block.get("input"), dict)
@@ -172,11 +173,17 @@ def _user(record: Record, value: Mapping[str, Any], contents: tuple[Content, ...
     record.typed = is_prompt(contents) and not (record.meta or record.summary or by_client)
     if record.typed:
         record.title = prompt_words(texts)
-        record.prompt = hash("\n".join(texts).strip())
+        record.prompt = prompt_hash("\n".join(texts))
     twin = value.get("toolUseResult")
     agent = text_of(twin.get("agentId")) if isinstance(twin, dict) else ""
     if agent and results:
         record.agents = ((agent, results[0].call_id),)
+
+
+def prompt_hash(prompt: str) -> str:
+    """By what a prompt is found again in another file: the same in every process; "" for a blank one."""
+    text = prompt.strip().encode("utf-8", "replace")
+    return hashlib.sha256(text).hexdigest()[:16] if text else ""
 
 
 def _cleared(content: Content) -> bool:

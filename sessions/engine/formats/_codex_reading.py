@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.fates import AROUND, SYSTEM, Tally
 from sessions.engine.formats._anthropic_blocks import is_prompt, text_of
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._openai_items import COMPACTION_TYPES, ITEM_TYPES, item_contents, item_role, item_type
@@ -14,7 +15,8 @@ from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._preview import preview_of, title_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds
-from sessions.engine.jsonio import dumps
+from sessions.engine.jsonio import JsonProblem, dumps, loads
+from sessions.engine.measure import utf8_length
 from sessions.engine.types import Kind, Origin, Role, Skipped
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Line
-    from sessions.engine.types import Content
+    from sessions.engine.types import Block, Content
 
 WRAPPERS = (
     "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>",
@@ -52,10 +54,40 @@ class Reading:
     times: list[float] = field(default_factory=list)
     is_open: bool = False
     total: Any = None
+    tally: Tally = field(default_factory=Tally)
+    spawned: dict[str, str] = field(default_factory=dict)
 
 
 def read_line(reading: Reading, line: Line, value: Mapping[str, Any]) -> None:
     """Take one line; old rollouts have items without an envelope."""
+    n_entries, n_skipped = len(reading.thread.entries), len(reading.skipped)
+    _take_line(reading, line, value)
+    if len(reading.skipped) == n_skipped:
+        _tally(reading, line, value, [block for e in reading.thread.entries[n_entries:] for block in e.blocks])
+
+
+def _tally(reading: Reading, line: Line, value: Mapping[str, Any], blocks: list[Block]) -> None:
+    """Account for a line: by the items it brought, else by its type."""
+    kind, payload = text_of(value.get("type")), value.get("payload")
+    if blocks:
+        around = "copies of items in compactions" if kind == "compacted" else AROUND
+        reading.tally.message(blocks, line.length, around)
+    elif kind == "event_msg" and isinstance(payload, dict):
+        reading.tally.add(f"{text_of(payload.get('type')) or 'untyped'} events", 1, line.length)
+    elif kind == "session_meta" and isinstance(payload, dict):
+        base = payload.get("base_instructions")
+        text = text_of(base.get("text")) if isinstance(base, dict) else text_of(base)
+        n_text = min(utf8_length(text), line.length) if payload is reading.meta else 0
+        if n_text:
+            reading.tally.add(SYSTEM, 1, n_text, context=True, part=True)
+        reading.tally.add("session_meta records", 1, line.length - n_text)
+    elif kind in NOT_CONTEXT or not kind or kind in ITEM_TYPES:
+        reading.tally.add(f"{kind or 'untyped'} records", 1, line.length)
+    else:
+        reading.tally.add(f"unknown type {kind!r}", 1, line.length, opaque=True)
+
+
+def _take_line(reading: Reading, line: Line, value: Mapping[str, Any]) -> None:
     kind, payload = text_of(value.get("type")), value.get("payload")
     timestamp = seconds(value.get("timestamp"))
     if timestamp is not None:
@@ -91,6 +123,7 @@ def _read_item(reading: Reading, item: Mapping[str, Any], origin: Origin, timest
     if item_type(item) in NEVER_SENT:
         return
     entry = _entry(item, origin, reading.measure, timestamp)
+    _note_agent(reading, item)
     place = len(reading.thread.entries)
     reading.thread.entries.append(entry)
     reading.live.append(place)
@@ -101,6 +134,18 @@ def _read_item(reading: Reading, item: Mapping[str, Any], origin: Origin, timest
     else:
         reading.thread.calls.append(Call(place, place + 1, reading.model, timestamp))
         reading.is_open = True
+
+
+def _note_agent(reading: Reading, item: Mapping[str, Any]) -> None:
+    """Remember the id of a sub-agent that the result of a spawning call gives."""
+    output = item.get("output")
+    if isinstance(output, str) and output.startswith("{") and '"agent_id"' in output[:200]:
+        try:
+            agent = text_of(loads(output.encode("utf-8", "replace")).get("agent_id"))
+        except JsonProblem:
+            return
+        if agent:
+            reading.spawned[text_of(item.get("call_id"))] = agent
 
 
 def _entry(item: Mapping[str, Any], origin: Origin, measure: Measured, timestamp: float | None) -> Entry:

@@ -10,9 +10,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.fates import Tally
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._anthropic_blocks import text_of
-from sessions.engine.formats._claude_build import linked, transcript_of
+from sessions.engine.formats._claude_build import kin_of, linked, transcript_of
 from sessions.engine.formats._claude_chain import sessions_of, sidechains
 from sessions.engine.formats._claude_lines import UI_TYPES, Record, line_contents, record_of, role_of
 from sessions.engine.formats._jsonl import objects
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 CHAIN_KEYS = ("sessionId", "uuid", "parentUuid", "isSidechain", "leafUuid", "isSnapshotUpdate")
 KNOWN_TYPES = UI_TYPES | {"user", "assistant", "attachment"}
+TWINS = "toolUseResult copies"
 TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 
 
@@ -41,11 +43,11 @@ class Reading:
     titles: dict[tuple[str, str], str] = field(default_factory=dict)
     leaves: dict[str, str] = field(default_factory=dict)
     unknown: Counter[str] = field(default_factory=Counter)
-    unknown_bytes: int = 0
     n_twins: int = 0
     twin_bytes: int = 0
     n_microcompactions: int = 0
     client: str = ""
+    tally: Tally = field(default_factory=Tally)
 
 
 class ClaudeCode:
@@ -72,12 +74,14 @@ class ClaudeCode:
         reading = Reading()
         for line, value in objects(source, reading.skipped):
             _read(reading, line, value, measure)
-        transcripts = _transcripts(reading, source.name)
+        built = _transcripts(reading, source.name)
         return Parsed(
             format=self.name,
-            transcripts=tuple(transcripts),
+            transcripts=tuple(transcript for transcript, _ in built),
             skipped=tuple(reading.skipped),
             warnings=tuple(_notes(reading)),
+            fates=reading.tally.fates(source.size, len(reading.skipped)),
+            kin=tuple(kin_of(transcript, records) for transcript, records in built),
         )
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
@@ -94,22 +98,39 @@ def _read(reading: Reading, line: Line, value: Mapping[str, Any], measure: Measu
     if not kind and role_of(value) is None:
         reading.skipped.append(Skipped(line.number, line.offset, "an object without a type or a message"))
         return
-    if kind in ("user", "assistant") and value.get("message") is None:
+    is_empty = kind in ("user", "assistant") and value.get("message") is None
+    if is_empty:
         reading.skipped.append(Skipped(line.number, line.offset, f"a line of type {kind} without a message"))
     record = record_of(line, value, len(reading.records), measure)
     if kind not in KNOWN_TYPES and not record.is_message:
         reading.unknown[kind] += 1
-        reading.unknown_bytes += line.length
+    twin_bytes = 0
     if "toolUseResult" in value:
+        twin_bytes = written_length(value["toolUseResult"], line.data or b"")
         reading.n_twins += 1
-        reading.twin_bytes += written_length(value["toolUseResult"], line.data or b"")
+        reading.twin_bytes += twin_bytes
+        reading.tally.add(TWINS, 1, twin_bytes, part=True)
+    if not is_empty:
+        _tally(reading.tally, kind, record, line.length - twin_bytes)
     reading.n_microcompactions += value.get("subtype") == "microcompact_boundary"
     reading.client = text_of(value.get("version")) or reading.client
     if record.uuid or record.is_message:
         reading.records.append(record)
 
 
-def _transcripts(reading: Reading, name: str) -> list[Transcript]:
+def _tally(tally: Tally, kind: str, record: Record, n_bytes: int) -> None:
+    """Account for a line without its twin, by type."""
+    if record.is_message:
+        tally.message(record.blocks, n_bytes)
+    elif kind == "assistant":
+        tally.add("error and synthetic replies", 1, n_bytes)
+    elif kind in KNOWN_TYPES:
+        tally.add(f"{kind} records", 1, n_bytes)
+    else:
+        tally.add(f"unknown type {kind!r}", 1, n_bytes, opaque=True)
+
+
+def _transcripts(reading: Reading, name: str) -> list[tuple[Transcript, list[Record]]]:
     main = [record for record in reading.records if not record.sidechain]
     sides = sidechains([record for record in reading.records if record.sidechain])
     built: list[tuple[Transcript, list[Record]]] = []
@@ -124,8 +145,9 @@ def _transcripts(reading: Reading, name: str) -> list[Transcript]:
         if any(record.is_message for record in records)
     ]
     if not built:
-        return [child for child, _ in children]
-    return [transcript for transcript, _ in built] + linked(children, built)
+        return children
+    records_of = [records for _, records in children]
+    return built + list(zip(linked(children, built), records_of, strict=True))
 
 
 def _title(reading: Reading, records: Sequence[Record]) -> str:

@@ -14,14 +14,14 @@ from sessions.engine.formats._codex_build import transcript_of
 from sessions.engine.formats._codex_reading import Reading, read_line
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._openai_items import ITEM_TYPES, item_contents
-from sessions.engine.types import Parsed
+from sessions.engine.types import Kin, Parsed, Spawn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Content, Message
+    from sessions.engine.types import Content, Message, Transcript
 
 LINE_TYPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"})
 
@@ -57,12 +57,24 @@ class Codex:
             read_line(reading, line, value)
         transcript = transcript_of(reading, source.name)
         found = (transcript,) if transcript.messages or transcript.requests else ()
-        return Parsed(self.name, found, tuple(reading.skipped), warnings=_notes(reading))
+        return Parsed(
+            self.name,
+            found,
+            tuple(reading.skipped),
+            warnings=_notes(reading),
+            fates=reading.tally.fates(source.size, len(reading.skipped)),
+            kin=tuple(_kin(t, reading) for t in found),
+        )
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a message's item."""
         del message
         return tuple(content for value in values for content in item_contents(value))
+
+
+def _kin(transcript: Transcript, reading: Reading) -> Kin:
+    spawns = tuple(Spawn(call, agent) for call, agent in reading.spawned.items())
+    return Kin(transcript.id, home=transcript.parent_id or "", spawns=spawns)
 
 
 def _notes(reading: Reading) -> tuple[str, ...]:

@@ -1,0 +1,163 @@
+"""An uploaded archive, file by file: every transcript gives its own sessions, everything else is listed with a reason.
+
+A transcript's bytes become a blob of their own, so that its messages are found again without unpacking.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO
+
+from django.db import OperationalError
+
+from sessions.adapters import storage
+from sessions.engine import fates
+from sessions.engine.errors import EngineError, UnreadableInput
+from sessions.engine.reading import NotATranscript, claims
+from sessions.engine.types import Skipped
+from sessions.engine.unpacking import NAMES, packing, unpack
+from sessions.models import Member, MemberStatus
+from sessions.services.session_rows import PackedSession, Place, pack_sessions, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.engine import unpacking
+    from sessions.engine.types import Fate, Parsed
+    from sessions.models import Upload
+
+    Read = Callable[[BinaryIO, str], Parsed]
+
+MIXED = "mixed"
+"""The format of an upload whose members have several."""
+
+log = logging.getLogger(__name__)
+
+
+class NothingInside(EngineError):
+    """An archive without a transcript; ``members`` says what each of its files was."""
+
+    def __init__(self, text: str, members: list[Member]) -> None:
+        self.members = members
+        super().__init__(text)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What was made of an upload, ready to be written."""
+
+    format: str
+    reason: str
+    packed: list[PackedSession]
+    skipped: list[Skipped]
+    fates: tuple[Fate, ...]
+    warnings: tuple[str, ...] = ()
+    members: list[Member] = field(default_factory=list)
+
+
+def is_archive(file: BinaryIO) -> bool:
+    """Whether the file is an archive that no format reads as a transcript; raises UnreadableInput for a broken one."""
+    return bool(packing(file)) and not claims(file)
+
+
+def read_archive(upload: Upload, file: BinaryIO, read: Read) -> Outcome:
+    """Every file of the archive, read by ``read(file, name)``; raises NothingInside, and UnreadableInput.
+
+    One member that fails does not fail the others; an archive beyond the limits fails whole.
+    """
+    kind = NAMES[packing(file)]
+    gathered = _Gathered(upload, read)
+    for member in unpack(file, upload.filename, is_whole=_is_transcript):
+        gathered.take(member)
+    return gathered.outcome(kind)
+
+
+def _is_transcript(file: BinaryIO) -> bool:
+    try:
+        return claims(file)
+    except UnreadableInput:
+        return False
+
+
+class _Gathered:
+    """Collects the members' results in the archive's order."""
+
+    def __init__(self, upload: Upload, read: Read) -> None:
+        self.upload, self.read = upload, read
+        self.packed: list[PackedSession] = []
+        self.members: list[Member] = []
+        self.skipped: list[Skipped] = []
+        self.warnings: list[str] = []
+        self.fates: list[tuple[Fate, ...]] = []
+        self.names: Counter[str] = Counter()
+
+    def take(self, found: unpacking.Member) -> None:
+        """Read one file; what goes wrong is said in its row."""
+        name = plain(found.name)
+        row = Member(upload=self.upload, position=len(self.members), name=name, n_bytes=found.n_bytes)
+        self.members.append(row)
+        row.status = MemberStatus.FAILED if found.is_file else MemberStatus.OTHER
+        row.error = plain(found.problem)
+        if found.file is None:
+            return
+        try:
+            self._read(found.file, row)
+        except NotATranscript as error:
+            row.status = MemberStatus.FAILED if found.problem else MemberStatus.OTHER
+            row.error = plain("; ".join(filter(None, (found.problem, f"not a transcript: {error.reason}"))))
+        except EngineError as error:
+            row.error = plain("; ".join(filter(None, (found.problem, str(error)))))
+        except OperationalError:
+            raise
+        except Exception as error:
+            log.exception("member %d of upload %s failed", row.position, self.upload.pk)
+            row.error = plain(f"ctxweb could not read this file ({type(error).__name__}: {error}): a fault of ctxweb")
+        if row.status != MemberStatus.READ:
+            self.fates.append(_unread(row))
+
+    def _read(self, file: BinaryIO, row: Member) -> None:
+        parsed = self.read(file, row.name)
+        file.seek(0)
+        blob = storage.put(file)
+        self.names[row.name] += 1
+        key = row.name if self.names[row.name] == 1 else f"{row.name}\0{self.names[row.name]}"
+        place = Place(len(self.packed), row.name, blob.sha256, key)
+        self.packed += pack_sessions(self.upload, parsed, place)
+        row.status, row.format = MemberStatus.READ, parsed.format
+        row.n_sessions, row.n_skipped = len(parsed.transcripts), len(parsed.skipped)
+        self.skipped += [Skipped(s.line, s.offset, f"{row.name}: {s.reason}") for s in parsed.skipped]
+        self.warnings += [f"{row.name}: {warning}" for warning in parsed.warnings]
+        self.fates.append(parsed.fates)
+
+    def outcome(self, kind: str) -> Outcome:
+        """All of it; raises NothingInside where no member is a transcript."""
+        read = [row for row in self.members if row.status == MemberStatus.READ]
+        n_files = f"{len(self.members):,} file{'' if len(self.members) == 1 else 's'}"
+        if not read:
+            raise NothingInside(_nothing(kind, n_files, self.members), self.members)
+        formats = {row.format for row in read}
+        reason = f"its members: {kind} of {n_files}, {len(read):,} of them transcripts"
+        return Outcome(
+            formats.pop() if len(formats) == 1 else MIXED,
+            reason, self.packed, self.skipped, fates.merged(self.fates), tuple(self.warnings), self.members,
+        )  # fmt: skip
+
+
+def _unread(row: Member) -> tuple[Fate, ...]:
+    tally = fates.Tally()
+    name = "files that are not transcripts" if row.status == MemberStatus.OTHER else "files that could not be read"
+    tally.add(name, 0, row.n_bytes, part=True)
+    return tally.fates(0, 0)
+
+
+def _nothing(kind: str, n_files: str, members: list[Member]) -> str:
+    """Why nothing was found: the reason of the only file, else how many were what."""
+    if not members:
+        return f"{kind} without files. Upload one that holds transcripts"
+    if len(members) == 1:
+        return f"{kind} of 1 file, {members[0].name}: {members[0].error}"
+    first = members[0]
+    reasons = f"The first, {first.name}: {first.error}"
+    return f"{kind} of {n_files}, none of them a transcript that can be read. {reasons}"
