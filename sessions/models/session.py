@@ -86,6 +86,7 @@ class Session(models.Model):
     ``usage_*`` are provider-reported sums, all null where the transcript has none.  ``worst_message`` is the index of
     the message with the most over-counted image.  ``spark`` is {"points": up to 60 context sizes in tokens (the
     largest of each bin), "compactions": positions 0..1 of recorded compactions, "worst": position 0..1 or null}.
+    ``version`` changes exactly when the packed facts do: caches and followers compare it.
     """
 
     id = models.CharField(primary_key=True, max_length=16)
@@ -119,6 +120,7 @@ class Session(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True, db_index=True)
     spark = models.JSONField(default=dict, blank=True)
     warnings = models.JSONField(default=list, blank=True)
+    version = models.CharField(max_length=16, blank=True)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     objects = SessionQuerySet.as_manager()

@@ -90,17 +90,33 @@ def ingest(*, upload_id: uuid.UUID, on_progress: Callable[[int], None] | None = 
 
 
 def _ingest(upload: Upload, held: jobs.Claim, on_progress: Callable[[int], None]) -> None:
-    media = MediaStore()
-
     def progress(done_bytes: int) -> None:
         held.beat(min(done_bytes, upload.n_bytes))
         on_progress(done_bytes)
 
+    read = read_upload(upload, progress)
+    with transaction.atomic():
+        # Nothing is written where the claim has passed to somebody else meanwhile.
+        if held.rows().update(state=State.DONE, done_bytes=upload.n_bytes):
+            write_upload(upload, read)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What one reading of an upload's bytes yields, ready to be written."""
+
+    parsed: Parsed
+    packed: list[PackedSession]
+    media: list[Media]
+
+
+def read_upload(upload: Upload, on_progress: Callable[[int], None] | None = None) -> Read:
+    """Read, count and pack the stored bytes of ``upload``; the database is not touched.  Raises EngineError."""
+    media = MediaStore()
     with _cycles_left_alone():
         with storage.open_blob(upload.sha256) as file, _counter(upload.n_bytes) as counter:
-            parsed = read_transcripts(file, upload.filename, counter=counter, on_media=media, on_progress=progress)
-        packed = pack_sessions(upload, parsed)
-    _write(upload, held, parsed, packed, media.rows(parsed))
+            parsed = read_transcripts(file, upload.filename, counter=counter, on_media=media, on_progress=on_progress)
+        return Read(parsed, pack_sessions(upload, parsed), media.rows(parsed))
 
 
 def _counter(n_bytes: int) -> TokenCounter:
@@ -123,17 +139,15 @@ def _cycles_left_alone() -> Iterator[None]:
             gc.enable()
 
 
-def _write(upload: Upload, held: jobs.Claim, parsed: Parsed, packed: list[PackedSession], media: list[Media]) -> None:
-    """Everything in one transaction, unless the claim has passed to somebody else meanwhile."""
-    with transaction.atomic():
-        if not held.rows().update(state=State.DONE, done_bytes=upload.n_bytes):
-            return
-        Media.objects.bulk_create(media, ignore_conflicts=True, batch_size=150)
-        insert_sessions(upload, packed)
-        upload.status, upload.format, upload.reason, upload.error = State.DONE, parsed.format, plain(parsed.reason), ""
-        upload.warnings, upload.n_skipped = [plain(warning) for warning in parsed.warnings], len(parsed.skipped)
-        upload.skipped = [[s.line, s.offset, plain(s.reason)] for s in parsed.skipped[:KEPT_SKIPPED]]
-        upload.save()
+def write_upload(upload: Upload, read: Read) -> None:
+    """Everything that was read, in place of what the upload had before.  Call inside a transaction."""
+    parsed = read.parsed
+    Media.objects.bulk_create(read.media, ignore_conflicts=True, batch_size=150)
+    insert_sessions(upload, read.packed)
+    upload.status, upload.format, upload.reason, upload.error = State.DONE, parsed.format, plain(parsed.reason), ""
+    upload.warnings, upload.n_skipped = [plain(warning) for warning in parsed.warnings], len(parsed.skipped)
+    upload.skipped = [[s.line, s.offset, plain(s.reason)] for s in parsed.skipped[:KEPT_SKIPPED]]
+    upload.save()
 
 
 def _fail(held: jobs.Claim, reason: str) -> None:

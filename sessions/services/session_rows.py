@@ -30,6 +30,7 @@ TYPED, META, ATTACHMENT, SUMMARY, REINJECTED, ERROR, APPROXIMATE = (int(flag) fo
 MAX_COUNT = 2**63 - 1
 SPARK_POINTS = 60
 TITLE_CHARS = 80
+VERSION_CHARS = 16
 COLUMNS = (
     "session", "index", "role", "kinds", "preview", "wire_bytes", "pressure_bytes", "tokens", "label", "overcount",
     "context_tokens", "request", "flags",
@@ -56,6 +57,7 @@ def pack_sessions(upload: Upload, parsed: Parsed) -> list[PackedSession]:
             session, rows = _session_and_rows(upload, position, transcript)
             parent = ids.get(transcript.parent_id) if transcript.parent_id else None
             session.parent_id = parent if parent != session.id else None
+            session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
             packed.append(PackedSession(session, facts.result(), rows))
         return packed
 

@@ -164,7 +164,7 @@ def _unreadable(error: Exception) -> str:
 
 def raw_values(found: Session, view: Overview, index: int) -> list[Any]:
     """The JSON values that the message was read from, in file order."""
-    with selectors.open_blob(found.upload.sha256) as file:
+    with selectors.open_upload(found.upload) as file:
         source = jsonio.Source(file)
         return [source.read(origin) for origin in view.messages[index].origins]
 
