@@ -85,6 +85,15 @@ class LibraryFacts:
     models: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SessionVersion:
+    """``version`` changes with the session's facts; ``watched`` while a file is followed for it."""
+
+    version: str
+    n_messages: int
+    watched: bool
+
+
 def session_list(
     *,
     search: str = "",
@@ -153,10 +162,10 @@ def notice(session: Session) -> None:
     weighed_cache.forget_other(session.pk, session.version)
 
 
-def session_version(session_id: str) -> tuple[str, int, bool] | None:
-    """Version, messages and whether its file is watched, for whoever waits for a change; None without the session."""
+def session_version(session_id: str) -> SessionVersion | None:
+    """What whoever waits for a change compares, one small query; None without the session."""
     found = Session.objects.filter(pk=session_id).values_list("version", "n_messages", "upload__live").first()
-    return (found[0], found[1], found[2] is not None) if found else None
+    return SessionVersion(found[0], found[1], found[2] is not None) if found else None
 
 
 def child_sessions(session: Session) -> tuple[Session, ...]:

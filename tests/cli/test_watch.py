@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -144,4 +145,4 @@ def test_a_file_that_takes_long_rests(tmp_path: Path, clock: list[float], monkey
         watcher.read_due()
         clock[0] += 0.5
     assert len(reads) == 5, "2 s of reading, 10 s of rest"
-    assert min(later - earlier for earlier, later in zip(reads, reads[1:], strict=False)) >= 12
+    assert min(later - earlier for earlier, later in pairwise(reads)) >= 12
