@@ -56,7 +56,13 @@ def watching(data: Path, folder: Path) -> Iterator[Watching]:
     """``ctxweb watch --json``, ended by SIGTERM."""
     command = [sys.executable, "-m", "ctxweb", "watch", str(folder), "--json"]
     process = subprocess.Popen(
-        command, env=environment(data), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        env=environment(data),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     try:
         yield Watching(process)
