@@ -115,7 +115,7 @@ def test_the_reader_keeps_place_and_zoom(visit, folder, session_of):
     page.wait_for_selector("#m-62", state="attached", timeout=5_000)
     becomes_true(page, f"Math.max(...{N_BARS}) === 62")
     assert page.evaluate("scrollY") == 300
-    assert page.evaluate(RANGE) == zoomed
+    wait_for(lambda: page.evaluate(RANGE) == zoomed, "the zoom is kept")
 
     page.evaluate("scrollTo(0, document.scrollingElement.scrollHeight)")
     append(path, lines, "at the end")
