@@ -22,6 +22,7 @@ COMMANDS = {
     "worker": "Run a worker for a shared broker.",
     "user": "Create a user, or give one a new password.",
     "ingest": "Store and count transcripts, archives or folders.",
+    "watch": "Follow a folder of transcripts while they are written.",
     "demo": "Store the demo session.",
     "inspect": "What fills a transcript's context.",
     "replay": "Replay a transcript under a compaction policy.",

@@ -224,6 +224,7 @@ CELERY_WORKER_CONCURRENCY = env_int("CTXWEB_WORKER_PROCESSES", 1)
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 300_000  # KB; the process is replaced after a task that went beyond
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = TIME_ZONE
+FOLLOW_STREAMS = env_int("CTXWEB_FOLLOW_STREAMS", 4)  # each holds one of the server's eight threads
 WORKER_HEARTBEAT = DATA / "queue" / "worker.heartbeat"
 
 LOG_LEVEL = env_str("CTXWEB_LOG_LEVEL", "INFO").upper()

@@ -85,6 +85,15 @@ class LibraryFacts:
     models: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SessionVersion:
+    """``version`` changes with the session's facts; ``watched`` while a file is followed for it."""
+
+    version: str
+    n_messages: int
+    watched: bool
+
+
 def session_list(
     *,
     search: str = "",
@@ -139,8 +148,24 @@ def library_facts() -> LibraryFacts:
 
 
 def get_session(session_id: str) -> Session:
-    """The session with its upload and parent, one query; raises Session.DoesNotExist."""
-    return Session.objects.select_related("upload", "parent").get(pk=session_id)
+    """The session with its upload, parent and watched file, one query; raises Session.DoesNotExist.
+
+    A weighed session that was cached before its facts last changed is forgotten.
+    """
+    session = Session.objects.select_related("upload__live", "parent").get(pk=session_id)
+    notice(session)
+    return session
+
+
+def notice(session: Session) -> None:
+    """Forget what this process cached of the session before its facts last changed (its file may be watched)."""
+    weighed_cache.forget_other(session.pk, session.version)
+
+
+def session_version(session_id: str) -> SessionVersion | None:
+    """What whoever waits for a change compares, one small query; None without the session."""
+    found = Session.objects.filter(pk=session_id).values_list("version", "n_messages", "upload__live").first()
+    return SessionVersion(found[0], found[1], found[2] is not None) if found else None
 
 
 def child_sessions(session: Session) -> tuple[Session, ...]:
@@ -188,36 +213,45 @@ def worst_messages(session: Session, limit: int = 5) -> tuple[MessageRow, ...]:
 
 
 class _WeighedCache:
-    """Weighed sessions by id, least recently used first, bounded by their messages; safe to use from threads."""
+    """Weighed sessions by id, least recently used first, bounded by their messages; safe to use from threads.
+
+    Each is kept with the version of the facts it was made from.
+    """
 
     def __init__(self, max_messages: int) -> None:
         self.max_messages = max_messages
-        self.entries: OrderedDict[str, Weighed] = OrderedDict()
+        self.entries: OrderedDict[str, tuple[str, Weighed]] = OrderedDict()
         self.lock = threading.Lock()
         self.loading: dict[str, threading.Lock] = {}
 
-    def get(self, session_id: str, load: Callable[[str], Weighed]) -> Weighed:
+    def get(self, session_id: str, load: Callable[[str], tuple[str, Weighed]]) -> Weighed:
         """The entry, loaded once even when several threads ask for it at the same time."""
         with self.lock:
             if session_id in self.entries:
                 self.entries.move_to_end(session_id)
-                return self.entries[session_id]
+                return self.entries[session_id][1]
             loading = self.loading.setdefault(session_id, threading.Lock())
         with loading:
             with self.lock:
                 if session_id in self.entries:
-                    return self.entries[session_id]
-            weighed = load(session_id)
+                    return self.entries[session_id][1]
+            loaded = load(session_id)
             with self.lock:
-                self.entries[session_id] = weighed
+                self.entries[session_id] = loaded
                 self.loading.pop(session_id, None)
                 self._evict()
-            return weighed
+            return loaded[1]
+
+    def forget_other(self, session_id: str, version: str) -> None:
+        """Drop the entry unless it was made from ``version`` of the session's facts."""
+        with self.lock:
+            if session_id in self.entries and self.entries[session_id][0] != version:
+                del self.entries[session_id]
 
     def _evict(self) -> None:
-        held = sum(len(entry.transcript.messages) for entry in self.entries.values())
+        held = sum(len(entry.transcript.messages) for _, entry in self.entries.values())
         while held > self.max_messages and len(self.entries) > 1:
-            _, gone = self.entries.popitem(last=False)
+            _, (_, gone) = self.entries.popitem(last=False)
             held -= len(gone.transcript.messages)
 
     def clear(self) -> None:
@@ -232,16 +266,16 @@ weighed_cache = _WeighedCache(CACHED_MESSAGES)
 def load_weighed(session_id: str) -> Weighed:
     """The session's transcript with every message weighed, from this process's cache or one query.
 
-    Raises SessionFacts.DoesNotExist.
+    ``get_session`` sees to it that the cache is not behind the stored session.  Raises SessionFacts.DoesNotExist.
     """
     return weighed_cache.get(session_id, _weigh)
 
 
-def _weigh(session_id: str) -> Weighed:
+def _weigh(session_id: str) -> tuple[str, Weighed]:
     from sessions.engine import calibrate, pack
 
-    facts = SessionFacts.objects.get(pk=session_id)
-    return calibrate.weigh(pack.unpack(bytes(facts.packed)))
+    facts = SessionFacts.objects.select_related("session").only("packed", "session__version").get(pk=session_id)
+    return facts.session.version, calibrate.weigh(pack.unpack(bytes(facts.packed)))
 
 
 def message_contents(session: Session, index: int) -> tuple[Content, ...]:
@@ -249,8 +283,28 @@ def message_contents(session: Session, index: int) -> tuple[Content, ...]:
     from sessions.engine.reading import read_contents
 
     message = load_weighed(session.pk).transcript.messages[index]
-    with storage.open_blob(session.blob) as file:
+    with open_text(session) as file:
         return read_contents(file, session.format, message)
+
+
+def open_upload(upload: Upload) -> BinaryIO:
+    """The upload's bytes; those of a watched file as they are now, should they have changed since ``upload`` was read.
+
+    Raises FileNotFoundError.
+    """
+    try:
+        return storage.open_blob(upload.sha256)
+    except FileNotFoundError:
+        upload.refresh_from_db(fields=["sha256"])
+        return storage.open_blob(upload.sha256)
+
+
+def open_text(session: Session) -> BinaryIO:
+    """The bytes that a session's texts are read from: its file in an archive, else its upload.
+
+    Raises FileNotFoundError.
+    """
+    return storage.open_blob(session.text_sha256) if session.text_sha256 else open_upload(session.upload)
 
 
 def open_blob(sha256: str) -> BinaryIO:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from sessions.views import diff, library, links, replay, session, uploads
+from sessions.views import diff, follow, library, links, replay, session, uploads
 
 app_name = "sessions"
 
@@ -27,6 +27,8 @@ session_urls: list[URLPattern] = [
     path("s/<str:session_id>/", session.session, name="session"),
     path("s/<str:session_id>.json", session.session_json, name="session_json"),
     path("s/<str:session_id>/messages/", session.message_rows, name="messages"),
+    path("s/<str:session_id>/events/", follow.events, name="events"),
+    path("s/<str:session_id>/growth/", follow.growth, name="growth"),
     path("s/<str:session_id>/messages.csv", session.messages_csv, name="messages_csv"),
     path("s/<str:session_id>/m/<int:index>/", session.inspector_view, name="inspector"),
     path("s/<str:session_id>/m/<int:index>/raw.json", session.message_raw, name="message_raw"),

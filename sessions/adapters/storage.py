@@ -72,6 +72,11 @@ def open_blob(sha256: str) -> BinaryIO:
     return cast("BinaryIO", default_storage.open(blob_name(sha256), "rb"))
 
 
+def remove(sha256: str) -> None:
+    """Delete the blob, if it is there; the caller has made sure that nothing refers to it."""
+    default_storage.delete(blob_name(sha256))
+
+
 def exists(sha256: str) -> bool:
     """Whether the blob is stored."""
     return default_storage.exists(blob_name(sha256))

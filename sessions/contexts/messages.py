@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from sessions.urlstate.session import SessionState
 
 PAGE = 100
+DRAWN_AGAIN = 3
 LEAD = 4
 """Rows shown above a message that a link leads to."""
 
@@ -85,6 +87,14 @@ class Page:
         return self.start + len(self.rows)
 
 
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """A list that was shown up to some message, after the session grew: rows to draw again, and the rows after them."""
+
+    again: tuple[Row, ...]
+    page: Page
+
+
 def filters(view: Overview, state: SessionState, base: str) -> tuple[Filter, ...]:
     """The filters with their counts."""
     counts = {"": len(view.messages), **{name: len(found) for name, found in view.only.items()}}
@@ -104,8 +114,8 @@ def page(session_id: str, view: Overview, state: SessionState, until: int | None
     start = min(_start(indices, state), max(len(indices) - 1, 0))
     shown = indices[start : min(start + PAGE, until if until is not None else start + PAGE)]
     base = reverse("sessions:messages", args=[session_id])
-    left, before = len(indices) - start - len(shown), min(start, PAGE)
-    following = urlstate.query(state, start=start + len(shown), until=None, m=None)
+    before = min(start, PAGE)
+    next_url, next_words = _following(base, state, start + len(shown), len(indices))
     earlier = urlstate.query(state, start=start - before, until=start, m=None)
     return Page(
         rows=tuple(row(session_id, view, i, selected=i == state.m) for i in shown),
@@ -113,11 +123,35 @@ def page(session_id: str, view: Overview, state: SessionState, until: int | None
         total=len(indices),
         per_token=view.per_token,
         full=view.full_weight,
-        next_url=base + following if left and until is None else "",
-        next_words=f"Load {'the other' if left <= PAGE else 'the next'} {min(left, PAGE):,} of {left:,}",
+        next_url=next_url if until is None else "",
+        next_words=next_words,
         earlier_url=base + earlier if before else "",
         earlier_words=f"Load the {before:,} before" if before != start else f"Load the first {before:,}",
     )
+
+
+def grown(session_id: str, view: Overview, state: SessionState, first: int, after: int, *, whole: bool) -> Grown:
+    """What follows the rows of messages ``first`` to ``after`` (exclusive), and the last of these: they may have grown.
+
+    New rows only where the list was shown to its end (``whole``); else only the way to them.
+    """
+    indices: Sequence[int] = view.only[state.only] if state.only else range(len(view.messages))
+    n_shown = bisect_left(indices, after)
+    again = [i for i in indices[max(0, n_shown - DRAWN_AGAIN) : n_shown] if i >= first]
+    shown = indices[n_shown : n_shown + PAGE] if whole else ()
+    base = reverse("sessions:messages", args=[session_id])
+    next_url, next_words = _following(base, state, n_shown + len(shown), len(indices))
+    rows = tuple(row(session_id, view, i) for i in shown)
+    page = Page(rows, n_shown, len(indices), view.per_token, view.full_weight, next_url, next_words, "", "")
+    return Grown(tuple(row(session_id, view, i) for i in again), page)
+
+
+def _following(base: str, state: SessionState, start: int, total: int) -> tuple[str, str]:
+    left = total - start
+    if left <= 0:
+        return "", ""
+    words = f"Load {'the other' if left <= PAGE else 'the next'} {min(left, PAGE):,} of {left:,}"
+    return base + urlstate.query(state, start=start, until=None, m=None), words
 
 
 def _start(indices: Sequence[int], state: SessionState) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sessions.models.link import LinkedView, ReplayLink
+from sessions.models.live import LiveSource
 from sessions.models.message import Flag, Media, MessageRow
 from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, TokenLabel
 from sessions.models.upload import UNFINISHED, Job, Member, MemberStatus, State, Upload
@@ -14,6 +15,7 @@ __all__ = [
     "Flag",
     "Job",
     "LinkedView",
+    "LiveSource",
     "Media",
     "Member",
     "MemberStatus",

@@ -90,6 +90,7 @@ class Session(models.Model):
     ``member`` is its file in an archive and ``text_sha256`` the blob with that file's bytes; both empty where the
     upload is the file.  ``parent_call_id`` is the tool call of the parent that started it.  ``home_id``,
     ``prompt_hash`` and ``spawns`` ([call, agent, prompt hash] each) link it with files that arrive at another time.
+    ``version`` changes exactly when the packed facts do: caches and followers compare it.
     """
 
     id = models.CharField(primary_key=True, max_length=16)
@@ -129,6 +130,7 @@ class Session(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True, db_index=True)
     spark = models.JSONField(default=dict, blank=True)
     warnings = models.JSONField(default=list, blank=True)
+    version = models.CharField(max_length=16, blank=True)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     objects = SessionQuerySet.as_manager()
@@ -173,11 +175,6 @@ class Session(models.Model):
     def get_absolute_url(self) -> str:
         """The session's page."""
         return reverse("sessions:session", args=[self.pk])
-
-    @property
-    def blob(self) -> str:
-        """The sha256 of the blob that its messages' text is read from."""
-        return self.text_sha256 or self.upload.sha256
 
     @property
     def filename(self) -> str:

@@ -44,10 +44,13 @@ class Upload(models.Model):
     ``reason`` says by what the format was recognised, ``error`` why nothing could be read.  ``skipped`` holds the
     first 200 of ``n_skipped`` unreadable parts as [line, offset, reason]; ``fates`` what became of the bytes, one
     [name, lines, bytes, is_context, is_part, is_opaque] each (the engine's Fate).  An archive has ``members``.
+    ``followed`` uploads hold what a watched file held when it was last read (``LiveSource``): two such may be equal, so
+    only the others are one per sha256.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    sha256 = models.CharField(max_length=64, unique=True)
+    sha256 = models.CharField(max_length=64, db_index=True)
+    followed = models.BooleanField(default=False)
     filename = models.CharField(max_length=255)
     n_bytes = models.PositiveBigIntegerField()
     status = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
@@ -66,6 +69,7 @@ class Upload(models.Model):
         ordering = ("-created_at", "id")
         constraints = (
             models.CheckConstraint(condition=Q(status__in=State.values), name="upload_status_known"),
+            models.UniqueConstraint(fields=("sha256",), condition=Q(followed=False), name="upload_bytes_once"),
             models.CheckConstraint(condition=~Q(status="failed") | ~Q(error=""), name="upload_failed_says_why"),
         )
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sessions.engine.types import Parsed
+    from sessions.services.session_rows import PackedSession
 
 HELPED_BYTES = 4_000_000
 """From this size on, tokens are counted in a process beside the reader: its start costs half a second of a core."""
@@ -96,12 +97,34 @@ def ingest(*, upload_id: uuid.UUID, on_progress: Callable[[int], None] | None = 
 
 
 def _ingest(upload: Upload, held: jobs.Claim, on_progress: Callable[[int], None]) -> None:
-    media = MediaStore()
-
     def progress(done_bytes: int) -> None:
         held.beat(min(done_bytes, upload.n_bytes))
         on_progress(done_bytes)
 
+    read = read_upload(upload, progress)
+    with transaction.atomic():
+        # Nothing is written where the claim has passed to somebody else meanwhile.
+        if held.rows().update(state=State.DONE, done_bytes=upload.n_bytes):
+            write_upload(upload, read)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What one reading of an upload's bytes yields, ready to be written."""
+
+    outcome: Outcome
+    media: list[Media]
+
+    @property
+    def packed(self) -> list[PackedSession]:
+        """Its sessions, the root first."""
+        return self.outcome.packed
+
+
+def read_upload(upload: Upload, on_progress: Callable[[int], None] | None = None) -> Read:
+    """Read, count and pack the stored bytes of ``upload``; no session is written.  Raises EngineError."""
+    media = MediaStore()
+    progress = on_progress or (lambda done_bytes: None)
     with _cycles_left_alone(), storage.open_blob(upload.sha256) as file:
         packed = is_archive(file)
         with _counter(ARCHIVE_GUESS * upload.n_bytes if packed else upload.n_bytes) as counter:
@@ -113,7 +136,7 @@ def _ingest(upload: Upload, held: jobs.Claim, on_progress: Callable[[int], None]
                 return parsed
 
             outcome = read_archive(upload, file, read) if packed else _read_file(upload, file, read)
-    _write(upload, held, outcome, list(media.seen.values()))
+    return Read(outcome, list(media.seen.values()))
 
 
 def _read_file(upload: Upload, file: BinaryIO, read: Callable[[BinaryIO, str], Parsed]) -> Outcome:
@@ -142,26 +165,19 @@ def _cycles_left_alone() -> Iterator[None]:
             gc.enable()
 
 
-def _write(upload: Upload, held: jobs.Claim, outcome: Outcome, media: list[Media]) -> None:
-    """Everything in one transaction, unless the claim has passed to somebody else meanwhile."""
-    with transaction.atomic():
-        if not held.rows().update(state=State.DONE, done_bytes=upload.n_bytes):
-            return
-        Media.objects.bulk_create(media, ignore_conflicts=True, batch_size=150)
-        insert_sessions(upload, outcome.packed)
-        _write_members(upload.pk, outcome.members)
-        link_families(upload=upload)
-        upload.status, upload.format, upload.reason, upload.error = (
-            State.DONE,
-            outcome.format,
-            plain(outcome.reason),
-            "",
-        )
-        upload.warnings = [plain(warning) for warning in outcome.warnings[:KEPT_SKIPPED]]
-        upload.n_skipped = len(outcome.skipped)
-        upload.skipped = [[s.line, s.offset, plain(s.reason)] for s in outcome.skipped[:KEPT_SKIPPED]]
-        upload.fates = [[plain(f.name), *astuple(f)[1:]] for f in outcome.fates]
-        upload.save()
+def write_upload(upload: Upload, read: Read) -> None:
+    """Everything that was read, in place of what the upload had before.  Call inside a transaction."""
+    outcome = read.outcome
+    Media.objects.bulk_create(read.media, ignore_conflicts=True, batch_size=150)
+    insert_sessions(upload, outcome.packed)
+    _write_members(upload.pk, outcome.members)
+    link_families(upload=upload)
+    upload.status, upload.format, upload.reason, upload.error = State.DONE, outcome.format, plain(outcome.reason), ""
+    upload.warnings = [plain(warning) for warning in outcome.warnings[:KEPT_SKIPPED]]
+    upload.n_skipped = len(outcome.skipped)
+    upload.skipped = [[s.line, s.offset, plain(s.reason)] for s in outcome.skipped[:KEPT_SKIPPED]]
+    upload.fates = [[plain(f.name), *astuple(f)[1:]] for f in outcome.fates]
+    upload.save()
 
 
 def _write_members(upload_id: uuid.UUID, members: list[Member]) -> None:

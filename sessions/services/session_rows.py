@@ -31,6 +31,7 @@ TYPED, META, ATTACHMENT, SUMMARY, REINJECTED, ERROR, APPROXIMATE = (int(flag) fo
 MAX_COUNT = 2**63 - 1
 SPARK_POINTS = 60
 TITLE_CHARS = 80
+VERSION_CHARS = 16
 COLUMNS = (
     "session", "index", "role", "kinds", "preview", "wire_bytes", "pressure_bytes", "tokens", "label", "overcount",
     "context_tokens", "request", "flags",
@@ -76,6 +77,7 @@ def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) ->
             parent = ids.get(transcript.parent_id) if transcript.parent_id else None
             session.parent_id = parent if parent != session.id else None
             _set_kin(session, transcript, kin.get(transcript.id) or Kin(transcript.id, transcript.parent_id or ""))
+            session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
             packed.append(PackedSession(session, facts.result(), rows))
         return packed
 

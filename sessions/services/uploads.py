@@ -27,8 +27,15 @@ def receive(*, file: IO[bytes], filename: str) -> Received:
     blob = storage.put(file)
     now = timezone.now()
     with transaction.atomic():
-        upload, created = Upload.objects.get_or_create(
-            sha256=blob.sha256, defaults={"filename": clean_filename(filename), "n_bytes": blob.n_bytes}
+        followed = Upload.objects.filter(sha256=blob.sha256, followed=True).first()
+        upload, created = (
+            (followed, False)
+            if followed
+            else Upload.objects.get_or_create(
+                sha256=blob.sha256,
+                followed=False,
+                defaults={"filename": clean_filename(filename), "n_bytes": blob.n_bytes},
+            )
         )
         if created:
             Job.objects.create(upload=upload, total_bytes=blob.n_bytes, heartbeat_at=now)
@@ -36,6 +43,10 @@ def receive(*, file: IO[bytes], filename: str) -> Received:
             _queue_again(upload)
         else:
             return Received(upload, duplicate=True)
+    if not storage.exists(blob.sha256):
+        # Equal bytes, an old version of a watched file, were removed between our look and our row.
+        file.seek(0)
+        storage.put(file)
     return Received(upload, duplicate=False)
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 FILTERS = ("", "overcount", "large")
 MEASURES = ("wire_bytes", "pressure_bytes")
+FOLLOWS = ("", "on", "off")
 TABS = ("sizes", "parsed", "raw")
 
 
@@ -18,7 +19,8 @@ TABS = ("sizes", "parsed", "raw")
 class SessionState:
     """``m`` is the selected message's index, ``start`` the first row shown, counted within the filter.
 
-    ``until`` is one past the last row wanted, where the rows from there on are shown already.
+    ``until`` is one past the last row wanted, where the rows from there on are shown already.  ``follow`` is "on" or
+    "off" where the reader chose; else a session is followed whose watched file has just changed.
     """
 
     only: str = ""
@@ -27,11 +29,13 @@ class SessionState:
     start: int | None = None
     until: int | None = None
     tab: str = "sizes"
+    follow: str = ""
 
 
 def parse(query: Mapping[str, str]) -> SessionState:
     """The state that a query string asks for; what makes no sense is left out, never an error."""
     only, measure, tab = query.get("only", ""), query.get("measure", ""), query.get("tab", "")
+    follow = query.get("follow", "")
     return SessionState(
         only=only if only in FILTERS else "",
         measure=measure if measure in MEASURES else "wire_bytes",
@@ -39,6 +43,7 @@ def parse(query: Mapping[str, str]) -> SessionState:
         start=_whole(query.get("start")),
         until=_whole(query.get("until")),
         tab=tab if tab in TABS else "sizes",
+        follow=follow if follow in FOLLOWS else "",
     )
 
 

@@ -111,6 +111,7 @@ def for_strangers(*, counted: bool) -> Callable[[Answer], Callable[..., HttpResp
             if found is None:
                 response = render(request, "sessions/link_gone.html", status=404)
             else:
+                selectors.notice(found.session)
                 response = view(request, token, found, **more)
             response["Referrer-Policy"] = "no-referrer"
             response["X-Robots-Tag"] = "noindex, nofollow"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 from typing import TYPE_CHECKING, Any
 
 from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from sessions.contexts.overview import Overview
     from sessions.urlstate.session import SessionState
 
+JUST_CHANGED = dt.timedelta(minutes=1)
 COLUMNS = (
     "index", "role", "kinds", "tokens", "label", "wire_bytes", "overcount", "request", "context_tokens",
     "context_label", "preview",
@@ -90,7 +93,17 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "started_by": family.started_by(found),
         "warnings": view.weighed.warnings,
         "inspector": _inspector_context(request, found, view, chosen, state) if len(view.messages) else None,
+        "live": getattr(found.upload, "live", None),
+        "follow": _is_followed(found, state),
     }
+
+
+def _is_followed(found: Session, state: SessionState) -> bool:
+    """Whether the page follows its session from the start: as the address says, else if its file has just changed."""
+    live = getattr(found.upload, "live", None)
+    if live is None or state.follow:
+        return live is not None and state.follow == "on"
+    return bool(timezone.now() - live.changed_at < JUST_CHANGED)
 
 
 @require_safe
@@ -166,7 +179,7 @@ def _unreadable(error: Exception) -> str:
 
 def raw_values(found: Session, view: Overview, index: int) -> list[Any]:
     """The JSON values that the message was read from, in file order."""
-    with selectors.open_blob(found.blob) as file:
+    with selectors.open_text(found) as file:
         source = jsonio.Source(file)
         return [source.read(origin) for origin in view.messages[index].origins]
 

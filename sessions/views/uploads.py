@@ -85,7 +85,7 @@ def upload_download(request: HttpRequest, upload_id: uuid.UUID) -> FileResponse:
     """The uploaded bytes, unchanged, only ever as a file to save."""
     stored = get_object_or_404(Upload, pk=upload_id)
     try:
-        file = selectors.open_blob(stored.sha256)
+        file = selectors.open_upload(stored)
     except FileNotFoundError:
         raise Http404("The bytes of this upload are missing from the store.") from None
     response = FileResponse(file, as_attachment=True, filename=stored.filename, content_type="application/octet-stream")

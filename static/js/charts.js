@@ -55,12 +55,22 @@ export function draw(plot) {
   const theme = getComputedStyle(document.documentElement).getPropertyValue("--chart-paper");
   if (seen.text === text && seen.width === width && seen.theme === theme) return;
   const figure = seen.text === text ? seen.figure : JSON.parse(text);
-  drawn.set(plot, { text, width, theme, figure });
+  const range = figure === seen.figure ? seen.range : figure.layout.xaxis.range.slice(); // Plotly writes zooms into its own
+  const zoomed = zoomOf(plot, seen.range, range);
+  drawn.set(plot, { text, width, theme, figure, range });
   const ready = paint(fitted(figure, width));
   window.Plotly.react(plot, ready.data, ready.layout, ready.config).then(() => {
     if (!plot.dataset.live) listen(plot);
+    if (zoomed) window.Plotly.relayout(plot, { "xaxis.range": zoomed });
     plot.dispatchEvent(new CustomEvent("chart:drawn", { bubbles: true, detail: { meta: figure.layout.meta } }));
   });
+}
+
+// Plotly keeps a reader's zoom only while the figure's own range stays the same; a session that grows changes it.
+function zoomOf(plot, own, next) {
+  const shown = plot._fullLayout?.xaxis?.range;
+  const same = (a, b) => a[0] === b[0] && a[1] === b[1];
+  return shown && own && !same(own, next) && !same(own, shown) ? shown.slice() : null;
 }
 
 function listen(plot) {

@@ -1,0 +1,203 @@
+"""``ctxweb watch``: follows a folder of transcripts while agents write them, within a second of each write."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from ctxweb.commands.ingest import start_django
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+    from sessions.services.live import Followed
+
+POLL_SECONDS = 0.5
+QUIET_SECONDS = 4.0
+"""After this long without a write, a half-written last line is read as it is and reported as skipped."""
+
+REST_FACTOR = 5.0
+"""A file rests this many times as long as reading it took: at most a sixth of the time goes into one file."""
+
+UNTHROTTLED_SECONDS = 0.1
+"""Reading that took no longer than this is repeated at once."""
+
+LOCKED_REST_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class Seen:
+    """One file in the folder: as it was when last looked at, and as it was when last read."""
+
+    stat: os.stat_result
+    written_at: float
+    read: tuple[int, int, int] | None = None
+    waiting: bool = False
+    not_before: float = 0.0
+    known: bool = False
+
+    @property
+    def mark(self) -> tuple[int, int, int]:
+        """What changes when the file does: size, modification time, inode (another file under the same name)."""
+        return self.stat.st_size, self.stat.st_mtime_ns, self.stat.st_ino
+
+    def due(self, now: float) -> bool:
+        """Whether to read it now."""
+        quiet = self.waiting and now - self.written_at >= QUIET_SECONDS
+        return now >= self.not_before and (self.read != self.mark or quiet)
+
+    def was_read(self, mark: tuple[int, int, int], started: float, *, waiting: bool) -> None:
+        """Note what was read and since when; what took long rests."""
+        ended = time.monotonic()
+        self.read, self.waiting = mark, waiting
+        self.not_before = ended + REST_FACTOR * (ended - started) if ended - started > UNTHROTTLED_SECONDS else 0.0
+
+
+@dataclass(slots=True)
+class Watcher:
+    """The files below one folder and what became of them; ``as_json`` prints one JSON document a line."""
+
+    root: Path
+    as_json: bool
+    files: dict[Path, Seen] = field(default_factory=dict)
+
+    def look(self) -> None:
+        """Stat every file; note those that are new, changed or gone."""
+        now, found = time.monotonic(), dict(_stats(self.root))
+        for path in self.files.keys() - found.keys():
+            self.report("gone", path)
+            del self.files[path]
+        for path, stat in found.items():
+            seen = self.files.get(path)
+            if seen is None:
+                age = max(0.0, time.time() - stat.st_mtime)
+                self.files[path] = Seen(stat, now - age)
+            elif (stat.st_size, stat.st_mtime_ns, stat.st_ino) != seen.mark:
+                seen.stat, seen.written_at = stat, now
+
+    def read_due(self) -> None:
+        """Read what changed, the file written last first, and stop in time for the next look: a backlog delays none."""
+        next_look = time.monotonic() + POLL_SECONDS
+        while path := self._next(time.monotonic()):
+            self._read(path, self.files[path])
+            if time.monotonic() >= next_look:
+                return
+
+    def _next(self, now: float) -> Path | None:
+        due = [path for path, seen in self.files.items() if seen.due(now)]
+        return max(due, key=lambda path: self.files[path].written_at, default=None)
+
+    def _read(self, path: Path, seen: Seen) -> None:
+        from django.db import OperationalError
+
+        from sessions.engine.errors import EngineError
+        from sessions.services.live import follow_file, unchanged
+
+        started, mark = time.monotonic(), seen.mark
+        quiet = started - seen.written_at >= QUIET_SECONDS
+        first, seen.known = not seen.known, True
+        try:
+            if first and unchanged(path, seen.stat):
+                seen.read = mark
+                return
+            followed = follow_file(path=path, quiet=quiet)
+        except OperationalError as error:
+            seen.not_before = time.monotonic() + LOCKED_REST_SECONDS
+            click.echo(f"{path}: {error}; trying again", err=True)
+            return
+        except (EngineError, OSError) as error:
+            # What is half written does not parse; it is said once the writer has stopped.
+            seen.was_read(mark, started, waiting=not quiet)
+            if quiet:
+                self.report("unreadable", path, error=str(error))
+            return
+        seen.was_read(mark, started, waiting=followed.waiting)
+        self._tell(path, followed, time.monotonic() - started)
+
+    def _tell(self, path: Path, followed: Followed, took: float) -> None:
+        if followed.upload is None or followed.change == "same":
+            return
+        upload = followed.upload
+        self.report(
+            str(followed.change),
+            path,
+            format=upload.format,
+            sessions=list(upload.sessions.order_by("position").values_list("id", flat=True)),
+            messages=sum(upload.sessions.values_list("n_messages", flat=True)),
+            n_bytes=upload.n_bytes,
+            skipped=upload.n_skipped,
+            waiting=followed.waiting,
+            seconds=round(took, 3),
+        )
+
+    def report(self, event: str, path: Path, **facts: Any) -> None:
+        """One line about one file: JSON on standard output, or words on standard error."""
+        if self.as_json:
+            from sessions.engine import jsonio
+
+            click.echo(jsonio.dumps({"event": event, "file": str(path), **facts}))
+            sys.stdout.flush()
+            return
+        words = facts.get("error") or ""
+        if "messages" in facts:
+            words = f"{facts['format']}, {facts['messages']:,} messages, session {', '.join(facts['sessions'][:3])}"
+        click.echo(f"{event:<10} {path.relative_to(self.root)}  {words}".rstrip(), err=True)
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document a line to standard output.")
+def command(folder: Path, as_json: bool) -> None:
+    """Follow DIR: store its transcripts, and read each again when it grows; Ctrl-C ends it.
+
+    Works with or without `ctxweb serve` on the same data directory.  Sessions keep their ids and links while their
+    file grows; a file that is truncated or replaced starts a new session, and the old one stays as it was.  Names that
+    start with a dot are left out, as by `ctxweb ingest`.
+    """
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        start_django()
+        from sessions.engine import tokenizer
+
+        tokenizer.count("The first count loads the vocabulary.")
+        watcher = Watcher(folder.resolve(), as_json)
+        watcher.look()
+        if not as_json:
+            n = len(watcher.files)
+            click.echo(f"Watching {folder} ({n:,} file{'' if n == 1 else 's'}; Ctrl-C stops)", err=True)
+        while True:
+            watcher.read_due()
+            time.sleep(POLL_SECONDS)
+            watcher.look()
+    except KeyboardInterrupt:
+        click.echo("Stopped.", err=True)
+
+
+def _stats(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """Every regular file below ``folder`` that is not hidden and not empty; what vanishes meanwhile is left out."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        try:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _stats(Path(entry.path))
+            elif entry.is_file() and (stat := entry.stat()).st_size:
+                yield Path(entry.path), stat
+        except OSError:
+            continue
+
+
+def _interrupt(signum: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt

@@ -1,0 +1,200 @@
+"""Watched files: what a file holds now becomes the content of one upload, again and again, under the same ids.
+
+A file that grew, or that its writer rewrote with the same beginning of the same session, updates its upload in place:
+session ids, links and message positions stay, and the bytes of the version before are removed one version later.  A
+file that was truncated, or replaced by another session, starts a new upload; the old one stays as it was, with its
+sessions, links and bytes.  What cannot be read (yet) changes nothing that is stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, cast
+
+from django.db import transaction
+from django.utils import timezone
+
+from sessions.adapters import storage
+from sessions.models import Job, LiveSource, Media, Session, State, Upload
+from sessions.services.ingest import read_upload, write_upload
+from sessions.services.snapshots import Beginning, Snapshot, settled_length
+from sessions.services.uploads import clean_filename
+
+if TYPE_CHECKING:
+    from sessions.services.ingest import Read
+
+
+class Change(StrEnum):
+    """What reading a watched file came to."""
+
+    SAME = "same"
+    NEW = "new"
+    KNOWN = "known"
+    GROWN = "grown"
+    REWRITTEN = "rewritten"
+    REPLACED = "replaced"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A watched file after it was read: ``upload`` is None where nothing of it is stored (yet).
+
+    ``waiting`` where a half-written end was left for later.
+    """
+
+    change: Change
+    upload: Upload | None
+    waiting: bool = False
+
+
+def source_key(path: Path) -> str:
+    """The name of a watched file in the database: the sha256 of this host's name and the absolute path."""
+    return hashlib.sha256(f"{socket.gethostname()}:{path}".encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def unchanged(path: Path, stat: os.stat_result) -> bool:
+    """Whether the file was read already as it is now, by its size and modification time."""
+    found = LiveSource.objects.filter(key=source_key(path), n_bytes=stat.st_size, mtime_ns=stat.st_mtime_ns)
+    return found.exists()
+
+
+def follow_file(*, path: Path, quiet: bool) -> Followed:
+    """Read the file at ``path`` (absolute) as it is now, and bring its upload and sessions up to date.
+
+    A half-written last line is left for later unless the file is ``quiet``.  Raises OSError where the file cannot be
+    read, EngineError where it holds no transcript (then nothing changes), OperationalError where the database stays
+    locked (then call again).
+    """
+    source = LiveSource.objects.select_related("upload").filter(key=source_key(path)).first()
+    with path.open("rb") as file:
+        stat = os.fstat(file.fileno())
+        length = stat.st_size if quiet else settled_length(file, stat.st_size)
+        waiting = length < stat.st_size
+        if length == 0 and waiting:
+            return Followed(Change.WAITING, source.upload if source else None, waiting=True)
+        beginning = Beginning(source.upload.n_bytes if source else 0)
+        file.seek(0)
+        blob = storage.put(cast("IO[bytes]", Snapshot(file, length, beginning)))
+    if source and source.upload.sha256 == blob.sha256:
+        _seen(source, stat, waiting=waiting)
+        return Followed(Change.SAME, source.upload, waiting)
+    try:
+        return _taken(path, source, blob, stat, waiting=waiting, beginning=beginning)
+    finally:
+        _remove_unreferenced(blob.sha256)
+
+
+def _taken(
+    path: Path,
+    source: LiveSource | None,
+    blob: storage.Blob,
+    stat: os.stat_result,
+    *,
+    waiting: bool,
+    beginning: Beginning,
+) -> Followed:
+    """Store the bytes just snapped as what ``path`` holds."""
+    if source is None and (known := _adoptable(blob.sha256)):
+        _adopt(path, known, stat, waiting=waiting)
+        return Followed(Change.KNOWN, known, waiting)
+    upload = source.upload if source else Upload(filename=clean_filename(path.name))
+    before, upload.sha256, upload.n_bytes, upload.followed = upload.sha256, blob.sha256, blob.n_bytes, True
+    read = read_upload(upload)
+    change = Change.NEW
+    if source:
+        change = Change.GROWN if beginning.digest() == before else Change.REWRITTEN
+        if change == Change.REWRITTEN and not _continues(upload, read):
+            change, before = Change.REPLACED, ""
+            upload = Upload(filename=clean_filename(path.name), followed=True, sha256=blob.sha256, n_bytes=blob.n_bytes)
+            read = read_upload(upload)  # its sessions' ids follow from its own
+    return Followed(change, _stored(path, source, upload, read, stat, before=before, waiting=waiting), waiting)
+
+
+def _stored(
+    path: Path,
+    source: LiveSource | None,
+    upload: Upload,
+    read: Read,
+    stat: os.stat_result,
+    *,
+    before: str,
+    waiting: bool,
+) -> Upload:
+    """Write what was read, unless another watcher did so meanwhile; the upload as it then stands."""
+    now, key = timezone.now(), source_key(path)
+    with transaction.atomic():
+        current = LiveSource.objects.select_for_update().select_related("upload").filter(key=key).first()
+        if (current and current.n_versions) != (source and source.n_versions):
+            return current.upload if current else upload
+        if upload._state.adding:
+            upload.status = State.DONE
+            upload.save(force_insert=True)
+        write_upload(upload, read)
+        job = {"state": State.DONE, "done_bytes": upload.n_bytes, "total_bytes": upload.n_bytes, "heartbeat_at": now}
+        Job.objects.update_or_create(upload=upload, defaults=job)
+        row = current or LiveSource(key=key, path=str(path), n_versions=0)
+        outdated, row.previous_sha256 = row.previous_sha256, before
+        row.upload, row.changed_at, row.n_versions = upload, now, row.n_versions + 1
+        _note(row, stat, waiting=waiting)
+    if outdated:
+        _remove_unreferenced(outdated)
+    return upload
+
+
+def _continues(upload: Upload, read: Read) -> bool:
+    """Whether rewritten bytes still hold the session stored for ``upload``, from its first message on, no shorter."""
+    stored = Session.objects.filter(upload=upload).order_by("position").first()
+    fresh = read.packed[0].session if read.packed else None
+    if stored is None or fresh is None:
+        return False
+    same = (stored.format, stored.native_id) == (fresh.format, fresh.native_id)
+    if not same or fresh.n_messages < stored.n_messages:
+        return False
+    first = stored.messages.filter(index=0).values_list("index", "role", "kinds", "preview").first()
+    return first is None or first == read.packed[0].rows[0][1:5]
+
+
+def _adoptable(sha256: str) -> Upload | None:
+    """An upload of these bytes to go on with: one made by hand, or one whose watched file was moved away."""
+    for upload in Upload.objects.filter(sha256=sha256, status=State.DONE).select_related("live").order_by("created_at"):
+        if not upload.followed or (hasattr(upload, "live") and not Path(upload.live.path).exists()):
+            return upload
+    return None
+
+
+def _adopt(path: Path, upload: Upload, stat: os.stat_result, *, waiting: bool) -> None:
+    """Follow ``path`` under an upload that holds its bytes already; its sessions and links go on."""
+    with transaction.atomic():
+        Upload.objects.filter(pk=upload.pk).update(followed=True)
+        moved = LiveSource.objects.filter(upload=upload).first()
+        row = moved or LiveSource(upload=upload, changed_at=upload.created_at)
+        row.key, row.path = source_key(path), str(path)
+        _note(row, stat, waiting=waiting)
+
+
+def _seen(source: LiveSource, stat: os.stat_result, *, waiting: bool) -> None:
+    if (source.n_bytes, source.mtime_ns) != (stat.st_size, stat.st_mtime_ns):
+        _note(source, stat, waiting=waiting)
+
+
+def _note(row: LiveSource, stat: os.stat_result, *, waiting: bool) -> None:
+    """Save ``row`` with what the file was like when read; a file whose end waits counts as not read."""
+    row.n_bytes, row.mtime_ns = stat.st_size, 0 if waiting else stat.st_mtime_ns
+    row.save()
+
+
+def _remove_unreferenced(sha256: str) -> None:
+    """Delete a blob that no upload, image or previous version needs.
+
+    In one write transaction: whoever stores equal bytes at the same time finds out after its own (``receive``).
+    """
+    with transaction.atomic():
+        uses = (Upload.objects.filter(sha256=sha256), Media.objects.filter(pk=sha256))
+        if not any(use.exists() for use in (*uses, LiveSource.objects.filter(previous_sha256=sha256))):
+            storage.remove(sha256)
