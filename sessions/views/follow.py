@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from django.http.response import HttpResponseBase
 
 LOOK_SECONDS = 0.3
-HEARTBEAT_SECONDS = 15.0
+HEARTBEAT_SECONDS = 5.0
 """A comment this often keeps proxies from closing the stream, and finds out that the reader has gone."""
 
 LIFETIME_SECONDS = 300.0

@@ -4,7 +4,7 @@
 import { drawAll } from "./charts.js";
 
 const POLL_MS = 2000;
-const STREAM_AGAIN_MS = 60_000;
+const STREAM_AGAIN_MS = 10_000;
 const AT_END_PX = 80;
 
 const bar = document.getElementById("follow");

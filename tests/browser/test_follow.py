@@ -70,7 +70,7 @@ def test_new_lines_appear_within_seconds(visit, folder, session_of):
     page = visitor.page
     page.goto(f"/s/{key}/")
     page.wait_for_selector("#pressure .main-svg")
-    page.wait_for_selector("#follow[data-state=live]")
+    page.wait_for_selector("#follow[data-state=live]", timeout=30_000)
     assert page.get_attribute("#follow-switch", "aria-pressed") == "true", "the file has just changed"
     assert page.locator("#rows tr[id^=m-]").count() == 3
     bars = max(page.evaluate(N_BARS))
@@ -102,7 +102,7 @@ def test_the_reader_keeps_place_and_zoom(visit, folder, session_of):
     page = visitor.page
     page.goto(f"/s/{session_of(path)}/?follow=on")
     page.wait_for_selector("#pressure .main-svg")
-    page.wait_for_selector("#follow[data-state=live]")
+    page.wait_for_selector("#follow[data-state=live]", timeout=30_000)
     box = page.locator("#pressure .nsewdrag").first.bounding_box()
     page.mouse.move(box["x"] + 100, box["y"] + 20)
     page.mouse.down()
@@ -141,7 +141,7 @@ def test_rows_wait_for_the_end_of_the_list(visit, folder, session_of):
     path.write_bytes(lines.bytes())
     page = visit().page
     page.goto(f"/s/{session_of(path)}/?follow=on")
-    page.wait_for_selector("#follow[data-state=live]")
+    page.wait_for_selector("#follow[data-state=live]", timeout=30_000)
     assert page.locator("#rows tr[id^=m-]").count() == 100
     assert "of 141" in page.inner_text("#more-next")
     append(path, lines, "one more")
@@ -156,7 +156,7 @@ def test_a_replaced_file_says_so(visit, folder, session_of):
     visitor = visit()
     page = visitor.page
     page.goto(f"/s/{session_of(path)}/")
-    page.wait_for_selector("#follow[data-state=live]")
+    page.wait_for_selector("#follow[data-state=live]", timeout=30_000)
     path.write_bytes(session(1, session="eeeeeeee-2222-3333-4444-555555555555"))
     page.wait_for_selector("#follow[data-state='file replaced']", timeout=5_000)
     assert page.locator("#rows tr[id^=m-]").count() == 7
