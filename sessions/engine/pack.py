@@ -189,7 +189,9 @@ def _unpack_media(row: Row | None, s: list[str]) -> Media | None:
 
 def _pack_request(r: Request, text: Callable[[str | None], int]) -> Row:
     u = r.usage
-    usage = None if u is None else [u.input, u.cache_read, u.cache_write, u.output, u.placeholder, u.reasoning]
+    usage = None
+    if u is not None:
+        usage = [u.input, u.cache_read, u.cache_write, u.output, u.placeholder, u.reasoning, u.cache_write_1h]
     return [r.index, r.message, usage, r.on_branch, text(r.response_id), text(r.model), r.timestamp, r.n_messages]
 
 

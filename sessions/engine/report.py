@@ -67,16 +67,21 @@ def session_document(weighed: Weighed) -> dict[str, Any]:
 
 
 def usage_totals(transcript: Transcript) -> dict[str, int] | None:
-    """Provider-reported tokens of all requests, each counted once; None where the transcript reports none."""
+    """Provider-reported tokens of all requests, each counted once; None where the transcript reports none.
+
+    ``cache_write_1h`` is the part of ``cache_write`` kept for an hour; the key is there only where there is any.
+    """
     usages = [r.usage for r in transcript.requests if r.usage]
     if not usages:
         return None
-    return {
+    totals = {
         "input": sum(u.input for u in usages),
         "cache_read": sum(u.cache_read for u in usages),
         "cache_write": sum(u.cache_write for u in usages),
         "output": sum(u.output for u in usages),
     }
+    hour = sum(u.cache_write_1h for u in usages)
+    return totals | {"cache_write_1h": hour} if hour else totals
 
 
 def _compaction(compaction: RecordedCompaction) -> dict[str, Any]:

@@ -168,7 +168,8 @@ class Usage:
 
     ``input`` excludes cached tokens.  ``placeholder`` marks an ``output`` that is a streaming placeholder and never
     became final: the input side is right, the output is not (formats 3.3).  ``reasoning`` is the part of ``output``
-    that was reasoning, 0 where the provider does not say.
+    that was reasoning, 0 where the provider does not say; ``cache_write_1h`` the part of ``cache_write`` that is kept
+    for an hour, the rest is kept for 5 minutes.
     """
 
     input: int = 0
@@ -177,6 +178,7 @@ class Usage:
     output: int = 0
     placeholder: bool = False
     reasoning: int = 0
+    cache_write_1h: int = 0
 
     @property
     def context(self) -> int:
