@@ -2,8 +2,9 @@
 
 Cannot carry: ids, times and marks of messages; usage, requests and compactions (a request has none); the system
 prompt and tool definitions, of which a session keeps sizes and no text.  System messages before the first other one
-become ``system``, later ones are the user's.  Messages without any block, blocks of empty text, and the name of
-another provider's model are left out.  Arguments that are no JSON object are put into one.  Each is counted.
+become ``system``, later ones are the user's.  Messages without any block, blocks of empty text, another provider's
+opaque blocks and the name of its model are left out.  Arguments that are no JSON object are put into one.  Each is
+counted.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ from sessions.engine.model_info import model_info
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sessions.engine.exports import Listing, Read, Report
     from sessions.engine.types import Content
 
 DEFAULT_MAX_TOKENS = 8_192
 """``max_tokens`` is required; this is written where the model's own limit is not known."""
+OWN_FORMATS = ("anthropic_messages", "claude_code", "role_content")
+"""Formats whose opaque blocks are this API's own."""
 
 
 class Anthropic:
@@ -44,7 +47,7 @@ class Anthropic:
         for start, entry in enumerate(listing.entries):  # noqa: B007 - where the conversation begins
             if entry.message.role is not Role.SYSTEM:
                 break
-            system += [_block(content, report) for content in kept_contents(read(entry), report)]
+            system += _blocks(listing, read(entry), report)
             report.lose("system messages written as `system`")
         else:
             start = len(listing.entries)
@@ -52,7 +55,7 @@ class Anthropic:
 
     def _messages(self, listing: Listing, read: Read, report: Report, start: int) -> Iterator[dict[str, Any]]:
         for entry in listing.entries[start:]:
-            blocks = [_block(content, report) for content in kept_contents(read(entry), report)]
+            blocks = _blocks(listing, read(entry), report)
             if not blocks:
                 report.lose("messages without content")
                 continue
@@ -71,6 +74,25 @@ def _head(listing: Listing, system: list[dict[str, Any]], report: Report) -> dic
         report.lose(f"the model's name, {name}, which this API does not serve")
     head["max_tokens"] = (info.max_output if info.known else 0) or DEFAULT_MAX_TOKENS
     return head | {"system": system} if system else head
+
+
+def _blocks(listing: Listing, contents: Sequence[Content], report: Report) -> list[dict[str, Any]]:
+    own = listing.transcript.format in OWN_FORMATS
+    kept = kept_contents(contents, report)
+    return [_block(content, report) for content in (kept if own else _without_foreign(kept, report))]
+
+
+def _without_foreign(contents: Sequence[Content], report: Report) -> list[Content]:
+    """Without opaque blocks of another provider, in results too; redacted thinking is Anthropic's wherever it is."""
+    found = []
+    for content in contents:
+        if content.kind is Kind.OPAQUE and content.name != "redacted_thinking":
+            report.lose("opaque blocks of another provider")
+        elif content.parts:
+            found.append(replace(content, parts=tuple(_without_foreign(content.parts, report))))
+        else:
+            found.append(content)
+    return found
 
 
 def _block(content: Content, report: Report) -> dict[str, Any]:

@@ -89,10 +89,12 @@ def _message(line: Line, value: Mapping[str, Any], known: Known, measure: Measur
     contents = _contents(value)
     role = ROLES[value["role"]]
     typed = value.get("typed")
-    ident = text_of(value.get("id"))
+    ident = text_of(value.get("id")) or f"L{line.number}"
+    while ident in known.ids:
+        ident = f"L{line.number}.{ident}"
     return Message(
         index=len(known.messages),
-        id=ident if ident and ident not in known.ids else f"L{line.number}",
+        id=ident,
         role=role,
         blocks=measure(contents),
         origins=(Origin(line.number, line.offset, line.length),),
