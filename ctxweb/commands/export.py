@@ -53,7 +53,7 @@ def command(what: str, target: str, out: Path | None, **options: Any) -> None:
             listing = _listing(weighed, made, options)
         except (BadParameter, UnknownName) as error:
             raise click.UsageError(str(error)) from error
-        contents = reader(made, _message_reader(file, weighed.transcript.format))
+        contents = reader(made, _message_reader(file, weighed.transcript.format), report)
         with _output(out) as stream:
             for piece in export(listing, target, contents, report):
                 stream.write(piece)

@@ -74,18 +74,24 @@ def sent_at(replay: Replay, request: int) -> Listing:
     return _listing(replay, entries, f"sent at request {request} under {replay.policy.name}")
 
 
-def reader(replay: Replay | None, read: ReadMessage) -> Read:
+def reader(replay: Replay | None, read: ReadMessage, report: Report | None = None) -> Read:
     """Reads entries: recorded text by ``read``, the summaries that a replay wrote from its summarizer.
 
     What an edit left of a message stands as it was; a block whose text an edit changed is named by its length, because
-    a replay keeps sizes and no text.
+    a replay keeps sizes and no text.  Such stand-ins are counted in ``report``.
     """
+    counts = report or Report()
 
     def contents(entry: Entry) -> tuple[Content, ...]:
         if entry.message.index < 0:
-            return (Content(Kind.TEXT, text=inserted_text(replay, entry.id) or entry.message.preview),)
+            text = inserted_text(replay, entry.id)
+            counts.lose("texts that the replay did not write, a stub in their place", not text)
+            return (Content(Kind.TEXT, text=text or entry.message.preview),)
         found = read(entry.original or entry.message)
-        return found if entry.original is None else tuple(_edited(entry.message.blocks, entry.original.blocks, found))
+        if entry.original is None:
+            return found
+        counts.lose("messages that the replay edited, their new text named by its length")
+        return tuple(_edited(entry.message.blocks, entry.original.blocks, found))
 
     return contents
 

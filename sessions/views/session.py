@@ -13,7 +13,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
-from sessions.contexts import blocks, facts, inspector, messages
+from sessions.contexts import blocks, exports, facts, inspector, messages
 from sessions.contexts.overview import MEASURES, overview
 from sessions.engine import jsonio, report
 from sessions.engine.types import Parsed, Skipped
@@ -75,6 +75,7 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "cli": f"ctxweb inspect {found.upload.filename} --json",
         "json_url": reverse("sessions:session_json", args=[found.pk]),
         "csv_url": reverse("sessions:messages_csv", args=[found.pk]),
+        "exports": exports.session_choices(found),
         "overcounts": len(view.only["overcount"]),
         "state": state,
         "view": view,
