@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 @click.option("--request", type=click.IntRange(min=0), help="The list sent at this request, from 0.")
 @click.option("--format", "format_name", help="Transcript format of FILE, instead of sniffing.")
 @click.option("--session", help="Session id in FILE; default: the root session with most requests.")
+@click.option("--branch", metavar="LEAF", help="A branch of FILE that a rewind left; default: the latest.")
 @click.option("--base", type=click.Choice(["full", "recorded"]), help="Which history; default: full under a policy.")
 @click.option("--estimator", help="Estimator the gate measures with; see `ctxweb estimators`.")
 @click.option("--summarizer", default="recorded", show_default=True, help="recorded, stub:N or extractive.")
@@ -76,7 +77,7 @@ def _opened(what: str, options: dict[str, Any]) -> Iterator[tuple[Weighed, Binar
 
     path = Path(what)
     if path.is_file():
-        parsed = read(path, options["format_name"])
+        parsed = read(path, options["format_name"], options["branch"])
         try:
             transcript = choose(parsed, options["session"])
         except BadParameter as error:

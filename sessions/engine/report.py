@@ -37,7 +37,8 @@ def session_document(weighed: Weighed) -> dict[str, Any]:
     transcript = weighed.transcript
     wire = weighed.sizes(registry.get("estimators", "wire_bytes"))
     pressure = weighed.sizes(registry.get("estimators", "pressure_bytes"))
-    return {
+    branches = {"branches": [dataclasses.asdict(b) for b in transcript.branches]} if transcript.branches else {}
+    return branches | {
         "id": transcript.id,
         "parent_id": transcript.parent_id,
         "title": transcript.title,

@@ -225,11 +225,28 @@ class RecordedCompaction:
 
 
 @dataclass(frozen=True, slots=True)
+class Branch:
+    """One of the branches that rewinds left in a session.
+
+    ``leaf`` is the native id of its last message, ``preview`` the first prompt that only this branch has.
+    ``n_requests`` are those on it; ``selected`` marks the branch whose messages the transcript holds.
+    """
+
+    leaf: str
+    preview: str
+    n_messages: int
+    n_requests: int
+    timestamp: float | None = None
+    selected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Transcript:
     """One session: the messages of its selected branch, its requests in file order, its recorded compactions.
 
     ``window`` is the context window the recording states, None where it does not; ``system`` holds the system prompt
-    and tool definitions where the file has them (never compacted, not messages).
+    and tool definitions where the file has them (never compacted, not messages).  ``branches`` lists every branch
+    where a rewind left more than one, the latest first.
     """
 
     id: str
@@ -247,6 +264,12 @@ class Transcript:
     started_at: float | None = None
     ended_at: float | None = None
     warnings: tuple[str, ...] = ()
+    branches: tuple[Branch, ...] = ()
+
+    @property
+    def branch(self) -> str:
+        """The leaf of the selected branch; "" where there is only one."""
+        return next((branch.leaf for branch in self.branches if branch.selected), "")
 
     @property
     def n_images(self) -> int:
@@ -270,10 +293,14 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a format made of one file: root session first, then its sub-agents."""
+    """What a format made of one file: root session first, then its sub-agents.
+
+    ``alternatives`` are the same sessions on the branches that were left: each has the id of one of ``transcripts``.
+    """
 
     format: str
     transcripts: tuple[Transcript, ...]
     skipped: tuple[Skipped, ...] = ()
     reason: str = ""
     warnings: tuple[str, ...] = field(default=())
+    alternatives: tuple[Transcript, ...] = ()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._anthropic_blocks import text_of
-from sessions.engine.formats._claude_build import linked, transcript_of
+from sessions.engine.formats._claude_build import linked, transcripts_of
 from sessions.engine.formats._claude_chain import sessions_of, sidechains
 from sessions.engine.formats._claude_lines import UI_TYPES, Record, line_contents, record_of, role_of
 from sessions.engine.formats._jsonl import objects
@@ -72,10 +72,11 @@ class ClaudeCode:
         reading = Reading()
         for line, value in objects(source, reading.skipped):
             _read(reading, line, value, measure)
-        transcripts = _transcripts(reading, source.name)
+        transcripts, alternatives = _transcripts(reading, source.name)
         return Parsed(
             format=self.name,
             transcripts=tuple(transcripts),
+            alternatives=tuple(alternatives),
             skipped=tuple(reading.skipped),
             warnings=tuple(_notes(reading)),
         )
@@ -109,23 +110,28 @@ def _read(reading: Reading, line: Line, value: Mapping[str, Any], measure: Measu
         reading.records.append(record)
 
 
-def _transcripts(reading: Reading, name: str) -> list[Transcript]:
+def _transcripts(reading: Reading, name: str) -> tuple[list[Transcript], list[Transcript]]:
+    """The sessions on their latest branches, and the same on those that a rewind left."""
     main = [record for record in reading.records if not record.sidechain]
     sides = sidechains([record for record in reading.records if record.sidechain])
     built: list[tuple[Transcript, list[Record]]] = []
+    alternatives: list[Transcript] = []
     if any(record.is_message for record in main):
         for records in sessions_of(main):
             native_id = next((r.session for r in reversed(records) if r.session), "") or stem_of(name)
             title = _title(reading, records)
-            built.append((transcript_of(records, native_id=native_id, title=title, client=reading.client), records))
-    children = [
-        (transcript_of(records, native_id=key, client=reading.client), records)
-        for key, records in sides.items()
-        if any(record.is_message for record in records)
-    ]
+            latest, *left = transcripts_of(records, native_id=native_id, title=title, client=reading.client)
+            built.append((latest, records))
+            alternatives += left
+    children = []
+    for key, records in sides.items():
+        if any(record.is_message for record in records):
+            latest, *left = transcripts_of(records, native_id=key, client=reading.client)
+            children.append((latest, records))
+            alternatives += left
     if not built:
-        return [child for child, _ in children]
-    return [transcript for transcript, _ in built] + linked(children, built)
+        return [child for child, _ in children], alternatives
+    return [transcript for transcript, _ in built] + linked(children, built), alternatives
 
 
 def _title(reading: Reading, records: Sequence[Record]) -> str:
