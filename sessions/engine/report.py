@@ -14,9 +14,11 @@ from sessions.engine.series import weak_label
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sessions.engine.calibrate import Weighed
     from sessions.engine.replay import Replay
-    from sessions.engine.types import Block, Message, Parsed, RecordedCompaction, Transcript
+    from sessions.engine.types import Block, Message, Parsed, RecordedCompaction, Request, Transcript
 
 
 def inspect_document(parsed: Parsed, *, train_fraction: float = 1.0) -> dict[str, Any]:
@@ -72,7 +74,12 @@ def usage_totals(transcript: Transcript) -> dict[str, int] | None:
 
     ``cache_write_1h`` is the part of ``cache_write`` kept for an hour; the key is there only where there is any.
     """
-    usages = [r.usage for r in transcript.requests if r.usage]
+    return usage_sums(transcript.requests)
+
+
+def usage_sums(requests: Iterable[Request]) -> dict[str, int] | None:
+    """The same of some requests."""
+    usages = [r.usage for r in requests if r.usage]
     if not usages:
         return None
     totals = {

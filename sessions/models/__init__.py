@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sessions.models.link import LinkedView, ReplayLink
 from sessions.models.message import Flag, Media, MessageRow
-from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, TokenLabel
+from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, SessionKey, TokenLabel
 from sessions.models.upload import UNFINISHED, Job, State, Upload
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "ReplayLink",
     "Session",
     "SessionFacts",
+    "SessionKey",
     "State",
     "TokenLabel",
     "Upload",

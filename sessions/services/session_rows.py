@@ -16,7 +16,8 @@ from sessions.engine.registry import get
 from sessions.engine.report import kinds, usage_totals
 from sessions.engine.series import weak_label
 from sessions.engine.types import Label
-from sessions.models import Flag, MessageRow, Session, SessionFacts, Upload
+from sessions.models import Flag, MessageRow, Session, SessionFacts, SessionKey, Upload
+from sessions.services.sharing import keys_of, mark_shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,10 +44,11 @@ class PackedSession(NamedTuple):
     session: Session
     facts: bytes
     rows: list[tuple[Any, ...]]
+    keys: Sequence[int] = ()
 
 
 def pack_sessions(upload: Upload, parsed: Parsed) -> list[PackedSession]:
-    """Weigh and pack every transcript of an upload, root first, sub-agents linked to their parent."""
+    """Weigh and pack every transcript of an upload, root first, sub-agents linked to their parent, branches last."""
     ids = {t.id: session_id(upload, position, t.id) for position, t in reversed(list(enumerate(parsed.transcripts)))}
     # Compressing leaves the interpreter's lock to the weighing, which takes about as long.
     with ThreadPoolExecutor(1) as beside:
@@ -56,17 +58,26 @@ def pack_sessions(upload: Upload, parsed: Parsed) -> list[PackedSession]:
             session, rows = _session_and_rows(upload, position, transcript)
             parent = ids.get(transcript.parent_id) if transcript.parent_id else None
             session.parent_id = parent if parent != session.id else None
+            packed.append(PackedSession(session, facts.result(), rows, keys_of(transcript)))
+        for position, transcript in enumerate(parsed.alternatives, len(parsed.transcripts)):
+            facts = beside.submit(pack.pack, transcript)
+            session, rows = _session_and_rows(upload, position, transcript)
+            session.branch_of_id = ids[transcript.id]
             packed.append(PackedSession(session, facts.result(), rows))
         return packed
 
 
 def _session_and_rows(upload: Upload, position: int, transcript: Transcript) -> tuple[Session, list[tuple[Any, ...]]]:
     weighed = calibrate.weigh(transcript)
-    key = session_id(upload, position, transcript.id)
+    left = bool(transcript.branches) and not transcript.branches[0].selected
+    key = branch_id(upload, transcript) if left else session_id(upload, position, transcript.id)
     rows = message_rows(key, weighed)
     session = _session(weighed, rows)
     session.id, session.upload, session.position = key, upload, position
     session.title = plain(transcript.title or _first_prompt(transcript) or upload.filename, 255)
+    session.branch = plain(transcript.branch, 64)
+    if not left:
+        mark_shared(session, upload, weighed, [row[COLUMNS.index("wire_bytes")] for row in rows])
     return session, rows
 
 
@@ -87,6 +98,10 @@ def insert_sessions(upload: Upload, packed: Sequence[PackedSession]) -> None:
         unique_fields=["session_id"],
         update_fields=["packed"],
     )
+    SessionKey.objects.filter(session__upload=upload).delete()
+    SessionKey.objects.bulk_create(
+        [SessionKey(session_id=p.session.id, key=key) for p in packed for key in p.keys], batch_size=400
+    )
     _insert_rows(packed)
 
 
@@ -103,8 +118,17 @@ def _insert_rows(packed: Sequence[PackedSession]) -> None:
 
 def session_id(upload: Upload, position: int, native_id: str) -> str:
     """A short id that is hard to guess (the upload's id is random) and the same whenever the upload is read again."""
-    seed = f"{upload.pk}/{position}/{native_id}".encode("utf-8", "replace")
-    return "s_" + base64.b32encode(hashlib.sha256(seed).digest())[:12].decode().lower()
+    return _short_id(f"{upload.pk}/{position}/{native_id}")
+
+
+def _short_id(seed: str) -> str:
+    digest = hashlib.sha256(seed.encode("utf-8", "replace")).digest()
+    return "s_" + base64.b32encode(digest)[:12].decode().lower()
+
+
+def branch_id(upload: Upload, transcript: Transcript) -> str:
+    """The id of a branch that a rewind left: it stays whatever other branches the file has."""
+    return _short_id(f"{upload.pk}/{transcript.id}/branch/{transcript.branch}")
 
 
 def message_rows(key: str, weighed: Weighed) -> list[tuple[Any, ...]]:

@@ -13,7 +13,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
-from sessions.contexts import blocks, exports, facts, inspector, messages
+from sessions.contexts import blocks, branches, exports, facts, inspector, messages
 from sessions.contexts.overview import MEASURES, overview
 from sessions.engine import jsonio, report
 from sessions.engine.types import Parsed, Skipped
@@ -86,6 +86,7 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "filters": messages.filters(view, state, base),
         "page": messages.page(found.pk, view, state),
         "clear_url": base + urlstate.query(state, only="", start=None),
+        "branches": branches.choices(found, view.weighed.transcript.branches),
         "children": selectors.child_sessions(found),
         "warnings": view.weighed.warnings,
         "inspector": _inspector_context(request, found, view, chosen, state) if len(view.messages) else None,
