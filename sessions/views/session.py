@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpResponse
@@ -44,6 +45,12 @@ def session_or_404(session_id: str) -> Session:
         raise Http404("There is no such session; it may have been deleted.") from None
 
 
+def command_line(found: Session) -> str:
+    """The command that prints the same; a branch that a rewind left is named by its leaf."""
+    branch = ["--branch", found.branch] if found.branch_of_id else []
+    return shlex.join(["ctxweb", "inspect", found.upload.filename, *branch, "--json"])
+
+
 def asks_fragment(request: HttpRequest) -> bool:
     """True where htmx asks for a part of the page, not for the page."""
     htmx: Any = getattr(request, "htmx", None)
@@ -72,7 +79,7 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
     return {
         "session": found,
         "tab": "session",
-        "cli": f"ctxweb inspect {found.upload.filename} --json",
+        "cli": command_line(found),
         "json_url": reverse("sessions:session_json", args=[found.pk]),
         "csv_url": reverse("sessions:messages_csv", args=[found.pk]),
         "exports": exports.session_choices(found),
@@ -118,7 +125,7 @@ def inspector_view(request: HttpRequest, session_id: str, index: int) -> HttpRes
     context = {"session": found, "inspector": _inspector_context(request, found, view, index, state)}
     if asks_fragment(request):
         return varied(render(request, "sessions/_inspector.html", context))
-    context |= {"tab": "session", "cli": f"ctxweb inspect {found.upload.filename} --json", "state": state}
+    context |= {"tab": "session", "cli": command_line(found), "state": state}
     return varied(render(request, "sessions/message.html", context))
 
 
