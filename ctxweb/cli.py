@@ -27,6 +27,7 @@ COMMANDS = {
     "inspect": "What fills a transcript's context.",
     "replay": "Replay a transcript under a compaction policy.",
     "diff": "The message list before and after one compaction.",
+    "export": "A message list as JSONL, an Anthropic request or a chat request.",
     "formats": "Transcript formats that can be read.",
     "policies": "Compaction policies and their parameters.",
     "estimators": "Definitions of a block's size.",

@@ -65,7 +65,10 @@ class MessagePage:
 
 @dataclass(frozen=True, slots=True)
 class LibraryFacts:
-    """Sums over all sessions, sub-agents included; ``n_<label>`` counts sessions whose tokens carry that label."""
+    """Sums over all sessions, sub-agents included, copied messages once.
+
+    ``n_<label>`` counts sessions whose tokens carry that label.
+    """
 
     n_sessions: int
     n_uploads: int
@@ -122,8 +125,11 @@ def session_list(
 
 
 def library_facts() -> LibraryFacts:
-    """The library's head line: six queries, none of which grows with the messages."""
-    sums = Session.objects.aggregate(
+    """The library's head line: seven queries, none of which grows with the messages.
+
+    Messages that a resumed or forked session has from an earlier one are counted once; so are those of branches.
+    """
+    sums = Session.objects.once().aggregate(
         n_sessions=Count("id"),
         n_messages=Sum("n_messages", default=0),
         tokens=Sum("tokens", default=0),
@@ -136,7 +142,18 @@ def library_facts() -> LibraryFacts:
         n_overcounted=Count("id", filter=Q(worst_overcount__gte=OVERCOUNTED)),
         n_compacted=Count("id", filter=Q(n_compactions__gt=0)),
     )
-    worst = Session.objects.filter(worst_overcount__isnull=False).sorted_by("overcount").first()
+    again = (
+        Session.objects.once()
+        .filter(shares_with__isnull=False)
+        .aggregate(
+            n_messages=Sum("n_shared_messages", default=0),
+            tokens=Sum("shared_tokens", default=0),
+            wire_bytes=Sum("shared_wire_bytes", default=0),
+            n_images=Sum("n_shared_images", default=0),
+        )
+    )
+    sums |= {name: max(0, sums[name] - n) for name, n in again.items()}
+    worst = Session.objects.once().filter(worst_overcount__isnull=False).sorted_by("overcount").first()
     return LibraryFacts(
         **sums,
         n_uploads=Upload.objects.count(),
@@ -152,7 +169,7 @@ def get_session(session_id: str) -> Session:
 
     A weighed session that was cached before its facts last changed is forgotten.
     """
-    session = Session.objects.select_related("upload__live", "parent").get(pk=session_id)
+    session = Session.objects.select_related("upload__live", "parent", "shares_with").get(pk=session_id)
     notice(session)
     return session
 
@@ -171,6 +188,15 @@ def session_version(session_id: str) -> SessionVersion | None:
 def child_sessions(session: Session) -> tuple[Session, ...]:
     """The sub-agent sessions of ``session`` in file order."""
     return tuple(session.children.order_by("position"))
+
+
+def branch_sessions(session: Session) -> dict[str, Session]:
+    """The branches of ``session`` by their leaf, itself included; empty where nothing was rewound."""
+    if not session.branch:
+        return {}
+    home = session.branch_of_id or session.pk
+    found = Session.objects.filter(Q(pk=home) | Q(branch_of_id=home)).only("id", "branch")
+    return {one.branch: one for one in found}
 
 
 def message_page(

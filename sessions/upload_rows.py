@@ -102,7 +102,7 @@ def _shown(upload: Upload, state: str, badge: str, sentence: str, actions: tuple
 
 def _found(upload: Upload) -> str:
     """What was found: "1 session, 412 messages, 2 compactions. Recognised by …; line 12 …"."""
-    sessions = list(upload.sessions.all())
+    sessions = [s for s in upload.sessions.all() if s.branch_of_id is None]
     messages, compactions = sum(s.n_messages for s in sessions), sum(s.n_compactions for s in sessions)
     parts = [_plural(len(sessions), "session"), _plural(messages, "message")]
     if compactions:
@@ -116,7 +116,7 @@ def _found(upload: Upload) -> str:
 
 def _open(upload: Upload) -> tuple[Action, ...]:
     """The first root session, where there is one."""
-    roots: list[Session] = [s for s in upload.sessions.all() if s.parent_id is None]
+    roots: list[Session] = [s for s in upload.sessions.all() if s.parent_id is None and s.branch_of_id is None]
     first = min(roots, key=lambda s: s.position, default=None)
     return (Action("Open", first.get_absolute_url()),) if first else ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from sessions.views import diff, follow, library, links, replay, session, uploads
+from sessions.views import diff, export, follow, library, links, replay, session, uploads
 
 app_name = "sessions"
 
@@ -33,6 +33,9 @@ session_urls: list[URLPattern] = [
     path("s/<str:session_id>/m/<int:index>/", session.inspector_view, name="inspector"),
     path("s/<str:session_id>/m/<int:index>/raw.json", session.message_raw, name="message_raw"),
 ]
+export_urls: list[URLPattern] = [
+    path("s/<str:session_id>/export.<str:suffix>", export.export_list, name="export"),
+]
 replay_urls: list[URLPattern] = [
     path("s/<str:session_id>/replay/", replay.replay, name="replay"),
     path("s/<str:session_id>/replay.json", replay.replay_json, name="replay_json"),
@@ -50,4 +53,4 @@ link_urls: list[URLPattern] = [
     path("l/<str:token>/view.json", links.link_json, name="link_json"),
 ]
 
-urlpatterns = library_urls + upload_urls + session_urls + replay_urls + link_urls
+urlpatterns = library_urls + upload_urls + session_urls + export_urls + replay_urls + link_urls

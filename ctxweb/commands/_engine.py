@@ -29,10 +29,13 @@ def emit(document: dict[str, Any]) -> None:
     sys.stdout.write("\n")
 
 
-def read(file: Path, format_name: str | None) -> Parsed:
-    """Parse one file; what had to be skipped is said on standard error."""
+def read(file: Path, format_name: str | None, branch: str | None = None) -> Parsed:
+    """Parse one file; what had to be skipped is said on standard error, a branch that is not there is wrong usage."""
     with file.open("rb") as stream:
-        parsed = read_transcripts(stream, file.name, format=format_name)
+        try:
+            parsed = read_transcripts(stream, file.name, format=format_name, branch=branch)
+        except BadParameter as error:
+            raise click.UsageError(str(error)) from error
     for skipped in parsed.skipped:
         click.echo(f"{file.name}: line {skipped.line}, byte {skipped.offset:,}: {skipped.reason}; skipped", err=True)
     return parsed
@@ -68,6 +71,7 @@ def replay_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--policy", required=True, help="Compaction policy; see `ctxweb policies`."),
         click.option("--format", "format_name", help="Transcript format, instead of sniffing."),
         click.option("--session", help="Session id; default: the root session with most requests."),
+        click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest."),
         click.option("--base", type=click.Choice(BASES), default="full", show_default=True, help="Which history."),
         click.option("--estimator", help="Estimator the gate measures with; see `ctxweb estimators`."),
         click.option("--summarizer", default="recorded", show_default=True, help="recorded, stub:N or extractive."),
@@ -81,7 +85,7 @@ def replay_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def run_replay(file: Path, **options: Any) -> Replay:
     """Read, choose, weigh and replay; unknown names and bad values are wrong usage (exit status 2)."""
-    parsed = read(file, options["format_name"])
+    parsed = read(file, options["format_name"], options["branch"])
     try:
         transcript = choose(parsed, options["session"])
         return replay(

@@ -64,7 +64,7 @@ def ingest_file(file: IO[bytes], filename: str, shown: str) -> dict[str, Any]:
         "sha256": upload.sha256,
         "status": status,
         "format": upload.format or None,
-        "sessions": list(upload.sessions.order_by("position").values_list("id", flat=True)),
+        "sessions": list(upload.sessions.once().order_by("position").values_list("id", flat=True)),
         "skipped": upload.n_skipped,
         "error": upload.error or None,
         "members": [

@@ -22,14 +22,15 @@ HEAVIEST = 12
 @click.command("inspect")
 @click.argument("file", type=FILE)
 @click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
+@click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest.")
 @click.option(
     "--train-fraction", type=click.FloatRange(0, 1), default=1.0, show_default=True,
     help="Calibrate on the usage of the first share of the requests.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
-def command(file: Path, format_name: str | None, train_fraction: float, as_json: bool) -> None:
+def command(file: Path, format_name: str | None, branch: str | None, train_fraction: float, as_json: bool) -> None:
     """What every message of FILE weighs in bytes and in tokens."""
-    parsed = read(file, format_name)
+    parsed = read(file, format_name, branch)
     document = inspect_document(parsed, train_fraction=train_fraction)
     if as_json:
         emit(document)
@@ -63,6 +64,9 @@ def _print_session(console: Console, session: dict[str, Any]) -> None:
             message["label"], f"{message['wire_bytes']:,}", f"×{max(factors):,.0f}" if factors else "",
         )  # fmt: skip
     console.print(table)
+    for branch in session.get("branches", ()):
+        mark = "selected" if branch["selected"] else f"--branch {branch['leaf']}"
+        console.print(f"Branch {branch['preview']!r}: {branch['n_messages']:,} messages, {mark}", markup=False)
     for warning in session["warnings"]:
         console.print(f"[yellow]Warning:[/yellow] {warning}")
 

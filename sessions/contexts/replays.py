@@ -54,6 +54,13 @@ def without_compaction(session_id: str) -> Ran:
     return _run(session_id, ReplayState(policy="none"))
 
 
+def as_sent(session_id: str) -> Ran:
+    """The recording's own lists: its compactions as they were, none by a policy."""
+    from sessions.urlstate.replay import ReplayState
+
+    return _run(session_id, ReplayState(policy="none", base="recorded"))
+
+
 def as_recorded(session_id: str) -> Totals | None:
     """Totals that the recording's own usage reports, None where it has none."""
     return recorded_totals(selectors.load_weighed(session_id))

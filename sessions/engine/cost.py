@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 CACHE_TTL_SECONDS = 300.0
 """Idle longer than this and nothing is read from the cache: Anthropic's 5-minute write, refreshed on every read."""
 PER_MILLION = 1_000_000
+HOUR_WRITE_FACTOR = 2.0
+"""A cache write kept for an hour costs twice the base input price, one kept for 5 minutes 1.25 times (policies 14)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +49,17 @@ class Totals:
 
 @dataclass(slots=True)
 class _Bill:
-    """Running sums; ``fresh`` tokens are cache writes where writes are billed, else plain input."""
+    """Running sums; ``fresh`` tokens are cache writes where writes are billed, else plain input.
+
+    ``write_1h`` is the part of ``write`` that is kept for an hour, as a recording reports it.
+    """
 
     writes_billed: bool
     input: int = 0
     read: int = 0
     write: int = 0
     output: int = 0
+    write_1h: int = 0
 
     def send(self, tokens: int, cached: int, output: int) -> None:
         """One call of ``tokens`` of which ``cached`` are read from the cache."""
@@ -97,6 +103,7 @@ def recorded_totals(weighed: Weighed) -> Totals | None:
     bill = _Bill(writes_billed=True)
     bill.input, bill.read = sum(u.input for u in usages), sum(u.cache_read for u in usages)
     bill.write, bill.output = sum(u.cache_write for u in usages), sum(u.output for u in usages)
+    bill.write_1h = sum(u.cache_write_1h for u in usages)
     n_compactions = len(weighed.transcript.compactions)
     return Totals(
         n_compactions, max(u.context for u in usages), bill.input, bill.read, bill.write, bill.output,
@@ -121,9 +128,9 @@ def _cost(bill: _Bill, refetched: int, model: ModelInfo) -> Cost | None:
         return None
     read = model.input_price if model.cache_read_price is None else model.cache_read_price
     write = model.input_price if model.cache_write_price is None else model.cache_write_price
-    low = (
-        bill.input * model.input_price + bill.read * read + bill.write * write + bill.output * model.output_price
-    ) / PER_MILLION
+    hour = write if model.cache_write_price is None else model.input_price * HOUR_WRITE_FACTOR
+    writes = (bill.write - bill.write_1h) * write + bill.write_1h * hour
+    low = (bill.input * model.input_price + bill.read * read + writes + bill.output * model.output_price) / PER_MILLION
     return Cost(low, low + refetched * write / PER_MILLION)
 
 

@@ -93,7 +93,11 @@ def decoded_media(data: str) -> tuple[bytes, str]:
 def settle(parsed: Parsed, counter: TokenCounter) -> Parsed:
     """``parsed`` with real token counts in place of tickets; waits until the counter is done."""
     counts = counter.results()
-    return replace(parsed, transcripts=tuple(_transcript(transcript, counts) for transcript in parsed.transcripts))
+    return replace(
+        parsed,
+        transcripts=tuple(_transcript(transcript, counts) for transcript in parsed.transcripts),
+        alternatives=tuple(_transcript(transcript, counts) for transcript in parsed.alternatives),
+    )
 
 
 def _transcript(transcript: Transcript, counts: Counts) -> Transcript:

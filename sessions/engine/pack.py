@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import EngineError
 from sessions.engine.types import (
     Block,
+    Branch,
     Kind,
     Media,
     Message,
@@ -59,6 +60,7 @@ def pack(transcript: Transcript) -> bytes:
         [_pack_block(block, table) for block in t.system],
         table.media,
         table.strings,
+        [[b.leaf, b.preview, b.n_messages, b.n_requests, b.timestamp, b.selected] for b in t.branches],
     ]
     return zlib.compress(json.dumps(value, separators=(",", ":")).encode("ascii"), 3)
 
@@ -71,13 +73,14 @@ def unpack(data: bytes) -> Transcript:
             value = json.JSONDecoder().decode(zlib.decompress(data).decode("ascii"))
         except (zlib.error, ValueError) as error:
             raise UnreadablePack(f"the stored session cannot be unpacked ({error}); ingest its upload again") from error
-        if not isinstance(value, list) or len(value) != 8 or value[0] != VERSION:
+        if not isinstance(value, list) or len(value) not in (8, 9) or value[0] != VERSION:
             raise UnreadablePack(f"the stored session is not of pack version {VERSION}; ingest its upload again")
         return _unpack(value)
 
 
 def _unpack(value: Row) -> Transcript:
-    _, head, rows, requests, compactions, system, media_rows, s = value
+    # Earlier packs end before the branches.
+    _, head, rows, requests, compactions, system, media_rows, s, *branches = value
     media = [_unpack_media(row, s) for row in media_rows]
     ident, form, parent, call, title, model, client, window, started, ended, warnings = head
     return Transcript(
@@ -88,6 +91,7 @@ def _unpack(value: Row) -> Transcript:
         s[parent], s[call], s[title], s[model], s[client], window,
         tuple([_unpack_block(row, s, media) for row in system]),
         started, ended, tuple([s[warning] for warning in warnings]),
+        tuple(Branch(*row) for row in branches[0]) if branches else (),
     )  # fmt: skip
 
 
@@ -194,7 +198,9 @@ def _unpack_media(row: Row | None, s: list[str]) -> Media | None:
 
 def _pack_request(r: Request, text: Callable[[str | None], int]) -> Row:
     u = r.usage
-    usage = None if u is None else [u.input, u.cache_read, u.cache_write, u.output, u.placeholder, u.reasoning]
+    usage = None
+    if u is not None:
+        usage = [u.input, u.cache_read, u.cache_write, u.output, u.placeholder, u.reasoning, u.cache_write_1h]
     return [r.index, r.message, usage, r.on_branch, text(r.response_id), text(r.model), r.timestamp, r.n_messages]
 
 

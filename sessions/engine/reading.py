@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from sessions.engine import fates, registry, unpacking
-from sessions.engine.errors import UnreadableInput
+from sessions.engine.errors import BadParameter, UnreadableInput
 from sessions.engine.jsonio import Head, JsonProblem, Source
 from sessions.engine.measure import Measure, settle
 from sessions.engine.tokenizer import TokenCounter
@@ -30,6 +30,7 @@ def read_transcripts(
     name: str = "",
     *,
     format: str | None = None,  # noqa: A002  the word the command line uses
+    branch: str | None = None,
     counter: TokenCounter | None = None,
     on_media: OnMedia | None = None,
     on_progress: Callable[[int], None] | None = None,
@@ -38,7 +39,8 @@ def read_transcripts(
 
     ``format`` names the format, else the one that the start of the file looks most like is taken.  ``on_media``
     receives every base64 image and document, ``on_progress`` the bytes read so far.  Raises UnreadableInput with line,
-    byte and next step when nothing can be read, UnknownName for a format that does not exist.
+    byte and next step when nothing can be read, UnknownName for a format that does not exist.  ``branch`` is the leaf
+    of the branch to select in place of the latest one; raises BadParameter where no rewind left it.
     """
     source = Source(file, name, on_progress)
     chosen, reason = (_named(format), "chosen by name") if format else _sniffed(source)
@@ -50,7 +52,8 @@ def read_transcripts(
             own.close()
     if not any(transcript.messages or transcript.requests for transcript in parsed.transcripts):
         raise _nothing(parsed, chosen)
-    return replace(parsed, reason=parsed.reason or reason, fates=parsed.fates or _fates(source, parsed))
+    told = replace(parsed, reason=parsed.reason or reason, fates=parsed.fates or _fates(source, parsed))
+    return on_branch(told, branch)
 
 
 def _fates(source: Source, parsed: Parsed) -> tuple[Fate, ...]:
@@ -61,6 +64,23 @@ def _fates(source: Source, parsed: Parsed) -> tuple[Fate, ...]:
     source.file.seek(0)
     n_lines = sum(chunk.count(b"\n") for chunk in iter(lambda: source.file.read(unpacking.CHUNK_BYTES), b""))
     return fates.fallback(parsed, source.size, n_lines)
+
+
+def on_branch(parsed: Parsed, leaf: str | None) -> Parsed:
+    """The same with the branch that ends at ``leaf`` selected; raises BadParameter where there is none."""
+    if leaf is None or any(leaf == transcript.branch for transcript in parsed.transcripts):
+        return parsed
+    chosen = next((transcript for transcript in parsed.alternatives if transcript.branch == leaf), None)
+    if chosen is None:
+        known = [branch.leaf for transcript in parsed.transcripts for branch in transcript.branches]
+        raise BadParameter(
+            f"no branch {leaf!r}; {'the file has ' + ', '.join(known) if known else 'nothing was rewound'}"
+        )
+    selected = tuple(
+        replace(chosen, parent_id=t.parent_id, parent_call_id=t.parent_call_id) if t.id == chosen.id else t
+        for t in parsed.transcripts
+    )
+    return replace(parsed, transcripts=selected)
 
 
 def read_contents(file: BinaryIO | Source, format_name: str, message: Message) -> tuple[Content, ...]:

@@ -1,7 +1,7 @@
-"""Finds formats, estimators, policies and summarizers: one module each, one constant each.
+"""Finds formats, estimators, policies, summarizers and export targets: one module each, one constant each.
 
-A module under ``sessions.engine.<package>`` declares exactly one constant (``FORMAT``, ``ESTIMATOR``, ``POLICY`` or
-``SUMMARIZER``) with a ``name``; third parties register the same object under the entry-point group
+A module under ``sessions.engine.<package>`` declares exactly one constant (``FORMAT``, ``ESTIMATOR``, ``POLICY``,
+``SUMMARIZER`` or ``TARGET``) with a ``name``; third parties register the same object under the entry-point group
 ``ctxweb.<package>``.  Modules whose name starts with an underscore are skipped.
 """
 
@@ -15,7 +15,10 @@ from typing import Any
 
 from sessions.engine.errors import UnknownName
 
-CONSTANTS = {"formats": "FORMAT", "estimators": "ESTIMATOR", "policies": "POLICY", "summarizers": "SUMMARIZER"}
+CONSTANTS = {
+    "formats": "FORMAT", "estimators": "ESTIMATOR", "policies": "POLICY", "summarizers": "SUMMARIZER",
+    "exports": "TARGET",
+}  # fmt: skip
 
 
 @cache

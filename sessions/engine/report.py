@@ -14,9 +14,11 @@ from sessions.engine.series import weak_label
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sessions.engine.calibrate import Weighed
     from sessions.engine.replay import Replay
-    from sessions.engine.types import Block, Message, Parsed, RecordedCompaction, Transcript
+    from sessions.engine.types import Block, Message, Parsed, RecordedCompaction, Request, Transcript
 
 
 def inspect_document(parsed: Parsed, *, train_fraction: float = 1.0) -> dict[str, Any]:
@@ -38,7 +40,8 @@ def session_document(weighed: Weighed) -> dict[str, Any]:
     transcript = weighed.transcript
     wire = weighed.sizes(registry.get("estimators", "wire_bytes"))
     pressure = weighed.sizes(registry.get("estimators", "pressure_bytes"))
-    return {
+    branches = {"branches": [dataclasses.asdict(b) for b in transcript.branches]} if transcript.branches else {}
+    return branches | {
         "id": transcript.id,
         "parent_id": transcript.parent_id,
         "title": transcript.title,
@@ -71,19 +74,27 @@ def session_document(weighed: Weighed) -> dict[str, Any]:
 def usage_totals(transcript: Transcript) -> dict[str, int] | None:
     """Provider-reported tokens of all requests, each counted once; None where the transcript reports none.
 
-    ``reasoning`` is part of ``output`` and there only where any was reported.
+    ``reasoning`` is part of ``output`` and ``cache_write_1h`` of ``cache_write`` (kept for an hour); their keys are
+    there only where any was reported.
     """
-    usages = [r.usage for r in transcript.requests if r.usage]
+    return usage_sums(transcript.requests)
+
+
+def usage_sums(requests: Iterable[Request]) -> dict[str, int] | None:
+    """The same of some requests."""
+    usages = [r.usage for r in requests if r.usage]
     if not usages:
         return None
     reasoning = sum(u.reasoning for u in usages)
-    return {
+    totals = {
         "input": sum(u.input for u in usages),
         "cache_read": sum(u.cache_read for u in usages),
         "cache_write": sum(u.cache_write for u in usages),
         "output": sum(u.output for u in usages),
         **({"reasoning": reasoning} if reasoning else {}),
     }
+    hour = sum(u.cache_write_1h for u in usages)
+    return totals | {"cache_write_1h": hour} if hour else totals
 
 
 def _compaction(compaction: RecordedCompaction) -> dict[str, Any]:

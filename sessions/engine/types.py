@@ -170,7 +170,8 @@ class Usage:
 
     ``input`` excludes cached tokens.  ``placeholder`` marks an ``output`` that is a streaming placeholder and never
     became final: the input side is right, the output is not (formats 3.3).  ``reasoning`` is the part of ``output``
-    that was reasoning, 0 where the provider does not say.
+    that was reasoning, 0 where the provider does not say; ``cache_write_1h`` the part of ``cache_write`` that is kept
+    for an hour, the rest is kept for 5 minutes.
     """
 
     input: int = 0
@@ -179,6 +180,7 @@ class Usage:
     output: int = 0
     placeholder: bool = False
     reasoning: int = 0
+    cache_write_1h: int = 0
 
     @property
     def context(self) -> int:
@@ -225,11 +227,28 @@ class RecordedCompaction:
 
 
 @dataclass(frozen=True, slots=True)
+class Branch:
+    """One of the branches that rewinds left in a session.
+
+    ``leaf`` is the native id of its last message, ``preview`` the first prompt that only this branch has.
+    ``n_requests`` are those on it; ``selected`` marks the branch whose messages the transcript holds.
+    """
+
+    leaf: str
+    preview: str
+    n_messages: int
+    n_requests: int
+    timestamp: float | None = None
+    selected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Transcript:
     """One session: the messages of its selected branch, its requests in file order, its recorded compactions.
 
     ``window`` is the context window the recording states, None where it does not; ``system`` holds the system prompt
-    and tool definitions where the file has them (never compacted, not messages).
+    and tool definitions where the file has them (never compacted, not messages).  ``branches`` lists every branch
+    where a rewind left more than one, the latest first.
     """
 
     id: str
@@ -247,6 +266,12 @@ class Transcript:
     started_at: float | None = None
     ended_at: float | None = None
     warnings: tuple[str, ...] = ()
+    branches: tuple[Branch, ...] = ()
+
+    @property
+    def branch(self) -> str:
+        """The leaf of the selected branch; "" where there is only one."""
+        return next((branch.leaf for branch in self.branches if branch.selected), "")
 
     @property
     def n_images(self) -> int:
@@ -312,6 +337,7 @@ class Parsed:
     """What a format made of one file: root session first, then its sub-agents.
 
     ``fates`` account for every byte of the file; ``kin`` links its sessions with those of other files.
+    ``alternatives`` are the same sessions on the branches that were left: each has the id of one of ``transcripts``.
     """
 
     format: str
@@ -321,3 +347,4 @@ class Parsed:
     warnings: tuple[str, ...] = field(default=())
     fates: tuple[Fate, ...] = ()
     kin: tuple[Kin, ...] = ()
+    alternatives: tuple[Transcript, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sessions.models.link import LinkedView, ReplayLink
 from sessions.models.live import LiveSource
 from sessions.models.message import Flag, Media, MessageRow
-from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, TokenLabel
+from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, SessionKey, TokenLabel
 from sessions.models.upload import UNFINISHED, Job, Member, MemberStatus, State, Upload
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "ReplayLink",
     "Session",
     "SessionFacts",
+    "SessionKey",
     "State",
     "TokenLabel",
     "Upload",

@@ -45,8 +45,12 @@ class SessionQuerySet(models.QuerySet["Session"]):
     """Named questions about sessions."""
 
     def roots(self) -> SessionQuerySet:
-        """Sessions that are not a sub-agent of another."""
-        return self.filter(parent__isnull=True)
+        """Sessions that are not a sub-agent of another, each on its latest branch."""
+        return self.once().filter(parent__isnull=True)
+
+    def once(self) -> SessionQuerySet:
+        """Every session once: not the branches of it that a rewind left."""
+        return self.filter(branch_of__isnull=True)
 
     def overcounted(self) -> SessionQuerySet:
         """Sessions with an image that weighs at least ten times its tokens in bytes."""
@@ -91,6 +95,10 @@ class Session(models.Model):
     upload is the file.  ``parent_call_id`` is the tool call of the parent that started it.  ``home_id``,
     ``prompt_hash`` and ``spawns`` ([call, agent, prompt hash] each) link it with files that arrive at another time.
     ``version`` changes exactly when the packed facts do: caches and followers compare it.
+
+    ``branch`` is the leaf of its branch where a rewind left more than one; each branch is a row, ``branch_of`` leads
+    from those that were left to the latest.  ``shares_with`` is a session stored earlier that holds some of the same
+    messages (resumed or forked): ``n_shared_*`` and ``shared_*`` count those, in this or any other earlier session.
     """
 
     id = models.CharField(primary_key=True, max_length=16)
@@ -104,6 +112,15 @@ class Session(models.Model):
     home_id = models.CharField(max_length=255, blank=True, db_index=True)
     prompt_hash = models.CharField(max_length=16, blank=True)
     spawns = models.JSONField(default=list, blank=True)
+    branch = models.CharField(max_length=64, blank=True)
+    branch_of = models.ForeignKey("self", on_delete=models.CASCADE, null=True, blank=True, related_name="branches")
+    shares_with = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="shared_by")
+    n_shared_messages = models.PositiveIntegerField(default=0)
+    n_shared_requests = models.PositiveIntegerField(default=0)
+    n_shared_images = models.PositiveIntegerField(default=0)
+    shared_tokens = models.PositiveBigIntegerField(default=0)
+    shared_wire_bytes = models.PositiveBigIntegerField(default=0)
+    shared_usage = models.JSONField(default=dict, blank=True)
     title = models.CharField(max_length=255, blank=True)
     format = models.CharField(max_length=40)
     model = models.CharField(max_length=100, blank=True)
@@ -193,3 +210,13 @@ class SessionFacts(models.Model):
 
     def __str__(self) -> str:
         return f"facts of {self.session_id}"
+
+
+class SessionKey(models.Model):
+    """One of a sample of a session's native message ids, hashed: how a resumed or forked file is recognised."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="keys")
+    key = models.BigIntegerField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.key} of {self.session_id}"

@@ -17,7 +17,8 @@ from sessions.engine.registry import get
 from sessions.engine.report import kinds, usage_totals
 from sessions.engine.series import weak_label
 from sessions.engine.types import Kin, Label
-from sessions.models import Flag, MessageRow, Session, SessionFacts, Upload
+from sessions.models import Flag, MessageRow, Session, SessionFacts, SessionKey, Upload
+from sessions.services.sharing import keys_of, mark_shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +46,7 @@ class PackedSession(NamedTuple):
     session: Session
     facts: bytes
     rows: list[tuple[Any, ...]]
+    keys: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Place:
 
 
 def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) -> list[PackedSession]:
-    """Weigh and pack every transcript of a file, root first, sub-agents linked to their parent in the same file."""
+    """Weigh and pack every transcript of a file, root first, sub-agents linked to their parent in it, branches last."""
     place = place or Place()
     ids = {
         t.id: session_id(upload, position, t.id, place.key)
@@ -77,6 +79,12 @@ def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) ->
             parent = ids.get(transcript.parent_id) if transcript.parent_id else None
             session.parent_id = parent if parent != session.id else None
             _set_kin(session, transcript, kin.get(transcript.id) or Kin(transcript.id, transcript.parent_id or ""))
+            session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
+            packed.append(PackedSession(session, facts.result(), rows, keys_of(transcript)))
+        for position, transcript in enumerate(parsed.alternatives, len(parsed.transcripts)):
+            facts = beside.submit(pack.pack, transcript)
+            session, rows = _session_and_rows(upload, position, transcript, place)
+            session.branch_of_id = ids[transcript.id]
             session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
             packed.append(PackedSession(session, facts.result(), rows))
         return packed
@@ -94,13 +102,17 @@ def _session_and_rows(
     upload: Upload, position: int, transcript: Transcript, place: Place
 ) -> tuple[Session, list[tuple[Any, ...]]]:
     weighed = calibrate.weigh(transcript)
-    key = session_id(upload, position, transcript.id, place.key)
+    left = bool(transcript.branches) and not transcript.branches[0].selected
+    key = branch_id(upload, transcript, place.key) if left else session_id(upload, position, transcript.id, place.key)
     rows = message_rows(key, weighed)
     session = _session(weighed, rows)
     session.id, session.upload, session.position = key, upload, place.start + position
     session.member, session.text_sha256 = place.member, place.sha256
     name = place.member.rpartition("/")[2] or upload.filename
     session.title = plain(transcript.title or _first_prompt(transcript) or name, 255)
+    session.branch = plain(transcript.branch, 64)
+    if not left:
+        mark_shared(session, upload, weighed, [row[COLUMNS.index("wire_bytes")] for row in rows])
     return session, rows
 
 
@@ -120,6 +132,10 @@ def insert_sessions(upload: Upload, packed: Sequence[PackedSession]) -> None:
         update_conflicts=True,
         unique_fields=["session_id"],
         update_fields=["packed"],
+    )
+    SessionKey.objects.filter(session__upload=upload).delete()
+    SessionKey.objects.bulk_create(
+        [SessionKey(session_id=p.session.id, key=key) for p in packed for key in p.keys], batch_size=400
     )
     _insert_rows(packed)
 
@@ -141,8 +157,18 @@ def session_id(upload: Upload, position: int, native_id: str, member: str = "") 
     ``position`` counts within its file; ``member`` names the file where the upload is an archive.
     """
     inside = f"{member}/" if member else ""
-    seed = f"{upload.pk}/{inside}{position}/{native_id}".encode("utf-8", "replace")
-    return "s_" + base64.b32encode(hashlib.sha256(seed).digest())[:12].decode().lower()
+    return _short_id(f"{upload.pk}/{inside}{position}/{native_id}")
+
+
+def _short_id(seed: str) -> str:
+    digest = hashlib.sha256(seed.encode("utf-8", "replace")).digest()
+    return "s_" + base64.b32encode(digest)[:12].decode().lower()
+
+
+def branch_id(upload: Upload, transcript: Transcript, member: str = "") -> str:
+    """The id of a branch that a rewind left: it stays whatever other branches the file has."""
+    inside = f"{member}/" if member else ""
+    return _short_id(f"{upload.pk}/{inside}{transcript.id}/branch/{transcript.branch}")
 
 
 def message_rows(key: str, weighed: Weighed) -> list[tuple[Any, ...]]:

@@ -8,8 +8,8 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from sessions.contexts import replays
-from sessions.contexts.diff import build_diff, build_run
+from sessions.contexts import exports, replays
+from sessions.contexts.diff import DiffView, build_diff, build_run
 from sessions.contexts.overview import overview
 from sessions.engine import report
 from sessions.engine.errors import BadParameter
@@ -29,6 +29,7 @@ def diff(request: HttpRequest, session_id: str) -> HttpResponse:
     if asks_fragment(request) and state.rows is not None:
         return varied(render(request, "sessions/_diff_rows.html", {"lines": build_run(found, state)}))
     context = shared_context(found, state, "diff") | {"diff": build_diff(found, state)}
+    context["exports"] = exports.diff_choices(found, context["query"]) if isinstance(context["diff"], DiffView) else ()
     if asks_fragment(request):
         return varied(render(request, "sessions/_diff_view.html", context))
     return varied(render(request, "sessions/diff.html", context, status=400 if state.errors else 200))

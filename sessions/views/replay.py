@@ -44,6 +44,8 @@ def shared_context(found: Session, state: ReplayState, tab: str) -> dict[str, An
     """What the lab and the diff have in common: the view bar and the command line."""
     here = urlstate.query(state, rows=None)
     command = ["ctxweb", tab, found.filename, *urlstate.arguments(state)]
+    if found.branch_of_id:
+        command += ["--branch", found.branch]
     if tab == "diff":
         command += ["--event", str(state.event or 0)]
     path = reverse(f"sessions:{tab}_json", args=[found.pk])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import io
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpResponse
@@ -15,7 +16,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
-from sessions.contexts import blocks, facts, family, imports, inspector, messages
+from sessions.contexts import blocks, branches, exports, facts, family, imports, inspector, messages
 from sessions.contexts.overview import MEASURES, overview
 from sessions.engine import jsonio, report
 from sessions.engine.types import Parsed, Skipped
@@ -47,6 +48,12 @@ def session_or_404(session_id: str) -> Session:
         raise Http404("There is no such session; it may have been deleted.") from None
 
 
+def command_line(found: Session) -> str:
+    """The command that prints the same; a branch that a rewind left is named by its leaf."""
+    branch = ["--branch", found.branch] if found.branch_of_id else []
+    return shlex.join(["ctxweb", "inspect", found.filename, *branch, "--json"])
+
+
 def asks_fragment(request: HttpRequest) -> bool:
     """True where htmx asks for a part of the page, not for the page."""
     htmx: Any = getattr(request, "htmx", None)
@@ -75,9 +82,10 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
     return {
         "session": found,
         "tab": "session",
-        "cli": f"ctxweb inspect {found.filename} --json",
+        "cli": command_line(found),
         "json_url": reverse("sessions:session_json", args=[found.pk]),
         "csv_url": reverse("sessions:messages_csv", args=[found.pk]),
+        "exports": exports.session_choices(found),
         "overcounts": len(view.only["overcount"]),
         "state": state,
         "view": view,
@@ -89,6 +97,7 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "filters": messages.filters(view, state, base),
         "page": messages.page(found.pk, view, state),
         "clear_url": base + urlstate.query(state, only="", start=None),
+        "branches": branches.choices(found, view.weighed.transcript.branches),
         "children": family.children(found, view),
         "started_by": family.started_by(found),
         "warnings": view.weighed.warnings,
@@ -131,7 +140,7 @@ def inspector_view(request: HttpRequest, session_id: str, index: int) -> HttpRes
     context = {"session": found, "inspector": _inspector_context(request, found, view, index, state)}
     if asks_fragment(request):
         return varied(render(request, "sessions/_inspector.html", context))
-    context |= {"tab": "session", "cli": f"ctxweb inspect {found.filename} --json", "state": state}
+    context |= {"tab": "session", "cli": command_line(found), "state": state}
     return varied(render(request, "sessions/message.html", context))
 
 

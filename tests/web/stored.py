@@ -16,7 +16,7 @@ SHOT = 12
 def store(data: bytes, filename: str = "pay-button.jsonl") -> Session:
     """The root session of a file, read as an upload is."""
     upload = ingest(upload_id=receive(file=io.BytesIO(data), filename=filename).upload.pk)
-    return Session.objects.get(upload=upload, parent__isnull=True)
+    return Session.objects.roots().get(upload=upload)
 
 
 def pressed(n_turns: int = 20) -> bytes:

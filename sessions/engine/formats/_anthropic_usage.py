@@ -1,4 +1,7 @@
-"""Usage as the Messages API reports it: input excludes what the cache read or wrote (formats 3.3)."""
+"""Usage as the Messages API reports it: input excludes what the cache read or wrote (formats 3.3).
+
+``cache_creation`` splits what was written by how long it is kept: 5 minutes or an hour (policies 14).
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,17 @@ def usage_of(usage: Any) -> Usage | None:
     """Provider-reported usage; None where absent or all zero, which is no report (replay-semantics 1)."""
     if not isinstance(usage, dict):
         return None
+    written = usage.get("cache_creation")
+    kept = written if isinstance(written, dict) else {}
+    hour = _count(kept.get("ephemeral_1h_input_tokens"))
+    split = _count(kept.get("ephemeral_5m_input_tokens")) + hour
+    total = _count(usage.get("cache_creation_input_tokens")) or split
     found = Usage(
         input=_count(usage.get("input_tokens")),
         cache_read=_count(usage.get("cache_read_input_tokens")),
-        cache_write=_count(usage.get("cache_creation_input_tokens")),
+        cache_write=total,
         output=_count(usage.get("output_tokens")),
+        cache_write_1h=min(hour, total),
     )
     return found if found.context or found.output else None
 

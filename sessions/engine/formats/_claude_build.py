@@ -8,16 +8,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import text_of
-from sessions.engine.formats._claude_chain import off_branch, preserved_uuids, without_copies
+from sessions.engine.formats._claude_chain import Way, preserved_uuids, ways_of, without_copies
 from sessions.engine.formats._claude_usage import Unit, message_of, reply_usage, units_of
 from sessions.engine.formats._preview import title_of
-from sessions.engine.types import Kin, RecordedCompaction, Request, Role, Spawn, Transcript
+from sessions.engine.types import Branch, Kin, RecordedCompaction, Request, Role, Spawn, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sessions.engine.formats._claude_lines import Record
     from sessions.engine.types import Message
+
+
+MOST_BRANCHES = 20
+"""Branches that can be selected beside the latest one: each is held with all its messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +48,44 @@ class Mark:
     summary: Unit | None = None
 
 
-def transcript_of(records: Sequence[Record], *, native_id: str, title: str = "", client: str = "") -> Transcript:
-    """One session of the given lines, main or sub-agent."""
+def transcripts_of(records: Sequence[Record], *, native_id: str, title: str = "", client: str = "") -> list[Transcript]:
+    """One session of the given lines, main or sub-agent: its latest branch, then those that a rewind left.
+
+    At most ``MOST_BRANCHES`` of these are made, the newest; all are listed.
+    """
     kept, copies = without_copies(records)
-    off = off_branch(kept)
     units = units_of(kept)
-    on_branch = [unit for unit in units if unit.first.order not in off]
-    lines = Lines(
+    ways = ways_of(kept)
+    split = [_lines(kept, copies, units, way) for way in ways]
+    branches = _branches(ways, split) if len(ways) > 1 else ()
+    made = ways[: MOST_BRANCHES + 1]
+    return [
+        _transcript(
+            lines, native_id, title, client,
+            tuple(replace(branch, selected=number == at) for at, branch in enumerate(branches)),
+        )
+        for number, lines in enumerate(split[: len(made)])
+    ]  # fmt: skip
+
+
+def _lines(kept: Sequence[Record], copies: Sequence[Record], units: Sequence[Unit], way: Way) -> Lines:
+    on_branch = [unit for unit in units if unit.first.order not in way.off]
+    return Lines(
         records=kept,
         copies=copies,
-        off=off,
+        off=way.off,
         units=units,
         on_branch=on_branch,
         orders=[unit.first.order for unit in on_branch],
         reply_orders=[unit.first.order for unit in units if unit.is_reply],
     )
+
+
+def _transcript(lines: Lines, native_id: str, title: str, client: str, branches: tuple[Branch, ...]) -> Transcript:
+    """The session as it stands on one branch."""
     marks = _marks(lines)
     requests = _requests(lines)
-    times = [record.timestamp for record in kept if record.is_message and record.timestamp is not None]
+    times = [record.timestamp for record in lines.records if record.is_message and record.timestamp is not None]
     models = Counter(request.model for request in requests if request.model)
     return Transcript(
         id=native_id,
@@ -75,7 +99,29 @@ def transcript_of(records: Sequence[Record], *, native_id: str, title: str = "",
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
         warnings=_warnings(lines),
+        branches=branches,
     )
+
+
+def _branches(ways: Sequence[Way], split: Sequence[Lines]) -> tuple[Branch, ...]:
+    """Facts of every branch; a leaf without an id is named by its line."""
+    shared = set.intersection(*(set(lines.orders) for lines in split))
+    found = []
+    for way, lines in zip(ways, split, strict=True):
+        leaf = next((record for record in lines.records if record.order == way.leaf), None)
+        own = [unit for unit in lines.on_branch if unit.first.order not in shared]
+        first = next((unit.first for unit in own if unit.first.typed), own[0].first if own else None)
+        times = [unit.first.timestamp for unit in own if unit.first.timestamp is not None]
+        found.append(
+            Branch(
+                leaf=(leaf.uuid or f"L{leaf.origin.line}") if leaf else "",
+                preview=(title_of(first.title) or first.preview) if first else "",
+                n_messages=len(lines.on_branch),
+                n_requests=sum(unit.is_reply for unit in lines.on_branch),
+                timestamp=max(times, default=None),
+            )
+        )
+    return tuple(found)
 
 
 def linked(

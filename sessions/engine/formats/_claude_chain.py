@@ -8,6 +8,7 @@ context of the earlier.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from sessions.engine.formats._claude_lines import Record
     from sessions.engine.formats._claude_usage import Unit
+
+    Fork = tuple[list[frozenset[int]], frozenset[int]]
 
 
 @dataclass(slots=True)
@@ -34,6 +37,18 @@ class Tree:
     reply_orders: list[int] = field(default_factory=list)
     first_reply: dict[int, int] = field(default_factory=dict)
     last_line: dict[int, int] = field(default_factory=dict)
+
+
+MOST_WAYS = 200
+"""Branches beside the latest that are looked for: a file of thousands of rewinds is broken, not rewound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One branch: ``leaf`` is the order of its last message (-1 without any), ``off`` those of the lines not on it."""
+
+    leaf: int
+    off: frozenset[int]
 
 
 def without_copies(records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
@@ -100,22 +115,56 @@ def sessions_of(records: Sequence[Record]) -> list[list[Record]]:
     return list(found.values())
 
 
-def off_branch(records: Sequence[Record]) -> frozenset[int]:
-    """Orders of the lines that a real rewind left behind: all branches but that of the latest line."""
+def ways_of(records: Sequence[Record]) -> list[Way]:
+    """Every branch that a real rewind made or left: the one of the latest line, then the newest ``MOST_WAYS`` others.
+
+    At each rewind one of the alternatives is taken: the one that leads to the branch's leaf, elsewhere the latest.
+    """
     tree = _tree(records)
-    off: set[int] = set()
-    roots = [r.order for r in records if r.order not in tree.parents and not r.parent and _is_prompt(r)]
+    forks = [(fork, _latest(tree, fork)) for fork in _forks(tree)]
+    left_by = Counter(order for fork, latest in forks for group in fork if group is not latest for order in group)
+    others = [group for fork, latest in forks for group in fork if group is not latest]
+    ways = [_way(tree, tree.by_order, frozenset(left_by))]
+    newest = sorted(others, key=max, reverse=True)[:MOST_WAYS]
+    return [*ways, *(_way(tree, group, _off(forks, left_by, min(group))) for group in newest)]
+
+
+def _off(forks: Sequence[Fork], left_by: Counter[int], through: int) -> frozenset[int]:
+    """The lines not on the latest branch through the line ``through``."""
+    off = set(left_by)
+    turned = []
+    for fork, latest in forks:
+        chosen = next((group for group in fork if group is not latest and through in group), None)
+        if chosen is not None:
+            turned.append((fork, chosen))
+    for _, chosen in turned:
+        off.difference_update(order for order in chosen if left_by[order] <= sum(order in c for _, c in turned))
+    for fork, chosen in turned:
+        off.update(*(group for group in fork if group is not chosen))
+    return frozenset(off)
+
+
+def _forks(tree: Tree) -> list[list[frozenset[int]]]:
+    """For each real rewind its alternatives, as the orders of all lines below them."""
+    roots = [r.order for r in tree.records if r.order not in tree.parents and not r.parent and _is_prompt(r)]
     chained = [order for order in roots if tree.first_reply.get(order, order) != order]
+    found = []
     for parent, branches in [*tree.children.items(), (-1, chained)]:
-        answered = [order for order in branches if order in tree.first_reply]
-        if len(answered) < 2:
+        if sum(order in tree.first_reply for order in branches) < 2:
             continue
         alternatives = _alternatives(tree, parent, branches)
-        latest = max(alternatives, key=lambda group: max(tree.last_line.get(order, order) for order in group))
-        for group in alternatives:
-            if group is not latest:
-                off.update(_below(tree, group))
-    return frozenset(off)
+        if len(alternatives) > 1:
+            found.append([frozenset(_below(tree, group)) for group in alternatives])
+    return found
+
+
+def _latest(tree: Tree, fork: Sequence[frozenset[int]]) -> frozenset[int]:
+    return max(fork, key=lambda group: max(tree.last_line.get(order, order) for order in group))
+
+
+def _way(tree: Tree, among: Iterable[int], off: frozenset[int]) -> Way:
+    """The branch without ``off``, whose last message is one of the lines ``among``."""
+    return Way(max((o for o in among if o not in off and tree.by_order[o].is_message), default=-1), off)
 
 
 def preserved_uuids(boundary: Record, copies: Iterable[Record], records: Sequence[Record]) -> set[str]:

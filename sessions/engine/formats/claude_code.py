@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.fates import Tally
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._anthropic_blocks import text_of
-from sessions.engine.formats._claude_build import kin_of, linked, transcript_of
+from sessions.engine.formats._claude_build import kin_of, linked, transcripts_of
 from sessions.engine.formats._claude_chain import sessions_of, sidechains
 from sessions.engine.formats._claude_lines import UI_TYPES, Record, line_contents, record_of, role_of
 from sessions.engine.formats._jsonl import objects
@@ -74,10 +74,11 @@ class ClaudeCode:
         reading = Reading()
         for line, value in objects(source, reading.skipped):
             _read(reading, line, value, measure)
-        built = _transcripts(reading, source.name)
+        built, alternatives = _transcripts(reading, source.name)
         return Parsed(
             format=self.name,
             transcripts=tuple(transcript for transcript, _ in built),
+            alternatives=tuple(alternatives),
             skipped=tuple(reading.skipped),
             warnings=tuple(_notes(reading)),
             fates=reading.tally.fates(source.size, len(reading.skipped)),
@@ -130,24 +131,29 @@ def _tally(tally: Tally, kind: str, record: Record, n_bytes: int) -> None:
         tally.add(f"unknown type {kind!r}", 1, n_bytes, opaque=True)
 
 
-def _transcripts(reading: Reading, name: str) -> list[tuple[Transcript, list[Record]]]:
+def _transcripts(reading: Reading, name: str) -> tuple[list[tuple[Transcript, list[Record]]], list[Transcript]]:
+    """The sessions on their latest branches, each with its lines, and the same on those that a rewind left."""
     main = [record for record in reading.records if not record.sidechain]
     sides = sidechains([record for record in reading.records if record.sidechain])
     built: list[tuple[Transcript, list[Record]]] = []
+    alternatives: list[Transcript] = []
     if any(record.is_message for record in main):
         for records in sessions_of(main):
             native_id = next((r.session for r in reversed(records) if r.session), "") or stem_of(name)
             title = _title(reading, records)
-            built.append((transcript_of(records, native_id=native_id, title=title, client=reading.client), records))
-    children = [
-        (transcript_of(records, native_id=key, client=reading.client), records)
-        for key, records in sides.items()
-        if any(record.is_message for record in records)
-    ]
+            latest, *left = transcripts_of(records, native_id=native_id, title=title, client=reading.client)
+            built.append((latest, records))
+            alternatives += left
+    children = []
+    for key, records in sides.items():
+        if any(record.is_message for record in records):
+            latest, *left = transcripts_of(records, native_id=key, client=reading.client)
+            children.append((latest, records))
+            alternatives += left
     if not built:
-        return children
+        return children, alternatives
     records_of = [records for _, records in children]
-    return built + list(zip(linked(children, built), records_of, strict=True))
+    return built + list(zip(linked(children, built), records_of, strict=True)), alternatives
 
 
 def _title(reading: Reading, records: Sequence[Record]) -> str:

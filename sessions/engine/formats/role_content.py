@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 ROLES = {
     "user": Role.USER, "tool": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM,
 }  # fmt: skip
-OTHER_FORMATS_KEYS = ("type", "sessionId", "uuid", "parts", "tool_calls", "tool_call_id", "message_count")
+OTHER_FORMATS_KEYS = (
+    "type", "sessionId", "uuid", "parts", "tool_calls", "tool_call_id", "message_count", "ctxweb",
+)  # fmt: skip
 COMPRESSED = "[Conversation compressed. Transcript: "
 CLEARED = re.compile(r"\[Previous: used [^\]]*\]\s*\Z")
 

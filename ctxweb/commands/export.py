@@ -1,0 +1,145 @@
+"""``ctxweb export``: a message list as JSON lines, an Anthropic request or a chat request."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from ctxweb.commands._engine import choose, read, settings, warn
+from sessions.engine import registry
+from sessions.engine.errors import BadParameter, UnknownName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.exports import Listing
+    from sessions.engine.replay import Replay
+
+
+@click.command("export")
+@click.argument("what", metavar="FILE|SESSION")
+@click.option("--to", "target", required=True, help="What to write: jsonl, anthropic or openai.")
+@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="File; default: standard output.")
+@click.option("--policy", help="Write a list of a replay under this policy; see `ctxweb policies`.")
+@click.option("--event", type=click.IntRange(min=0), help="The list beside this event of the replay, from 0.")
+@click.option("--side", type=click.Choice(["before", "after"]), help="Which list of the event; default: after.")
+@click.option("--request", type=click.IntRange(min=0), help="The list sent at this request, from 0.")
+@click.option("--format", "format_name", help="Transcript format of FILE, instead of sniffing.")
+@click.option("--session", help="Session id in FILE; default: the root session with most requests.")
+@click.option("--branch", metavar="LEAF", help="A branch of FILE that a rewind left; default: the latest.")
+@click.option("--base", type=click.Choice(["full", "recorded"]), help="Which history; default: full under a policy.")
+@click.option("--estimator", help="Estimator the gate measures with; see `ctxweb estimators`.")
+@click.option("--summarizer", default="recorded", show_default=True, help="recorded, stub:N or extractive.")
+@click.option("--window", type=click.IntRange(min=1), help="Context window in tokens.")
+@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy.")
+def command(what: str, target: str, out: Path | None, **options: Any) -> None:
+    """Write the messages of a transcript FILE, or of a stored SESSION, as another tool reads them.
+
+    Without further options it is the whole session; --event or --request choose one list of a replay.  FILE needs no
+    database.  What the target cannot carry is counted on standard error.
+    """
+    from sessions.engine.export import export, reader
+    from sessions.engine.exports import Report
+
+    report = Report()
+    with _opened(what, options) as (weighed, file):
+        try:
+            registry.get("exports", target)
+            made = _replayed(weighed, options)
+            listing = _listing(weighed, made, options)
+        except (BadParameter, UnknownName) as error:
+            raise click.UsageError(str(error)) from error
+        contents = reader(made, _message_reader(file, weighed.transcript.format), report)
+        with _output(out) as stream:
+            for piece in export(listing, target, contents, report):
+                stream.write(piece)
+    warn(made.warnings if made else ())
+    click.echo(f"{listing.what}: {report.line()}", err=True)
+
+
+def _message_reader(file: BinaryIO, format_name: str) -> Any:
+    from sessions.engine.jsonio import Source
+    from sessions.engine.reading import read_contents
+
+    source = Source(file)
+    return lambda message: read_contents(source, format_name, message)
+
+
+@contextmanager
+def _opened(what: str, options: dict[str, Any]) -> Iterator[tuple[Weighed, BinaryIO]]:
+    """The weighed session and its bytes: of a file, else of the session with that id in the database."""
+    from sessions.engine.calibrate import weigh
+
+    path = Path(what)
+    if path.is_file():
+        parsed = read(path, options["format_name"], options["branch"])
+        try:
+            transcript = choose(parsed, options["session"])
+        except BadParameter as error:
+            raise click.UsageError(str(error)) from error
+        with path.open("rb") as file:
+            yield weigh(transcript), file
+        return
+    if not what.startswith("s_"):
+        raise click.UsageError(f"no file {what!r}; sessions of the database have ids that begin with s_")
+    from ctxweb.startup import load_django, migrate
+
+    load_django()
+    migrate()
+    from sessions import selectors
+    from sessions.models import Session
+
+    try:
+        session = selectors.get_session(what)
+    except Session.DoesNotExist as error:
+        raise click.UsageError(f"no file and no session {what!r}") from error
+    with selectors.open_blob(session.upload.sha256) as file:
+        yield selectors.load_weighed(session.pk), file
+
+
+def _replayed(weighed: Weighed, options: dict[str, Any]) -> Replay | None:
+    """The replay whose list is asked for; None for the whole session."""
+    from sessions.engine.replay import replay
+
+    chosen = options["event"] is not None or options["request"] is not None
+    if not chosen and not options["policy"]:
+        if options["side"]:
+            raise click.UsageError("--side needs --event and --policy")
+        return None
+    if not chosen:
+        raise click.UsageError("--policy needs --event or --request: which list of the replay?")
+    if options["event"] is not None and options["request"] is not None:
+        raise click.UsageError("--event and --request name two lists; give one")
+    if options["event"] is not None and not options["policy"]:
+        raise click.UsageError("--event needs --policy")
+    return replay(
+        weighed,
+        options["policy"] or "none",
+        params=settings(options["pairs"]),
+        base=options["base"] or ("full" if options["policy"] else "recorded"),
+        estimator=options["estimator"],
+        summarizer=options["summarizer"],
+        window=options["window"],
+    )
+
+
+def _listing(weighed: Weighed, made: Replay | None, options: dict[str, Any]) -> Listing:
+    from sessions.engine import export
+
+    if made is None:
+        return export.whole(weighed.transcript)
+    if options["event"] is not None:
+        return export.event_side(made, options["event"], options["side"] or "after")
+    return export.sent_at(made, options["request"])
+
+
+@contextmanager
+def _output(out: Path | None) -> Iterator[IO[str]]:
+    """The file, or standard output."""
+    with ExitStack() as stack:
+        yield stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout

@@ -1,0 +1,162 @@
+"""Message lists written as documents: a session, what a request was sent, or one side of a replay's event.
+
+Texts come through a reader, one message at a time: a list is never held with its text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from sessions.engine import registry
+from sessions.engine.errors import BadParameter
+from sessions.engine.exports import Entry, Listing, Report
+from sessions.engine.policy import Item
+from sessions.engine.series import left_out
+from sessions.engine.summaries import Brief
+from sessions.engine.types import Content, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sessions.engine.events import Event
+    from sessions.engine.exports import Read, Target
+    from sessions.engine.replay import Replay
+    from sessions.engine.types import Block, Message, Request, Transcript
+
+    ReadMessage = Callable[[Message], tuple[Content, ...]]
+
+SIDES = ("before", "after")
+
+
+def export(listing: Listing, target: str, read: Read, report: Report | None = None) -> Iterator[str]:
+    """The document in pieces; ``report`` is complete once the last piece is out.  Raises UnknownName."""
+    chosen = cast("Target", registry.get("exports", target))
+    return chosen.write(listing, read, report or Report())
+
+
+def whole(transcript: Transcript) -> Listing:
+    """The session as recorded: every message of its branch, every request, its compactions."""
+    replies = _replies(transcript)
+    entries = tuple(Entry(m.id, m, replies.get(m.index)) for m in transcript.messages)
+    elsewhere = tuple(r for r in transcript.requests if r.message is None)
+    return Listing(transcript, entries, whole=True, elsewhere=elsewhere)
+
+
+def event_side(replay: Replay, event: int, side: str) -> Listing:
+    """The list before or after event ``event`` of a replay; raises BadParameter where there is none."""
+    if side not in SIDES:
+        raise BadParameter(f"a side is {' or '.join(SIDES)}, not {side!r}")
+    if not 0 <= event < len(replay.events):
+        known = f"0 to {len(replay.events) - 1}" if replay.events else "this replay has none"
+        raise BadParameter(f"no event {event}: {known}")
+    found = replay.events[event]
+    items = found.before if side == "before" else found.after
+    return _listing(replay, items, f"{side} event {event} of {replay.policy.name}")
+
+
+def sent_at(replay: Replay, request: int) -> Listing:
+    """The list sent at request ``request`` of a replay: what its newest event left, then what was added since.
+
+    Raises BadParameter for a request that is not one of the replayed branch.
+    """
+    steps = [step for step in replay.weighed.steps if step.request <= request]
+    if not steps or steps[-1].request != request:
+        raise BadParameter(f"no request {request} on this branch")
+    messages = replay.weighed.transcript.messages
+    if replay.base == "recorded":
+        return _listing(replay, _as_recorded(replay, request), f"sent at request {request}, as recorded")
+    event = next((e for e in reversed(replay.events) if e.request <= request), None)
+    hidden = left_out(replay.weighed)
+    entries: list[Item | Message] = list(event.after) if event else []
+    for step in steps:
+        if event is None or step.request > event.request:
+            entries += [m for m in messages[step.start : step.stop] if m.index not in hidden]
+    return _listing(replay, entries, f"sent at request {request} under {replay.policy.name}")
+
+
+def reader(replay: Replay | None, read: ReadMessage, report: Report | None = None) -> Read:
+    """Reads entries: recorded text by ``read``, the summaries that a replay wrote from its summarizer.
+
+    What an edit left of a message stands as it was; a block whose text an edit changed is named by its length, because
+    a replay keeps sizes and no text.  Such stand-ins are counted in ``report``.
+    """
+    counts = report or Report()
+
+    def contents(entry: Entry) -> tuple[Content, ...]:
+        if entry.message.index < 0:
+            text = inserted_text(replay, entry.id)
+            counts.lose("texts that the replay did not write, a stub in their place", not text)
+            return (Content(Kind.TEXT, text=text or entry.message.preview),)
+        found = read(entry.original or entry.message)
+        if entry.original is None:
+            return found
+        counts.lose("messages that the replay edited, their new text named by its length")
+        return tuple(_edited(entry.message.blocks, entry.original.blocks, found))
+
+    return contents
+
+
+def inserted_text(replay: Replay | None, item_id: str) -> str:
+    """The text that a mechanical summarizer wrote for an inserted item; "" for a stub, which has none."""
+    name, _, number = (replay.summarizer if replay else "").partition(":")
+    found = next(((e, i) for e in (replay.events if replay else ()) for i in e.after if i.id == item_id), None)
+    if replay is None or found is None or name != "extractive" or not found[1].message.summary:
+        return ""
+    event = found[0]
+    brief = Brief(replay.weighed, event.request, dropped(event), int(number) if number else None)
+    drafts = registry.get("summarizers", name).write(brief).drafts
+    return drafts[0].text if drafts else ""
+
+
+def dropped(event: Event) -> list[Item]:
+    """What the event took out of its list."""
+    kept = {item.id for item in event.after}
+    return [item for item in event.before if item.id not in kept]
+
+
+def _replies(transcript: Transcript) -> dict[int, Request]:
+    return {r.message: r for r in transcript.requests if r.message is not None}
+
+
+def _listing(replay: Replay, items: Sequence[Item | Message], what: str) -> Listing:
+    transcript = replay.weighed.transcript
+    replies, messages = _replies(transcript), transcript.messages
+    entries = []
+    for item in items:
+        message, inserted = (item.message, item.inserted) if isinstance(item, Item) else (item, False)
+        original = messages[message.index] if message.index >= 0 else message
+        entries.append(
+            Entry(
+                item.id, message, None if inserted else replies.get(message.index), inserted,
+                original if original.blocks != message.blocks else None,
+            )
+        )  # fmt: skip
+    return Listing(transcript, tuple(entries), what)
+
+
+def _as_recorded(replay: Replay, request: int) -> list[Message]:
+    """The recording's own list at a request: since its newest compaction, with what that one kept."""
+    messages, compactions = replay.weighed.transcript.messages, replay.weighed.transcript.compactions
+    found: list[Message] = []
+    for step in replay.weighed.steps:
+        if step.request > request:
+            break
+        start = step.start
+        if step.compaction is not None:
+            compaction = compactions[step.compaction]
+            start = min(max(step.start, compaction.boundary), step.stop)
+            found = [messages[index] for index in compaction.preserved]
+        found += messages[start : step.stop]
+    return found
+
+
+def _edited(blocks: Sequence[Block], before: Sequence[Block], contents: Sequence[Content]) -> Iterator[Content]:
+    """The contents of the blocks that are unchanged; what is left of the others by its length."""
+    waiting = list(zip(before, contents, strict=False))
+    for block in blocks:
+        same = next((number for number, (old, _) in enumerate(waiting) if old == block), None)
+        if same is not None:
+            yield waiting.pop(same)[1]
+            continue
+        left = f"[edited by the replay: {block.n_bytes:,} bytes are left]"
+        yield Content(block.kind, text=left, name=block.name, call_id=block.call_id, is_error=block.is_error)

@@ -1,0 +1,109 @@
+"""Requests and compactions of ctxweb's own export, checked: whoever edits the file may have broken them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats._anthropic_blocks import text_of
+from sessions.engine.formats._times import seconds
+from sessions.engine.types import Message, RecordedCompaction, Request, Role, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+USAGE = ("input", "cache_read", "cache_write", "output", "reasoning", "cache_write_1h")
+
+
+@dataclass(slots=True)
+class Known:
+    """What the lines so far hold; ``replies`` are (message, request, usage) as written."""
+
+    messages: list[Message] = field(default_factory=list)
+    ids: set[str] = field(default_factory=set)
+    replies: list[tuple[int, Mapping[str, Any], Any]] = field(default_factory=list)
+    elsewhere: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def add(self, message: Message, value: Mapping[str, Any]) -> None:
+        """Take one line's message, and the request it answers."""
+        self.messages.append(message)
+        self.ids.add(message.id)
+        request = value.get("request")
+        if message.role is Role.ASSISTANT and isinstance(request, dict):
+            self.replies.append((message.index, request, value.get("usage")))
+
+    def settled(self, n_compactions: int) -> tuple[Message, ...]:
+        """The messages, without marks of compactions that the file does not have."""
+        return tuple(
+            m if m.compaction is None or m.compaction < n_compactions else replace(m, compaction=None)
+            for m in self.messages
+        )
+
+
+def count_or_none(value: Any) -> int | None:
+    """``value`` if it is a whole number from 0, else None."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def requests_of(known: Known) -> tuple[Request, ...]:
+    """Requests in the order of their written indices, numbered again."""
+    replies = known.replies
+    ends = [index for index, _, _ in replies[1:]] + [len(known.messages)]
+    found = [
+        (_place(facts, index), _request(facts, usage, message=index, most=end - index))
+        for (index, facts, usage), end in zip(replies, ends, strict=False)
+    ]
+    found += [(_place(facts, len(known.messages)), _request(facts, facts.get("usage"))) for facts in known.elsewhere]
+    found.sort(key=lambda pair: pair[0])
+    return tuple(replace(request, index=number) for number, (_, request) in enumerate(found))
+
+
+def compactions_of(written: Any, known: Known, n_requests: int) -> tuple[RecordedCompaction, ...]:
+    """The compactions of the head, within the bounds of the file."""
+    n_messages = len(known.messages)
+    found = []
+    for facts in written if isinstance(written, list) else ():
+        if not isinstance(facts, dict):
+            continue
+        boundary = min(count_or_none(facts.get("boundary")) or 0, n_messages)
+        message, kept = count_or_none(facts.get("message")), facts.get("preserved")
+        indices = [count_or_none(index) for index in kept] if isinstance(kept, list) else []
+        found.append(
+            RecordedCompaction(
+                boundary=boundary,
+                request=min(count_or_none(facts.get("request")) or 0, n_requests),
+                message=message if message is not None and message < n_messages else None,
+                trigger=text_of(facts.get("trigger")) or None,
+                tokens_before=count_or_none(facts.get("tokens_before")),
+                tokens_after=count_or_none(facts.get("tokens_after")),
+                preserved=tuple(index for index in indices if index is not None and index < boundary),
+                outside=facts.get("outside") is True,
+            )
+        )
+    return tuple(found)
+
+
+def _place(facts: Mapping[str, Any], otherwise: int) -> int:
+    index = count_or_none(facts.get("index"))
+    return otherwise if index is None else index
+
+
+def _request(facts: Mapping[str, Any], usage: Any, message: int | None = None, most: int = 1) -> Request:
+    return Request(
+        index=0,
+        message=message,
+        usage=_usage(usage),
+        on_branch=facts.get("on_branch") is not False,
+        response_id=text_of(facts.get("response_id")),
+        model=text_of(facts.get("model")),
+        timestamp=seconds(facts.get("timestamp")),
+        n_messages=max(1, min(count_or_none(facts.get("n_messages")) or 1, most)),
+    )
+
+
+def _usage(written: Any) -> Usage | None:
+    if not isinstance(written, dict):
+        return None
+    counts = {name: count_or_none(written.get(name)) or 0 for name in USAGE}
+    found = Usage(**counts, placeholder=written.get("placeholder") is True)
+    return found if found.context or found.output else None

@@ -1,0 +1,132 @@
+"""ctxweb's own export: a head line, then ``{role, content, id, timestamp, usage, …}`` one message a line.
+
+Content is Messages API blocks, and blocks of type ``ctxweb_block`` where a source had something that these cannot say.
+A reply names its request; requests without a message in the file have lines of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._anthropic_blocks import block_of, contents_of, is_prompt, text_of
+from sessions.engine.formats._ctxweb_facts import Known, compactions_of, count_or_none, requests_of
+from sessions.engine.formats._jsonl import objects
+from sessions.engine.formats._preview import preview_of, stem_of
+from sessions.engine.formats._times import seconds
+from sessions.engine.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Head, Line, Source
+
+HEAD, VERSION, BLOCK = "ctxweb", "session/1", "ctxweb_block"
+ROLES = {role.value: role for role in Role}
+KINDS = {kind.value: kind for kind in Kind}
+TEXTS = ("text", "name", "call_id", "payload", "media_type", "data", "url", "target")
+
+
+class CtxwebJsonl:
+    """The format's entry in the registry."""
+
+    name = "ctxweb_jsonl"
+    label = "ctxweb export"
+    source = "ctxweb export --to jsonl"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A first line with ctxweb's mark."""
+        first = next((value for value in head.values if isinstance(value, dict)), {})
+        mark = first.get(HEAD)
+        if mark is None:
+            return None
+        if text_of(mark).startswith("session/"):
+            return Sniff(98, f"line 1 has {HEAD!r}: {mark!r}")
+        return Sniff(0, f"line 1 has {HEAD!r}, but it is not the head of a session")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session: its head, its messages, its requests."""
+        skipped: list[Skipped] = []
+        head: Mapping[str, Any] = {}
+        known = Known()
+        for line, value in objects(source, skipped):
+            if HEAD in value and "role" not in value:
+                head = head or value
+            elif text_of(value.get("role")) in ROLES and isinstance(value.get("content"), (str, list)):
+                message = _message(line, value, known, measure)
+                known.add(message, value)
+            elif isinstance(value.get("request"), dict):
+                known.elsewhere.append(value["request"])
+            else:
+                skipped.append(Skipped(line.number, line.offset, "neither a message, a request nor the head"))
+        return Parsed(self.name, (_transcript(head, known, source.name),) if known.messages else (), tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a message's line."""
+        del message
+        return tuple(content for value in values for content in _contents(value))
+
+
+def content_of(block: Any) -> Content:
+    """One block: the Messages API's, or ctxweb's own."""
+    if not isinstance(block, dict) or block.get("type") != BLOCK or text_of(block.get("kind")) not in KINDS:
+        return block_of(block)
+    texts = {name: text_of(block.get(name)) for name in TEXTS}
+    parts = block.get("parts")
+    return Content(
+        KINDS[block["kind"]], **texts, is_error=bool(block.get("is_error")),
+        parts=tuple(content_of(part) for part in parts) if isinstance(parts, list) else (),
+    )  # fmt: skip
+
+
+def _contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
+    content = value.get("content")
+    return tuple(content_of(block) for block in content) if isinstance(content, list) else contents_of(content)
+
+
+def _message(line: Line, value: Mapping[str, Any], known: Known, measure: Measured) -> Message:
+    contents = _contents(value)
+    role = ROLES[value["role"]]
+    typed = value.get("typed")
+    ident = text_of(value.get("id")) or f"L{line.number}"
+    while ident in known.ids:
+        ident = f"L{line.number}.{ident}"
+    return Message(
+        index=len(known.messages),
+        id=ident,
+        role=role,
+        blocks=measure(contents),
+        origins=(Origin(line.number, line.offset, line.length),),
+        preview=preview_of(contents),
+        timestamp=seconds(value.get("timestamp")),
+        typed=typed if isinstance(typed, bool) else role is Role.USER and is_prompt(contents),
+        meta=value.get("meta") is True,
+        attachment=text_of(value.get("attachment")),
+        summary=value.get("summary") is True,
+        compaction=count_or_none(value.get("compaction")),
+    )
+
+
+def _transcript(head: Mapping[str, Any], known: Known, name: str) -> Transcript:
+    requests = requests_of(known)
+    compactions = compactions_of(head.get("compactions"), known, len(requests))
+    times = [message.timestamp for message in known.messages if message.timestamp is not None]
+    return Transcript(
+        id=text_of(head.get("id")) or stem_of(name),
+        format=FORMAT.name,
+        messages=known.settled(len(compactions)),
+        requests=requests,
+        compactions=compactions,
+        parent_id=text_of(head.get("parent_id")) or None,
+        parent_call_id=text_of(head.get("parent_call_id")),
+        title=text_of(head.get("title")),
+        model=text_of(head.get("model")),
+        client=text_of(head.get("client")),
+        window=count_or_none(head.get("window")) or None,
+        started_at=min(times, default=None),
+        ended_at=max(times, default=None),
+    )
+
+
+FORMAT = CtxwebJsonl()

@@ -1,0 +1,105 @@
+"""Recognises resumed and forked sessions: files that hold messages which another stored session already has.
+
+A copied message has the same native id, role and size.  Candidates are found by a sample of hashed ids that is the same
+in every file (an id is in it or not, whatever surrounds it); what they share is then compared message by message.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from sessions.engine import pack
+from sessions.engine.report import usage_sums
+from sessions.engine.types import Kind
+from sessions.models import Session, SessionFacts, SessionKey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.types import Message, Transcript
+    from sessions.models import Upload
+
+LEAST_CHARS = 16
+"""Ids from this length on are unique beyond their file (UUIDs, ``msg_01…``); ``L12`` or ``u1`` are not."""
+ALWAYS = 16
+"""The first ids of a session are all sampled: a resumed file begins with copies."""
+ONE_IN = 8
+MOST_CANDIDATES = 20
+BATCH = 400
+
+
+@dataclass(slots=True)
+class Shared:
+    """What earlier sessions hold already: message indices, response ids, and how much of it which session has."""
+
+    messages: set[int] = field(default_factory=set)
+    responses: set[str] = field(default_factory=set)
+    by_session: dict[str, int] = field(default_factory=dict)
+
+
+def keys_of(transcript: Transcript) -> list[int]:
+    """The sampled hashes of a session's native ids."""
+    ids = [m.id for m in transcript.messages if len(m.id) >= LEAST_CHARS]
+    hashed = [_hashed(ident) for ident in ids]
+    return sorted({key for number, key in enumerate(hashed) if number < ALWAYS or key % ONE_IN == 0})
+
+
+def mark_shared(session: Session, upload: Upload, weighed: Weighed, wire: Sequence[int]) -> None:
+    """Fill in what ``session`` shares with sessions of earlier uploads; ``wire`` are its messages' bytes."""
+    transcript = weighed.transcript
+    found = _compared(transcript, upload)
+    if not found.by_session:
+        return
+    requests = [r for r in transcript.requests if r.response_id in found.responses]
+    session.shares_with_id = max(found.by_session, key=lambda key: found.by_session[key])
+    session.n_shared_messages, session.n_shared_requests = len(found.messages), len(requests)
+    shared = [transcript.messages[index] for index in sorted(found.messages)]
+    session.n_shared_images = sum(leaf.kind is Kind.IMAGE for message in shared for leaf in message.leaves())
+    session.shared_tokens = sum(weighed.tokens[index] for index in found.messages)
+    session.shared_wire_bytes = sum(wire[index] for index in found.messages)
+    session.shared_usage = usage_sums(requests) or {}
+
+
+def _compared(transcript: Transcript, upload: Upload) -> Shared:
+    shared = Shared()
+    signatures = {_signature(m): m.index for m in transcript.messages if len(m.id) >= LEAST_CHARS}
+    responses = {r.response_id for r in transcript.requests if len(r.response_id) >= LEAST_CHARS}
+    for key, other in _candidates(keys_of(transcript), upload):
+        theirs = {_signature(m) for m in other.messages}
+        mine = {index for signature, index in signatures.items() if signature in theirs}
+        if mine:
+            shared.by_session[key] = len(mine)
+            shared.messages |= mine
+            shared.responses |= responses & {r.response_id for r in other.requests}
+    return shared
+
+
+def _candidates(keys: Sequence[int], upload: Upload) -> Iterator[tuple[str, Transcript]]:
+    """Sessions of earlier uploads that have one of the keys, oldest first."""
+    known: set[str] = set()
+    arrived = upload.created_at or timezone.now()  # a watched file's upload is read before it is stored
+    for start in range(0, len(keys), BATCH):
+        some = keys[start : start + BATCH]
+        rows = SessionKey.objects.filter(key__in=some, session__upload__created_at__lt=arrived)
+        known.update(rows.exclude(session__upload=upload).values_list("session_id", flat=True))
+    order = Session.objects.filter(pk__in=sorted(known)[:BATCH]).order_by("upload__created_at", "position")
+    for key in order.values_list("pk", flat=True)[:MOST_CANDIDATES]:
+        facts = SessionFacts.objects.filter(pk=key).first()
+        try:
+            if facts is not None:
+                yield key, pack.unpack(bytes(facts.packed))
+        except pack.UnreadablePack:
+            continue  # of another version: its upload has to be read again before it can be compared
+
+
+def _signature(message: Message) -> tuple[object, ...]:
+    return (message.id, message.role, sum(leaf.n_bytes + leaf.n_payload for leaf in message.leaves()))
+
+
+def _hashed(ident: str) -> int:
+    return int.from_bytes(hashlib.blake2b(ident.encode("utf-8", "replace"), digest_size=8).digest(), "big") >> 1
