@@ -46,7 +46,7 @@ def weight_marks(
     parts: Iterable[tuple[str, int]], n_bytes: int, bytes_per_token: float, full: float, width: float
 ) -> WeightMarks:
     """Lay out tokens by kind over bytes; ``full`` tokens fill the width, ``bytes_per_token`` scales the bytes."""
-    per_token = width / full if full > 0 else 0.0
+    per_token = width / max(full, 1.0) if full > 0 else 0.0
     left, rects = 0.0, []
     for kind, tokens in parts:
         if tokens <= 0 or left >= width:

@@ -82,7 +82,8 @@ def _compared(transcript: Transcript, upload: Upload) -> Shared:
 def _candidates(keys: Sequence[int], upload: Upload) -> Iterator[tuple[str, Transcript]]:
     """Sessions of earlier uploads that have one of the keys, oldest first."""
     known: set[str] = set()
-    arrived = upload.created_at or timezone.now()  # a watched file's upload is read before it is stored
+    # A watched file's upload is read before it is stored: it has not arrived yet.
+    arrived = getattr(upload, "created_at", None) or timezone.now()
     for start in range(0, len(keys), BATCH):
         some = keys[start : start + BATCH]
         rows = SessionKey.objects.filter(key__in=some, session__upload__created_at__lt=arrived)
