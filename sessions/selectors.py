@@ -124,6 +124,10 @@ def session_list(
     return SessionPage(tuple(rows[start : start + limit]), total, start, limit)
 
 
+CHAINED_FORMAT = "role_content"
+"""The format whose summaries name the file that they were made of (learn-claude-code's .transcripts/)."""
+
+
 def library_facts() -> LibraryFacts:
     """The library's head line: seven queries, none of which grows with the messages.
 
@@ -188,6 +192,20 @@ def session_version(session_id: str) -> SessionVersion | None:
 def child_sessions(session: Session) -> tuple[Session, ...]:
     """The sub-agent sessions of ``session`` in file order."""
     return tuple(session.children.order_by("position"))
+
+
+def chained_before(name: str) -> Session | None:
+    """The session read from the transcript file called ``name`` by a pipeline that saved it before it compacted."""
+    named = Q(upload__filename=name, member="") | Q(member=name) | Q(member__endswith=f"/{name}")
+    return Session.objects.filter(named, format=CHAINED_FORMAT).order_by("-created_at").first()
+
+
+def chained_after(session: Session) -> tuple[Session, ...]:
+    """Sessions whose first message is a summary that names this session's file, oldest first."""
+    rows = MessageRow.objects.filter(
+        session__format=CHAINED_FORMAT, index=0, preview__contains=f"/{session.filename}]"
+    ).exclude(session=session)
+    return tuple(Session.objects.filter(pk__in=rows.values("session_id")).order_by("created_at")[:5])
 
 
 def branch_sessions(session: Session) -> dict[str, Session]:

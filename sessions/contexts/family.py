@@ -1,7 +1,8 @@
-"""A session's sub-agents and the session that started it, with the message whose call did."""
+"""A session's sub-agents, the session that started it, and the files before and after it in a chain of transcripts."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,32 @@ class StartedBy:
 
     message: int | None
     url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The file a session goes on from, by the name in its summary, and the sessions that go on from it.
+
+    ``before`` is None where that file is not in the library, ``name`` is empty where the session is the first.
+    """
+
+    name: str
+    before: Session | None
+    after: tuple[Session, ...]
+
+
+NAMED_FILE = re.compile(r"Transcript: (?:[^\]\s]*/)?([^\]/\s]+\.jsonl)\]")
+
+
+def chain(session: Session, view: Overview) -> Chain | None:
+    """Where a saved transcript stands among its neighbours; None for one that has none."""
+    if session.format != selectors.CHAINED_FORMAT or not view.messages:
+        return None
+    first = view.messages[0]
+    named = NAMED_FILE.search(first.preview) if first.summary else None
+    name = named[1] if named else ""
+    found = Chain(name, selectors.chained_before(name) if name else None, selectors.chained_after(session))
+    return found if name or found.after else None
 
 
 def children(session: Session, view: Overview) -> tuple[Child, ...]:

@@ -100,6 +100,7 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "branches": branches.choices(found, view.weighed.transcript.branches),
         "children": family.children(found, view),
         "started_by": family.started_by(found),
+        "chain": family.chain(found, view),
         "warnings": view.weighed.warnings,
         "inspector": _inspector_context(request, found, view, chosen, state) if len(view.messages) else None,
         "live": getattr(found.upload, "live", None),
