@@ -21,7 +21,7 @@ from sessions.contexts import facts, messages
 from sessions.contexts.overview import overview
 from sessions.engine import jsonio
 from sessions.urlstate import session as urlstate
-from sessions.views.session import asks_fragment, session, session_or_404, varied
+from sessions.views.session import asks_fragment, relatives, session, session_or_404, varied
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,6 +110,7 @@ def growth(request: HttpRequest, session_id: str) -> HttpResponse:
         "view": view,
         "facts": facts.facts(view),
         "opening": facts.opening(view),
+        **relatives(found, view),
         "warnings": view.weighed.warnings,
         "figure": view.figure(state.measure),
         "filters": messages.filters(view, state, base),

@@ -54,6 +54,16 @@ def command_line(found: Session) -> str:
     return shlex.join(["ctxweb", "inspect", found.filename, *branch, "--json"])
 
 
+def relatives(found: Session, view: Overview) -> dict[str, Any]:
+    """What the head of the page says of other sessions: branches, sub-agents, the parent, a chain of files."""
+    return {
+        "branches": branches.choices(found, view.weighed.transcript.branches),
+        "children": family.children(found, view),
+        "started_by": family.started_by(found),
+        "chain": family.chain(found, view),
+    }
+
+
 def asks_fragment(request: HttpRequest) -> bool:
     """True where htmx asks for a part of the page, not for the page."""
     htmx: Any = getattr(request, "htmx", None)
@@ -97,10 +107,7 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "filters": messages.filters(view, state, base),
         "page": messages.page(found.pk, view, state),
         "clear_url": base + urlstate.query(state, only="", start=None),
-        "branches": branches.choices(found, view.weighed.transcript.branches),
-        "children": family.children(found, view),
-        "started_by": family.started_by(found),
-        "chain": family.chain(found, view),
+        **relatives(found, view),
         "warnings": view.weighed.warnings,
         "inspector": _inspector_context(request, found, view, chosen, state) if len(view.messages) else None,
         "live": getattr(found.upload, "live", None),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from django.test import Client
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)  # closing a stream closes its connection
 HTMX = {"HX-Request": "true"}
 
 
