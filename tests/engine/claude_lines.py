@@ -20,7 +20,7 @@ class Lines:
         self.clock += 7
         uuid = f"00000000-0000-4000-8000-{len(self.lines):012d}"
         line = {
-            "parentUuid": self.parent, "isSidechain": False, "userType": "external", "cwd": "/work/app",
+            "parentUuid": self.parent, "isSidechain": False, "userType": "external", "cwd": "/home/me/app",
             "sessionId": self.session_id, "version": "2.1.150", "type": kind, "uuid": uuid,
             "timestamp": f"2026-10-01T08:{self.clock // 60 % 60:02d}:{self.clock % 60:02d}.000Z", **fields,
         }  # fmt: skip
@@ -75,7 +75,7 @@ def claude_session(n_turns: int, *, compact_after: int | None = None) -> str:
             "type": "tool_use",
             "id": f"toolu_{turn}",
             "name": "Read",
-            "input": {"file_path": f"/work/app/m{turn % 9}.py"},
+            "input": {"file_path": f"/home/me/app/m{turn % 9}.py"},
         }
         lines.reply(turn, {"type": "text", "text": f"Now part {turn} of the build."}, call)
         lines.result(f"toolu_{turn}", "\n".join(f"{n}: value_{n * turn} = compute({n}, {turn})" for n in range(60)))
