@@ -207,8 +207,3 @@ def _patches(leaf: Block, model: Any) -> str:
 
 def _neighbour(view: Overview, index: int, mark: str, step: int) -> int | None:
     return index + step if view.pairs[index] == mark else None
-
-
-def message_title(message: Message) -> str:
-    """Words for a message in a heading."""
-    return message.preview[:80]

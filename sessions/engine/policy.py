@@ -6,7 +6,7 @@ returns the message list as it stands afterwards.  Nothing else may change a con
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.types import Kind
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sessions.engine.model_info import ModelInfo
-    from sessions.engine.types import Block, Message
+    from sessions.engine.types import Message
 
 
 class Gate(NamedTuple):
@@ -70,11 +70,9 @@ class State:
     """What a policy remembers between requests: kept by the replay, one object, nothing hidden."""
 
     failures: int = 0
-    events: int = 0
     still_on: int = 0
     stopped: str = ""
     messages_since_event: int = 0
-    requests_since_event: int = 0
 
 
 @dataclass(slots=True)
@@ -107,7 +105,6 @@ class Draft(NamedTuple):
     text: str = ""
     role: str = "user"
     summary: bool = False
-    blocks: tuple[Block, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +113,8 @@ class Policy:
 
     ``estimator`` names the estimator its gate measures with; ``source`` says where the rule comes from.
     ``shares_prefix`` is true when its summary call is sent with the conversation's own prefix and so reads the cache;
-    ``summary_calls`` is false for policies that never call a model.  ``levels`` gives a ladder's thresholds for the
-    chart, ``threshold_param`` the parameter that dragging the threshold line sets.
+    ``summary_calls`` is false for policies that never call a model.  ``threshold_param`` names the parameter that
+    dragging the threshold line sets.
     """
 
     name: str
@@ -130,9 +127,7 @@ class Policy:
     edit: Callable[[Any, View], list[Item]]
     shares_prefix: bool = False
     summary_calls: bool = True
-    levels: Callable[[Any, View], dict[str, int]] | None = None
     threshold_param: str = ""
-    aliases: tuple[str, ...] = field(default=())
 
 
 def pair_safe_cut(items: Sequence[Item], cut: int, latest: int) -> int:

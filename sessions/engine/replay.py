@@ -154,7 +154,6 @@ class _Walk:
         before_step = len(self.context.items)
         self.context.add_step(k, added)
         self.state.messages_since_event += len(added)
-        self.state.requests_since_event += 1
         cached = self.context_tokens_before(k)
         event = self._ask(k, added)
         if event is not None and self.base == "full":
@@ -182,7 +181,7 @@ class _Walk:
         weight = self.series.context[k] - self.weighed.overhead
         self.context.members[k], self.context.weights[k] = len(after), weight
         self.context.replace(after, weight)
-        self.state.messages_since_event, self.state.requests_since_event = 0, 0
+        self.state.messages_since_event = 0
         self.asleep = False
         self._send(k, self.weighed.overhead)
 
@@ -207,7 +206,7 @@ class _Walk:
     def _edit(self, k: int, gate: Gate, context: int) -> Event | None:
         request = self.weighed.steps[k].request
         before = tuple(self.context.items)
-        self.summaries.at(request, len(self.events), self.window)
+        self.summaries.at(request, len(self.events))
         after = self.policy.edit(self.params, self.view)
         after_tokens = self.weighed.overhead + self.context.weigh(after)
         if after_tokens >= context:
@@ -218,8 +217,7 @@ class _Walk:
             len(self.events), request, gate, before, tuple(after), context, after_tokens, self.summaries.source
         )
         self.events.append(event)
-        self.state.events += 1
-        self.state.messages_since_event, self.state.requests_since_event = 0, 0
+        self.state.messages_since_event = 0
         self.asleep = self.base == "recorded"
         self._guard(request, after, after_tokens)
         return event

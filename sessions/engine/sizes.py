@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.model_info import ModelInfo, model_info
 from sessions.engine.registry import get
 
 if TYPE_CHECKING:
     from sessions.engine.estimator import Estimator
-    from sessions.engine.types import Message, Transcript
+    from sessions.engine.model_info import ModelInfo
+    from sessions.engine.types import Message
 
 
 def estimator_named(name: str) -> Estimator:
@@ -24,9 +24,3 @@ def message_size(message: Message, estimator: Estimator, model: ModelInfo) -> in
         return estimator.per_message + estimator.of_message(message, model)
     size = estimator.size
     return estimator.per_message + sum(size(block, model) for block in message.blocks)
-
-
-def sizes(transcript: Transcript, estimator: Estimator) -> list[int]:
-    """Size of each message of the selected branch, in the estimator's unit."""
-    model = model_info(transcript.model)
-    return [message_size(message, estimator, model) for message in transcript.messages]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine import registry
@@ -62,9 +62,9 @@ class Summaries:
         self.weighed, self.estimator = weighed, estimator
         self.request, self.event, self.source, self.n_inserted = 0, 0, "", 0
 
-    def at(self, request: int, event: int, window: int) -> None:
-        """The event about to be edited: its request, its number, the window in tokens."""
-        self.request, self.event, self.window = request, event, window
+    def at(self, request: int, event: int) -> None:
+        """The event about to be edited: its request and its number."""
+        self.request, self.event = request, event
         self.source, self.n_inserted = "", 0
 
     def insert(self, dropped: Sequence[Item], attachments: Sequence[Draft] = ()) -> tuple[Item, ...]:
@@ -95,8 +95,7 @@ def drafted_message(draft: Draft, message_id: str, ratio: float) -> Message:
     n_chars = len(text) if text else draft.tokens * CHARS_PER_TOKEN
     n_bytes = len(text.encode("utf-8", "replace")) if text else n_chars
     block = Block(Kind.TEXT, n_chars=n_chars, n_bytes=n_bytes, n_tokens=round(draft.tokens / ratio))
-    message = Message(-1, message_id, Role(draft.role), (block,), preview=draft.preview, summary=draft.summary)
-    return replace(message, blocks=draft.blocks) if draft.blocks else message
+    return Message(-1, message_id, Role(draft.role), (block,), preview=draft.preview, summary=draft.summary)
 
 
 def _number(summarizer: Summarizer, text: str) -> int | None:

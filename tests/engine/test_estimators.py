@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sessions.engine.calibrate import weigh
 from sessions.engine.estimators import _images as rules
 from sessions.engine.model_info import model_info
 from sessions.engine.registry import plugins
-from sessions.engine.sizes import estimator_named, message_size, sizes
+from sessions.engine.sizes import estimator_named, message_size
 from sessions.engine.types import Block, Kind, Media, Message, Role, Transcript
 
 OPUS = model_info("claude-opus-4-8")
@@ -73,7 +74,7 @@ def test_messages() -> None:
     message = Message(0, "m", Role.USER, (TEXT, RESULT))
     transcript = Transcript("s", "f", (message, message), model="claude-sonnet-4-5")
     assert message_size(message, estimator_named("wire_bytes"), SONNET) == 12 + 3_118_911
-    assert sizes(transcript, estimator_named("tiktoken_o200k")) == [3 + 3 + 1_521] * 2
+    assert weigh(transcript).sizes(estimator_named("tiktoken_o200k")) == [3 + 3 + 1_521] * 2
 
 
 # Estimators 9.3: original, standard size and tokens, high-resolution size and tokens.

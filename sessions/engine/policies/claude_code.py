@@ -146,11 +146,6 @@ def _result_tokens(item: Item, block: object) -> int:
     return item.tokens * counts[id(block)] // whole if whole else 0
 
 
-def levels(params: Params, view: View) -> dict[str, int]:
-    """The ladder for the chart, in tokens."""
-    return _ladder(params, view)._asdict()
-
-
 POLICY = Policy(
     name="claude_code",
     label="Claude Code auto-compact",
@@ -161,6 +156,5 @@ POLICY = Policy(
     gate=gate,
     edit=edit,
     shares_prefix=True,
-    levels=levels,
     threshold_param="pct_override",
 )
