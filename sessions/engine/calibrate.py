@@ -30,7 +30,7 @@ SUMMARY = "summary"
 
 
 CLAUDE_WRAPPER = 12
-"""Tokens that a tool result weighs beside its content on Claude where they cannot be fitted: 10 to 20 are measured."""
+"""Tokens of a tool result beside its content on Claude where they cannot be fitted: 4 to 20 measured, mostly 10 to 16."""
 
 
 class Scale(NamedTuple):
