@@ -30,7 +30,7 @@ SUMMARY = "summary"
 
 
 CLAUDE_WRAPPER = 12
-"""Tokens of a tool result beside its content on Claude where they cannot be fitted: 4 to 20 measured, mostly 10 to 16."""
+"""Tokens of a tool result beside its content on Claude where they cannot be fitted (measured: mostly 10 to 16)."""
 
 
 class Scale(NamedTuple):

@@ -144,8 +144,8 @@ def fit_ratio(transcript: Transcript, steps: Sequence[Step], training: frozenset
 
     A growth is clean when it is positive, both usages are trained on and no image, document, attachment or compaction
     stands between (estimators 7.2).  The reply's recorded output is taken off first, unless it is a placeholder.  The
-    wrapper (ids and framing that the provider adds: 4 to 20 tokens on Claude, mostly 10 to 16) is the whole number under
-    which the median error of the growths is smallest, the ratio then the weighted median over them.
+    wrapper (ids and framing that the provider adds: 4 to 20 tokens on Claude, mostly 10 to 16) is the whole number
+    under which the median error of the growths is smallest, the ratio then the weighted median over them.
     """
     growths: list[Growth] = []
     for before, step in itertools.pairwise(steps):
