@@ -12,7 +12,7 @@ import shutil
 import tempfile
 
 KEPT = {"CTXWEB_SAMPLES", "CTXWEB_TEST_DATABASE_URL"}
-for name in [name for name in os.environ if name.startswith("CTXWEB_") and name not in KEPT]:
+for name in [name for name in os.environ if name.startswith(("CTXWEB_", "ANTHROPIC_")) and name not in KEPT]:
     del os.environ[name]
 os.environ["DATABASE_URL"] = os.environ.get("CTXWEB_TEST_DATABASE_URL", "")
 os.environ["CTXWEB_DATA"] = tempfile.mkdtemp(prefix="ctxweb-tests-")
