@@ -11,6 +11,7 @@ from django.db.models import Count, Q
 
 from sessions import selectors
 from sessions.engine import registry
+from sessions.figures import loudness
 from sessions.models import OVERCOUNTED, Session
 from sessions.upload_rows import upload_table
 from sessions.urlstate import library as urlstate
@@ -62,8 +63,7 @@ COLUMNS = (
     ("model", "Model", "", "opt", ""),
     ("messages", "Messages", "", "r opt", ""),
     ("tokens", "Tokens", "", "r", "all messages, each once"),
-    ("", "", "", "t opt", ""),
-    ("wire", "Bytes", "", "r opt", "transcript bytes"),
+    ("wire", "Bytes", "", "r opt", "transcript bytes; wire bytes where the file is a capture"),
     ("images", "Images", "", "r opt", ""),
     ("overcount", "Worst", " over-count", "", "transcript bytes of the worst image ÷ its tokens"),
     ("compactions", "Compactions", "", "r opt", "recorded compactions"),
@@ -145,6 +145,7 @@ def library_context(state: LibraryState) -> dict[str, Any]:
         "models": facts.models,
         "facts": facts,
         "label": weakest(facts),
+        "worst_is_alarm": facts.worst is not None and bool(loudness(facts.worst.worst_overcount)),
         "without_q": urlstate.changed(state, q=""),
         "clear": urlstate.query(urlstate.LibraryState(sort=state.sort)),
         "state_query": urlstate.changed(state),

@@ -71,7 +71,7 @@ def _session_context(session: Session, state: str, looking: Mapping[str, str], b
     return {
         "facts": linked.cleaned(shown),
         "opening": linked.cleaned(facts.opening(view)),
-        "view": {"shares": view.shares},
+        "view": {"shares": view.shares, "bytes_label": view.bytes_label, "tokens_label": view.tokens_label},
         "figure": linked.cleaned_figure(view.figure(measure)),
     }
 

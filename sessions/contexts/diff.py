@@ -13,6 +13,7 @@ from sessions.contexts.urls import Urls, session_urls
 from sessions.contexts.words import Span, word_diff
 from sessions.engine.diff import OPS, diff_event
 from sessions.engine.types import Label
+from sessions.labelled import bytes_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,6 +49,8 @@ class Shown:
     body: Body | None
     open_href: str
     message_href: str
+    tokens_label: str
+    bytes_label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +87,12 @@ class DiffView:
     tokens_label: str
     wire_before: int
     wire_after: int
+    bytes_label: str
     counts: tuple[tuple[str, str, int], ...]
     strip: tuple[Mark, ...]
     checks: tuple[Check, ...]
     overhead: int
+    overhead_label: str
     lines: tuple[Shown, ...]
     n_changes: int
     marks: tuple[Mark, ...]
@@ -143,6 +148,7 @@ def build_diff(session: Session, state: ReplayState, urls: Urls | None = None) -
     event = replay.events[number]
     rows = diff_event(event, replay.weighed)
     lines = folding.fold(rows, state.rows)
+    known = _known(event, replay)
     return DiffView(
         urls=urls,
         policy=replay.policy.name,
@@ -155,14 +161,16 @@ def build_diff(session: Session, state: ReplayState, urls: Urls | None = None) -
         n_after=len(event.after),
         tokens_before=event.before_tokens,
         tokens_after=event.after_tokens,
-        tokens_label=str(replay.labels[event.request] or Label.ESTIMATED),
+        tokens_label=known[0],
         wire_before=sum(row.wire_before for row in rows),
         wire_after=sum(row.wire_after for row in rows),
+        bytes_label=known[1],
         counts=_counts(rows),
         strip=strip(rows),
         checks=_checks(event, rows),
         overhead=replay.weighed.overhead,
-        lines=_shown(lines, lambda row: _body(session, replay, event, row), rows, urls, state),
+        overhead_label=str(replay.weighed.overhead_label),
+        lines=_shown(lines, lambda row: _body(session, replay, event, row), rows, urls, state, known=known),
         n_changes=sum(line.op != "kept" for line in lines),
         marks=minimap(lines, replay.weighed.overhead),
         events=tuple(
@@ -193,7 +201,13 @@ def build_run(session: Session, state: ReplayState, urls: Urls | None = None) ->
     lines = [folding.line(rows[at], at) for at in range(first, stop + 1)]
     if stop < last:
         lines += folding.fold(rows[stop + 1 : last + 1])
-    return tuple(Shown(line, None, None, "", urls.to_message(line.message)) for line in lines)
+    known = _known(event, ran.replay)
+    return tuple(Shown(line, None, None, "", urls.to_message(line.message), *known) for line in lines)
+
+
+def _known(event: Event, replay: Replay) -> tuple[str, str]:
+    """How the event's tokens are known, and what its bytes are."""
+    return str(replay.labels[event.request] or Label.ESTIMATED), bytes_label(replay.weighed.transcript.format)
 
 
 def _counts(rows: Sequence[Row]) -> tuple[tuple[str, str, int], ...]:
@@ -219,8 +233,9 @@ def _whole(pairs: int) -> str:
 
 
 def _shown(
-    lines: Sequence[Line], body_of: Callable[[Row], Body | None], rows: Sequence[Row], urls: Urls, state: ReplayState
-) -> tuple[Shown, ...]:
+    lines: Sequence[Line], body_of: Callable[[Row], Body | None], rows: Sequence[Row], urls: Urls, state: ReplayState,
+    *, known: tuple[str, str],
+) -> tuple[Shown, ...]:  # fmt: skip
     """The lines with their change numbers, links and, for the first forty that have one, their text."""
     n_changes, bodies = 0, 0
     shown = []
@@ -234,7 +249,7 @@ def _shown(
             bodies += 1
             body = body_of(rows[line.first])
         opening = urls.to_diff(state, rows=(line.first, line.last)) if line.folded else ""
-        shown.append(Shown(line, number, body, opening, urls.to_message(line.message)))
+        shown.append(Shown(line, number, body, opening, urls.to_message(line.message), *known))
     return tuple(shown)
 
 

@@ -15,15 +15,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One figure of the strip: name, figure, unit beside it, how it is known, one note; ``alarm`` reads red."""
+    """One figure of the strip: name, figure, unit, how it is known, one note; ``alarm`` reads red.
+
+    Without ``unit`` the value is a count of things, or words; ``short`` writes large ones shortened.
+    """
 
     name: str
-    value: str
+    value: float | str
     unit: str = ""
     label: str = ""
     note: str = ""
     alarm: bool = False
     message: int | None = None
+    short: bool = False
+
+    @property
+    def href(self) -> str:
+        """Where its message is, "" where it names none."""
+        return "" if self.message is None else f"?m={self.message}#m-{self.message}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,7 @@ class Opening:
     label: str
     over_window: bool
     window: int
+    bytes_label: str
 
 
 def opening(view: Overview) -> Opening | None:
@@ -54,28 +64,31 @@ def opening(view: Overview) -> Opening | None:
     n_bytes = (media.n_base64 + len(media.media_type)) if media else 0
     tokens, over = weighed.image_tokens(block), n_bytes > weighed.window
     what = called(message, view.tools)
-    return Opening(worst, what, view.factors[worst] or 0, n_bytes, tokens, "estimated", over, weighed.window)
+    factor = view.factors[worst] or 0
+    return Opening(
+        worst, what, factor, n_bytes, tokens, "estimated", over, weighed.window, view.bytes_label
+    )  # fmt: skip
 
 
 def facts(view: Overview) -> tuple[Fact, ...]:
     """Seven facts, the alarming one first."""
     weighed, transcript = view.weighed, view.weighed.transcript
-    wire, unit = figures.size(sum(view.n_bytes))
+    n_bytes, name = sum(view.n_bytes), f"{view.bytes_label.title()} bytes"
     images = sum(
         leaf.media.n_base64
         for message in view.messages
         for leaf in message.leaves()
         if leaf.kind is Kind.IMAGE and leaf.media
     )
-    share = figures.percent(images, sum(view.n_bytes))
+    share = figures.percent(images, n_bytes)
     messages = f"{figures.count(len(transcript.requests))} requests, {figures.count(transcript.n_images)} images"
     return (
         _worst(view),
-        Fact("Tokens, all messages", figures.count(weighed.total_tokens), "", str(weighed.total_label), _fit(view)),
-        Fact("Transcript bytes", wire, unit, "", f"images {share}" if images else "no images"),
+        Fact("Tokens, all messages", weighed.total_tokens, "tokens", str(weighed.total_label), _fit(view)),
+        Fact(name, n_bytes, "bytes", view.bytes_label, f"images {share}" if images else "no images"),
         _peak(view),
         _compactions(view),
-        Fact("Messages", figures.count(len(view.messages)), "", "", messages),
+        Fact("Messages", len(view.messages), "", "", messages),
         _usage(view),
     )
 
@@ -86,14 +99,12 @@ def _worst(view: Overview) -> Fact:
         return Fact("Worst over-count", "none", "", "", "no image weighs ×10 its tokens")
     article = "an" if opened.what[0] in "aeiou" else "a"
     note = f"message {opened.message:,}, {article} {opened.what}"
-    return Fact("Worst over-count", figures.factor(opened.factor), "", opened.label, note, True, opened.message)
+    return Fact("Worst over-count", opened.factor, "factor", opened.label, note, True, opened.message)
 
 
 def _fit(view: Overview) -> str:
     weighed = view.weighed
-    if weighed.ratio_label is Label.CALIBRATED:
-        return f"×{weighed.ratio:.2f} of o200k"
-    return f"×{weighed.ratio:.2f} of o200k"
+    return f"×{weighed.ratio:.2f} of o200k" + ("" if weighed.ratio_label is Label.CALIBRATED else ", prior")
 
 
 def _peak(view: Overview) -> Fact:
@@ -102,8 +113,8 @@ def _peak(view: Overview) -> Fact:
         return Fact("Peak context", "none", "", "", "no requests")
     _, tokens, label = max(view.contexts.values(), key=lambda context: context[1])
     source = {"recorded": "", "model": "", "default": ", window assumed"}[view.weighed.window_source]
-    note = f"{figures.percent(tokens, window)}{source}"
-    return Fact("Peak context", figures.count(tokens), f"of {window:,}", str(label), note)
+    note = f"{figures.percent(tokens, window)} of {window:,}{source}"
+    return Fact("Peak context", tokens, "tokens", str(label), note)
 
 
 def _compactions(view: Overview) -> Fact:
@@ -114,7 +125,7 @@ def _compactions(view: Overview) -> Fact:
     befores = [c.tokens_before for c in found if c.tokens_before]
     at = f"at {'–'.join(dict.fromkeys(_thousands(n) for n in (min(befores), max(befores))))}" if befores else ""
     note = ", ".join(part for part in ("/".join(triggers), at) if part)
-    return Fact("Compactions recorded", figures.count(len(found)), "", "measured", note)
+    return Fact("Compactions recorded", len(found), "", "measured", note)
 
 
 def _thousands(tokens: int) -> str:
@@ -126,7 +137,7 @@ def _usage(view: Overview) -> Fact:
     usages = [request.usage for request in view.weighed.transcript.requests if request.usage]
     if not usages:
         return Fact("Usage", "none", "", "", "the transcript reports none")
-    value, unit = figures.short(sum(usage.context for usage in usages))
-    read = figures.percent(sum(u.cache_read for u in usages), sum(u.context for u in usages))
+    sent = sum(usage.context for usage in usages)
+    read = figures.percent(sum(usage.cache_read for usage in usages), sent)
     output = " ".join(figures.short(sum(usage.output for usage in usages))).strip()
-    return Fact("Usage, input tokens", value, unit, "measured", f"{read} cached, {output} out")
+    return Fact("Usage, input tokens", sent, "tokens", "measured", f"{read} cached, {output} out", short=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 
+from sessions import figures
 from sessions.contexts.messages import kinds_of
 from sessions.contexts.overview import called
 from sessions.engine import registry
@@ -30,6 +31,11 @@ class Counter:
     unit: str
     factor: float | None
     current: bool = False
+
+    @property
+    def words(self) -> str:
+        """Its size as written: 3,118,884."""
+        return figures.count(self.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +92,7 @@ class Inspected:
     tokens: int
     label: str
     n_bytes: int
+    bytes_label: str
     verdict: Verdict
     pictures: tuple[Picture, ...]
     n_pictures_left: int
@@ -118,6 +125,7 @@ def inspected(session_id: str, view: Overview, index: int) -> Inspected:
         tokens=weighed.tokens[index],
         label=str(weighed.labels[index]),
         n_bytes=view.n_bytes[index],
+        bytes_label=view.bytes_label,
         verdict=_verdict(view, index, over, what),
         pictures=tuple(_picture(leaf, view) for leaf in media[:MOST_PICTURES]),
         n_pictures_left=max(len(media) - MOST_PICTURES, 0),

@@ -76,6 +76,7 @@ class Page:
     total: int
     per_token: float
     full: int
+    bytes_label: str
     next_url: str
     next_words: str
     earlier_url: str
@@ -123,6 +124,7 @@ def page(session_id: str, view: Overview, state: SessionState, until: int | None
         total=len(indices),
         per_token=view.per_token,
         full=view.full_weight,
+        bytes_label=view.bytes_label,
         next_url=next_url if until is None else "",
         next_words=next_words,
         earlier_url=base + earlier if before else "",
@@ -142,7 +144,9 @@ def grown(session_id: str, view: Overview, state: SessionState, first: int, afte
     base = reverse("sessions:messages", args=[session_id])
     next_url, next_words = _following(base, state, n_shown + len(shown), len(indices))
     rows = tuple(row(session_id, view, i) for i in shown)
-    page = Page(rows, n_shown, len(indices), view.per_token, view.full_weight, next_url, next_words, "", "")
+    page = Page(
+        rows, n_shown, len(indices), view.per_token, view.full_weight, view.bytes_label, next_url, next_words, "", ""
+    )  # fmt: skip
     return Grown(tuple(row(session_id, view, i) for i in again), page)
 
 

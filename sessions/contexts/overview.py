@@ -15,6 +15,7 @@ from sessions.charts.pressure import KINDS, pressure_figure
 from sessions.charts.scale import bytes_per_token
 from sessions.engine import registry
 from sessions.engine.types import Kind, Label
+from sessions.labelled import bytes_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +60,16 @@ class Overview:
     def messages(self) -> Sequence[Message]:
         """The messages themselves."""
         return self.weighed.transcript.messages
+
+    @cached_property
+    def bytes_label(self) -> str:
+        """What its bytes are: "transcript", or "wire" where the file is a capture."""
+        return bytes_label(self.weighed.transcript.format)
+
+    @property
+    def tokens_label(self) -> str:
+        """How sums of its tokens are known."""
+        return str(self.weighed.total_label)
 
     @cached_property
     def per_token(self) -> float:

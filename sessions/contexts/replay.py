@@ -15,6 +15,7 @@ from sessions.contexts.totals import TotalsRow, totals_table, weakest_label
 from sessions.contexts.urls import Urls, session_urls
 from sessions.engine import registry
 from sessions.engine.diff import diff_event
+from sessions.labelled import bytes_label
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
@@ -48,6 +49,7 @@ class EventRow:
     href: str
     diff_href: str
     measure: int
+    unit: str
     fires: str
     reason: str
 
@@ -71,6 +73,9 @@ class Chosen:
     n_lines_left: int
     overhead: int
     diff_href: str
+    tokens_label: str
+    overhead_label: str
+    bytes_label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +227,7 @@ def _event(replay: Replay, number: int, urls: Urls, state: ReplayState, *, chose
         href=urls.to_replay(state, event=number, request=None),
         diff_href=urls.to_diff(state, event=number, request=None, rows=None),
         measure=event.gate.measure,
+        unit=event.gate.unit,
         fires=f"{_fires(event)} {event.gate.unit}",
         reason=event.gate.reason,
     )  # fmt: skip
@@ -248,4 +254,7 @@ def _chosen(replay: Replay, number: int, urls: Urls, state: ReplayState) -> Chos
         n_lines_left=len(rows) - shown,
         overhead=replay.weighed.overhead,
         diff_href=urls.to_diff(state, event=number, request=None, rows=None),
+        tokens_label=weakest_label(replay.labels),
+        overhead_label=str(replay.weighed.overhead_label),
+        bytes_label=bytes_label(replay.weighed.transcript.format),
     )

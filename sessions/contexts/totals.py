@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One figure of the totals table; ``good`` marks a saving against the reference row."""
+    """One figure of the totals table in words, with unit and label unless it counts things; ``good`` is a saving."""
 
     value: str
+    unit: str = ""
+    label: str = ""
     good: bool = False
 
 
@@ -47,17 +49,17 @@ def totals_table(session_id: str, ran: Ran) -> tuple[TotalsRow, ...]:
     """This replay, the recording, no compaction, and the difference to the recording (else to no compaction)."""
     without = replays.without_compaction(session_id)
     recorded = replays.as_recorded(session_id)
-    rows = [TotalsRow("mine", "this replay", weakest_label(ran.replay.labels), _cells(ran.totals))]
+    label = weakest_label(ran.replay.labels)
+    rows = [TotalsRow("mine", "this replay", label, _cells(ran.totals, label))]
     if recorded is not None:
-        rows.append(TotalsRow("recorded", "recorded", "measured", _cells(recorded)))
+        rows.append(TotalsRow("recorded", "recorded", "measured", _cells(recorded, "measured")))
     over = without.totals.peak_context_tokens > without.replay.window
     possible = "not possible" if over else ""
-    rows.append(
-        TotalsRow("without", "no compaction", weakest_label(without.replay.labels), _cells(without.totals), possible)
-    )
+    free = weakest_label(without.replay.labels)
+    rows.append(TotalsRow("without", "no compaction", free, _cells(without.totals, free), possible))
     against = recorded or without.totals
     name = "against recorded" if recorded is not None else "against no compaction"
-    return (*rows, TotalsRow("delta", name, "", _deltas(ran.totals, against)))
+    return (*rows, TotalsRow("delta", name, "", _deltas(ran.totals, against, label)))
 
 
 def _cost(totals: Totals) -> str:
@@ -67,26 +69,28 @@ def _cost(totals: Totals) -> str:
     return f"${low}" if low == high else f"${low} – {high}"
 
 
-def _cells(totals: Totals) -> tuple[Cell, ...]:
+def _cells(totals: Totals, label: str) -> tuple[Cell, ...]:
     numbers = (
-        totals.compactions, totals.peak_context_tokens, totals.input_tokens, totals.cache_read_tokens,
-        totals.cache_write_tokens, totals.output_tokens,
+        totals.peak_context_tokens, totals.input_tokens, totals.cache_read_tokens, totals.cache_write_tokens,
+        totals.output_tokens,
     )  # fmt: skip
-    return (Cell(_cost(totals)), *(Cell(figures.count(number)) for number in numbers))
+    cost, counted = Cell(_cost(totals), "dollars", "estimated"), Cell(figures.count(totals.compactions))
+    return (cost, counted, *(Cell(figures.count(number), "tokens", label) for number in numbers))
 
 
-def _deltas(mine: Totals, other: Totals) -> tuple[Cell, ...]:
+def _deltas(mine: Totals, other: Totals, label: str) -> tuple[Cell, ...]:
     if mine.cost is not None and other.cost is not None:
         change = mine.cost.low - other.cost.low
         sign = "+" if change > 0 else figures.MINUS if change < 0 else ""
         share = _share(mine.cost.low, other.cost.low)
-        cost = Cell(f"{sign}${abs(change):,.2f}, {share}", good=change < 0)
+        cost = Cell(f"{sign}${abs(change):,.2f}, {share}", "dollars", "estimated", good=change < 0)
     else:
-        cost = Cell("no price")
+        cost = Cell("no price", "dollars", "estimated")
     names = ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens")
-    shares = [Cell(_share(getattr(mine, name), getattr(other, name))) for name in names]
+    shares = [Cell(_share(getattr(mine, name), getattr(other, name)), "tokens", label) for name in names]
     peak = figures.signed(mine.peak_context_tokens - other.peak_context_tokens)
-    return (cost, Cell(figures.signed(mine.compactions - other.compactions)), Cell(peak), *shares)
+    counted = Cell(figures.signed(mine.compactions - other.compactions))
+    return (cost, counted, Cell(peak, "tokens", label), *shares)
 
 
 def _share(mine: float, other: float) -> str:

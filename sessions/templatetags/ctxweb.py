@@ -9,6 +9,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from sessions import figures
+from sessions.labelled import bytes_label, figure_html, titled_html, told, trust_html
 from sessions.listing import format_label
 from sessions.marks import spark_marks, weight_marks
 
@@ -20,64 +21,50 @@ if TYPE_CHECKING:
 
 register = template.Library()
 
-LABELS = ("measured", "calibrated", "estimated")
 KINDS = ("text", "thinking", "tool_use", "tool_result", "image", "document", "summary", "opaque")
 
 register.filter("format_label", format_label)
 register.filter("count", figures.count)
-register.filter("factor", figures.factor)
-register.filter("signed", figures.signed)
+register.filter("bytes_label", bytes_label)
 register.filter("moment", figures.moment)
 register.filter("stamp", figures.stamp)
 
 
-@register.filter
-def size(n_bytes: float | None) -> str:
-    """Bytes with their unit in one text: 3.12 MB, with a space that does not break."""
-    return "\N{NO-BREAK SPACE}".join(part for part in figures.size(n_bytes) if part)
-
-
-@register.filter
-def short(value: float | None) -> str:
-    """A shortened count in one text: 62.1 K."""
-    return "\N{NO-BREAK SPACE}".join(part for part in figures.short(value) if part)
-
-
-@register.filter
-def share(part: float | None, whole: float | None) -> str:
-    """``part|share:whole``: 11 %."""
-    return figures.percent(part, whole)
-
-
-def _with_unit(pair: tuple[str, str]) -> SafeString:
-    number, unit = pair
-    return format_html('{}<span class="unit">{}</span>', number, unit) if unit else format_html("{}", number)
+@register.simple_tag
+def figure(value: float | None, unit: str, label: str, how: str = "", *, short: bool = False) -> SafeString:
+    """A figure with its unit and how it is known; see ``labelled.figure_html``."""
+    return figure_html(value, unit, label, how=how, short=short)
 
 
 @register.simple_tag
-def bytes_figure(n_bytes: float | None) -> SafeString:
-    """Bytes for a facts strip, the unit set smaller."""
-    return _with_unit(figures.size(n_bytes))
+def worded(words: str, unit: str, label: str) -> SafeString:
+    """A figure that is more than one number (a range, a change) in ``words``, with its unit and label as its title."""
+    return titled_html(words, told(unit, label))
 
 
-@register.simple_tag
-def short_figure(value: float | None) -> SafeString:
-    """A large count for a facts strip: in full below 100,000, else shortened."""
-    if value is None or abs(value) < 100_000:
-        return format_html("{}", figures.count(value))
-    return _with_unit(figures.short(value))
+@register.simple_block_tag
+def fact(
+    content: str, name: str, value: float | str | None, unit: str = "", label: str = "", *,
+    alarm: bool = False, href: str = "", short: bool = False,
+) -> SafeString:  # fmt: skip
+    """One fact of a strip around its note; without ``unit`` the value is a count of things, or words."""
+    if unit:
+        shown = figure_html(
+            None if isinstance(value, str) else value, unit, label, how="lead", short=short or unit == "bytes"
+        )
+    else:
+        shown = format_html("{}", value if isinstance(value, str) else figures.count(value))
+    linked = format_html('<a href="{}">{}</a>', href, shown) if href else shown
+    return format_html(
+        '<div class="fact{}"><dt>{}</dt><dd>{}</dd><dd class="fact-note">{}{}</dd></div>',
+        " fact-alarm" if alarm else "", name, linked, trust_html(label), content,
+    )  # fmt: skip
 
 
 @register.simple_tag
 def trust(label: str, *, short: bool = False) -> SafeString:
     """How a figure is known: disc and word; with ``short`` the word is only for those who cannot see the disc."""
-    if label not in LABELS:
-        return SafeString("")
-    disc = format_html('<svg viewBox="0 0 10 10" aria-hidden="true"><use href="#t-{}"/></svg>', label)
-    if short:
-        word = format_html('<span class="visually-hidden">{}</span>', label)
-        return format_html('<span class="trust" title="{}">{}{}</span>', label, disc, word)
-    return format_html('<span class="trust">{}{}</span>', disc, label)
+    return trust_html(label, short=short)
 
 
 @register.simple_tag
@@ -98,7 +85,10 @@ def overcount(value: float | None) -> SafeString:
     if value is None:
         return SafeString("")
     loud = figures.loudness(value)
-    return format_html('<span class="over{}">{}</span>', f" over-{loud}" if loud else "", figures.factor(value))
+    return format_html(
+        '<span class="over{}" title="estimated: one counter over the tokens the model is charged">{}</span>',
+        f" over-{loud}" if loud else "", figures.factor(value),
+    )  # fmt: skip
 
 
 @register.simple_tag

@@ -62,7 +62,8 @@ def test_a_row_has_every_figure_with_label_and_unit(client: Client) -> None:
         "412",
         "392,355",
         "6.13\N{NO-BREAK SPACE}MB",
-        '<span class="over over-much">×1,540</span>',
+        '<span class="over over-much"',
+        ">×1,540</span>",
         "calibrated",
     ):
         assert text in row

@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
+from django.template import Context, Template
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions import figures
+from sessions.labelled import bytes_label
 from sessions.marks import SPARK_WIDTH, spark_marks, weight_marks
 from sessions.templatetags import ctxweb as tags
 
@@ -21,7 +23,8 @@ NOW = dt.datetime(2026, 11, 21, 15, tzinfo=dt.UTC)
      (238_000_000, "238 MB"), (999_600, "1.00 MB"), (2_590_000_000, "2.59 GB"), (None, "none")],
 )  # fmt: skip
 def test_sizes_are_powers_of_ten_with_three_digits(n: int | None, text: str) -> None:
-    assert tags.size(n).replace("\N{NO-BREAK SPACE}", " ") == text
+    shown = tags.figure(n, "bytes", "transcript", "quiet", short=True)
+    assert f">{text}<" in shown.replace("\N{NO-BREAK SPACE}", " ")
 
 
 @pytest.mark.parametrize(
@@ -55,6 +58,49 @@ def test_counts_signs_and_shares() -> None:
     assert figures.percent(11, 100) == "11 %"
     assert figures.percent(1, 0) == "none"
     assert " ".join(figures.short(62_100)) == "62.1 K"
+
+
+@pytest.mark.parametrize("how", ["", "word", "cell", "quiet", "plain"])
+def test_a_figure_prints_its_unit_and_its_label(how: str) -> None:
+    tokens = tags.figure(1540, "tokens", "calibrated", how)
+    shown = tags.figure(3_118_884, "bytes", "wire", how)
+    assert "1,540" in tokens
+    assert "3,118,884" in shown
+    assert "wire bytes" in shown
+    if how in {"", "word", "plain"}:
+        assert "1,540 tokens" in tokens
+    if how != "plain":
+        assert "calibrated" in tokens
+
+
+@pytest.mark.parametrize(
+    ("unit", "label"),
+    [("tokens", ""), ("tokens", "sure"), ("bytes", "measured"), ("bytes", ""), ("dollars", ""), ("lines", "measured")],
+)
+def test_a_figure_without_its_label_is_refused(unit: str, label: str) -> None:
+    with pytest.raises(ValueError, match="needs a unit and how it is known"):
+        tags.figure(1, unit, label)
+
+
+def test_a_figure_that_is_not_there_claims_nothing() -> None:
+    assert tags.figure(None, "tokens", "measured") == '<span class="muted">none</span>'
+
+
+def test_bytes_of_a_capture_are_wire_bytes() -> None:
+    assert bytes_label("wire_capture") == "wire"
+    assert bytes_label("claude_code") == "transcript"
+    assert bytes_label("gone") == "transcript"
+
+
+def test_a_fact_prints_name_figure_and_label() -> None:
+    page = Template(
+        '{% load ctxweb %}{% fact "Peak" 167232 "tokens" "measured" href="?m=3" alarm=True %}<b>84 %</b>{% endfact %}'
+    )
+    html = page.render(Context())
+    assert '<div class="fact fact-alarm"><dt>Peak</dt><dd><a href="?m=3">' in html
+    assert "167,232" in html
+    assert "#t-measured" in html
+    assert "<b>84 %</b></dd></div>" in html
 
 
 @pytest.mark.parametrize("label", ["measured", "calibrated", "estimated"])

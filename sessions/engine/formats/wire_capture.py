@@ -43,6 +43,7 @@ class WireCapture:
 
     name = "wire_capture"
     label = "Wire capture"
+    is_wire = True
     source = "Proxy logs of Messages, Chat Completions and Responses calls (JSONL, JSON or HAR)"
 
     def sniff(self, head: Head) -> Sniff | None:

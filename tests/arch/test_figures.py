@@ -1,0 +1,80 @@
+"""No template prints a bare figure: tokens, bytes, money, shares and factors go through one component.
+
+Its tags are ``figure``, ``fact`` for facts strips, and ``worded`` for what is more than one number.
+
+What may be printed as it is: counts of things and places in a list, which have no label, and the exceptions below.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.arch.repository import files, relative
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEMPLATES = [path for path in files(".html") if "templates" in path.parts]
+FILTERS = {"size", "short", "factor", "signed", "percent", "intcomma", "filesizeformat", "floatformat"}
+COUNTED = re.compile(
+    r"n_(?!bytes|tokens|base64|wire|payload)\w+|index|number|request|message|worst_message|total|line|offset|count|"
+    r"first|length|shown|n|read|used|not_context|opaque|skipped|kept|edited|dropped|inserted"
+)
+FIGURE = re.compile(r"(\w*_)?(tokens|bytes|cost|factor|overcount|overhead|size|ratio|share|percent|context|usage)")
+ALLOWED = {
+    "controls.window": "a form field; its label names the unit",
+    "controls.window_own": "the form field's default",
+    "controls.stub": "a form field; its label names the unit",
+    "event.measure": "the gate's own measure in its own unit, which stands beside it",
+    "inspector.raw_left": "characters, counted",
+    "replay.milliseconds": "time of this computation",
+    "row.percent": "progress of reading a file, or the bar beside a labelled figure",
+    "row.share": "a share of the file's lines and bytes, whose head names them",
+    "unsent_share": "a share of the file's bytes, named by its fact",
+    "picture.file_size": "the decoded file, in binary units as file managers write it",
+    "row.size": "the file as it arrived",
+    "control.low": "a form field", "control.high": "a form field", "control.step": "a form field",
+    "control.slider": "a form field",
+}  # fmt: skip
+"""Expressions that are printed without a label, each with its reason."""
+
+
+def bare_figures(text: str) -> list[str]:
+    """The variable tags of a template that print a figure without its label."""
+    text = re.sub(r"{% comment.*?endcomment %}", "", text, flags=re.DOTALL)
+    found = []
+    for expression in re.findall(r"{{\s*(.+?)\s*}}", text):
+        name, *applied = expression.split("|")
+        last = name.rpartition(".")[2]
+        filters = {part.partition(":")[0] for part in applied}
+        if name in ALLOWED:
+            continue
+        counted = bool(COUNTED.fullmatch("length" if "length" in filters else last))
+        is_figure = bool(filters & FILTERS) or (bool(FIGURE.fullmatch(last)) and not counted)
+        if is_figure or ("count" in filters and not counted):
+            found.append(expression)
+    return found
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=relative)
+def test_every_figure_says_how_it_is_known(path: Path) -> None:
+    assert bare_figures(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [("{{ row.tokens|count }}", 1), ("{{ row.tokens }}", 1), ("{{ a.n_bytes|count }}", 1), ("{{ worst|factor }}", 1),
+     ("{{ x.cost|floatformat:2 }}", 1), ("{{ verdict.before|count }}", 1), ("{{ facts.n_messages|count }}", 0),
+     ("{{ rows|length|count }}", 0), ("{{ event.request|count }}", 0),
+     ('{% figure row.tokens "tokens" row.label %}', 0)],
+)  # fmt: skip
+def test_a_bare_figure_is_found(text: str, n: int) -> None:
+    assert len(bare_figures(text)) == n
+
+
+def test_every_exception_is_still_needed() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in TEMPLATES)
+    assert [name for name in ALLOWED if not re.search(r"{{\s*" + re.escape(name) + r"[\s|}]", text)] == []
