@@ -127,7 +127,7 @@ def _diff_claim(session: Session, state: str) -> str:
     if not events:
         return _replay_claim(session, state)
     event = events[min(stored.event or 0, len(events) - 1)]
-    n = f"{len(event.before):,} → {len(event.after):,} messages"
+    n = f"{event.n_before:,} → {event.n_after:,} messages"
     return f"Event {event.index}: {n}, {event.before_tokens:,} → {event.after_tokens:,} tokens"
 
 

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from sessions.engine import params as parameters
 from sessions.engine import registry
 from sessions.engine.policy import State, View
+from sessions.engine.summaries import Summaries
 from sessions.urlstate import replay as urlstate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sessions.engine.calibrate import Weighed
     from sessions.engine.params import Spec
-    from sessions.engine.policy import Item, Policy
+    from sessions.engine.policy import Policy
     from sessions.urlstate.replay import ReplayState
 
 GROUPS = (("when", "When"), ("how", "How"), ("summary", "Summary"))
@@ -232,15 +233,11 @@ def threshold_table(weighed: Weighed, state: ReplayState) -> list[tuple[float, i
 def _threshold(weighed: Weighed, state: ReplayState, changes: Mapping[str, object]) -> int | None:
     """What the gate compares with under changed parameters, None where it cannot be asked."""
     policy = state.plugin
-
-    def nothing(dropped: Sequence[Item], drafts: object) -> tuple[Item, ...]:
-        del dropped, drafts
-        return ()
-
+    summaries = Summaries(weighed, "stub:0", registry.get("estimators", policy.estimator))
     window = state.window or weighed.window
-    view = View([], 0, 0, None, window, weighed.overhead, 0, weighed.model, State(), nothing)
+    view = View([], 0, 0, None, window, weighed.overhead, 0, weighed.model, State(), summaries)
     try:
         built = parameters.build(policy.params, {**state.given, **changes})
-        return int(policy.gate(built, view).threshold)
+        return int(policy.drawn.gate(built, view).threshold)
     except (ValueError, ArithmeticError, LookupError, TypeError):
         return None

@@ -157,8 +157,8 @@ def build_diff(session: Session, state: ReplayState, urls: Urls | None = None) -
         reason=event.gate.reason,
         fires=f"{event.gate.measure:,} {'≥' if event.gate.operator == '>=' else event.gate.operator} "
         f"{event.gate.threshold:,} {event.gate.unit}",
-        n_before=len(event.before),
-        n_after=len(event.after),
+        n_before=event.n_before,
+        n_after=event.n_after,
         tokens_before=event.before_tokens,
         tokens_after=event.after_tokens,
         tokens_label=known[0],

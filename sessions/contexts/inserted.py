@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions import selectors
-from sessions.engine import registry
 from sessions.engine.jsonio import JsonProblem
-from sessions.engine.summaries import Brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,14 +21,7 @@ def inserted_text(session: Session, replay: Replay, event: Event, item: Item) ->
     """The text of an inserted item; "" for a stub, which has none."""
     if item.message.index >= 0:
         return message_text(session, item.message)
-    name, _, number = replay.summarizer.partition(":")
-    if item.message.summary and name == "extractive":
-        kept = {after.id for after in event.after}
-        dropped = [before for before in event.before if before.id not in kept]
-        brief = Brief(replay.weighed, event.request, dropped, int(number) if number else None)
-        drafts = registry.get("summarizers", name).write(brief).drafts
-        return drafts[0].text if drafts else ""
-    return ""
+    return replay.written.get(item.id, "")
 
 
 def message_text(session: Session, message: Message) -> str:

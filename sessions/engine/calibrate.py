@@ -294,6 +294,11 @@ def _estimate_by_kind(message: Message, scale: Scale, model: ModelInfo) -> dict[
     return shares
 
 
+def message_estimate(message: Message, scale: Scale, model: ModelInfo) -> int:
+    """What a message weighs by estimate alone, in tokens: its text by ratio, images and documents by rule."""
+    return sum(_estimate_by_kind(message, scale, model).values())
+
+
 def _fill(shares: dict[str, int], total: int) -> dict[str, int]:
     """Shares scaled so that they add up to ``total``; the largest takes the rounding."""
     whole = sum(shares.values())

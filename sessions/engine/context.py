@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sessions.engine.policy import Item
+from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from sessions.engine.calibrate import Weighed
@@ -19,7 +20,9 @@ class Context:
     """The list about to be sent, and running totals so that a request costs only what it adds.
 
     ``tokens`` is display tokens without overhead, ``size`` the list in the gate's unit.  ``weights`` are the steps'
-    measured weights (replay-semantics 3), ``members[k]`` how many messages step k brought.
+    measured weights (replay-semantics 3), ``members[k]`` how many messages step k brought, ``unedited[k]`` how many
+    of them stand unedited and ``standing[k]`` what those that stand weigh by themselves.  ``results`` are the
+    positions that hold tool results; ``saved`` is what edits in place have taken off since the last whole new list.
     """
 
     weights: list[int]
@@ -27,38 +30,125 @@ class Context:
     items: list[Item]
     tokens: int = 0
     size: int = 0
+    saved: int = 0
+    unedited: list[int] = field(default_factory=list)
+    standing: list[int] = field(default_factory=list)
+    results: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Nothing stands yet."""
+        self.unedited = [0] * len(self.weights)
+        self.standing = [0] * len(self.weights)
 
     def add_step(self, k: int, items: Sequence[Item]) -> None:
         """Append the messages of step ``k``; they weigh the step's measured weight."""
-        self.members[k] = len(items)
-        self.items += items
+        self.members[k] = self.unedited[k] = len(items)
+        self.standing[k] = sum([item.tokens for item in items])
         self.tokens += self.weights[k]
+        self.append(items)
+
+    def append(self, items: Sequence[Item]) -> None:
+        """Append messages without weighing them."""
+        start = len(self.items)
+        self.items += items
+        self.results += [start + n for n, item in enumerate(items) if holds_result(item)]
         self.size += sum([item.size for item in items])
 
     def replace(self, items: list[Item], tokens: int) -> None:
         """Take ``items``, which weigh ``tokens`` (``weigh``), as the list from here on."""
-        self.items, self.tokens = items, tokens
+        self.items, self.tokens, self.saved = items, tokens, 0
         self.size = sum([item.size for item in items])
+        self.results = [position for position, item in enumerate(items) if holds_result(item)]
+        self.unedited, self.standing = self._counts(items)
+
+    def patch(self, changes: Mapping[int, Item]) -> None:
+        """Change messages in place; costs what is changed, not the whole list."""
+        before = self.tokens
+        for position, new in changes.items():
+            old = self.items[position]
+            self.size += new.size - old.size
+            if old.inserted:
+                self.tokens += new.tokens - old.tokens
+            else:
+                self._reweigh(old, new)
+            self.items[position] = new
+        self.saved += before - self.tokens
+
+    def _reweigh(self, old: Item, new: Item) -> None:
+        step = old.step
+        self.tokens -= self._step_tokens(step)
+        self.standing[step] += new.tokens - old.tokens
+        self.unedited[step] += int(old.edited) - int(new.edited)
+        self.tokens += self._step_tokens(step)
+
+    def _step_tokens(self, step: int) -> int:
+        whole = self.unedited[step] == self.members[step]
+        return self.weights[step] if whole else self.standing[step]
 
     def weigh(self, items: Sequence[Item]) -> int:
         """Display tokens of a list: a step's measured weight while all its messages stand unedited, else what is left.
 
-        Steps without messages (a retry of the same context) keep their weight with the step before them.
+        Steps without messages (a retry of the same context) weigh nothing in a list made anew.
         """
+        whole, left = self._sums(items)
+        total = sum([item.tokens for item in items if item.inserted])
+        for step, tokens in left.items():
+            total += self.weights[step] if whole.get(step) == self.members[step] else tokens
+        return total
+
+    def prefix(self, n: int) -> int:
+        """Display tokens of the first ``n`` messages; looks at the shorter side of the cut where it may."""
+        tail = self.items[n:]
+        if n <= len(tail) or not n:
+            return self.weigh(self.items[:n])
+        first = next((item.step for item in tail if not item.inserted), None)
+        cut = self.items[n - 1].step if not self.items[n - 1].inserted else None
+        tail_steps = {item.step for item in tail if not item.inserted}
+        if len(tail_steps) > 1 and not _in_order(tail):
+            return self.weigh(self.items[:n])
+        total = self.tokens - sum([item.tokens for item in tail if item.inserted])
+        total -= sum([self._step_tokens(step) for step in tail_steps])
+        if first is not None and cut == first:
+            total += self.standing[first] - sum([item.tokens for item in tail if item.step == first])
+        return total
+
+    def _sums(self, items: Iterable[Item]) -> tuple[dict[int, int], dict[int, int]]:
+        """Unedited messages and standing tokens by step."""
         whole: dict[int, int] = {}
         left: dict[int, int] = {}
-        total = 0
         for item in items:
             if item.inserted:
-                total += item.tokens
                 continue
             step = item.step
             left[step] = left.get(step, 0) + item.tokens
             if not item.edited:
                 whole[step] = whole.get(step, 0) + 1
+        return whole, left
+
+    def _counts(self, items: Sequence[Item]) -> tuple[list[int], list[int]]:
+        whole, left = self._sums(items)
+        unedited, standing = [0] * len(self.weights), [0] * len(self.weights)
+        for step, n in whole.items():
+            unedited[step] = n
         for step, tokens in left.items():
-            total += self.weights[step] if whole.get(step) == self.members[step] else tokens
-        return total
+            standing[step] = tokens
+        return unedited, standing
+
+    def copy(self) -> Context:
+        """The same, to be edited without this one knowing."""
+        made = Context(list(self.weights), list(self.members), list(self.items), self.tokens, self.size, self.saved)
+        made.unedited, made.standing, made.results = list(self.unedited), list(self.standing), list(self.results)
+        return made
+
+
+def _in_order(items: Sequence[Item]) -> bool:
+    steps = [item.step for item in items if not item.inserted]
+    return steps == sorted(steps)
+
+
+def holds_result(item: Item) -> bool:
+    """Whether a message holds a tool result."""
+    return any(block.kind is Kind.TOOL_RESULT for block in item.message.blocks)
 
 
 def message_items(weighed: Weighed, estimator: Any) -> list[Item]:
@@ -80,6 +170,6 @@ def message_items(weighed: Weighed, estimator: Any) -> list[Item]:
 def common_prefix(before: Sequence[Item], after: Sequence[Item]) -> int:
     """How many messages at the start of both lists are the same and unedited."""
     for position, (old, new) in enumerate(zip(before, after, strict=False)):
-        if old.id != new.id or old.edited != new.edited or old.tokens != new.tokens:
+        if old is not new and (old.id != new.id or old.edited != new.edited or old.tokens != new.tokens):
             return position
     return min(len(before), len(after))

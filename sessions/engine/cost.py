@@ -117,10 +117,17 @@ def _bill_summaries(replay: Replay, bill: _Bill) -> int:
         return 0
     sent_before = {s.request: earlier.tokens for earlier, s in zip(replay.sent, replay.sent[1:], strict=False)}
     for event in replay.events:
+        if not event.summary_calls:
+            continue
         written = sum(item.tokens for item in event.after if item.inserted and item.message.summary)
         cached = sent_before.get(event.request, 0) if replay.policy.shares_prefix else 0
-        bill.send(event.before_tokens, min(cached, event.before_tokens), written)
-    return len(replay.events)
+        for call in range(event.summary_calls):
+            bill.send(event.before_tokens, min(cached, event.before_tokens), 0 if call else written)
+    for attempt in replay.attempts:
+        cached = sent_before.get(attempt.request, 0) if replay.policy.shares_prefix else 0
+        for _ in range(attempt.summary_calls):
+            bill.send(attempt.tokens, min(cached, attempt.tokens), 0)
+    return sum(event.summary_calls for event in replay.events) + sum(a.summary_calls for a in replay.attempts)
 
 
 def _cost(bill: _Bill, refetched: int, model: ModelInfo) -> Cost | None:
@@ -140,14 +147,16 @@ def refetched_tokens(weighed: Weighed, event: Event) -> int:
     A later call of the same tool on the same target is the recording's own re-read: it is in the trajectory already.
     Each dropped result is fetched again at most once; the simple upper end of the cost range (replay-semantics 6).
     """
-    kept = {item.id for item in event.after}
     calls = {b.call_id: b for item in event.before for b in item.message.blocks if b.kind is Kind.TOOL_USE}
     start = (event.message + 1) if event.message is not None else 0
     newest: dict[str, int] = {}
-    for item in event.before:
-        if item.id in kept or item.inserted:
+    for item, left in event.changes:
+        if item.inserted:
             continue
+        still = () if left is None else left.message.blocks
         for block in item.message.blocks:
+            if block in still:
+                continue
             call = calls.get(block.call_id) if block.kind is Kind.TOOL_RESULT else None
             if call and call.target and _used_otherwise(weighed, call, start):
                 newest[call.target] = _block_tokens(weighed, block)

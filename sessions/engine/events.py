@@ -1,14 +1,35 @@
-"""One compaction that a replay makes: its before list, its after list and its reason (replay-semantics 6)."""
+"""One compaction that a replay makes: its before list, its after list and its reason (replay-semantics 6).
+
+Lists are kept as changes and made again when asked for: a policy that edits at every request would else hold the
+whole list once for each.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sessions.engine.policy import Gate, Item
+
+
+@dataclass(frozen=True, slots=True)
+class LayerResult:
+    """What one layer of a pipeline did in an event; tokens are display tokens, negative where it added some.
+
+    ``first_changed`` is a position in the list that the layer was given.
+    """
+
+    name: str
+    label: str
+    gate: Gate
+    freed_tokens: int
+    edited: int
+    dropped: int
+    inserted: int
+    first_changed: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,15 +39,14 @@ class Event:
     ``request`` is the first request sent with the after list, ``message`` the index of the newest original message of
     the before list.  ``before_tokens`` and ``after_tokens`` are display tokens with overhead; ``kept`` to
     ``inserted`` count messages; ``first_changed_message`` is the position in the before list of the first message not
-    kept in place, None when every one is.  ``summary_source`` says who wrote what was inserted.
+    kept in place, None when every one is.  ``summary_source`` says who wrote what was inserted; ``layers`` are those
+    that took effect, their freed tokens add up to before − after.
     """
 
     index: int
     request: int
     message: int | None
     gate: Gate
-    before: tuple[Item, ...]
-    after: tuple[Item, ...]
     before_tokens: int
     after_tokens: int
     kept: int
@@ -35,36 +55,128 @@ class Event:
     inserted: int
     first_changed_message: int | None
     summary_source: str
+    summary_calls: int
+    layers: tuple[LayerResult, ...]
+    history: History = field(repr=False, compare=False)
+
+    @property
+    def n_before(self) -> int:
+        """Messages of the before list."""
+        return self.kept + self.edited + self.dropped
+
+    @property
+    def n_after(self) -> int:
+        """Messages of the after list."""
+        return self.kept + self.edited + self.inserted
+
+    @property
+    def before(self) -> tuple[Item, ...]:
+        """The list as it stood before."""
+        return self.history.lists(self.index)[0]
+
+    @property
+    def after(self) -> tuple[Item, ...]:
+        """The list as it stands afterwards."""
+        return self.history.lists(self.index)[1]
+
+    @property
+    def changes(self) -> list[tuple[Item, Item | None]]:
+        """What was edited (old and new) or dropped (old and None), in the order of the before list."""
+        patch = self.history.in_place(self.index)
+        if patch is not None:
+            before = self.before
+            return [(before[position], patch[position]) for position in sorted(patch)]
+        after = {item.id: item for item in self.after}
+        found = ((item, after.get(item.id)) for item in self.before)
+        return [(old, new) for old, new in found if new is None or changed(old, new)]
 
 
-def make_event(  # noqa: PLR0917
-    index: int,
-    request: int,
-    gate: Gate,
-    before: tuple[Item, ...],
-    after: tuple[Item, ...],
-    before_tokens: int,
-    after_tokens: int,
-    summary_source: str,
-) -> Event:
-    """An event with its counts.
+@dataclass(slots=True)
+class History:
+    """How the list changed over a replay: what was appended, edited in place or replaced, in order."""
 
-    Same id and content is kept, same id edited, only before dropped, only after inserted.
-    """
+    moves: list[tuple[int, Sequence[Item] | Mapping[int, Item]]] = field(default_factory=list)
+    marks: list[int] = field(default_factory=list)
+    """For each event: the number of its move."""
+    _last: tuple[int, tuple[tuple[Item, ...], tuple[Item, ...]]] | None = None
+
+    ADD, PATCH, LIST = 0, 1, 2
+
+    def add(self, items: Sequence[Item]) -> None:
+        """Items were appended."""
+        self.moves.append((History.ADD, items))
+
+    def event(self, outcome: Sequence[Item] | Mapping[int, Item]) -> None:
+        """An event edited in place (a mapping of positions) or made a new list."""
+        self.marks.append(len(self.moves))
+        self.restart(outcome)
+
+    def restart(self, outcome: Sequence[Item] | Mapping[int, Item]) -> None:
+        """The list changed without an event."""
+        self.moves.append((History.PATCH if isinstance(outcome, dict) else History.LIST, outcome))
+
+    def in_place(self, event: int) -> Mapping[int, Item] | None:
+        """What event ``event`` edited in place; None where it made a new list."""
+        kind, outcome = self.moves[self.marks[event]]
+        return outcome if kind == History.PATCH else None  # type: ignore[return-value]
+
+    def lists(self, event: int) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+        """The lists before and after event ``event``; those asked for last are kept."""
+        if self._last is None or self._last[0] != event:
+            mark = self.marks[event]
+            before = self._list_at(mark)
+            after = list(before)
+            _apply(after, *self.moves[mark])
+            self._last = (event, (tuple(before), tuple(after)))
+        return self._last[1]
+
+    def _list_at(self, stop: int) -> list[Item]:
+        """The list when the first ``stop`` moves were made."""
+        start = stop
+        while start and self.moves[start - 1][0] != History.LIST:
+            start -= 1
+        found: list[Item] = []
+        for move in self.moves[max(0, start - 1) : stop]:
+            _apply(found, *move)
+        return found
+
+
+def _apply(items: list[Item], kind: int, what: Sequence[Item] | Mapping[int, Item]) -> None:
+    if kind == History.ADD:
+        items += what  # type: ignore[arg-type]
+    elif kind == History.PATCH:
+        for position, item in what.items():  # type: ignore[union-attr]
+            items[position] = item
+    else:
+        items[:] = what  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many messages of two lists are kept, edited, dropped and inserted, and where the first change stands."""
+
+    kept: int
+    edited: int
+    dropped: int
+    inserted: int
+    first: int | None
+
+
+def count_changes(before: Sequence[Item], after: Sequence[Item]) -> Counts:
+    """Same id and content is kept, same id edited, only before dropped, only after inserted."""
     old = {item.id: item for item in before}
     new_ids = {item.id for item in after}
     standing = [item for item in after if item.id in old]
     edited = sum(changed(old[item.id], item) for item in standing)
-    newest = next((i.message.index for i in reversed(before) if not i.inserted), None)
-    return Event(
-        index, request, newest, gate, before, after, before_tokens, after_tokens,
-        kept=len(standing) - edited,
-        edited=edited,
-        dropped=sum(item.id not in new_ids for item in before),
-        inserted=len(after) - len(standing),
-        first_changed_message=first_changed(before, after),
-        summary_source=summary_source,
-    )  # fmt: skip
+    dropped = sum(item.id not in new_ids for item in before)
+    inserted = len(after) - len(standing)
+    return Counts(len(standing) - edited, edited, dropped, inserted, first_changed(before, after))
+
+
+def count_patch(n_before: int, patch: Mapping[int, Item], before: Sequence[Item]) -> Counts:
+    """The same for an edit in place."""
+    edited = [position for position, item in patch.items() if changed(before[position], item)]
+    return Counts(n_before - len(edited), len(edited), 0, 0, min(edited, default=None))
 
 
 def changed(old: Item, new: Item) -> bool:

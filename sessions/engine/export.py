@@ -12,13 +12,11 @@ from sessions.engine.errors import BadParameter
 from sessions.engine.exports import Entry, Listing, Report
 from sessions.engine.policy import Item
 from sessions.engine.series import left_out
-from sessions.engine.summaries import Brief
 from sessions.engine.types import Content, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from sessions.engine.events import Event
     from sessions.engine.exports import Read, Target
     from sessions.engine.replay import Replay
     from sessions.engine.types import Block, Message, Request, Transcript
@@ -97,21 +95,8 @@ def reader(replay: Replay | None, read: ReadMessage, report: Report | None = Non
 
 
 def inserted_text(replay: Replay | None, item_id: str) -> str:
-    """The text that a mechanical summarizer wrote for an inserted item; "" for a stub, which has none."""
-    name, _, number = (replay.summarizer if replay else "").partition(":")
-    found = next(((e, i) for e in (replay.events if replay else ()) for i in e.after if i.id == item_id), None)
-    if replay is None or found is None or name != "extractive" or not found[1].message.summary:
-        return ""
-    event = found[0]
-    brief = Brief(replay.weighed, event.request, dropped(event), int(number) if number else None)
-    drafts = registry.get("summarizers", name).write(brief).drafts
-    return drafts[0].text if drafts else ""
-
-
-def dropped(event: Event) -> list[Item]:
-    """What the event took out of its list."""
-    kept = {item.id for item in event.after}
-    return [item for item in event.before if item.id not in kept]
+    """The text that the replay wrote for an inserted item; "" for a stub, which has none."""
+    return replay.written.get(item_id, "") if replay else ""
 
 
 def _replies(transcript: Transcript) -> dict[int, Request]:

@@ -1,13 +1,14 @@
-"""What a policy is, and what it is given: a gate (when to compact) and an edit (how), both pure functions of a View.
+"""What a policy is, and what it is given: gates (when to compact) and edits (how), pure functions of a View.
 
-A policy module declares ``POLICY = Policy(...)``.  The gate is asked once at every request; where it fires, the edit
-returns the message list as it stands afterwards.  Nothing else may change a context.
+A policy module declares ``POLICY = Policy(...)``: one gate and one edit, or a pipeline of layers, each with its own.
+At every request each gate is asked once, in order; where it fires, its edit says how the message list stands
+afterwards.  Nothing else may change a context.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sessions.engine.types import Kind
 
@@ -15,7 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sessions.engine.model_info import ModelInfo
-    from sessions.engine.types import Message
+    from sessions.engine.types import Block, Message
+
+
+class EditFailed(Exception):
+    """An edit that could not be made: the list stays, the attempt counts as failed (replay-semantics 4)."""
+
+
+class SummaryFailed(EditFailed):
+    """A summary call that failed; a policy with a fallback catches it."""
 
 
 class Gate(NamedTuple):
@@ -67,34 +76,25 @@ class LastUsage(NamedTuple):
 
 @dataclass(slots=True)
 class State:
-    """What a policy remembers between requests: kept by the replay, one object, nothing hidden."""
+    """What a policy remembers between requests: kept by the replay, one object, nothing hidden.
+
+    ``failures`` counts failed attempts in a row, ``still_on`` events in a row that left the gate on; ``stopped`` says
+    why the policy gave up, "" while it has not.  The ``…_since_event`` count since the last event, else since the
+    start; ``last_summary`` are the items that the last summary call inserted and that still stand.  ``cleared`` are
+    the call ids whose results an edit in place changed.  ``memory`` is the policy's own: plain values under names it
+    documents.
+    """
 
     failures: int = 0
     still_on: int = 0
     stopped: str = ""
     messages_since_event: int = 0
-
-
-@dataclass(slots=True)
-class View:
-    """The session as a policy sees it at one request, under itself.
-
-    ``items`` is the message list about to be sent, ``size`` its total in the gate's unit, ``usage`` None before the
-    first request and where withheld.  ``window`` and ``overhead`` (system prompt and tools) are display tokens.
-    ``context`` is the display size of what would be sent.  ``summarize`` gives the inserted items for what is dropped.
-    """
-
-    items: list[Item]
-    request: int
-    size: int
-    usage: LastUsage | None
-    window: int
-    overhead: int
-    context: int
-    model: ModelInfo
-    state: State
-    summarize: Callable[[Sequence[Item], Sequence[Draft]], tuple[Item, ...]]
-    newest_typed: bool = False
+    requests_since_event: int = 0
+    turns_since_event: int = 0
+    n_events: int = 0
+    last_summary: tuple[Item, ...] = ()
+    cleared: set[str] = field(default_factory=set)
+    memory: dict[str, Any] = field(default_factory=dict)
 
 
 class Draft(NamedTuple):
@@ -107,14 +107,109 @@ class Draft(NamedTuple):
     summary: bool = False
 
 
+class Tools(Protocol):
+    """What an edit may ask the replay to make."""
+
+    def summarize(
+        self,
+        dropped: Sequence[Item],
+        attachments: Sequence[Draft] = (),
+        *,
+        mode: str = "fresh",
+        calls: int = 1,
+        most: int | None = None,
+        role: str = "user",
+    ) -> tuple[Item, ...]:
+        """What stands for dropped messages: a summary, then the policy's attachments.
+
+        ``mode``: "fresh" (of what is dropped, an earlier summary read as any message), "merge" (what is new, merged
+        into the last summary), "regenerate" (of what is dropped, the last summary left out) or "opaque" (one dense
+        machine string).  ``calls`` is how many model calls the original makes for it (0: notes that exist already);
+        ``most`` caps the summary in display tokens.  Recorded products stand in place of all of it.  Raises
+        SummaryFailed.
+        """
+
+    def draft(self, draft: Draft) -> Item:
+        """An inserted item that no model wrote: a marker, a note, a re-attached file."""
+
+    def rewrite(self, item: Item, blocks: Sequence[Block], preview: str | None = None) -> Item:
+        """``item`` with other blocks: same id, weighed and sized anew, marked edited."""
+
+    def size_by(self, item: Item, estimator: str) -> int:
+        """Size of an item under another estimator than the gate's, in that one's unit."""
+
+
+@dataclass(slots=True)
+class View:
+    """The session as a policy sees it at one request, under itself.
+
+    ``items`` is the message list about to be sent, ``size`` its total in the gate's unit, ``usage`` None before the
+    first request and where withheld.  ``window`` and ``overhead`` (system prompt and tools) are display tokens.
+    ``context`` is the display size of what would be sent; ``unedited`` the same had no edit in place been made since
+    the last event that took messages out (what a client holds whose provider clears for it).  ``results`` are the
+    positions in ``items`` that hold tool results.  ``idle_seconds`` have passed since the last reply, None where the
+    recording has no times; ``n_turns`` typed prompts were sent so far.
+    """
+
+    items: list[Item]
+    request: int
+    size: int
+    usage: LastUsage | None
+    window: int
+    overhead: int
+    context: int
+    model: ModelInfo
+    state: State
+    tools: Tools
+    newest_typed: bool = False
+    unedited: int = 0
+    results: list[int] = field(default_factory=list)
+    idle_seconds: float | None = None
+    n_turns: int = 0
+
+    @property
+    def rejected(self) -> bool:
+        """True when the provider would refuse the request: the context is over the window (replay-semantics 4)."""
+        return self.context > self.window
+
+    def summarize(self, dropped: Sequence[Item], attachments: Sequence[Draft] = (), **how: Any) -> tuple[Item, ...]:
+        """See ``Tools.summarize``."""
+        return self.tools.summarize(dropped, attachments, **how)
+
+
+Edited = list[Item] | dict[int, Item]
+"""What an edit returns: the whole list afterwards, or only what it changed in place, by position in ``View.items``.
+
+In place is far cheaper for edits that come at every request: use it wherever the list keeps its length and order.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One step of a pipeline: its gate, its edit, what it reports under.
+
+    ``cheap``: it makes no model call, may free nothing without that being a failed attempt, and goes on when the
+    breaker has stopped the others.  ``drawn`` marks the layer whose gate is the policy's own on charts and in
+    ``gates``: the last one where none is marked.
+    """
+
+    name: str
+    label: str
+    gate: Callable[[Any, View], Gate]
+    edit: Callable[[Any, View], Edited]
+    cheap: bool = False
+    drawn: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """One compaction policy: data, a gate and an edit.
+    """One compaction policy: data, and a gate with its edit, or ``layers`` of them in the order asked.
 
-    ``estimator`` names the estimator its gate measures with; ``source`` says where the rule comes from.
-    ``shares_prefix`` is true when its summary call is sent with the conversation's own prefix and so reads the cache;
-    ``summary_calls`` is false for policies that never call a model.  ``threshold_param`` names the parameter that
-    dragging the threshold line sets.
+    ``estimator`` names the estimator its gates measure with; ``source`` says where the rule comes from, ``tier`` how
+    it is proven ("founding", "differential", "golden", "preset").  ``shares_prefix`` is true when its summary call is
+    sent with the conversation's own prefix and so reads the cache; ``summary_calls`` is false for policies that never
+    call a model.  ``threshold_param`` names the parameter that dragging the threshold line sets.  ``jump`` tells, where
+    it can, how a sweep may jump between this policy's compactions.
     """
 
     name: str
@@ -123,11 +218,27 @@ class Policy:
     help: str
     estimator: str
     params: type
-    gate: Callable[[Any, View], Gate]
-    edit: Callable[[Any, View], list[Item]]
+    gate: Callable[[Any, View], Gate] | None = None
+    edit: Callable[[Any, View], Edited] | None = None
+    layers: tuple[Layer, ...] = ()
     shares_prefix: bool = False
     summary_calls: bool = True
     threshold_param: str = ""
+    tier: str = ""
+    jump: Callable[..., Any] | None = None
+
+    @property
+    def pipeline(self) -> tuple[Layer, ...]:
+        """The layers; a policy of one gate and one edit is a pipeline of one."""
+        if self.gate is None or self.edit is None:
+            return self.layers
+        return (Layer(self.name, self.label, self.gate, self.edit, drawn=True), *self.layers)
+
+    @property
+    def drawn(self) -> Layer:
+        """The layer whose gate is the policy's own."""
+        layers = self.pipeline
+        return next((layer for layer in layers if layer.drawn), layers[-1])
 
 
 def pair_safe_cut(items: Sequence[Item], cut: int, latest: int) -> int:

@@ -174,6 +174,7 @@ def replay_document(replay: Replay) -> dict[str, Any]:
         "context_tokens": list(replay.context_tokens),
         "labels": [None if label is None else label.value for label in replay.labels],
         "events": [_event(e) for e in replay.events],
+        "attempts": [dataclasses.asdict(attempt) for attempt in replay.attempts],
         "totals": totals_document(replay),
         "warnings": list(replay.warnings),
     }
@@ -189,14 +190,32 @@ def _event(event: Any) -> dict[str, Any]:
         "threshold": gate.threshold,
         "operator": gate.operator,
         "unit": gate.unit,
-        "before": {"messages": len(event.before), "tokens": event.before_tokens},
-        "after": {"messages": len(event.after), "tokens": event.after_tokens},
+        "before": {"messages": event.n_before, "tokens": event.before_tokens},
+        "after": {"messages": event.n_after, "tokens": event.after_tokens},
         "kept": event.kept,
         "edited": event.edited,
         "dropped": event.dropped,
         "inserted": event.inserted,
         "first_changed_message": event.first_changed_message,
         "summary_source": event.summary_source,
+        "layers": [_layer(layer) for layer in event.layers],
+    }
+
+
+def _layer(layer: Any) -> dict[str, Any]:
+    gate = layer.gate
+    return {
+        "name": layer.name,
+        "reason": gate.reason,
+        "measure": gate.measure,
+        "threshold": gate.threshold,
+        "operator": gate.operator,
+        "unit": gate.unit,
+        "freed_tokens": layer.freed_tokens,
+        "edited": layer.edited,
+        "dropped": layer.dropped,
+        "inserted": layer.inserted,
+        "first_changed": layer.first_changed,
     }
 
 

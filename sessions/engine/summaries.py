@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine import registry
+from sessions.engine.calibrate import message_estimate
 from sessions.engine.errors import BadParameter
-from sessions.engine.policy import Draft, Item
+from sessions.engine.policy import Draft, Item, SummaryFailed
 from sessions.engine.sizes import message_size
 from sessions.engine.types import Block, Kind, Message, Role
 
@@ -15,18 +16,33 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sessions.engine.calibrate import Weighed
+    from sessions.engine.texts import Texts
 
 CHARS_PER_TOKEN = 4
 """How many characters a token of a stub stands for in estimators that count bytes or characters."""
 
 
+MODES = ("fresh", "merge", "regenerate", "opaque")
+
+
 class Brief(NamedTuple):
-    """What a summarizer is told: the session, the request, what is dropped, and the number after the colon, if any."""
+    """What a summarizer is told.
+
+    ``dropped`` is what the summary stands for, ``argument`` the number after the colon, if any.  ``mode`` is one of
+    MODES (``Tools.summarize``); ``previous`` is the text of the last summary that still stands, "" where none does or
+    it has no text; ``n_before`` how many summaries came before.  ``texts`` reads messages, None where only previews
+    are at hand.  ``most`` caps the summary in display tokens.
+    """
 
     weighed: Weighed
     request: int
     dropped: Sequence[Item]
     argument: int | None
+    mode: str = "fresh"
+    previous: str = ""
+    n_before: int = 0
+    texts: Texts | None = None
+    most: int | None = None
 
 
 class Written(NamedTuple):
@@ -52,28 +68,59 @@ class Summarizer:
 
 
 class Summaries:
-    """The summarizer of one replay, with the ids and sizes of what it inserts."""
+    """The summarizer of one replay: makes what policies insert, with ids and sizes, and the tools of their edits."""
 
-    def __init__(self, weighed: Weighed, spec: str, estimator: Any) -> None:
-        """``spec`` is a summarizer's name, with ``:N`` where it takes a number; raises UnknownName or BadParameter."""
+    def __init__(self, weighed: Weighed, spec: str, estimator: Any, texts: Texts | None = None, fail: str = "") -> None:
+        """``spec`` is a summarizer's name, with ``:N`` where it takes a number; ``fail`` injects failures.
+
+        Raises UnknownName or BadParameter.
+        """
         name, _, number = spec.partition(":")
         self.summarizer: Summarizer = registry.get("summarizers", name)
         self.argument = _number(self.summarizer, number)
-        self.weighed, self.estimator = weighed, estimator
+        self.weighed, self.estimator, self.texts = weighed, estimator, texts
+        self.fails = _failing(fail)
         self.request, self.event, self.source, self.n_inserted = 0, 0, "", 0
+        self.n_calls, self.calls_here, self.n_summaries = 0, 0, 0
+        self.last: tuple[Item, ...] = ()
+        self.written: dict[str, str] = {}
+        """Texts of inserted items by id, where they have one."""
 
     def at(self, request: int, event: int) -> None:
         """The event about to be edited: its request and its number."""
         self.request, self.event = request, event
-        self.source, self.n_inserted = "", 0
+        self.source, self.n_inserted, self.calls_here = "", 0, 0
 
-    def insert(self, dropped: Sequence[Item], attachments: Sequence[Draft] = ()) -> tuple[Item, ...]:
-        """The items that stand for ``dropped``: a summary, then the policy's attachments, or the recorded products."""
-        written = self.summarizer.write(Brief(self.weighed, self.request, dropped, self.argument))
+    def summarize(
+        self,
+        dropped: Sequence[Item],
+        attachments: Sequence[Draft] = (),
+        *,
+        mode: str = "fresh",
+        calls: int = 1,
+        most: int | None = None,
+        role: str = "user",
+    ) -> tuple[Item, ...]:
+        """See ``policy.Tools.summarize``."""
+        self.calls_here += calls
+        if calls:
+            self.n_calls += 1
+            if self.fails(self.n_calls):
+                raise SummaryFailed(f"summary call {self.n_calls} failed (injected)")
+        previous = "\n".join(self.written[item.id] for item in self.last if item.id in self.written)
+        brief = Brief(
+            self.weighed, self.request, dropped, self.argument, mode, previous, self.n_summaries, self.texts, most
+        )
+        written = self.summarizer.write(brief)
         self.source = written.source
+        self.n_summaries += 1
         if written.messages:
-            return tuple(self._recorded(m) for m in written.messages)
-        return tuple(self._drafted(d) for d in (*written.drafts, *attachments))
+            made = tuple(self._recorded(m) for m in written.messages)
+        else:
+            drafts = [_capped(d, most)._replace(role=role) for d in written.drafts]
+            made = tuple(self.draft(d) for d in (*drafts, *attachments))
+        self.last = tuple(item for item in made if item.message.summary)
+        return made
 
     def _next_id(self) -> str:
         self.n_inserted += 1
@@ -83,10 +130,55 @@ class Summaries:
         size = message_size(message, self.estimator, self.weighed.model)
         return Item(self._next_id(), message, self.weighed.tokens[message.index], size, -1, inserted=True)
 
-    def _drafted(self, draft: Draft) -> Item:
+    def draft(self, draft: Draft) -> Item:
+        """See ``policy.Tools.draft``."""
         message = drafted_message(draft, self._next_id(), self.weighed.ratio)
+        if draft.text:
+            self.written[message.id] = draft.text
         size = message_size(message, self.estimator, self.weighed.model)
         return Item(message.id, message, draft.tokens, size, -1, inserted=True)
+
+    def rewrite(self, item: Item, blocks: Sequence[Block], preview: str | None = None) -> Item:
+        """See ``policy.Tools.rewrite``; a reply's recorded output shrinks in proportion to its estimate."""
+        old = item.message
+        new = replace(old, blocks=tuple(blocks), preview=old.preview if preview is None else preview)
+        scale, model = self.weighed.scale, self.weighed.model
+        held = item.tokens
+        if not item.edited and not item.inserted and _thinks(old) and not _thinks(new):
+            held = max(0, held - self.weighed.thinking[old.index])
+            old = replace(old, blocks=tuple(b for b in old.blocks if b.kind is not Kind.THINKING))
+        estimate, before = message_estimate(new, scale, model), message_estimate(old, scale, model)
+        tokens = estimate if before == held else held * estimate // before if before else estimate
+        size = message_size(new, self.estimator, model)
+        return replace(item, message=new, tokens=tokens, size=size, edited=True)
+
+    def size_by(self, item: Item, estimator: str) -> int:
+        """See ``policy.Tools.size_by``."""
+        other = registry.get("estimators", estimator)
+        if not item.inserted and not item.edited:
+            return self.weighed.sizes(other)[item.message.index]
+        return message_size(item.message, other, self.weighed.model)
+
+
+def _thinks(message: Message) -> bool:
+    return any(block.kind is Kind.THINKING for block in message.blocks)
+
+
+def _capped(draft: Draft, most: int | None) -> Draft:
+    return draft if most is None or draft.tokens <= most else draft._replace(tokens=most)
+
+
+def _failing(spec: str) -> Callable[[int], bool]:
+    """Which summary calls fail, numbered from 1: "always", "every:N", "first:N", none for ""."""
+    word, _, number = spec.partition(":")
+    if not spec:
+        return lambda _call: False
+    if word == "always" and not number:
+        return lambda _call: True
+    if word in {"every", "first"} and number.isascii() and number.isdigit() and 0 < int(number) < 1_000_000:
+        n = int(number)
+        return (lambda call: call % n == 0) if word == "every" else (lambda call: call <= n)
+    raise BadParameter(f"injected failures are written always, every:N or first:N, not {spec!r}")
 
 
 def drafted_message(draft: Draft, message_id: str, ratio: float) -> Message:

@@ -1,0 +1,108 @@
+"""Edits that many policies share: results cleared or cut, media dropped, arguments shortened; pairs are never split.
+
+All return a new item, or the very item given where nothing changes (the no-op rule, policies 2.5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from sessions.engine.tokenizer import count
+from sessions.engine.types import Block, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from sessions.engine.policy import Item, View
+
+MEDIA = (Kind.IMAGE, Kind.DOCUMENT)
+
+
+@lru_cache(maxsize=256)
+def marker(text: str) -> Block:
+    """A text block of a marker that a policy writes, counted exactly."""
+    return Block(Kind.TEXT, n_chars=len(text), n_bytes=len(text.encode()), n_tokens=count(text).n_tokens)
+
+
+def result_chars(block: Block) -> int:
+    """Characters of a tool result's text, its parts included."""
+    return sum(leaf.n_chars for leaf in block.leaves())
+
+
+def result_tokens(item: Item, block: Block) -> int:
+    """Display tokens of one block of a message: its share of the message's by tiktoken's count."""
+    whole = sum(leaf.n_tokens for leaf in item.message.leaves())
+    mine = sum(leaf.n_tokens for leaf in block.leaves())
+    return item.tokens * mine // whole if whole else 0
+
+
+def with_text(block: Block, text: str) -> Block:
+    """A block whose whole content is ``text``: its parts are gone."""
+    mark = marker(text)
+    return replace(
+        block, n_chars=mark.n_chars, n_bytes=mark.n_bytes, n_tokens=mark.n_tokens, n_non_ascii=0, parts=(), media=None
+    )
+
+
+def cut_text(block: Block, n_chars: int, text: str) -> Block:
+    """A block cut to ``n_chars`` of its characters plus ``text``; tokens and bytes of the rest in proportion.
+
+    The count is approximate: a replay holds sizes, and where the cut falls decides the true one.
+    """
+    whole = result_chars(block)
+    kept = min(n_chars, whole)
+    mark = marker(text)
+
+    def part(value: int) -> int:
+        return value * kept // whole if whole else 0
+
+    leaves = [leaf for leaf in block.leaves() if leaf.kind not in MEDIA]
+    return replace(
+        block,
+        n_chars=kept + mark.n_chars,
+        n_bytes=part(sum(leaf.n_bytes for leaf in leaves)) + mark.n_bytes,
+        n_tokens=part(sum(leaf.n_tokens for leaf in leaves)) + mark.n_tokens,
+        n_non_ascii=part(sum(leaf.n_non_ascii for leaf in leaves)),
+        approximate=True,
+        parts=(),
+        media=None,
+    )
+
+
+def edit_blocks(view: View, item: Item, change: Callable[[Block], Block | None]) -> Item:
+    """``item`` with every block passed through ``change`` (None drops it); the same item where none changed."""
+    changed = [(block, change(block)) for block in item.message.blocks]
+    if all(new is old for old, new in changed):
+        return item
+    return view.tools.rewrite(item, [new for _, new in changed if new is not None])
+
+
+def clear_results(view: View, item: Item, call_ids: Collection[str], text: str) -> Item:
+    """The results of ``call_ids`` in a message replaced by ``text``, media included."""
+
+    def change(block: Block) -> Block:
+        if block.kind is not Kind.TOOL_RESULT or block.call_id not in call_ids:
+            return block
+        return with_text(block, text)
+
+    return edit_blocks(view, item, change)
+
+
+def drop_media(view: View, item: Item, text: str) -> Item:
+    """Images and documents of a message, those inside results too, each replaced by ``text``."""
+
+    def change(block: Block) -> Block:
+        if block.kind in MEDIA:
+            return marker(text)
+        if not any(part.kind in MEDIA for part in block.parts):
+            return block
+        return replace(block, parts=tuple(marker(text) if p.kind in MEDIA else p for p in block.parts))
+
+    return edit_blocks(view, item, change)
+
+
+def drop_thinking(view: View, item: Item) -> Item:
+    """A message without its thinking blocks."""
+    return edit_blocks(view, item, lambda block: None if block.kind is Kind.THINKING else block)

@@ -1,0 +1,51 @@
+"""The texts of a session's messages, read again from what was uploaded: messages themselves hold only sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.jsonio import Source
+from sessions.engine.reading import read_contents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+    from sessions.engine.types import Content, Message
+
+KEPT_CHARS = 32_000_000
+"""Texts are kept up to about this many characters; beyond it a message is read again when asked for."""
+
+
+class Texts:
+    """Reads messages' contents from one file; keeps what it read, up to a bound."""
+
+    def __init__(self, file: BinaryIO | Source, format_name: str) -> None:
+        """``file`` stays open as long as texts are asked for; ``format_name`` is the format it was read with."""
+        self._source = file if isinstance(file, Source) else Source(file)
+        self._format = format_name
+        self._kept: dict[int, tuple[Content, ...]] = {}
+        self._n_chars = 0
+
+    def of(self, message: Message) -> tuple[Content, ...]:
+        """The blocks of a message with their text; raises UnreadableInput where the file is not the message's own."""
+        found = self._kept.get(message.index)
+        if found is None:
+            found = read_contents(self._source, self._format, message)
+            n_chars = sum(len(part) for part in texts_in(found))
+            if self._n_chars + n_chars <= KEPT_CHARS:
+                self._kept[message.index] = found
+                self._n_chars += n_chars
+        return found
+
+    def plain(self, message: Message) -> str:
+        """All text of a message, one block per line group; "" for one that was not in the file."""
+        return "\n".join(texts_in(self.of(message))) if message.origins else ""
+
+
+def texts_in(contents: tuple[Content, ...]) -> Iterator[str]:
+    """The texts of blocks and of their parts, in order."""
+    for content in contents:
+        if content.text:
+            yield content.text
+        yield from texts_in(content.parts)

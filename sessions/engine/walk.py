@@ -1,0 +1,372 @@
+"""The walk of a replay through a session, request by request (replay-semantics 2 to 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace as changed_copy
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.calibrate import DEFAULT_WINDOW
+from sessions.engine.context import Context, common_prefix, message_items
+from sessions.engine.events import Counts, Event, History, LayerResult, count_changes, count_patch
+from sessions.engine.policy import EditFailed, Gate, LastUsage, State, View
+from sessions.engine.series import weak_label
+from sessions.engine.types import Kind, Label, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.policy import Edited, Item, Layer, Policy
+    from sessions.engine.summaries import Summaries
+
+THRASH_LIMIT = 3
+"""Events in a row that leave the gate on before a policy is stopped (replay-semantics 4)."""
+BREAKER = 3
+"""Failed attempts in a row before a policy without a breaker of its own is stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One request as sent in the replay, what the cost model needs.
+
+    ``tokens`` is the context in display tokens, ``cached`` the longest common prefix with the request before it as
+    sent (its reply not included), ``output`` the reply's tokens; ``timestamp`` in seconds or None.
+    """
+
+    request: int
+    tokens: int
+    cached: int
+    output: int
+    timestamp: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An edit that failed at a request: which layer's, why, and the summary calls it made in vain.
+
+    ``tokens`` is the context in display tokens that each of those calls was sent.
+    """
+
+    request: int
+    layer: str
+    reason: str
+    summary_calls: int
+    tokens: int
+
+
+class Walk:
+    """The walk itself: mutable, used once; ``run`` fills what a replay reports."""
+
+    def __init__(
+        self,
+        weighed: Weighed,
+        policy: Policy,
+        params: Any,
+        estimator: Any,
+        summaries: Summaries,
+        *,
+        base: str,
+        window: int | None,
+    ) -> None:
+        """``window`` None is the session's own."""
+        self.weighed, self.policy, self.params = weighed, policy, params
+        self.base, self.summaries = base, summaries
+        self.layers, self.drawn = policy.pipeline, policy.drawn
+        self.window = window or weighed.window or DEFAULT_WINDOW
+        self.window_source = "given" if window else weighed.window_source
+        self.items = message_items(weighed, estimator)
+        self.left_out = weighed.left_out if base == "full" else frozenset()
+        self.series = weighed.recorded
+        self.context = Context(list(self.series.weights), [0] * len(weighed.steps), [])
+        self.history = History()
+        self.state = State()
+        n = len(weighed.transcript.requests)
+        self.context_tokens: list[int | None] = [None] * n
+        self.labels: list[Label | None] = [None] * n
+        self.gates: list[Gate | None] = [None] * n
+        self.sent: list[Sent] = []
+        self.events: list[Event] = []
+        self.attempts: list[Attempt] = []
+        self.warnings: list[str] = list(weighed.warnings)
+        self.asleep = False
+        self.changed = False
+        self.weak_label = weak_label(weighed)
+        self.size_then = 0
+        self.last_reply: float | None = None
+        self.view = View([], 0, 0, None, self.window, weighed.overhead, 0, weighed.model, self.state, summaries)
+        if self.window_source == "default" and weighed.model.known:
+            self.warnings.append("the context window is not recorded: 200,000 tokens are assumed")
+        if base == "full":
+            self._warn_of_missing_originals()
+
+    def run(self) -> None:
+        """Walk every request of the branch in the order sent."""
+        for k, step in enumerate(self.weighed.steps):
+            if self.base == "recorded" and step.compaction is not None:
+                self._recorded_compaction(k, step.compaction)
+            else:
+                self._request(k)
+
+    def _request(self, k: int) -> None:
+        """Step, gates, edits, send (replay-semantics 4)."""
+        step = self.weighed.steps[k]
+        added = self.items[step.start : step.stop]
+        if self.left_out:
+            added = [item for item in added if item.message.index not in self.left_out]
+        if step.compaction is not None and self.base == "full":
+            self.changed = True
+        before_step = len(self.context.items)
+        self.context.add_step(k, added)
+        self.history.add(added)
+        self._count(added)
+        cached = self.sent[k - 1].tokens if k else 0
+        event = self._ask(k, added)
+        if event is not None and self.base == "full":
+            self.changed = True
+            cached = min(cached, self._common(event, before_step))
+        self._send(k, cached)
+
+    def _common(self, event: Event, before_step: int) -> int:
+        """Tokens of the after list that the request before sent alike: its prefix up to the first change."""
+        patch = self.history.in_place(event.index)
+        first = min(patch) if patch else common_prefix(event.before, self.context.items)
+        return self.weighed.overhead + self.context.prefix(min(first, before_step))
+
+    def _recorded_compaction(self, k: int, compaction_index: int) -> None:
+        """Base "recorded" at a recorded compaction: ask about the list before it, then take the recording's."""
+        step = self.weighed.steps[k]
+        compaction = self.weighed.transcript.compactions[compaction_index]
+        split = min(max(step.start, compaction.boundary), step.stop)
+        before = self.items[step.start : split]
+        self.context.append(before)
+        self.context.tokens += sum(item.tokens for item in before)
+        self.context.members[k] = -1
+        self.history.add(before)
+        self._count(before)
+        self._ask(k, before)
+        kept = [changed_copy(self.items[index], step=k) for index in compaction.preserved]
+        after = [*kept, *self.items[split : step.stop]]
+        weight = self.series.context[k] - self.weighed.overhead
+        self.context.members[k], self.context.weights[k] = len(after), weight
+        self.context.replace(after, weight)
+        self.history.restart(tuple(after))
+        self._restart_counts()
+        self.asleep = False
+        self._send(k, self.weighed.overhead)
+
+    def _count(self, added: Sequence[Item]) -> None:
+        typed = sum(item.message.typed for item in added)
+        self.view.n_turns += typed
+        self.state.turns_since_event += typed
+        self.state.messages_since_event += len(added)
+        self.state.requests_since_event += 1
+
+    def _restart_counts(self) -> None:
+        state = self.state
+        state.messages_since_event = state.requests_since_event = state.turns_since_event = 0
+
+    def _ask(self, k: int, added: Sequence[Item]) -> Event | None:
+        """Ask every gate once; where one fires, edit.  The event of all that took effect, None where nothing did."""
+        request = self.weighed.steps[k].request
+        view = self.view
+        view.request = request
+        view.newest_typed = bool(self.context.items) and self.context.items[-1].message.typed
+        view.usage = self._last_usage(k, added)
+        view.idle_seconds = self._idle(request, added)
+        held = self.context
+        results: list[tuple[LayerResult, Edited]] = []
+        for layer in self.layers:
+            self._show()
+            gate = layer.gate(self.params, view)
+            if layer.name == self.drawn.name:
+                self.gates[request] = gate
+            if not gate.fires or self.asleep or (self.state.stopped and not layer.cheap):
+                continue
+            if not results:
+                self.summaries.at(request, len(self.events))
+                if self.base == "recorded":
+                    self.context = held.copy()
+            made = self._edit(request, layer, gate)
+            if made is not None:
+                results.append(made)
+        event = self._event(request, held, results) if results else None
+        self.context = held
+        return event
+
+    def _show(self) -> None:
+        """What the view says of the list as it stands now."""
+        view, context = self.view, self.context
+        view.items, view.results, view.size = context.items, context.results, context.size
+        view.context = self._display()
+        view.unedited = view.context + context.saved
+
+    def _edit(self, request: int, layer: Layer, gate: Gate) -> tuple[LayerResult, Edited] | None:
+        """Make one layer's edit; None where it failed or changed nothing."""
+        before = self.view.context
+        n_calls = self.summaries.calls_here
+        try:
+            outcome = layer.edit(self.params, self.view)
+        except EditFailed as failure:
+            self._failed(request, layer, str(failure), self.summaries.calls_here - n_calls)
+            return None
+        if isinstance(outcome, dict):
+            counts = count_patch(len(self.context.items), outcome, self.context.items)
+            undo = {position: self.context.items[position] for position in outcome}
+            self.context.patch(outcome)
+            freed = before - self._display()
+            if freed <= 0:
+                self.context.patch(undo)
+        else:
+            tokens = self.context.weigh(outcome)
+            freed = before - max(0, self.weighed.overhead + tokens)
+            counts = count_changes(self.context.items, outcome)
+            if freed > 0:
+                self.context.replace(outcome, tokens)
+        if freed <= 0:
+            if not layer.cheap:
+                self._failed(request, layer, "", self.summaries.calls_here - n_calls)
+            return None
+        return _result(layer, gate, freed, counts), outcome
+
+    def _event(self, request: int, held: Context, results: list[tuple[LayerResult, Edited]]) -> Event:
+        """The event of all layers that took effect at this request."""
+        layers = tuple(result for result, _ in results)
+        newest = next((i.message.index for i in reversed(held.items) if not i.inserted), None)
+        after_tokens = self._display()
+        before_tokens = after_tokens + sum(layer.freed_tokens for layer in layers)
+        in_place = all(isinstance(outcome, dict) for _, outcome in results)
+        outcome: Mapping[int, Item] | tuple[Item, ...]
+        if in_place:
+            outcome = {position: item for _, patch in results for position, item in patch.items()}  # type: ignore[union-attr]
+        else:
+            outcome = tuple(self.context.items)
+        self.history.event(outcome)
+        number = len(self.events)
+        if len(layers) == 1:
+            one = layers[0]
+            counts = Counts(self._kept(one), one.edited, one.dropped, one.inserted, one.first_changed)
+        else:
+            counts = count_changes(*self.history.lists(number))
+        drawn = next((layer for layer in layers if layer.name == self.drawn.name), layers[0])
+        event = Event(
+            number, request, newest, drawn.gate, before_tokens, after_tokens, counts.kept, counts.edited,
+            counts.dropped, counts.inserted, counts.first, self.summaries.source, self.summaries.calls_here, layers,
+            self.history,
+        )  # fmt: skip
+        self.events.append(event)
+        self._remember(event, outcome)
+        self._guard(request, drawn.name)
+        if self.base == "recorded":
+            self.history.restart(tuple(held.items))
+        return event
+
+    def _kept(self, layer: LayerResult) -> int:
+        return len(self.context.items) - layer.inserted - layer.edited
+
+    def _remember(self, event: Event, outcome: Mapping[int, Item] | tuple[Item, ...]) -> None:
+        state = self.state
+        if any(layer.name in self._counted for layer in event.layers):
+            state.failures = 0
+        state.n_events += 1
+        state.last_summary = self.summaries.last
+        self._restart_counts()
+        self.asleep = self.base == "recorded"
+        changed: Iterable[Item] = outcome.values() if isinstance(outcome, Mapping) else outcome
+        state.cleared |= {
+            block.call_id
+            for item in changed
+            if item.edited
+            for block in item.message.blocks
+            if block.kind is Kind.TOOL_RESULT
+        }
+
+    @property
+    def _counted(self) -> frozenset[str]:
+        """Names of the layers whose failures count."""
+        return frozenset(layer.name for layer in self.layers if not layer.cheap)
+
+    def _failed(self, request: int, layer: Layer, reason: str, calls: int) -> None:
+        """A failed attempt: the list stays, the breaker counts (replay-semantics 4)."""
+        self.state.failures += 1
+        limit = getattr(self.params, "breaker", BREAKER)
+        words = reason or "the gate fired, the edit would free nothing"
+        self.attempts.append(Attempt(request, layer.name, words, calls, self.view.context))
+        self.warnings.append(f"request {request}: {words}; the list is unchanged")
+        if limit is not None and self.state.failures >= limit and not self.state.stopped:
+            what = "failed" if reason else "freed nothing"
+            self.state.stopped = f"breaker: {self.state.failures} attempts in a row {what}"
+            self.warnings.append(f"request {request}: {self.state.stopped}; the policy stops")
+
+    def _guard(self, request: int, name: str) -> None:
+        """Thrash guard: three events in a row that leave the gate on stop the policy.
+
+        The gate is on when it fires on the after list, by estimate alone or given the usage that the provider would
+        report for just that list.
+        """
+        view = self.view
+        layer = next(layer for layer in self.layers if layer.name == name)
+        self._show()
+        view.usage = None
+        still_on = layer.gate(self.params, view).fires
+        if not still_on and getattr(self.params, "usage", "recorded") != "none":
+            view.usage = LastUsage(view.context, 0, view.size, 0)
+            still_on = layer.gate(self.params, view).fires
+        self.state.still_on = self.state.still_on + 1 if still_on else 0
+        if self.state.still_on >= THRASH_LIMIT and not layer.cheap:
+            self.state.stopped = f"thrash guard: {THRASH_LIMIT} events in a row left the gate on"
+            self.warnings.append(f"request {request}: {self.state.stopped}; the policy stops")
+
+    def _last_usage(self, k: int, added: Sequence[Item]) -> LastUsage | None:
+        """What the provider would have reported for the request before (replay-semantics 4)."""
+        if not k or getattr(self.params, "usage", "recorded") == "none":
+            return None
+        sent = self.sent[k - 1]
+        n_reply = self.weighed.transcript.requests[sent.request].n_messages
+        reply = sum(item.size for item in added[:n_reply] if item.message.role is Role.ASSISTANT)
+        return LastUsage(sent.tokens, sent.output, self.size_then, sum([item.size for item in added]) - reply)
+
+    def _idle(self, request: int, added: Sequence[Item]) -> float | None:
+        """Seconds from the last reply to what is sent now, as recorded."""
+        replied, now = self.last_reply, None
+        for item in added:
+            stamp = item.message.timestamp
+            if stamp is None:
+                continue
+            if item.message.role is Role.ASSISTANT:
+                replied = self.last_reply = stamp
+            else:
+                now = stamp
+        if now is None:
+            now = self.weighed.transcript.requests[request].timestamp
+        return None if replied is None or now is None else max(0.0, now - replied)
+
+    def _send(self, k: int, cached: int) -> None:
+        """Record what request ``k`` sends; its reply stays as recorded."""
+        step = self.weighed.steps[k]
+        request = self.weighed.transcript.requests[step.request]
+        tokens = self._display() if self.base == "full" else self.series.context[k]
+        measured = self.series.labels[k] is Label.MEASURED and not (self.changed and self.base == "full")
+        self.context_tokens[step.request] = tokens
+        self.labels[step.request] = Label.MEASURED if measured else self.weak_label
+        first = request.message
+        output = 0 if first is None else sum(self.weighed.tokens[first : first + request.n_messages])
+        self.sent.append(Sent(step.request, tokens, min(cached, tokens), output, request.timestamp))
+        self.size_then = self.context.size
+
+    def _display(self) -> int:
+        return max(0, self.weighed.overhead + self.context.tokens)
+
+    def _warn_of_missing_originals(self) -> None:
+        for number, compaction in enumerate(self.weighed.transcript.compactions):
+            if compaction.outside:
+                self.warnings.append(
+                    f"recorded compaction {number}: what it removed is not in this session, so its result stays"
+                )
+
+
+def _result(layer: Layer, gate: Gate, freed: int, counts: Counts) -> LayerResult:
+    return LayerResult(
+        layer.name, layer.label, gate, freed, counts.edited, counts.dropped, counts.inserted, counts.first
+    )
