@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from sessions.engine.calibrate import Weighed
+    from sessions.engine.texts import Texts
     from sessions.engine.types import Content
     from sessions.models.message import MessageQuerySet
     from sessions.models.session import SessionQuerySet
@@ -329,6 +330,13 @@ def message_contents(session: Session, index: int) -> tuple[Content, ...]:
     message = load_weighed(session.pk).transcript.messages[index]
     with open_text(session) as file:
         return read_contents(file, session.format, message)
+
+
+def load_texts(session: Session) -> Texts:
+    """The texts of a session, read from its upload when asked for."""
+    from sessions.engine.texts import Texts
+
+    return Texts(lambda: open_text(session), session.format)
 
 
 def open_upload(upload: Upload) -> BinaryIO:

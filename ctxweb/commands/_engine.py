@@ -13,6 +13,7 @@ from sessions.engine.calibrate import weigh
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.reading import read_transcripts
 from sessions.engine.replay import BASES, replay
+from sessions.engine.texts import Texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,6 +77,7 @@ def replay_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--estimator", help="Estimator the gate measures with; see `ctxweb estimators`."),
         click.option("--summarizer", default="recorded", show_default=True, help="recorded, stub:N or extractive."),
         click.option("--window", type=click.IntRange(min=1), help="Context window in tokens."),
+        click.option("--fail", default="", metavar="WHICH", help="Make summary calls fail: always, every:N, first:N."),
         click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy."),
     ]
     for option in reversed(options):
@@ -96,6 +98,8 @@ def run_replay(file: Path, **options: Any) -> Replay:
             estimator=options["estimator"],
             summarizer=options["summarizer"],
             window=options["window"],
+            texts=Texts(lambda: file.open("rb"), parsed.format),
+            fail=options["fail"],
         )
     except (BadParameter, UnknownName) as error:
         raise click.UsageError(str(error)) from error

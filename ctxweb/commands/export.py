@@ -12,6 +12,7 @@ import click
 from ctxweb.commands._engine import choose, read, settings, warn
 from sessions.engine import registry
 from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.texts import Texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,8 @@ def command(what: str, target: str, out: Path | None, **options: Any) -> None:
     with _opened(what, options) as (weighed, file):
         try:
             registry.get("exports", target)
-            made = _replayed(weighed, options)
+            texts = Texts(lambda: file, weighed.transcript.format)
+            made = _replayed(weighed, options, texts)
             listing = _listing(weighed, made, options)
         except (BadParameter, UnknownName) as error:
             raise click.UsageError(str(error)) from error
@@ -102,7 +104,7 @@ def _opened(what: str, options: dict[str, Any]) -> Iterator[tuple[Weighed, Binar
         yield selectors.load_weighed(session.pk), file
 
 
-def _replayed(weighed: Weighed, options: dict[str, Any]) -> Replay | None:
+def _replayed(weighed: Weighed, options: dict[str, Any], texts: Texts | None = None) -> Replay | None:
     """The replay whose list is asked for; None for the whole session."""
     from sessions.engine.replay import replay
 
@@ -125,6 +127,7 @@ def _replayed(weighed: Weighed, options: dict[str, Any]) -> Replay | None:
         estimator=options["estimator"],
         summarizer=options["summarizer"],
         window=options["window"],
+        texts=texts,
     )
 
 

@@ -16,9 +16,12 @@ from sessions.engine.errors import BadParameter, UnknownName
 if TYPE_CHECKING:
     from sessions.engine.calibrate import Weighed
     from sessions.engine.replay import Replay
+    from sessions.engine.texts import Texts
     from sessions.urlstate.replay import ReplayState
 
 KEPT = 8
+TEXTLESS = frozenset({"recorded", "stub"})
+"""Summarizers that look at no message's text."""
 Key = tuple[str, str, str, str, str, int | None, tuple[tuple[str, str], ...]]
 
 
@@ -90,6 +93,15 @@ def why_no_event(replay: Replay) -> str:
     )
 
 
+def _texts(session_id: str, state: ReplayState) -> Texts | None:
+    """The session's texts, where the summarizer reads any."""
+    from sessions.models import Session
+
+    if state.summarizer in TEXTLESS or state.summarizer.startswith("stub:"):
+        return None
+    return selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id))
+
+
 def _run(session_id: str, state: ReplayState) -> Ran:
     weighed = selectors.load_weighed(session_id)
     key: Key = (
@@ -103,7 +115,7 @@ def _run(session_id: str, state: ReplayState) -> Ran:
     started = time.perf_counter()
     made = engine.replay(
         weighed, state.policy, params=state.given, base=state.base, estimator=state.estimator or None,
-        summarizer=state.summarizer, window=state.window,
+        summarizer=state.summarizer, window=state.window, texts=_texts(session_id, state),
     )  # fmt: skip
     ran = Ran(made, totals(made), time.perf_counter() - started)
     with _lock:

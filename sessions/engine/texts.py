@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.engine.errors import UnreadableInput
 from sessions.engine.jsonio import Source
 from sessions.engine.reading import read_contents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
     from sessions.engine.types import Content, Message
@@ -18,25 +19,37 @@ KEPT_CHARS = 32_000_000
 
 
 class Texts:
-    """Reads messages' contents from one file; keeps what it read, up to a bound."""
+    """Reads messages' contents from one file, opened when first asked; keeps what it read, up to a bound."""
 
-    def __init__(self, file: BinaryIO | Source, format_name: str) -> None:
-        """``file`` stays open as long as texts are asked for; ``format_name`` is the format it was read with."""
-        self._source = file if isinstance(file, Source) else Source(file)
+    def __init__(self, opener: Callable[[], BinaryIO], format_name: str) -> None:
+        """``opener`` opens the file; ``format_name`` is the format it was read with."""
+        self._open = opener
+        self._source: Source | None = None
         self._format = format_name
         self._kept: dict[int, tuple[Content, ...]] = {}
         self._n_chars = 0
 
     def of(self, message: Message) -> tuple[Content, ...]:
-        """The blocks of a message with their text; raises UnreadableInput where the file is not the message's own."""
+        """The blocks of a message with their text.
+
+        Raises UnreadableInput where the file cannot be opened or is not the message's own.
+        """
         found = self._kept.get(message.index)
         if found is None:
-            found = read_contents(self._source, self._format, message)
+            found = read_contents(self._opened(), self._format, message)
             n_chars = sum(len(part) for part in texts_in(found))
             if self._n_chars + n_chars <= KEPT_CHARS:
                 self._kept[message.index] = found
                 self._n_chars += n_chars
         return found
+
+    def _opened(self) -> Source:
+        if self._source is None:
+            try:
+                self._source = Source(self._open())
+            except OSError as error:
+                raise UnreadableInput(f"the file is gone: {error}", next_step="Upload it again") from error
+        return self._source
 
     def plain(self, message: Message) -> str:
         """All text of a message, one block per line group; "" for one that was not in the file."""

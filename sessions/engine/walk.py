@@ -290,6 +290,7 @@ class Walk:
     def _failed(self, request: int, layer: Layer, reason: str, calls: int) -> None:
         """A failed attempt: the list stays, the breaker counts (replay-semantics 4)."""
         self.state.failures += 1
+        self.summaries.calls_here -= calls
         limit = getattr(self.params, "breaker", BREAKER)
         words = reason or "the gate fired, the edit would free nothing"
         self.attempts.append(Attempt(request, layer.name, words, calls, self.view.context))
