@@ -26,6 +26,7 @@ COMMANDS = {
     "demo": "Store the demo session.",
     "inspect": "What fills a transcript's context.",
     "replay": "Replay a transcript under a compaction policy.",
+    "count": "Tokens of a transcript by the provider's own count.",
     "diff": "The message list before and after one compaction.",
     "export": "A message list as JSONL, an Anthropic request or a chat request.",
     "formats": "Transcript formats that can be read.",

@@ -227,6 +227,12 @@ CELERY_TIMEZONE = TIME_ZONE
 FOLLOW_STREAMS = env_int("CTXWEB_FOLLOW_STREAMS", 4)  # each holds one of the server's eight threads
 WORKER_HEARTBEAT = DATA / "queue" / "worker.heartbeat"
 
+# A model's API, only where a key is given; the base URL comes from here alone, never from a page.
+ANTHROPIC_API_KEY = env_str("ANTHROPIC_API_KEY")
+ANTHROPIC_BASE_URL = env_str("ANTHROPIC_BASE_URL", "https://api.anthropic.com")
+ANTHROPIC_MODEL = env_str("CTXWEB_ANTHROPIC_MODEL", "claude-sonnet-5-5")
+ANTHROPIC_PER_MINUTE = env_int("CTXWEB_ANTHROPIC_PER_MINUTE", 50)
+
 LOG_LEVEL = env_str("CTXWEB_LOG_LEVEL", "INFO").upper()
 LOGGING = {
     "version": 1,

@@ -12,3 +12,11 @@ class SessionsConfig(AppConfig):
     label = "agent_sessions"
     verbose_name = "agent sessions"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Have a key forgotten when whoever gave it signs out."""
+        from django.contrib.auth.signals import user_logged_out
+
+        from sessions.services.model_access import forget_at_sign_out
+
+        user_logged_out.connect(forget_at_sign_out, dispatch_uid="sessions.forget_key")

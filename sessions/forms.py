@@ -12,3 +12,9 @@ class ShareForm(forms.Form):
 
     title = forms.CharField(max_length=255, required=False)
     note = forms.CharField(max_length=MOST_NOTE, required=False)
+
+
+class KeyForm(forms.Form):
+    """A key for a model's API; never shown again."""
+
+    key = forms.CharField(max_length=600)

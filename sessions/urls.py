@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from sessions.views import diff, export, follow, library, links, replay, session, uploads
+from sessions.views import diff, export, follow, library, links, preferences, replay, session, uploads
 
 app_name = "sessions"
 
@@ -52,5 +52,11 @@ link_urls: list[URLPattern] = [
     path("l/<str:token>/removed/", links.link_removed, name="link_removed"),
     path("l/<str:token>/view.json", links.link_json, name="link_json"),
 ]
+settings_urls: list[URLPattern] = [
+    path("settings/", preferences.settings_page, name="settings"),
+    path("settings/key/", preferences.key, name="settings_key"),
+    path("settings/key/test/", preferences.key_test, name="settings_key_test"),
+    path("settings/key/forget/", preferences.key_forget, name="settings_key_forget"),
+]
 
-urlpatterns = library_urls + upload_urls + session_urls + export_urls + replay_urls + link_urls
+urlpatterns = library_urls + upload_urls + session_urls + export_urls + replay_urls + link_urls + settings_urls

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sessions.models.answer import ModelAnswer
 from sessions.models.link import LinkedView, ReplayLink
 from sessions.models.live import LiveSource
 from sessions.models.message import Flag, Media, MessageRow
@@ -20,6 +21,7 @@ __all__ = [
     "Member",
     "MemberStatus",
     "MessageRow",
+    "ModelAnswer",
     "ReplayLink",
     "Session",
     "SessionFacts",

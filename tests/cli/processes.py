@@ -21,14 +21,16 @@ PATIENCE_SECONDS = 60
 
 def environment(data: Path) -> dict[str, str]:
     """The environment of a process that keeps everything in ``data``."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("CTXWEB_", "DJANGO_"))}
+    ours = ("CTXWEB_", "DJANGO_", "ANTHROPIC_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return {**kept, "CTXWEB_DATA": str(data), "DATABASE_URL": "", "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
 
 
-def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """One ``ctxweb`` command to its end."""
+def run(data: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """One ``ctxweb`` command to its end, with further environment ``variables``."""
     command = [sys.executable, "-m", "ctxweb", *arguments]
-    return subprocess.run(command, env=environment(data), capture_output=True, text=True, check=False, timeout=120)
+    given = environment(data) | variables
+    return subprocess.run(command, env=given, capture_output=True, text=True, check=False, timeout=120)
 
 
 @contextmanager

@@ -1,0 +1,118 @@
+"""``ctxweb count``: tokens of a transcript's messages by the provider's own count."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ctxweb.commands._engine import FILE, choose, emit, read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sessions.services.exact_counts import Counted, RangeCount
+
+NO_KEY = (
+    "no key: set ANTHROPIC_API_KEY (or ANTHROPIC_API_KEY_FILE) to have the provider count. It costs nothing, and sends "
+    "the text of the messages to Anthropic. `ctxweb inspect` counts without."
+)
+
+
+@click.command("count")
+@click.argument("file", type=FILE)
+@click.option("--from", "start", type=click.IntRange(min=0), default=0, show_default=True, help="First message.")
+@click.option("--to", "last", type=click.IntRange(min=0), help="Last message; default: the session's last.")
+@click.option("--model", default="", help="Count for this model; default: the session's, where it is a Claude.")
+@click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
+@click.option("--session", help="Session id; default: the root session with most requests.")
+@click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+def command(file: Path, as_json: bool, start: int, last: int | None, model: str, **options: Any) -> None:
+    """Count the messages of FILE with Anthropic's count_tokens, which needs a key and sends them there.
+
+    The count is the provider's own estimate.  Counts are kept: what was counted once is not sent again.
+    """
+    from ctxweb.startup import load_django, migrate
+    from sessions.engine.calibrate import weigh
+    from sessions.engine.errors import BadParameter
+    from sessions.engine.jsonio import Source
+    from sessions.engine.reading import read_contents
+
+    parsed = read(file, options["format_name"], options["branch"])
+    load_django()
+    migrate()
+    from sessions.services import exact_counts
+    from sessions.services.model_access import environment_access
+
+    try:
+        weighed = weigh(choose(parsed, options["session"]))
+        ranges = exact_counts.cut(weighed, start, None if last is None else last + 1)
+    except BadParameter as error:
+        raise click.UsageError(str(error)) from error
+    chosen = exact_counts.counting_model(weighed.model.name, model)
+    with file.open("rb") as stream:
+        source = Source(stream)
+        counted = exact_counts.count(
+            weighed, lambda message: read_contents(source, parsed.format, message), environment_access(), chosen,
+            ranges, on_range=_progress,
+        )  # fmt: skip
+    if as_json:
+        emit(_document(counted, weighed.transcript.id))
+    else:
+        _print(counted)
+    _finish(counted, has_key=environment_access() is not None)
+
+
+def _progress(one: RangeCount) -> None:
+    said = f"{one.provider:,} tokens" if one.provider is not None else one.error
+    if not said:
+        return
+    notes = f" ({'; '.join(one.notes)})" if one.notes else ""
+    click.echo(f"messages {one.start}–{one.stop - 1}: {said}{notes}", err=True)
+
+
+def _print(counted: Counted) -> None:
+    if counted.difference is None:
+        return
+    click.echo(
+        f"{counted.provider:,} tokens, counted by the provider for {counted.model} (its own estimate); ctxweb says "
+        f"{counted.ours:,}, {counted.difference:+.1f} %"
+    )
+
+
+def _finish(counted: Counted, *, has_key: bool) -> None:
+    """Exit 1 where something is left uncounted, with the reason."""
+    if counted.complete:
+        return
+    left = len(counted.ranges) - len(counted.done)
+    if not has_key:
+        raise click.ClickException(NO_KEY)
+    raise click.ClickException(counted.stopped or f"{left} of {len(counted.ranges)} ranges could not be counted")
+
+
+def _document(counted: Counted, session: str) -> dict[str, Any]:
+    """``ctxweb.count/1``: message positions from 0, ``to`` included; tokens null where they are not known."""
+    return {
+        "schema": "ctxweb.count/1",
+        "session": session,
+        "model": counted.model,
+        "source": "counted by the provider",
+        "label": "estimated",
+        "complete": counted.complete,
+        "provider_tokens": counted.provider if counted.done else None,
+        "ctxweb_tokens": counted.ours if counted.done else None,
+        "difference_percent": counted.difference,
+        "ranges": [
+            {
+                "from": one.start,
+                "to": one.stop - 1,
+                "provider_tokens": one.provider,
+                "ctxweb_tokens": one.ours,
+                "notes": list(one.notes),
+                "error": one.error or None,
+            }
+            for one in counted.ranges
+        ],
+        "stopped": counted.stopped or None,
+    }

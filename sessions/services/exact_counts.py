@@ -1,0 +1,183 @@
+"""Counts of a session's messages by the provider, range by range, each asked for once."""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+
+from sessions.adapters import request_bodies
+from sessions.adapters.anthropic_client import CallFailed, Client
+from sessions.adapters.anthropic_summaries import request_key
+from sessions.engine.errors import BadParameter
+from sessions.engine.model_info import normalised
+from sessions.models import ModelAnswer
+from sessions.services.model_access import bucket
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.adapters.anthropic_client import Access
+    from sessions.adapters.request_bodies import Prepared
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.types import Content, Message
+
+    ReadMessage = Callable[[Message], tuple[Content, ...]]
+
+RANGE_MESSAGES = 100
+RANGE_BYTES = 4_000_000
+"""Well under the API's 32 MB per request; a session that grew is counted again only at its end."""
+FATAL = frozenset({"key_refused", "billing", "rate_limited", "overloaded", "unreachable", "timeout", "cancelled"})
+"""Failures that the next range would meet as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class RangeCount:
+    """Messages ``start`` to ``stop`` (excluded): the provider's count beside ours, in tokens.
+
+    ``provider`` is None while it is not known, ``error`` says why where it was asked for; ``notes`` what had to be
+    changed to make the range a valid request.
+    """
+
+    start: int
+    stop: int
+    ours: int
+    provider: int | None = None
+    notes: tuple[str, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """All ranges of what was asked for; ``stopped`` is the failure that ended the counting, if one did."""
+
+    model: str
+    ranges: tuple[RangeCount, ...]
+    stopped: str = ""
+
+    @property
+    def done(self) -> tuple[RangeCount, ...]:
+        """The ranges that are counted."""
+        return tuple(r for r in self.ranges if r.provider is not None)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every range is counted."""
+        return len(self.done) == len(self.ranges)
+
+    @property
+    def provider(self) -> int:
+        """Tokens of the counted ranges by the provider."""
+        return sum(r.provider or 0 for r in self.ranges)
+
+    @property
+    def ours(self) -> int:
+        """Tokens of the same ranges by ctxweb."""
+        return sum(r.ours for r in self.done)
+
+    @property
+    def difference(self) -> float | None:
+        """Our count against the provider's, in per cent of the provider's."""
+        return 100 * (self.ours - self.provider) / self.provider if self.provider else None
+
+
+def counting_model(session_model: str, asked: str = "") -> str:
+    """The model to count for: as asked, else the session's where it is a Claude, else the installation's."""
+    if asked:
+        return asked
+    name = session_model.strip().lower().removesuffix("[1m]")
+    if name.startswith("claude-"):
+        return name
+    plain = normalised(session_model)
+    return plain if plain.startswith("claude-") else str(settings.ANTHROPIC_MODEL)
+
+
+def cut(weighed: Weighed, start: int = 0, stop: int | None = None) -> tuple[RangeCount, ...]:
+    """The ranges to count, not yet counted; raises BadParameter for messages that are not there."""
+    messages = weighed.transcript.messages
+    stop = len(messages) if stop is None else stop
+    if not 0 <= start < stop <= len(messages):
+        raise BadParameter(f"messages go from 0 to {len(messages) - 1:,}, and the last is not before the first")
+    chosen = messages[start:stop]
+    sizes = [sum(_n_bytes(leaf) for leaf in message.leaves()) for message in chosen]
+    cuts = request_bodies.ranges(
+        sizes, request_bodies.open_calls(chosen), most_messages=RANGE_MESSAGES, most_bytes=RANGE_BYTES
+    )
+    return tuple(RangeCount(start + a, start + b, sum(weighed.tokens[start + a : start + b])) for a, b in cuts)
+
+
+def count(
+    weighed: Weighed,
+    read: ReadMessage,
+    access: Access | None,
+    model: str,
+    ranges: tuple[RangeCount, ...],
+    *,
+    seconds: float = math.inf,
+    on_range: Callable[[RangeCount], None] = lambda _: None,
+) -> Counted:
+    """The ranges with their counts: those stored already, then new ones until ``seconds`` have passed, one at least.
+
+    Without ``access`` nothing is asked for.  Each new count is stored at once, so that a later call goes on from there.
+    """
+    until = time.monotonic() + seconds
+    found: list[RangeCount] = []
+    stopped, n_asked = "", 0
+    with ExitStack() as stack:
+        client = stack.enter_context(Client(access, bucket=bucket(access.key))) if access else None
+        for one in ranges:
+            if n_asked and time.monotonic() > until:
+                found.append(one)
+                continue
+            prepared = request_bodies.prepare(weighed.transcript, one.start, one.stop, read, model)
+            counted = replace(one, notes=prepared.notes, provider=_stored(prepared))
+            if counted.provider is None and client and not stopped:
+                n_asked += 1
+                try:
+                    counted = replace(counted, provider=_asked(client, prepared))
+                except CallFailed as failed:
+                    counted = replace(counted, error=str(failed))
+                    stopped = str(failed) if failed.kind in FATAL else ""
+            found.append(counted)
+            on_range(counted)
+    return Counted(model, tuple(found), stopped)
+
+
+def _stored(prepared: Prepared) -> int | None:
+    rows = ModelAnswer.objects.filter(pk=request_key(prepared.body), kind="count")
+    return rows.values_list("input_tokens", flat=True).first()
+
+
+def _asked(client: Client, prepared: Prepared) -> int:
+    """The provider's count, stored; raises CallFailed."""
+    try:
+        n_tokens = client.count(prepared.body)
+    except CallFailed as failed:
+        if failed.kind != "bad_request" or "tools" not in str(failed) or not prepared.has_tools:
+            raise
+        n_tokens = _with_stubs(client, prepared)
+    ModelAnswer.objects.get_or_create(
+        key=request_key(prepared.body),
+        defaults={"kind": "count", "model": prepared.body["model"], "input_tokens": n_tokens},
+    )
+    return n_tokens
+
+
+def _with_stubs(client: Client, prepared: Prepared) -> int:
+    """The count with empty definitions of the tools, less what those add to a message of one character.
+
+    Sessions hold no tool definitions, and some models refuse calls of tools that are not defined.
+    """
+    stubs = {"tools": request_bodies.tool_stubs(prepared)}
+    least: dict[str, Any] = {"model": prepared.body["model"], "messages": [{"role": "user", "content": "."}]}
+    added = client.count(least | stubs) - client.count(least)
+    return max(0, client.count(prepared.body | stubs) - added)
+
+
+def _n_bytes(leaf: Any) -> int:
+    media = leaf.media.n_base64 if leaf.media else 0
+    return int(leaf.n_bytes + leaf.n_payload + media)

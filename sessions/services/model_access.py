@@ -1,0 +1,83 @@
+"""Whose key a call uses: the installation's from the environment, else the one this browser session gave.
+
+A key given on the settings page is kept in the memory of this process alone, under a random handle that only the
+cookie's session knows.  It is never written to the database, the disk, a log or a page (docs/decisions/0008).
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import OrderedDict
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+
+from sessions.adapters.anthropic_client import Access
+from sessions.adapters.rate import TokenBucket
+from sessions.engine.errors import BadParameter
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+HANDLE = "model_key"
+"""Where a browser session keeps the handle of its key."""
+MAX_KEYS = 200
+"""Keys held at a time; the one unused longest is forgotten first."""
+BURST = 10
+_keys: OrderedDict[str, str] = OrderedDict()
+_lock = threading.Lock()
+
+
+def keep_key(key: str) -> str:
+    """Hold a pasted key; returns the handle to ask for it by.  Raises BadParameter for what cannot be a key."""
+    plain = key.strip()
+    if not 8 <= len(plain) <= 500 or not plain.isascii() or not plain.isprintable() or " " in plain:
+        raise BadParameter("A key is one line of 8 to 500 letters, digits and signs, such as sk-ant-….")
+    handle = secrets.token_urlsafe(16)
+    with _lock:
+        _keys[handle] = plain
+        while len(_keys) > MAX_KEYS:
+            _keys.popitem(last=False)
+    return handle
+
+
+def forget_key(handle: str) -> None:
+    """Drop the key, if it is held."""
+    with _lock:
+        _keys.pop(handle, None)
+
+
+def request_access(request: HttpRequest) -> Access | None:
+    """The access of whoever sent the request."""
+    return access_for(request.session.get(HANDLE, ""))
+
+
+def forget_at_sign_out(request: HttpRequest | None, **_: Any) -> None:
+    """Drop the key of a browser session that ends."""
+    if request is not None:
+        forget_key(request.session.pop(HANDLE, ""))
+
+
+def access_for(handle: str = "") -> Access | None:
+    """The access of whoever holds ``handle``: their own key first, else the environment's, else None."""
+    with _lock:
+        key = _keys.get(handle, "")
+        if key:
+            _keys.move_to_end(handle)
+    if key:
+        return Access(key, settings.ANTHROPIC_BASE_URL, "page")
+    return environment_access()
+
+
+def environment_access() -> Access | None:
+    """The installation's own access, None without ``ANTHROPIC_API_KEY``."""
+    key = settings.ANTHROPIC_API_KEY
+    return Access(key, settings.ANTHROPIC_BASE_URL, "environment") if key else None
+
+
+@lru_cache(maxsize=256)
+def bucket(key: str) -> TokenBucket:
+    """The rate limit of one key in this process; limits are the key's, so one user's wait is not another's."""
+    return TokenBucket(settings.ANTHROPIC_PER_MINUTE, BURST)
