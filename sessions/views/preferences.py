@@ -71,7 +71,9 @@ def _page(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
         "environment": model_access.environment_access() is not None,
         "host": urlsplit(settings.ANTHROPIC_BASE_URL).netloc,
         "model": settings.ANTHROPIC_MODEL,
-        "prices": (info.input_price, info.output_price) if info.input_price is not None else None,
+        "price": "as the model's"
+        if info.input_price is None
+        else f"${info.input_price:g} in, ${info.output_price:g} out per million tokens (list price)",
         "per_minute": settings.ANTHROPIC_PER_MINUTE,
         **more,
     }
