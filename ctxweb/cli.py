@@ -24,6 +24,7 @@ COMMANDS = {
     "ingest": "Store and count transcripts, archives or folders.",
     "watch": "Follow a folder of transcripts while they are written.",
     "demo": "Store the demo session.",
+    "why": "Why a session was compacted, and where the gates of known harnesses fire on it.",
     "inspect": "What fills a transcript's context.",
     "replay": "Replay a transcript under a compaction policy.",
     "count": "Tokens of a transcript by the provider's own count.",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from ctxweb.commands._engine import FILE, emit, read
@@ -54,6 +55,7 @@ def _print_session(console: Console, session: dict[str, Any]) -> None:
         f"{total['pressure_bytes']:,} pressure bytes; overhead {session['overhead_tokens']:,} tokens "
         f"({session['overhead_label']}), window {session['window']:,} ({session['window_source']})"
     )
+    print_verdicts(console, session)
     table = Table(box=None, pad_edge=False)
     for heading in ("message", "role", "kinds", "tokens", "known", "transcript bytes", "over-count"):
         table.add_column(heading, justify="right" if heading in {"message", "tokens", "transcript bytes"} else "left")
@@ -69,6 +71,18 @@ def _print_session(console: Console, session: dict[str, Any]) -> None:
         console.print(f"Branch {branch['preview']!r}: {branch['n_messages']:,} messages, {mark}", markup=False)
     for warning in session["warnings"]:
         console.print(f"[yellow]Warning:[/yellow] {warning}")
+
+
+def print_verdicts(console: Console, session: dict[str, Any]) -> None:
+    """The headline, then every verdict with its evidence."""
+    console.print(f"[bold]{escape(session['headline'])}[/bold]")
+    for verdict in session["verdicts"]:
+        also = f"; or {', '.join(verdict['also'])}" if verdict["also"] else ""
+        known = f"{verdict['certainty']}, {verdict['confidence']:.2f}"
+        console.print(f"  request {verdict['request']}: {verdict['cause']} ({known}{also})", markup=False)
+        for row in verdict["evidence"]:
+            label = f" ({row['label']})" if row["label"] else ""
+            console.print(f"    - {row['text']}{label}", markup=False)
 
 
 def _heaviest(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

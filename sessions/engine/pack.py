@@ -20,6 +20,7 @@ from sessions.engine.types import (
     Media,
     Message,
     Origin,
+    ProviderError,
     RecordedCompaction,
     Request,
     Role,
@@ -61,6 +62,7 @@ def pack(transcript: Transcript) -> bytes:
         table.media,
         table.strings,
         [[b.leaf, b.preview, b.n_messages, b.n_requests, b.timestamp, b.selected] for b in t.branches],
+        [[e.kind, e.request, e.message, e.tokens, e.limit, e.status] for e in t.errors],
     ]
     return zlib.compress(json.dumps(value, separators=(",", ":")).encode("ascii"), 3)
 
@@ -73,14 +75,14 @@ def unpack(data: bytes) -> Transcript:
             value = json.JSONDecoder().decode(zlib.decompress(data).decode("ascii"))
         except (zlib.error, ValueError) as error:
             raise UnreadablePack(f"the stored session cannot be unpacked ({error}); ingest its upload again") from error
-        if not isinstance(value, list) or len(value) not in (8, 9) or value[0] != VERSION:
+        if not isinstance(value, list) or len(value) not in (8, 9, 10) or value[0] != VERSION:
             raise UnreadablePack(f"the stored session is not of pack version {VERSION}; ingest its upload again")
         return _unpack(value)
 
 
 def _unpack(value: Row) -> Transcript:
-    # Earlier packs end before the branches.
-    _, head, rows, requests, compactions, system, media_rows, s, *branches = value
+    # Earlier packs end before the branches, or before the errors.
+    _, head, rows, requests, compactions, system, media_rows, s, *added = value
     media = [_unpack_media(row, s) for row in media_rows]
     ident, form, parent, call, title, model, client, window, started, ended, warnings = head
     return Transcript(
@@ -91,7 +93,8 @@ def _unpack(value: Row) -> Transcript:
         s[parent], s[call], s[title], s[model], s[client], window,
         tuple([_unpack_block(row, s, media) for row in system]),
         started, ended, tuple([s[warning] for warning in warnings]),
-        tuple(Branch(*row) for row in branches[0]) if branches else (),
+        tuple(Branch(*row) for row in added[0]) if added else (),
+        tuple(ProviderError(*row) for row in added[1]) if len(added) > 1 else (),
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from sessions.engine.diff import diff_event
 from sessions.engine.errors import BadParameter
 from sessions.engine.series import weak_label
 from sessions.engine.types import Kind
+from sessions.engine.verdicts import headline, verdict_document, verdicts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +38,7 @@ def inspect_document(parsed: Parsed, *, train_fraction: float = 1.0) -> dict[str
 
 def session_document(weighed: Weighed) -> dict[str, Any]:
     """One entry of ``sessions[]``."""
-    transcript = weighed.transcript
+    transcript, verdicts = weighed.transcript, verdicts_of(weighed)
     wire = weighed.sizes(registry.get("estimators", "wire_bytes"))
     pressure = weighed.sizes(registry.get("estimators", "pressure_bytes"))
     branches = {"branches": [dataclasses.asdict(b) for b in transcript.branches]} if transcript.branches else {}
@@ -64,6 +65,8 @@ def session_document(weighed: Weighed) -> dict[str, Any]:
         "ratio": round(weighed.ratio, 4),
         "result_wrapper_tokens": weighed.wrapper,
         "ratio_label": weighed.ratio_label.value,
+        "headline": headline(weighed, verdicts),
+        "verdicts": [verdict_document(verdict) for verdict in verdicts],
         "recorded_compactions": [_compaction(c) for c in transcript.compactions],
         "requests": _requests(weighed),
         "messages": [_message(weighed, m, wire[m.index], pressure[m.index]) for m in transcript.messages],

@@ -227,6 +227,24 @@ class RecordedCompaction:
 
 
 @dataclass(frozen=True, slots=True)
+class ProviderError:
+    """A request that the provider refused because of its size, as the transcript records it.
+
+    ``kind`` is "context" (more tokens than the window holds) or "body" (more bytes than a request may have).
+    ``request`` is the first request answered after it (the number of requests if none), ``message`` the number of
+    messages before it.  ``tokens`` and ``limit`` are the figures that its text gives, None where it gives none: in
+    tokens, or in bytes for a body; ``status`` is the HTTP status, 0 where not recorded.
+    """
+
+    kind: str
+    request: int
+    message: int
+    tokens: int | None = None
+    limit: int | None = None
+    status: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Branch:
     """One of the branches that rewinds left in a session.
 
@@ -248,7 +266,7 @@ class Transcript:
 
     ``window`` is the context window the recording states, None where it does not; ``system`` holds the system prompt
     and tool definitions where the file has them (never compacted, not messages).  ``branches`` lists every branch
-    where a rewind left more than one, the latest first.
+    where a rewind left more than one, the latest first.  ``errors`` are the requests refused for their size.
     """
 
     id: str
@@ -267,6 +285,7 @@ class Transcript:
     ended_at: float | None = None
     warnings: tuple[str, ...] = ()
     branches: tuple[Branch, ...] = ()
+    errors: tuple[ProviderError, ...] = ()
 
     @property
     def branch(self) -> str:

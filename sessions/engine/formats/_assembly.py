@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import is_prompt
 from sessions.engine.formats._preview import preview_of, prompt_words, title_of
+from sessions.engine.formats._provider_errors import Refusal, error_at, once
 from sessions.engine.types import Kind, Message, RecordedCompaction, Request, Role, Transcript
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Assembly:
         self.requests: list[Request] = []
         self.compactions: list[RecordedCompaction] = []
         self.warnings: list[str] = []
+        self.refused: list[tuple[Refusal, int, int]] = []
         self.title = ""
         self._taken: set[str] = set()
 
@@ -73,6 +75,11 @@ class Assembly:
         self.requests.append(Request(index, message, usage, **facts))
         return index
 
+    def refuse(self, refusal: Refusal | None) -> None:
+        """Note that the request after what was added so far was refused for its size; None is no refusal."""
+        if refusal is not None:
+            self.refused.append((refusal, len(self.messages), len(self.requests)))
+
     def follows_reply(self) -> bool:
         """Whether the newest message is a reply, so that another one belongs to the same run."""
         last = self.messages[-1] if self.messages else None
@@ -105,6 +112,7 @@ class Assembly:
             "started_at": min(times, default=None),
             "ended_at": max(times, default=None),
             "warnings": tuple(self.warnings),
+            "errors": once(error_at(what, at, n, self.requests) for what, at, n in self.refused),
         }
         return Transcript(
             id=id,

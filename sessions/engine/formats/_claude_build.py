@@ -11,13 +11,14 @@ from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._claude_chain import Way, preserved_uuids, ways_of, without_copies
 from sessions.engine.formats._claude_usage import Unit, message_of, reply_usage, units_of
 from sessions.engine.formats._preview import title_of
+from sessions.engine.formats._provider_errors import error_at, once
 from sessions.engine.types import Branch, Kin, RecordedCompaction, Request, Role, Spawn, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sessions.engine.formats._claude_lines import Record
-    from sessions.engine.types import Message
+    from sessions.engine.types import Message, ProviderError
 
 
 MOST_BRANCHES = 20
@@ -100,6 +101,16 @@ def _transcript(lines: Lines, native_id: str, title: str, client: str, branches:
         ended_at=max(times, default=None),
         warnings=_warnings(lines),
         branches=branches,
+        errors=_errors(lines, requests),
+    )
+
+
+def _errors(lines: Lines, requests: Sequence[Request]) -> tuple[ProviderError, ...]:
+    """The requests of this branch that were refused for their size."""
+    return once(
+        error_at(r.refusal, bisect_left(lines.orders, r.order), bisect_left(lines.reply_orders, r.order), requests)
+        for r in lines.records
+        if r.refusal is not None and r.order not in lines.off
     )
 
 

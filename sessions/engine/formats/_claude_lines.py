@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of, is_prompt, opaque, text_of
 from sessions.engine.formats._anthropic_usage import usage_of
 from sessions.engine.formats._preview import preview_of, prompt_words
+from sessions.engine.formats._provider_errors import Refusal, refusal_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Role
@@ -65,6 +66,7 @@ class Record:
     summary: bool = False
     cleared: bool = False
     boundary: Mapping[str, Any] | None = None
+    refusal: Refusal | None = None
     prompts: tuple[tuple[str, str], ...] = ()
     prompt: str = ""
     agents: tuple[tuple[str, str], ...] = field(default=())
@@ -97,6 +99,7 @@ def record_of(line: Line, value: Mapping[str, Any], order: int, measure: Measure
         record.boundary = facts if isinstance(facts, dict) else {}
     role = role_of(value)
     if role is None:
+        record.refusal = _refusal(value)
         return record
     contents = line_contents(value)
     record.role = role
@@ -108,6 +111,19 @@ def record_of(line: Line, value: Mapping[str, Any], order: int, measure: Measure
     else:
         _user(record, value, contents)
     return record
+
+
+def _refusal(value: Mapping[str, Any]) -> Refusal | None:
+    """What a line of the client says of a request refused for its size; other errors are not kept."""
+    if value.get("type") == "system" and value.get("subtype") == "api_error":
+        error = value.get("error")
+        status = error.get("status") if isinstance(error, dict) else 0
+        return refusal_of(dumps(error), status if isinstance(status, int) else 0)
+    message = value.get("message")
+    if value.get("type") != "assistant" or not value.get("isApiErrorMessage") or not isinstance(message, dict):
+        return None
+    texts = [content.text for content in contents_of(message.get("content"))]
+    return refusal_of("\n".join(texts))
 
 
 def role_of(value: Mapping[str, Any]) -> Role | None:

@@ -14,6 +14,7 @@ from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._chat_blocks import tool_use
 from sessions.engine.formats._counts import exclusive_usage, first_count
 from sessions.engine.formats._media_links import media_link
+from sessions.engine.formats._provider_errors import Refusal, refusal_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_list
 from sessions.engine.jsonio import JsonProblem, dumps, loads
@@ -50,6 +51,7 @@ class Call:
     replied: list[Path] = field(default_factory=list)
     deleted: tuple[int, int] | None = None
     history_index: int | None = None
+    refusal: Refusal | None = None
 
 
 def ui_contents(value: Any, path: Path) -> tuple[Content, ...]:
@@ -82,6 +84,7 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
             _truncation(assembly, call.deleted, places)
             before = call.deleted
         sent = _message(assembly, Role.USER, entries, call.sent, size, typed=n_call == 0)
+        assembly.refuse(call.refusal)
         reply = _message(assembly, Role.ASSISTANT, entries, call.replied, size)
         places |= {place: index for place, index in ((start, sent), (start + 1, reply)) if index is not None}
         usage = _usage(call.body)
@@ -107,6 +110,7 @@ def _calls(entries: Sequence[Any], skipped: list[Skipped], shown: Counter[str]) 
         if kind == "api_req_started":
             body = _body(entry)
             call = Call(entry, body, _sent_paths(entries, waiting, position, body), history_index=_history_index(entry))
+            call.refusal = refusal_of(text_of(body.get("streamingFailedMessage")))
             if calls and not calls[-1].replied and not _usage(calls[-1].body):
                 _retried(calls, call)
             calls.append(call)
@@ -118,6 +122,8 @@ def _calls(entries: Sequence[Any], skipped: list[Skipped], shown: Counter[str]) 
                 calls[-1].replied.append((position,))
         else:
             shown[kind] += 1
+            if kind == "api_req_failed" and calls:
+                calls[-1].refusal = refusal_of(text_of(entry.get("text"))) or calls[-1].refusal
         if calls and (deleted := _range(entry.get("conversationHistoryDeletedRange"))):
             calls[-1].deleted = deleted
     return calls, [(position,) for position in waiting]
@@ -126,6 +132,7 @@ def _calls(entries: Sequence[Any], skipped: list[Skipped], shown: Counter[str]) 
 def _retried(calls: list[Call], call: Call) -> None:
     """A request that failed is sent again: what it sent is this one's, once."""
     failed = calls.pop()
+    call.refusal = call.refusal or failed.refusal
     if not call.sent or failed.body.get("request") == call.body.get("request"):
         call.sent = failed.sent or call.sent
     else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._thread import built
+from sessions.engine.formats._thread import built, errors_of
 from sessions.engine.types import Content, Kind, Transcript
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def transcript_of(reading: Reading, name: str) -> Transcript:
         started_at=min(reading.times, default=None),
         ended_at=max(reading.times, default=None),
         warnings=_warnings(reading, requests),
+        errors=errors_of(reading.thread, requests),
     )
 
 

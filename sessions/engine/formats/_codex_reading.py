@@ -13,6 +13,7 @@ from sessions.engine.formats._openai_items import COMPACTION_TYPES, ITEM_TYPES, 
 from sessions.engine.formats._openai_parts import parts_of
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._preview import preview_of, title_of
+from sessions.engine.formats._provider_errors import Refusal, refusal_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds
 from sessions.engine.jsonio import JsonProblem, dumps, loads
@@ -171,6 +172,8 @@ def _entry(item: Mapping[str, Any], origin: Origin, measure: Measured, timestamp
 def _read_event(reading: Reading, event: Mapping[str, Any], timestamp: float | None) -> None:
     """The events that say something about the context: the others repeat it for the screen."""
     kind = text_of(event.get("type"))
+    if kind in ("error", "stream_error"):
+        reading.thread.refuse(_refusal(event))
     if kind == "token_count":
         info = event.get("info")
         if isinstance(info, dict):
@@ -182,6 +185,13 @@ def _read_event(reading: Reading, event: Mapping[str, Any], timestamp: float | N
         reading.is_open = False
     elif kind == "thread_rolled_back":
         _roll_back(reading, count_of(event.get("num_turns")))
+
+
+def _refusal(event: Mapping[str, Any]) -> Refusal | None:
+    """The size refusal that an error event tells by its text or by Codex's own code for it."""
+    info = event.get("codex_error_info")
+    code = info if isinstance(info, str) else next(iter(info), "") if isinstance(info, dict) else ""
+    return refusal_of(f"{code} {text_of(event.get('message'))}".strip())
 
 
 def _read_usage(reading: Reading, info: Mapping[str, Any], timestamp: float | None) -> None:

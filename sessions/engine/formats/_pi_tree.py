@@ -13,6 +13,7 @@ from sessions.engine.formats._anthropic_blocks import is_prompt, text_of
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._pi_messages import ROLES, pi_contents, pi_usage
 from sessions.engine.formats._preview import preview_of, title_of
+from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds
 from sessions.engine.types import Content, Kind, Origin, Role, Skipped
@@ -110,6 +111,8 @@ def _add_message(
     if role is Role.ASSISTANT:
         usage = pi_usage(message)
         failed = usage is None and message.get("stopReason") in ("aborted", "error")
+        if message.get("stopReason") == "error":
+            reading.thread.refuse(refusal_of(text_of(message.get("errorMessage"))))
         model, response_id = text_of(message.get("model")), text_of(message.get("responseId"))
         reading.thread.calls.append(Call(place, place + 1, model, timestamp, usage, failed, response_id))
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sessions.engine.formats._ids import unique_id
+from sessions.engine.formats._provider_errors import Refusal, error_at, once
 from sessions.engine.types import Message, RecordedCompaction, Request, Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.types import Block, Origin, Usage
+    from sessions.engine.types import Block, Origin, ProviderError, Usage
 
 
 @dataclass(slots=True)
@@ -72,12 +73,27 @@ class Mark:
 
 
 @dataclass(slots=True)
+class Refused:
+    """A request refused for its size after ``n_entries`` entries and ``n_calls`` calls."""
+
+    refusal: Refusal
+    n_entries: int
+    n_calls: int
+
+
+@dataclass(slots=True)
 class Thread:
     """What a format collects of one session."""
 
     entries: list[Entry] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
+
+    def refuse(self, refusal: Refusal | None) -> None:
+        """Note a refusal where the reading stands; None is no refusal."""
+        if refusal is not None:
+            self.refused.append(Refused(refusal, len(self.entries), len(self.calls)))
 
 
 def built(thread: Thread) -> tuple[tuple[Message, ...], tuple[Request, ...], tuple[RecordedCompaction, ...]]:
@@ -88,6 +104,16 @@ def built(thread: Thread) -> tuple[tuple[Message, ...], tuple[Request, ...], tup
     numbers = [n for n, _ in calls]
     compactions = [_compaction(mark, kept, numbers, requests) for mark in thread.marks]
     return _messages(thread, kept), tuple(requests), tuple(compactions)
+
+
+def errors_of(thread: Thread, requests: Sequence[Request]) -> tuple[ProviderError, ...]:
+    """The requests refused for their size, retries once; ``requests`` are those that ``built`` gave."""
+    kept = [place for place, entry in enumerate(thread.entries) if not entry.dropped]
+    numbers = [n for n, call in enumerate(thread.calls) if not call.failed]
+    return once(
+        error_at(r.refusal, bisect_left(kept, r.n_entries), bisect_left(numbers, r.n_calls), requests)
+        for r in thread.refused
+    )
 
 
 def requests_of_runs(thread: Thread, model: str = "") -> None:

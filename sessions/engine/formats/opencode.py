@@ -16,6 +16,7 @@ from sessions.engine.formats._counts import count_of, exclusive_usage
 from sessions.engine.formats._history import History
 from sessions.engine.formats._opencode_parts import parts_contents, result_contents
 from sessions.engine.formats._preview import stem_of
+from sessions.engine.formats._provider_errors import Refusal, refusal_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -147,6 +148,7 @@ class _Reading:
         self, info: Entry, contents: tuple[Content, ...], origin: Origin, native: str, facts: dict[str, Any]
     ) -> None:
         usage = _usage(info.get("tokens"))
+        self.history.refuse(_refusal(info.get("error")))
         index = self.history.add(Role.ASSISTANT, contents, [origin], id=native, **facts)
         if usage is not None or not info.get("error"):
             self.history.request(index, usage, response_id=native, model=text_of(info.get("modelID")))
@@ -167,6 +169,15 @@ class _Reading:
 def _is_entry(value: Any) -> bool:
     info = value.get("info") if isinstance(value, dict) else None
     return isinstance(info, dict) and info.get("role") in ("user", "assistant") and isinstance(value.get("parts"), list)
+
+
+def _refusal(error: Any) -> Refusal | None:
+    """The size refusal in a failed reply's error: ``{name, data {message, statusCode}}``."""
+    facts = as_dict(error)
+    data = as_dict(facts.get("data"))
+    status = data.get("statusCode")
+    text = " ".join((text_of(facts.get("name")), text_of(data.get("message")), text_of(data.get("responseBody"))))
+    return refusal_of(text.strip(), status if isinstance(status, int) else 0) if facts else None
 
 
 def _usage(tokens: Any) -> Usage | None:

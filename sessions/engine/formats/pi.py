@@ -15,7 +15,7 @@ from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._pi_messages import ROLES, pi_contents
 from sessions.engine.formats._pi_tree import Reading, read_entry, settle_branch
 from sessions.engine.formats._preview import stem_of, title_of
-from sessions.engine.formats._thread import built
+from sessions.engine.formats._thread import built, errors_of
 from sessions.engine.types import Parsed, Transcript
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ def _transcript(reading: Reading, name: str) -> Transcript:
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
         warnings=_warnings(reading),
+        errors=errors_of(reading.thread, requests),
     )
 
 

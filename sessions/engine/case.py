@@ -1,0 +1,243 @@
+"""What is known at a point of a session at which its context was compacted, refused, or should have been compacted.
+
+A ``Case`` gathers the figures that the causes of a verdict weigh: what the gate saw, what was true, what came before.
+All sizes are tokens unless named otherwise; steps are those of the recorded branch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sessions.engine.culprits import has_media
+from sessions.engine.growth import JUMP_FACTOR, JUMP_FLOOR
+from sessions.engine.ladders import Rung, ladder
+from sessions.engine.series import weak_label
+
+if TYPE_CHECKING:
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.types import Label, ProviderError, RecordedCompaction, Request, Usage
+
+COMPACTION, ERROR, MISSING = "compaction", "error", "missing"
+OWN_FIGURE = frozenset({"pi"})
+"""Formats whose ``tokens_before`` is always the recorder's own; elsewhere one that equals our sum may be ours."""
+AGREES = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One row that supports a verdict: its sentence, and where it stands, its figure, the unit and the label of it."""
+
+    text: str
+    request: int | None = None
+    message: int | None = None
+    figure: int | float | None = None
+    unit: str = ""
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A cause that fits a case: ``score`` from 0 to 1, why in one clause, and the rows that show it."""
+
+    cause: str
+    score: float
+    because: str
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """One point: a recorded compaction, a refused request, or a request at which a compaction is missing.
+
+    ``position`` is the step before whose request it lies (the number of steps if none), ``stop`` the first message that
+    was not in the context yet.  ``number`` counts recorded compactions or errors from 0.
+    """
+
+    weighed: Weighed
+    what: str
+    number: int
+    position: int
+    request: int
+    stop: int
+    compaction: RecordedCompaction | None = None
+    error: ProviderError | None = None
+    spikes: frozenset[int] = field(default_factory=frozenset)
+
+    @cached_property
+    def previous(self) -> RecordedCompaction | None:
+        """The recorded compaction before this point."""
+        before = [c for c in self.weighed.transcript.compactions if c is not self.compaction and self._is_before(c)]
+        return before[-1] if before else None
+
+    def _is_before(self, other: RecordedCompaction) -> bool:
+        if other.request == self.request and self.compaction is not None:
+            return other.boundary < self.compaction.boundary
+        return other.request <= self.request
+
+    @cached_property
+    def run(self) -> range:
+        """Steps since the previous compaction (or the start) up to this point, this one's own left out."""
+        start = 0
+        if self.previous is not None:
+            start = position_of(self.weighed, self.previous.request)
+        return range(min(start, self.position), self.position)
+
+    @property
+    def last(self) -> Request | None:
+        """The request before this point, on the branch and since the previous compaction."""
+        if not self.run:
+            return None
+        return self.weighed.transcript.requests[self.weighed.steps[self.run[-1]].request]
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the provider reported for the request before."""
+        return self.last.usage if self.last else None
+
+    @cached_property
+    def is_spike(self) -> bool:
+        """Whether the usage before this point cannot be right: it jumps by more than its content explains."""
+        return self.last is not None and self.last.index in self.spikes
+
+    @cached_property
+    def counted(self) -> int | None:
+        """Input and output of the request before, all tokens as reported: what a gate on the last usage sees."""
+        return self.usage.context + self.usage.output if self.usage else None
+
+    @cached_property
+    def said(self) -> int | None:
+        """The size that the recorder itself wrote down, None where it wrote none."""
+        figure = self.compaction.tokens_before if self.compaction else self.error.tokens if self.error else None
+        if self.error is not None and self.error.kind != "context":
+            return None
+        own = self.weighed.transcript.format in OWN_FIGURE or self.error is not None
+        return figure if own or figure != self.counted else None
+
+    @cached_property
+    def tail(self) -> range:
+        """The messages that came after the request before this point, its reply included."""
+        steps = self.weighed.steps
+        if self.run:
+            return range(steps[self.run[-1]].stop, self.stop)
+        start = steps[self.position].start if self.position < len(steps) else (steps[-1].stop if steps else 0)
+        return range(start if self.previous is None else max(start, self.previous.boundary), self.stop)
+
+    @cached_property
+    def sent(self) -> int:
+        """Tokens of the request before, as far as they can be right; without one, what a context starts with."""
+        weighed = self.weighed
+        if not self.run:
+            kept = self.previous.preserved if self.previous else ()
+            return weighed.overhead + sum(weighed.tokens[i] for i in kept)
+        at = self.run[-1]
+        return self.expected(at) if self.is_spike else weighed.recorded.context[at]
+
+    def expected(self, at: int) -> int:
+        """The context of step ``at`` by the one before it and its messages."""
+        weighed, step = self.weighed, self.weighed.steps[at]
+        added = sum(weighed.tokens[step.start : step.stop])
+        return (weighed.recorded.context[at - 1] if at else weighed.overhead) + added
+
+    @cached_property
+    def true(self) -> int:
+        """Tokens of the list at this point: the request before as measured, its reply, and what came after it."""
+        return self.sent + sum(self.weighed.tokens[i] for i in self.tail)
+
+    @cached_property
+    def label(self) -> Label:
+        """How ``true`` is known: never measured, for it was not sent like this."""
+        return weak_label(self.weighed)
+
+    @cached_property
+    def saw(self) -> int | None:
+        """What the gate saw as far as is known: the recorder's figure, else input and output of the last request."""
+        return self.said if self.said is not None else self.counted
+
+    @cached_property
+    def context(self) -> list[int]:
+        """Messages in the context at this point."""
+        kept = list(self.previous.preserved) if self.previous else []
+        start = self.previous.boundary if self.previous else 0
+        return kept + [i for i in range(start, self.stop) if i not in kept]
+
+    @cached_property
+    def media(self) -> list[int]:
+        """Messages in the context that hold images or documents."""
+        messages = self.weighed.transcript.messages
+        return [i for i in self.context if has_media(messages[i])]
+
+    @cached_property
+    def window(self) -> int:
+        """The window in tokens: the session's, unless only a wrong usage speaks for the long one."""
+        weighed = self.weighed
+        if weighed.window_source != "model, long window":
+            return weighed.window
+        requests = weighed.transcript.requests
+        out = weighed.flagged | self.spikes
+        largest = max((r.usage.context for r in requests if r.usage and r.index not in out), default=0)
+        return weighed.window if largest > weighed.model.window else weighed.model.window
+
+    @property
+    def window_is_known(self) -> bool:
+        """Whether the window is recorded, shown by the session or in the table of models."""
+        return self.weighed.window_source != "default"
+
+    @cached_property
+    def rungs(self) -> tuple[Rung, ...]:
+        """Thresholds of this session's harness at its window, () where its gate is not known."""
+        return ladder(self.weighed, self.window)
+
+    @property
+    def threshold(self) -> int | None:
+        """The lowest of them."""
+        return min((rung.tokens for rung in self.rungs), default=None)
+
+    @cached_property
+    def peak_before(self) -> int:
+        """The largest context of this run before the last request, with its output: what the gate let pass."""
+        recorded = self.weighed.recorded.context
+        return max((recorded[k] for k in self.run[:-1] if self.request_of(k).index not in self.spikes), default=0)
+
+    def n_over(self, limit: int) -> int:
+        """Requests of this run, the last one left out, whose context was at or over ``limit``."""
+        recorded = self.weighed.recorded.context
+        return sum(recorded[k] >= limit for k in self.run[:-1] if self.request_of(k).index not in self.spikes)
+
+    def request_of(self, k: int) -> Request:
+        """The request of step ``k``."""
+        return self.weighed.transcript.requests[self.weighed.steps[k].request]
+
+    def same(self, one: int, other: int, share: float = AGREES) -> bool:
+        """Whether two figures agree within a share of the second."""
+        return abs(one - other) <= share * max(1, other)
+
+
+def position_of(weighed: Weighed, request: int) -> int:
+    """The first step whose request is ``request`` or later, the number of steps if none."""
+    return next((k for k, step in enumerate(weighed.steps) if step.request >= request), len(weighed.steps))
+
+
+def spikes_of(weighed: Weighed) -> frozenset[int]:
+    """Flagged requests, and those just before a compaction or the end that jump beyond what their content explains.
+
+    There no later usage can show the fall back that a flag needs (estimators 7.2), so a jump of at least three quarters
+    of the context before it is asked for, and no image or document may stand in the step.
+    """
+    found = set(weighed.flagged)
+    messages, requests = weighed.transcript.messages, weighed.transcript.requests
+    at_end = {k - 1 for k, step in enumerate(weighed.steps) if step.compaction is not None} | {len(weighed.steps) - 1}
+    for k in at_end:
+        if k < 1 or weighed.steps[k].compaction is not None:
+            continue
+        step = weighed.steps[k]
+        now, then = requests[step.request].usage, requests[weighed.steps[k - 1].request].usage
+        if not now or not then or weighed.steps[k - 1].request in found:
+            continue
+        span = messages[step.start : step.stop]
+        explained = JUMP_FACTOR * sum(leaf.n_tokens for m in span for leaf in m.leaves()) + JUMP_FLOOR
+        jump = now.context - then.context
+        if jump > explained and jump >= 0.75 * then.context and not any(has_media(m) for m in span):
+            found.add(step.request)
+    return frozenset(found)

@@ -1,0 +1,75 @@
+"""The messages behind a gate's wrong count: by how much an estimator's size of each exceeds, or misses, its tokens."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import TYPE_CHECKING
+
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.types import Block, Message
+
+Range = range
+N_CULPRITS = 3
+_MEDIA = frozenset({Kind.IMAGE, Kind.DOCUMENT})
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """One message and what a gate charges for it: ``size`` in the gate's unit against ``tokens`` of the reference.
+
+    ``factor`` is size ÷ tokens, None for a message of no tokens.  Where ``tested``, ``without`` is the request at which
+    the gate fires first when this message is left out, None when it then never fires.
+    """
+
+    message: int
+    size: int
+    tokens: int
+    has_media: bool
+    tested: bool = False
+    without: int | None = None
+
+    @property
+    def factor(self) -> float | None:
+        """The over-count factor: under 1 where the gate counts too little."""
+        return self.size / self.tokens if self.tokens else None
+
+
+def heaviest(weighed: Weighed, sizes: Sequence[int], span: Range, *, under: bool) -> tuple[Culprit, ...]:
+    """The messages of ``span`` that are over-counted most (or ``under``-counted most), largest difference first."""
+    tokens, sign = weighed.tokens, -1 if under else 1
+    left_out = weighed.left_out
+    differences = ((sign * (sizes[i] - tokens[i]), -i) for i in span if i not in left_out)
+    found = nlargest(N_CULPRITS, (pair for pair in differences if pair[0] > 0))
+    messages = weighed.transcript.messages
+    return tuple(Culprit(-i, sizes[-i], tokens[-i], has_media(messages[-i])) for _, i in found)
+
+
+def media_excess(weighed: Weighed, sizes: Sequence[int], span: Range, media: Sequence[int]) -> int:
+    """By how much the estimator exceeds the tokens of the messages in ``span`` that hold images or documents.
+
+    ``media`` are the indices of all such messages, ascending.
+    """
+    inside = media[bisect_left(media, span.start) : bisect_left(media, span.stop)]
+    return sum(max(0, sizes[i] - weighed.tokens[i]) for i in inside)
+
+
+def media_messages(weighed: Weighed) -> list[int]:
+    """Indices of the messages that hold an image or a document, without those that a compaction made."""
+    left_out = weighed.left_out
+    return [m.index for m in weighed.transcript.messages if m.index not in left_out and has_media(m)]
+
+
+def has_media(message: Message) -> bool:
+    """Whether a message holds an image or a document, in a tool result or beside one."""
+    return any(block.kind in _MEDIA or (block.parts and _inside(block.parts)) for block in message.blocks)
+
+
+def _inside(parts: Sequence[Block]) -> bool:
+    return any(leaf.kind in _MEDIA for part in parts for leaf in part.leaves())

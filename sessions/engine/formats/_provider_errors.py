@@ -1,0 +1,107 @@
+"""Errors by which a provider refuses a request for its size: too many tokens, or too many bytes.
+
+The texts are those of the providers' own documentation and of public issue reports: Anthropic's "prompt is too long:
+205148 tokens > 200000 maximum", "input length and `max_tokens` exceed context limit: 180000 + 32000 > 200000" and
+``request_too_large`` (413); OpenAI's ``context_length_exceeded`` with "maximum context length is 128000 tokens.
+However, your messages resulted in 130000 tokens"; Gemini's "input token count (1050000) exceeds the maximum number of
+tokens allowed (1048576)".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessions.engine.types import ProviderError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sessions.engine.types import Request
+
+CONTEXT, BODY = "context", "body"
+MAX_CHARS = 4_000
+"""An error is in the first characters of its text; what follows may quote the request."""
+SMALLEST = 1_000
+"""No window and no body limit is smaller."""
+
+_BODY = re.compile(
+    r"request_too_large|request (?:entity|body)? ?(?:is )?too large|payload too large|body (?:is )?too large"
+    r"|exceeds? the maximum (?:allowed )?(?:number of )?bytes|maximum (?:request|body|payload) size"
+    r"|request size (?:cannot )?exceeds?|total (?:message|request) size",
+    re.IGNORECASE,
+)
+_CONTEXT = re.compile(
+    r"prompt is too long|context_length_exceeded|context[_ -]window[_ -]exceeded|model_context_window_exceeded"
+    r"|maximum context length|exceeds? (?:the |your |this )?(?:model'?s? )?(?:maximum )?context"
+    r"|input length and `?max_tokens`? exceed|input is too long|ran out of room in the model'?s context"
+    r"|input token count.{0,40}exceeds|too many (?:input )?tokens|maximum number of (?:input )?tokens"
+    r"|(?:prompt|input|conversation|context) (?:is )?too long|exceed_context_size|^context limit reached",
+    re.IGNORECASE,
+)
+_NUMBER = r"(\d[\d,_.]*\d|\d)"
+_COMPARED = re.compile(_NUMBER + r"\s*(?:tokens|bytes)?\s*>\s*" + _NUMBER)
+_ADDED = re.compile(_NUMBER + r"\s*\+\s*" + _NUMBER + r"\s*>\s*" + _NUMBER)
+_LIMIT = re.compile(
+    r"(?:maximum context length (?:is|of)|maximum number of (?:input )?tokens allowed|context limit(?: of)?"
+    r"|context window(?: of)?|limit of|maximum (?:of|is)|max(?:imum)? allowed)\D{0,12}?" + _NUMBER,
+    re.IGNORECASE,
+)
+_SENT = re.compile(
+    r"(?:resulted in|you requested(?: about)?|input token count\D{0,12}|requested tokens\D{0,4}|prompt (?:has|contains)"
+    r"|request has)\s*" + _NUMBER,
+    re.IGNORECASE,
+)
+_STATUS = re.compile(r"\b(413)\b")
+
+
+class Refusal(NamedTuple):
+    """What the text of an error says: ``kind`` and, where given, the size sent and the limit (tokens or bytes)."""
+
+    kind: str
+    tokens: int | None = None
+    limit: int | None = None
+    status: int = 0
+
+
+def refusal_of(text: str, status: int = 0) -> Refusal | None:
+    """The refusal for size that an error's text or HTTP status tells, None for any other error."""
+    head = text[:MAX_CHARS]
+    in_text = 413 if not status and _STATUS.search(head) and re.search(r"error|too large", head, re.IGNORECASE) else 0
+    if _CONTEXT.search(head) and not _BODY.search(head):
+        return Refusal(CONTEXT, *_figures(head), status)
+    if status == 413 or in_text or _BODY.search(head):
+        return Refusal(BODY, *_figures(head), status or in_text)
+    return None
+
+
+def _figures(text: str) -> tuple[int | None, int | None]:
+    """Size sent and limit, in the text's own unit."""
+    if added := _ADDED.search(text):
+        return _count(added[1]), _count(added[3])
+    if compared := _COMPARED.search(text):
+        return _count(compared[1]), _count(compared[2])
+    sent, limit = _SENT.search(text), _LIMIT.search(text)
+    return (_count(sent[1]) if sent else None), (_count(limit[1]) if limit else None)
+
+
+def _count(digits: str) -> int | None:
+    """The number; None for one that counts megabytes or is no size at all."""
+    plain = re.sub(r"[,_.]", "", digits)
+    return int(plain) if len(plain) <= 12 and int(plain) >= SMALLEST else None
+
+
+def once(errors: Iterable[ProviderError]) -> tuple[ProviderError, ...]:
+    """Errors in order, retries of the same request left out: same kind, same place; the one with figures stays."""
+    kept: dict[tuple[str, int, int], ProviderError] = {}
+    for error in errors:
+        key = error.kind, error.request, error.message
+        if key not in kept or (kept[key].tokens is None and error.tokens is not None):
+            kept[key] = error
+    return tuple(kept.values())
+
+
+def error_at(refusal: Refusal, message: int, n_before: int, requests: Sequence[Request]) -> ProviderError:
+    """The error after ``message`` messages and ``n_before`` requests: the first request of the branch after it."""
+    request = next((r.index for r in requests[n_before:] if r.on_branch), len(requests))
+    return ProviderError(refusal.kind, request, message, refusal.tokens, refusal.limit, refusal.status)

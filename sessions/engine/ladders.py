@@ -1,0 +1,52 @@
+"""The thresholds at which the harness that wrote a transcript compacts, for a window: several where versions differ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessions.engine import gates
+
+if TYPE_CHECKING:
+    from sessions.engine.calibrate import Weighed
+
+OTHER_WINDOWS = (1_000_000, 922_000, 400_000, 272_000, 258_400, 256_000, 200_000, 128_000, 100_000, 64_000, 32_000)
+"""Windows that harnesses take a model for: those of the models they know, and their fall-backs."""
+OLD_OUTPUT = 32_000
+CLINE_CLASSIC = {64_000: 37_000, 128_000: 98_000, 200_000: 160_000}
+
+
+class Rung(NamedTuple):
+    """One threshold in tokens and whose it is."""
+
+    tokens: int
+    name: str
+
+
+def ladder(weighed: Weighed, window: int) -> tuple[Rung, ...]:
+    """Thresholds at a window, the usual one first; () for a format whose harness's gate is not known.
+
+    Claude Code's have, and had not, a cap on the output reserve (policies 2.3, 4.1); Gemini CLI's was 0.7 before it was
+    0.5 (policies 7.1); Cline's classic table is followed by its SDK's 0.9 (policies 11.2, 11.3).
+    """
+    model = weighed.model
+    match weighed.transcript.format:
+        case "claude_code":
+            rungs = [Rung(gates.claude_code(window, model), "Claude Code's auto-compact threshold")]
+            old = window - OLD_OUTPUT - gates.CLAUDE_BUFFER
+            rungs.append(Rung(old, "Claude Code's threshold without the reserve cap"))
+        case "codex":
+            rungs = [Rung(gates.codex(window, model), "Codex's limit, 0.9 of the raw window")]
+        case "pi":
+            rungs = [Rung(gates.pi(window, model) + 1, "pi's limit, the window less 16,384")]
+        case "gemini_cli":
+            rungs = [Rung(window // 2, "Gemini CLI's half of the limit"), Rung(window * 7 // 10, "its older 0.7")]
+        case "opencode":
+            rungs = [Rung(gates.opencode(window, model), "opencode's usable window")]
+        case "goose":
+            rungs = [Rung(gates.goose(window, model) + 1, "goose's 0.8 of the window")]
+        case "cline":
+            classic = CLINE_CLASSIC.get(window, max(window - 40_000, window * 4 // 5))
+            rungs = [Rung(classic, "Cline's maximum"), Rung(window * 9 // 10, "Cline's 0.9 of the window")]
+        case _:
+            rungs = []
+    return tuple(rung for rung in rungs if rung.tokens > 0)

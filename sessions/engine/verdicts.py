@@ -1,0 +1,264 @@
+"""Why a session was compacted, refused, or not compacted when it should have been: one verdict for each such point.
+
+Every cause of a closed list says how well it fits a point; the best one is the verdict.  Another that fits nearly as
+well is named beside it and lowers the confidence; where none fits, the verdict is that it cannot be told, and what is
+missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine import causes_counting as counting
+from sessions.engine import causes_limits as limits
+from sessions.engine.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence, position_of, spikes_of
+from sessions.engine.ladders import ladder
+from sessions.engine.types import Label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.types import ProviderError, RecordedCompaction
+
+CANNOT_TELL = "cannot_tell"
+CAUSES = {
+    counting.MEDIA: "an image or a document counted as text",
+    counting.DOUBLE: "usage counted twice",
+    counting.STALE: "usage from before the last compaction",
+    counting.CACHE: "cached tokens left out",
+    limits.WINDOW: "the wrong window, or the wrong share of it",
+    limits.OVERHEAD: "fixed overhead near the threshold",
+    limits.RETAINED: "too much kept through the last compaction",
+    limits.BODY: "the size of the request's body, not its tokens",
+    limits.MANUAL: "by hand",
+    limits.REACHED: "the threshold honestly reached",
+    CANNOT_TELL: "cannot be told",
+}
+"""The closed list, in words."""
+FAMILIES: tuple[Callable[[Case], Iterable[Candidate]], ...] = (
+    limits.manual, limits.body_size, counting.double_counted, counting.stale, counting.media_as_text,
+    counting.cache_left_out, limits.overhead, limits.retained, limits.wrong_window, limits.reached,
+)  # fmt: skip
+OUTSIDE = (limits.manual, limits.body_size)
+"""What can be told of a compaction whose list before is not in the session."""
+LEAST = 0.35
+"""A cause that fits less is no verdict."""
+RIVAL = 0.3
+"""A second cause that fits better than this lowers the confidence in the first by half of what it has more."""
+CERTAIN, LIKELY = 0.9, 0.6
+N_MISSING = 3
+"""A gate may be asked late; a compaction is missing when the context stood over the threshold this many requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why a compaction came, did not come, or a request was refused.
+
+    ``what`` is "compaction", "error" or "missing"; ``number`` counts recorded compactions or errors from 0.
+    ``request`` is the first request after it (of a missing one: the first over the threshold).  ``saw`` is what the
+    gate saw and ``true`` what the context held, in tokens, None where not known.  ``also`` are causes that fit nearly
+    as well.  ``confidence`` is from 0 to 1.
+    """
+
+    what: str
+    number: int
+    request: int
+    cause: str
+    confidence: float
+    because: str
+    evidence: tuple[Evidence, ...]
+    also: tuple[str, ...] = ()
+    saw: int | None = None
+    saw_label: str = ""
+    true: int | None = None
+    true_label: str = ""
+    threshold: int | None = None
+    window: int = 0
+    trigger: str | None = None
+
+    @property
+    def certainty(self) -> str:
+        """The confidence in a word: certain, likely, possible, or unknown where it cannot be told."""
+        if self.cause == CANNOT_TELL:
+            return "unknown"
+        return "certain" if self.confidence >= CERTAIN else "likely" if self.confidence >= LIKELY else "possible"
+
+    @property
+    def sentence(self) -> str:
+        """One sentence that names the point and the reason."""
+        point = {
+            COMPACTION: f"Compacted at request {self.request}"
+            if self.request
+            else "Compacted before the first request",
+            ERROR: f"Refused at request {self.request}",
+            MISSING: f"Not compacted at request {self.request}, over the threshold",
+        }[self.what]
+        if self.cause == CANNOT_TELL:
+            return f"{point}; why cannot be told: {self.because}."
+        hedge = {"certain": "because", "likely": "probably because", "possible": "possibly because"}[self.certainty]
+        return f"{point}, {hedge} {self.because}."
+
+
+def verdicts_of(weighed: Weighed) -> tuple[Verdict, ...]:
+    """One verdict for every recorded compaction, refused request and missing compaction, in the order they came."""
+    return tuple(_verdict(case) for case in cases_of(weighed))
+
+
+def cases_of(weighed: Weighed) -> list[Case]:
+    """The points of a session, in order: at one request an error comes before the compaction that followed it."""
+    spikes = spikes_of(weighed)
+    transcript = weighed.transcript
+    cases = [_compacted(weighed, n, c, spikes) for n, c in enumerate(transcript.compactions)]
+    cases += [_refused(weighed, n, e, spikes) for n, e in enumerate(transcript.errors)]
+    ends = [case.position for case in cases]
+    cases += _missing(weighed, ends, spikes)
+    return sorted(cases, key=lambda case: (case.position, case.stop, case.what != ERROR))
+
+
+def _compacted(weighed: Weighed, number: int, compaction: RecordedCompaction, spikes: frozenset[int]) -> Case:
+    position = position_of(weighed, compaction.request)
+    return Case(
+        weighed, COMPACTION, number, position, compaction.request, compaction.boundary, compaction, spikes=spikes
+    )
+
+
+def _refused(weighed: Weighed, number: int, error: ProviderError, spikes: frozenset[int]) -> Case:
+    position = position_of(weighed, error.request)
+    return Case(weighed, ERROR, number, position, error.request, error.message, error=error, spikes=spikes)
+
+
+def _missing(weighed: Weighed, ends: Sequence[int], spikes: frozenset[int]) -> list[Case]:
+    """The first request of each run whose context passed the threshold and stayed over it, nothing coming of it.
+
+    A run ends at a compaction or a refusal, which have verdicts of their own.
+    """
+    found: list[Case] = []
+    steps, recorded = weighed.steps, weighed.recorded
+    starts = [0, *sorted(set(ends))]
+    for start, stop in zip(starts, [*starts[1:], len(steps)], strict=True):
+        if stop in ends:
+            continue
+        probe = Case(weighed, MISSING, 0, stop, 0, 0, spikes=spikes)
+        limit = max((rung.tokens for rung in ladder(weighed, probe.window)), default=probe.window * 49 // 50)
+        over = [
+            k
+            for k in range(start, stop)
+            if recorded.labels[k] is Label.MEASURED and recorded.context[k] >= limit
+            and steps[k].request not in spikes
+        ]  # fmt: skip
+        if len(over) > N_MISSING:
+            k = over[0]
+            found.append(Case(weighed, MISSING, len(found), k, steps[k].request, steps[k].stop, spikes=spikes))
+    return found
+
+
+def _verdict(case: Case) -> Verdict:
+    families = OUTSIDE if case.compaction is not None and case.compaction.outside else FAMILIES
+    found = sorted((c for family in families for c in family(case)), key=lambda c: -c.score)
+    best = found[0] if found else None
+    if best is None or best.score < LEAST:
+        return _told(case, _unknown(case, best), ())
+    rivals = [c for c in found[1:] if c.cause != best.cause and c.score >= LEAST]
+    if best.cause == limits.MANUAL and best.score == 1:
+        rivals = []
+    lowered = best.score - 0.5 * max((c.score - RIVAL for c in rivals), default=0)
+    return _told(case, Candidate(best.cause, lowered, best.because, best.evidence), rivals)
+
+
+def _told(case: Case, candidate: Candidate, rivals: Sequence[Candidate]) -> Verdict:
+    rows = [*candidate.evidence]
+    rows += [
+        Evidence(f"This fits too: {CAUSES[c.cause]} ({c.because})", case.request, None, None, "", "") for c in rivals
+    ]
+    return Verdict(
+        what=case.what,
+        number=case.number,
+        request=case.request,
+        cause=candidate.cause,
+        confidence=round(min(1.0, max(0.0, candidate.score)), 2),
+        because=candidate.because,
+        evidence=tuple(rows),
+        also=tuple(dict.fromkeys(c.cause for c in rivals)),
+        saw=case.saw,
+        saw_label="recorded" if case.said is not None else "measured" if case.saw is not None else "",
+        true=case.true,
+        true_label=case.label.value,
+        threshold=case.threshold,
+        window=case.window,
+        trigger=case.compaction.trigger if case.compaction else None,
+    )
+
+
+def _unknown(case: Case, best: Candidate | None) -> Candidate:
+    """That it cannot be told, and what is missing."""
+    transcript = case.weighed.transcript
+    missing = []
+    if case.compaction is not None and case.compaction.outside:
+        missing.append("what it removed is not in this transcript")
+    if not any(r.usage for r in transcript.requests):
+        missing.append("the transcript reports no usage")
+    elif case.what == COMPACTION and case.saw is None:
+        missing.append("no usage stands before it")
+    if not case.window_is_known:
+        missing.append("the model's window is not known")
+    if not case.rungs:
+        missing.append("the harness's gate is not known")
+    if case.what == COMPACTION and case.compaction is not None and case.compaction.trigger is None:
+        missing.append("no trigger is recorded")
+    if case.what == MISSING:
+        missing.append("whether automatic compaction was on is not recorded")
+    if case.what == ERROR:
+        missing.append("what its gate saw before the request is not recorded")
+    if best is not None:
+        missing.append(f"the nearest cause is {CAUSES[best.cause]}")
+    rows = tuple(Evidence(text[0].upper() + text[1:]) for text in missing)
+    share = 100 * case.true / case.window if case.window else 0
+    size = Evidence(
+        f"The context held {case.true:,} tokens, {share:.0f} % of a window of {case.window:,}",
+        case.request, None, case.true, "tokens", case.label.value,
+    )  # fmt: skip
+    because = "; ".join(missing) or "no cause of the list fits"
+    return Candidate(CANNOT_TELL, 0.2 if best is None else best.score, because, (*rows, size))
+
+
+def headline(weighed: Weighed, verdicts: Sequence[Verdict]) -> str:
+    """The first sentence about a session: what happened to its context, and why."""
+    if not verdicts:
+        return _uneventful(weighed)
+    compactions = [v for v in verdicts if v.what == COMPACTION]
+    others = [v for v in verdicts if v.what != COMPACTION]
+    if not compactions:
+        more = f" {len(others) - 1} more such points." if len(others) > 1 else ""
+        return f"Nothing was compacted. {others[0].sentence}{more}"
+    if len(compactions) == 1:
+        return compactions[0].sentence
+    causes: dict[str, int] = {}
+    for verdict in compactions:
+        causes[verdict.cause] = causes.get(verdict.cause, 0) + 1
+    ranked = sorted(causes.items(), key=lambda item: -item[1])
+    counted = ", ".join(f"{n} × {CAUSES[cause]}" for cause, n in ranked)
+    lead = next((v for v in compactions if v.cause not in (limits.REACHED, limits.MANUAL, CANNOT_TELL)), compactions[0])
+    return f"Compacted {len(compactions)} times ({counted}). {lead.sentence}"
+
+
+def _uneventful(weighed: Weighed) -> str:
+    """A session that was never compacted: how far its context got."""
+    measured = [r.usage.context for r in weighed.transcript.requests if r.usage and r.index not in weighed.flagged]
+    label = Label.MEASURED.value if measured else Label.ESTIMATED.value
+    peak = max(measured or [tokens for tokens in weighed.estimated if tokens is not None], default=0)
+    if not peak:
+        return "Nothing was compacted; no request shows how large the context was."
+    assumed = ", assumed" if weighed.window_source == "default" else ""
+    share = f"{100 * peak / weighed.window:.0f} %"
+    return (
+        f"Nothing was compacted; the context peaked at {share} of the window: "
+        f"{peak:,} ({label}) of {weighed.window:,} tokens{assumed}."
+    )
+
+
+def verdict_document(verdict: Verdict) -> dict[str, Any]:
+    """One entry of ``verdicts[]`` in ``ctxweb.inspect/1``."""
+    result = asdict(verdict)
+    return result | {"certainty": verdict.certainty, "sentence": verdict.sentence, "cause_label": CAUSES[verdict.cause]}

@@ -1,0 +1,134 @@
+"""``ctxweb.why/1``: the verdicts of a session, and the gates of known harnesses laid over it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.calibrate import weigh
+from sessions.engine.overcount import FALSE, LATE, Firing, GateResult, over_count
+from sessions.engine.verdicts import headline, verdict_document, verdicts_of
+
+if TYPE_CHECKING:
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.culprits import Culprit
+    from sessions.engine.types import Parsed
+
+
+def why_document(parsed: Parsed, *, window: int | None = None) -> dict[str, Any]:
+    """``ctxweb.why/1`` of a parsed file; ``window`` in tokens replaces that of every session for the gates."""
+    return {
+        "schema": "ctxweb.why/1",
+        "format": parsed.format,
+        "sessions": [session_why(weigh(transcript), window=window) for transcript in parsed.transcripts],
+    }
+
+
+def session_why(weighed: Weighed, *, window: int | None = None) -> dict[str, Any]:
+    """One entry of ``sessions[]``."""
+    verdicts, over = verdicts_of(weighed), over_count(weighed, window=window)
+    return {
+        "id": weighed.transcript.id,
+        "title": weighed.transcript.title,
+        "headline": headline(weighed, verdicts),
+        "verdicts": [verdict_document(verdict) for verdict in verdicts],
+        "window": over.window,
+        "window_source": over.window_source,
+        "stub_tokens": over.stub_tokens,
+        "gates": [gate_document(result) for result in over.results],
+    }
+
+
+def gate_document(result: GateResult) -> dict[str, Any]:
+    """One entry of ``gates[]``: the threshold in tokens, measures in ``unit``, references in display tokens."""
+    gate = result.gate
+    return {
+        "name": gate.name,
+        "label": gate.label,
+        "source": gate.source,
+        "estimator": gate.estimator,
+        "uses": gate.uses.value,
+        "operator": gate.operator,
+        "threshold": result.threshold,
+        "unit": result.unit,
+        "note": gate.note,
+        "summary": summary(result),
+        "n_firings": len(result.firings),
+        "n_false": result.count(FALSE),
+        "n_late": result.count(LATE),
+        "n_for_media": result.n_for_media,
+        "stopped": result.stopped,
+        "firings": [_firing(firing) for firing in result.firings],
+        "missed": None if result.missed is None else _firing(result.missed),
+        "withheld": None if result.withheld is None else gate_document(result.withheld),
+    }
+
+
+def _firing(firing: Firing) -> dict[str, Any]:
+    return {
+        "request": firing.request,
+        "message": firing.message,
+        "measure": firing.measure,
+        "reference": firing.reference,
+        "reference_label": firing.reference_label.value,
+        "verdict": firing.verdict,
+        "n_requests": firing.n_requests,
+        "for_media": firing.for_media,
+        "culprits": [_culprit(culprit, firing) for culprit in firing.culprits],
+    }
+
+
+def _culprit(culprit: Culprit, firing: Firing) -> dict[str, Any]:
+    factor = culprit.factor
+    return {
+        "message": culprit.message,
+        "size": culprit.size,
+        "tokens": culprit.tokens,
+        "factor": None if factor is None else round(factor, 2),
+        "has_media": culprit.has_media,
+        "tested": culprit.tested,
+        "without": culprit.without,
+        "sentence": without_sentence(culprit, firing),
+    }
+
+
+def without_sentence(culprit: Culprit, firing: Firing) -> str:
+    """What leaving a message out would change about the firing; "" where that was not tried."""
+    if not culprit.tested:
+        return ""
+    lead = f"Without message {culprit.message}"
+    if culprit.without is None:
+        return f"{lead} it would never fire."
+    later = culprit.without - firing.request
+    if not later:
+        return f"{lead} it would fire all the same."
+    return f"{lead} it would fire {later:,} {'request' if later == 1 else 'requests'} later."
+
+
+def summary(result: GateResult) -> str:
+    """What a gate does on the session, in one sentence or two."""
+    label, n = result.gate.label, len(result.firings)
+    if not n:
+        said = f"At its defaults {label} would not have compacted"
+    else:
+        said = f"At its defaults {label} would have compacted {_times(n)}"
+    details = [
+        f"{count} {words}"
+        for count, words in (
+            (result.n_for_media, "for images or documents alone"),
+            (result.count(FALSE) - result.n_for_media, "falsely"),
+            (result.count(LATE), "late"),
+        )
+        if count
+    ]
+    if details:
+        said += f", {', '.join(details)}"
+    if result.stopped is not None:
+        said += f"; it compacts at every request from there on and stops at request {result.stopped}"
+    missed = result.missed
+    if missed is not None:
+        said += f"; it misses request {missed.request}, where the context reached its threshold"
+    return f"{said}."
+
+
+def _times(n: int) -> str:
+    return "once" if n == 1 else f"{n} times"
