@@ -29,6 +29,7 @@ COMMANDS = {
     "replay": "Replay a transcript under a compaction policy.",
     "count": "Tokens of a transcript by the provider's own count.",
     "diff": "The message list before and after one compaction.",
+    "probe": "What the compactions of a replay lose.",
     "export": "A message list as JSONL, an Anthropic request or a chat request.",
     "formats": "Transcript formats that can be read.",
     "policies": "Compaction policies and their parameters.",

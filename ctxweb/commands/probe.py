@@ -1,0 +1,85 @@
+"""``ctxweb probe``: what the compactions of a replay lose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ctxweb.commands._engine import emit, replay_options, run_replay, warn
+from sessions.engine.errors import BadParameter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SHOWN = 8
+
+
+@click.command("probe")
+@replay_options
+@click.option("--event", type=click.IntRange(min=0), help="Only this event, from 0; default: all.")
+@click.option(
+    "--horizon", type=click.IntRange(min=1), help="Requests after an event that count as later; default: all."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+def command(file: Path, event: int | None, horizon: int | None, as_json: bool, **options: Any) -> None:
+    """What compactions of FILE lose: rules, what the agent goes on to use, questions they must still answer."""
+    from sessions.engine.quality.document import probe_document
+    from sessions.engine.quality.index import build_index
+    from sessions.engine.texts import Texts
+
+    result = run_replay(file, **options)
+    transcript = result.weighed.transcript
+    index = build_index(transcript, Texts(lambda: file.open("rb"), transcript.format).of)
+    try:
+        document = probe_document(result, index, horizon=horizon, event=event)
+    except BadParameter as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        emit(document)
+        return
+    console = Console()
+    console.print(f"[bold]{document['policy']}[/bold] on {document['session']}, holding the trajectory constant.")
+    _print_events(console, "event", document["events"])
+    if document["recorded"]:
+        console.print("\n[bold]The recording's own compactions[/bold]")
+        _print_events(console, "compaction", document["recorded"])
+    warn(tuple(document["warnings"]))
+
+
+def _print_events(console: Console, word: str, events: list[dict[str, Any]]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for heading in (word, "request", "rules gone", "needed", "verbatim", "mentioned", "gone", "probes", "read again"):
+        table.add_column(heading, justify="right")
+    for event in events:
+        rules = f"{sum(c['state'] == 'gone' for c in event['constraints'])} of {len(event['constraints'])}"
+        score = event["score"]["score"]
+        table.add_row(
+            str(event["event"]), str(event["request"]), rules, str(event["needed"]), str(event["verbatim"]),
+            str(event["mentioned"]), str(len(event["gone"])), "–" if score is None else f"{score:.0%}",
+            f"{event['refetch']['tokens']:,} tokens",
+        )  # fmt: skip
+    console.print(table)
+    for event in events:
+        _print_gone(console, word, event)
+
+
+def _print_gone(console: Console, word: str, event: dict[str, Any]) -> None:
+    """The first losses of an event, and what was really fetched again."""
+    for gone in event["gone"][:SHOWN]:
+        at = f", needed at message {gone['needed_at']}" if gone["needed_at"] is not None else ""
+        what = f"{gone['kind']} {gone['text'][:100]!r} from message {gone['source_message']}"
+        console.print(escape(f"  {word} {event['event']}: {what}{at}"), highlight=False, soft_wrap=True)
+    more = len(event["gone"]) - SHOWN
+    if more > 0:
+        console.print(f"  … and {more:,} more (--json has them all)", highlight=False)
+    again = event.get("fetched_again")
+    if again and again["rate"] is not None:
+        usual = "no baseline" if again["baseline"] is None else f"{again['baseline']:.0%} without a compaction"
+        console.print(
+            f"  really fetched again within {again['n_calls']} calls: {again['n_again']} of {again['n_dropped']} "
+            f"targets ({again['rate']:.0%}; {usual})", highlight=False,
+        )  # fmt: skip

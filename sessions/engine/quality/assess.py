@@ -1,0 +1,139 @@
+"""Judges the events of a replay, or of the recording itself: rules, needs, probes, files, what to read again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.quality.artifacts import Artifact, trail
+from sessions.engine.quality.constraints import Kept, constraints_at
+from sessions.engine.quality.needs import Need, Timeline, needs_of
+from sessions.engine.quality.probes import Answer, Probe, Score, answers, probes_before, score_of
+from sessions.engine.quality.recorded import recorded_events
+from sessions.engine.quality.refetch import Refetch, Results
+from sessions.engine.quality.standing import GONE, MENTIONED, RE_INJECTED, STATES, VERBATIM, Standing, standing
+from sessions.engine.quality.targets import Target, targets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.events import Event
+    from sessions.engine.quality.index import Index
+    from sessions.engine.replay import Replay
+
+PLAIN_STATE = {VERBATIM: VERBATIM, RE_INJECTED: MENTIONED, MENTIONED: MENTIONED, GONE: GONE}
+"""A rule's four states as three: what was put back is not in a kept message."""
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What one event lost.
+
+    ``number`` is the event's (of the recording: the recorded compaction's).  ``constraints`` are all rules said so far,
+    ``needs`` what the agent used afterwards, ``answers`` the probes; ``telephone`` is the score of the probes that the
+    first event was asked, asked again here.  ``before`` and ``after`` say what stood.
+    """
+
+    number: int
+    event: Event
+    before: Standing
+    after: Standing
+    constraints: tuple[Kept, ...]
+    needs: tuple[Need, ...]
+    answers: tuple[Answer, ...]
+    score: Score
+    telephone: Score
+    artifacts: tuple[Artifact, ...]
+    refetch: Refetch
+    targets: tuple[Target, ...]
+
+    def count(self, state: str) -> int:
+        """Rules and needs in a state: "verbatim", "mentioned" (rules put back included) or "gone"."""
+        return sum(n.state == state for n in self.needs) + sum(PLAIN_STATE[c.state] == state for c in self.constraints)
+
+    @property
+    def needed(self) -> int:
+        """Rules and needs: the three states add up to it."""
+        return len(self.needs) + len(self.constraints)
+
+    def by_kind(self) -> dict[str, dict[str, int]]:
+        """Counts of each state by kind of reference, rules under "constraint"; only kinds that are needed."""
+        found: dict[str, dict[str, int]] = {}
+        pairs = [(n.reference.kind, n.state) for n in self.needs]
+        pairs += [("constraint", PLAIN_STATE[c.state]) for c in self.constraints]
+        for kind, state in pairs:
+            found.setdefault(kind, dict.fromkeys(STATES, 0))[state] += 1
+        return found
+
+
+class Assessor:
+    """Judges events of one session; what does not depend on the event is made once."""
+
+    def __init__(self, weighed: Weighed, index: Index, *, horizon: int | None = None) -> None:
+        """``horizon`` is how many requests after an event count as later, None for all."""
+        self.weighed, self.index, self.horizon = weighed, index, horizon
+        self.timeline = Timeline(weighed)
+        self.results = Results(weighed, index)
+        self.first: tuple[Probe, ...] | None = None
+
+    def assess(self, event: Event, number: int, texts: Mapping[str, str]) -> Assessment:
+        """One event; ``texts`` are those of inserted items by id.  Events must come in order (the telephone score)."""
+        transcript, index = self.weighed.transcript, self.index
+        before = standing(event.before, transcript, index, texts)
+        after = standing(event.after, transcript, index, texts)
+        newest = before.newest
+        stop = self.timeline.end_of(event.request, self.horizon)
+        needs = needs_of(event.request, before, after, index, self.timeline, horizon=self.horizon)
+        asked = probes_before(index, newest)
+        if self.first is None:
+            self.first = asked
+        found = answers(asked, after, index)
+        score = score_of(found)
+        return Assessment(
+            number, event, before, after,
+            constraints_at(before, after, index, stop),
+            needs, found, score, score_of(answers(self.first, after, index)),
+            trail(index, newest, after),
+            self.results.refetch(needs, newest),
+            targets(event, self.weighed.overhead, score),
+        )  # fmt: skip
+
+
+def assess_replay(
+    replay: Replay, index: Index, *, horizon: int | None = None, only: int | None = None
+) -> tuple[Assessment, ...]:
+    """Every event of a replay, or only event ``only``; ``horizon`` in requests after each, None for all."""
+    assessor = Assessor(replay.weighed, index, horizon=horizon)
+    if only and replay.events:
+        first = standing(replay.events[0].before, replay.weighed.transcript, index, replay.written)
+        assessor.first = probes_before(index, first.newest)
+    chosen = [event for event in replay.events if only is None or event.index == only]
+    return tuple(assessor.assess(event, event.index, replay.written) for event in chosen)
+
+
+def assess_recorded(weighed: Weighed, index: Index, *, horizon: int | None = None) -> tuple[Assessment, ...]:
+    """Every recorded compaction whose originals are in the session, numbered as recorded."""
+    assessor = Assessor(weighed, index, horizon=horizon)
+    return tuple(assessor.assess(event, number, {}) for number, event in recorded_events(weighed))
+
+
+def warnings_of(assessments: Iterable[Assessment], index: Index, summarizer: str) -> tuple[str, ...]:
+    """What a reader must know before believing the counts."""
+    found: list[str] = []
+    several = tuple(assessments)
+    silent = [a.number for a in several if a.after.n_silent]
+    if silent:
+        which = f"{len(silent)} of {len(several)} events"
+        found.append(
+            f"summaries without text at {which} (summarizer {summarizer}): a stub mentions nothing, so what only a "
+            "real summary would keep counts as gone; `--summarizer extractive` has text"
+        )
+    n_edited = sum(len(a.after.parts) for a in several)
+    if n_edited:
+        found.append(f"{n_edited:,} edited messages: what an edit left of a cut block counts as not there")
+    if index.n_unread:
+        found.append(f"{index.n_unread:,} messages have no text to read (encrypted, media)")
+    if several and not index.constraints:
+        found.append("no rules were found in what user, memory files, skills and system messages say")
+    return tuple(found)

@@ -1,0 +1,129 @@
+"""Tool calls as quality sees them: what was read, written or run, on what, which lines, and where the result stands."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sessions.engine.jsonio import JsonProblem, loads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sessions.engine.types import Content
+
+READ, WRITE, RUN, SEARCH, FETCH, ASK, OTHER = "read", "write", "run", "search", "fetch", "ask", "other"
+VERBS = {
+    ASK: {"ask", "question", "input", "followup"},
+    WRITE: {"write", "edit", "multiedit", "create", "replace", "patch", "insert", "update", "append", "delete"},
+    FETCH: {"fetch", "browse", "navigate", "url", "webfetch"},
+    SEARCH: {"grep", "glob", "search", "find", "ls", "list", "rg", "websearch"},
+    RUN: {"bash", "shell", "exec", "run", "execute", "terminal", "command", "python", "ipython"},
+    READ: {"read", "view", "cat", "open", "show"},
+}
+"""Words in a tool's name that say what it does; the first verb that fits, in this order."""
+COMMAND_KEYS = ("command", "cmd", "script", "code", "input")
+PATH_KEYS = ("file_path", "path", "filename", "notebook_path", "target_file", "file", "filePath", "absolute_path")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_NOT_FOUND_CODE = re.compile(r"\"?cmd\"?\s*:\s*\"((?:[^\"\\]|\\.){1,400})\"")
+TARGET_CHARS = 200
+
+
+class Call(NamedTuple):
+    """One tool call.
+
+    ``message`` and ``block`` say where it stands, ``result`` where its answer does, None where there is none; ``key``
+    is the path, command, pattern or address it names; ``start`` and ``stop`` are the lines read, from 1, ``stop``
+    included and None for "to the end"; ``n_tokens`` is tiktoken's count of the result.
+    """
+
+    message: int
+    block: int
+    call_id: str
+    name: str
+    verb: str
+    key: str
+    start: int
+    stop: int | None
+    result: tuple[int, int] | None = None
+    n_tokens: int = 0
+
+
+def verb_of(name: str) -> str:
+    """What a tool does by its name: "read", "write", "run", "search", "fetch", "ask" or "other"."""
+    words = {word.lower() for word in _WORD.findall(name.rsplit("__", 1)[-1])}
+    return next((verb for verb, marks in VERBS.items() if words & marks), OTHER)
+
+
+def arguments_of(content: Content) -> Any:
+    """The arguments of a tool_use as JSON, or its text where they are none."""
+    try:
+        return loads(content.text.encode("utf-8", "replace"))
+    except JsonProblem:
+        return content.text
+
+
+def strings_of(value: Any) -> Iterator[str]:
+    """Every string inside a JSON value; keys are the tool's own words and are left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from strings_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from strings_of(inner)
+
+
+def command_of(arguments: Any, verb: str) -> str:
+    """The shell line that a call runs, "" where it runs none."""
+    if verb != RUN:
+        return ""
+    if isinstance(arguments, str):
+        inner = _NOT_FOUND_CODE.search(arguments)
+        return inner.group(1).replace("\\n", "\n").replace('\\"', '"') if inner else arguments[:400]
+    if isinstance(arguments, dict):
+        for key in COMMAND_KEYS:
+            value = arguments.get(key)
+            if isinstance(value, str):
+                return value
+            if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
+                return str(value[-1]) if len(value) == 3 and value[1] in {"-c", "-lc"} else " ".join(value)
+    return ""
+
+
+def make_call(message: int, block: int, content: Content, arguments: Any) -> Call:
+    """The call that a tool_use makes, without its result yet."""
+    verb = verb_of(content.name)
+    command = command_of(arguments, verb)
+    key = " ".join(command.split()) if command else _path(arguments) or content.target
+    start, stop = _lines(arguments)
+    return Call(message, block, content.call_id, content.name, verb, key[:TARGET_CHARS], start, stop)
+
+
+def _path(arguments: Any) -> str:
+    if not isinstance(arguments, dict):
+        return ""
+    return next((arguments[key] for key in PATH_KEYS if isinstance(arguments.get(key), str)), "")
+
+
+def _lines(arguments: Any) -> tuple[int, int | None]:
+    """The lines that a read asks for, as different tools name them; (1, None) for the whole file."""
+    if not isinstance(arguments, dict):
+        return 1, None
+    span = arguments.get("view_range")
+    if isinstance(span, list) and len(span) == 2 and all(isinstance(n, int) for n in span):
+        return span[0], span[1] if span[1] >= span[0] else None
+    start, stop = _number(arguments, "start_line", "offset"), _number(arguments, "end_line")
+    limit = _number(arguments, "limit")
+    first = max(1, start or 1)
+    return first, stop if stop is not None else first + limit - 1 if limit else None
+
+
+def _number(arguments: dict[str, Any], *keys: str) -> int | None:
+    return next((v for k in keys if isinstance(v := arguments.get(k), int) and not isinstance(v, bool)), None)
+
+
+def overlap(one: Call, other: Call) -> bool:
+    """Whether two calls ask for some of the same lines."""
+    return (one.stop is None or other.start <= one.stop) and (other.stop is None or one.start <= other.stop)

@@ -1,0 +1,121 @@
+"""What became of each rule at an event, and whether a later tool call did what a lost rule forbade."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.quality.calls import RUN, WRITE
+from sessions.engine.quality.rules import content_words, says_no
+from sessions.engine.quality.standing import GONE, MENTIONED, RE_INJECTED, VERBATIM
+
+if TYPE_CHECKING:
+    from sessions.engine.quality.calls import Call
+    from sessions.engine.quality.index import Constraint, Index
+    from sessions.engine.quality.rules import Rule
+    from sessions.engine.quality.standing import Standing
+
+MENTION_SHARE = 0.6
+"""A line mentions a rule when it has this share of its content words (and, for a prohibition, a word of negation)."""
+_WRITES = re.compile(r"^(?:sudo )?(?:sed -i|rm|mv|cp|tee|truncate|touch|git (?:checkout|restore|rm|mv))\b")
+_INTO = re.compile(r">{1,2} ?([^ &]+)")
+_SEGMENTS = re.compile(r"&&|\|\||[;|\n]|\$\(")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One rule at one event.
+
+    ``state`` is "verbatim", "re-injected" (word for word in something the harness put back), "mentioned" (in the
+    summary) or "gone"; ``source_message`` is where it was said first; ``lost_before`` that it was already gone from the
+    list before the event.  ``restated_at`` is the first later message that says it again, ``broken_at`` the first later
+    tool call that does what it forbids while it is gone, ``broken_by`` what that call names; ``broken_before`` that
+    such a call stands before the event too, so that its loss explains nothing.  All message indices, None for never.
+    """
+
+    text: str
+    state: str
+    source: str
+    source_message: int
+    lost_before: bool
+    restated_at: int | None
+    broken_at: int | None
+    broken_by: str
+    broken_before: bool
+
+
+def constraints_at(before: Standing, after: Standing, index: Index, stop: int) -> tuple[Kept, ...]:
+    """Every rule said up to the event, in the order said; calls are looked at up to message ``stop`` (exclusive)."""
+    return tuple(_kept(c, stop, before, after, index) for c in index.constraints if c.message <= before.newest)
+
+
+def _kept(c: Constraint, stop: int, before: Standing, after: Standing, index: Index) -> Kept:
+    newest = before.newest
+    state = state_of(c, after)
+    restated = next((m for m, _ in c.places if m > newest), None)
+    lost = state == GONE
+    broken = None
+    if lost:
+        end = stop if restated is None else min(stop, restated)
+        broken = next((call for call in index.calls if newest < call.message < end and breaks(call, c.rule)), None)
+    already = (
+        any(c.message < call.message <= newest and breaks(call, c.rule) for call in index.calls) if broken else False
+    )
+    return Kept(
+        c.rule.text, state, c.rule.source, c.message, lost and state_of(c, before) == GONE, restated,
+        broken.message if broken else None, broken.key if broken else "", already,
+    )  # fmt: skip
+
+
+def state_of(constraint: Constraint, list_: Standing) -> str:
+    """A rule's state in a list: its sentence in a kept message, put back, meant by the summary, or gone."""
+    if any(list_.has_block(m, b) for m, b in constraint.places):
+        return VERBATIM
+    wanted = " ".join(constraint.rule.text.lower().split())
+    for inserted in list_.inserted:
+        if not inserted.is_summary and wanted in " ".join(inserted.text.lower().split()):
+            return RE_INJECTED
+    if any(mentions(inserted.text, constraint.rule) for inserted in list_.inserted):
+        return MENTIONED
+    return GONE
+
+
+def mentions(text: str, rule: Rule) -> bool:
+    """Whether one line of a text says a rule again in other words."""
+    if not rule.words:
+        return False
+    for line in text.splitlines():
+        if len(line) < 8 or (rule.prohibits and not says_no(line)):
+            continue
+        if len(rule.words & content_words(line)) >= MENTION_SHARE * len(rule.words):
+            return True
+    return False
+
+
+def breaks(call: Call, rule: Rule) -> bool:
+    """Whether a tool call names what the rule forbids: writes a forbidden path, or runs a forbidden command."""
+    if call.verb == WRITE:
+        return any(_same_path(call.key, path) for path in rule.forbidden_paths)
+    if call.verb != RUN:
+        return False
+    segments = [" ".join(segment.split()) for segment in _SEGMENTS.split(call.key)]
+    if any(_runs(segment, command) for segment in segments for command in rule.forbidden_commands):
+        return True
+    return any(_writes(segment, path) for segment in segments for path in rule.forbidden_paths)
+
+
+def _writes(segment: str, path: str) -> bool:
+    """Whether a shell command changes a file: names it after a changing command, or sends its output there."""
+    named = segment.split() if _WRITES.match(segment) else _INTO.findall(segment)
+    return any(_same_path(word.strip("'\""), path) for word in named)
+
+
+def _runs(segment: str, command: str) -> bool:
+    words = segment.removeprefix("sudo ").split()
+    wanted = command.split()
+    return words[: len(wanted)] == wanted
+
+
+def _same_path(path: str, forbidden: str) -> bool:
+    return path == forbidden or path.endswith("/" + forbidden.removeprefix("./").lstrip("/"))

@@ -1,0 +1,234 @@
+"""Everything quality needs to know of a session's text, read once: an index of plain values that can be cached.
+
+It holds which references stand in which block, who used them, the rules, the facts, the tool calls, and the text of
+what recorded compactions wrote; no other text.  After it is built, judging an event reads nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sessions.engine.quality import facts as fact_kinds
+from sessions.engine.quality.calls import RUN, Call, arguments_of, command_of, make_call, strings_of
+from sessions.engine.quality.facts import Fact, facts_in, make_fact
+from sessions.engine.quality.names import merge_paths
+from sessions.engine.quality.references import (
+    Reference,
+    command_references,
+    is_common,
+    phrase_references,
+    token_references,
+    tokens_of,
+)
+from sessions.engine.quality.rules import Rule, rules_in, source_of
+from sessions.engine.types import Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from sessions.engine.types import Block, Content, Message, Transcript
+
+    Read = Callable[[Message], tuple[Content, ...]]
+
+TEXT_KINDS = frozenset({Kind.TEXT, Kind.TOOL_USE, Kind.TOOL_RESULT, Kind.DOCUMENT})
+"""Thinking is left out: providers drop it from the context by rules of their own, and it is no act of the agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A rule and every place where a user, memory file, skill or system message says it, as (message, block)."""
+
+    rule: Rule
+    places: tuple[tuple[int, int], ...]
+
+    @property
+    def message(self) -> int:
+        """Index of the message that said it first."""
+        return self.places[0][0]
+
+
+@dataclass(frozen=True)
+class Index:
+    """References, rules, facts and calls of one session.
+
+    ``references[i]`` has id i.  ``blocks[m]`` holds, for each block of message m, the sorted ids in it; ``places[i]``
+    the messages in which reference i stands, ``uses[i]`` those in which the agent says or calls it, ``given[i]`` those
+    in which the user, a tool or the harness does (without what compactions made): message indices, ascending.
+    ``products`` is the text of what recorded compactions wrote, by message; ``aliases`` finds a reference's id under
+    every name it has.  ``n_unread`` messages had no text to read.
+    """
+
+    n_messages: int
+    references: tuple[Reference, ...]
+    blocks: tuple[tuple[tuple[int, ...], ...], ...]
+    places: tuple[tuple[int, ...], ...]
+    uses: tuple[tuple[int, ...], ...]
+    given: tuple[tuple[int, ...], ...]
+    constraints: tuple[Constraint, ...]
+    facts: tuple[Fact, ...]
+    calls: tuple[Call, ...]
+    products: Mapping[int, str]
+    aliases: Mapping[Reference, int]
+    n_unread: int = 0
+    _words: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
+
+    def found_in(self, text: str) -> frozenset[int]:
+        """Ids of the references of this session that a text names (relative paths by their full name)."""
+        return frozenset(i for r in _all_references(text) if (i := self.aliases.get(r)) is not None)
+
+    def id_of(self, text: str) -> int | None:
+        """The id of a reference by its text, of any kind; None where the session has none such."""
+        if not self._words:
+            self._words.update({r.text: i for r, i in self.aliases.items()})
+        return self._words.get(text)
+
+
+def build_index(transcript: Transcript, read: Read) -> Index:
+    """Read every message of the session once through ``read`` (its blocks with their text) and index it."""
+    builder = _Builder(transcript)
+    for message in transcript.messages:
+        builder.add(message, read(message))
+    return builder.done()
+
+
+def _all_references(text: str) -> Iterator[Reference]:
+    for token in tokens_of(text):
+        yield from token_references(token)
+    yield from phrase_references(text)
+
+
+def flat_text(content: Content) -> str:
+    """The text of a block, that of its parts included."""
+    if not content.parts:
+        return content.text
+    return "\n".join([content.text, *(flat_text(part) for part in content.parts if part.kind in TEXT_KINDS)])
+
+
+class _Builder:
+    """Collects; used once."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self.transcript = transcript
+        self.ids: dict[Reference, int] = {}
+        self.tokens: dict[str, tuple[int, ...]] = {}
+        self.blocks: list[tuple[tuple[int, ...], ...]] = []
+        self.constraints: dict[str, tuple[Rule, list[tuple[int, int]]]] = {}
+        self.facts: list[Fact] = []
+        self.calls: list[Call] = []
+        self.call_at: dict[str, int] = {}
+        self.products: dict[int, str] = {}
+        self.n_unread = 0
+        self.has_intent = False
+
+    def add(self, message: Message, contents: tuple[Content, ...]) -> None:
+        """One message: references per block, then what its role adds."""
+        found: list[tuple[int, ...]] = []
+        product: list[str] = []
+        for number, content in enumerate(contents):
+            if content.kind not in TEXT_KINDS:
+                found.append(())
+                continue
+            if content.kind is Kind.TOOL_USE:
+                found.append(self._call(message, number, content))
+                continue
+            text = flat_text(content)
+            found.append(self._references(text))
+            if message.compaction is not None:
+                product.append(text)
+            elif message.role is Role.ASSISTANT:
+                self.facts += facts_in(text, message.index, number)
+            else:
+                self._given(message, number, content, text)
+        if product:
+            self.products[message.index] = "\n".join(product)
+        self.n_unread += bool(message.blocks) and not any(flat_text(c) for c in contents)
+        self.blocks.append(tuple(found))
+
+    def _references(self, text: str) -> tuple[int, ...]:
+        if not text:
+            return ()
+        found: set[int] = set()
+        for token in tokens_of(text):
+            known = self.tokens.get(token)
+            if known is None:
+                known = self.tokens[token] = tuple(self._id(r) for r in token_references(token))
+            if known:
+                found.update(known)
+        found.update(self._id(r) for r in phrase_references(text))
+        return tuple(found)
+
+    def _id(self, reference: Reference) -> int:
+        return self.ids.setdefault(reference, len(self.ids))
+
+    def _call(self, message: Message, number: int, content: Content) -> tuple[int, ...]:
+        arguments = arguments_of(content)
+        call = make_call(message.index, number, content, arguments)
+        self.call_at[call.call_id] = len(self.calls)
+        self.calls.append(call)
+        found = set(self._references("\n".join(strings_of(arguments))))
+        if call.verb == RUN:
+            found.update(self._id(r) for r in command_references(command_of(arguments, call.verb)))
+        return tuple(found)
+
+    def _given(self, message: Message, number: int, content: Content, text: str) -> None:
+        """What the user, a tool or the harness says: the result of a call, rules, the first prompt's intent."""
+        path = content.target if message.attachment else ""
+        at = self.call_at.get(content.call_id) if content.kind is Kind.TOOL_RESULT else None
+        if at is not None:
+            n_tokens = _tokens(message.blocks[number])
+            self.calls[at] = self.calls[at]._replace(result=(message.index, number), n_tokens=n_tokens)
+            path = self.calls[at].key
+        if message.typed and not self.has_intent and text.strip():
+            self.has_intent = True
+            self.facts.append(make_fact(fact_kinds.INTENT, " ".join(text.split()), message.index, number))
+        source = source_of(message, path if content.kind is Kind.TOOL_RESULT or message.attachment else "")
+        source = source or (source_of(message) if content.kind is not Kind.TOOL_RESULT else "")
+        if source:
+            for rule in rules_in(text, source):
+                self.constraints.setdefault(rule.text.lower(), (rule, []))[1].append((message.index, number))
+
+    def done(self) -> Index:
+        """The index: paths merged, common references taken out."""
+        renamed = merge_paths(list(self.ids))
+        n = len(self.transcript.messages)
+        per_message = [{renamed[i] for block in blocks for i in block} for blocks in self.blocks]
+        counts = [0] * len(renamed)
+        for found in per_message:
+            for i in found:
+                counts[i] += 1
+        references = list(self.ids)
+        named = (i for i, at in enumerate(renamed) if at == i and not is_common(references[i].kind, counts[i], n))
+        kept = {i: k for k, i in enumerate(named)}
+        blocks = tuple(
+            tuple(tuple(sorted({kept[renamed[i]] for i in block if renamed[i] in kept})) for block in message)
+            for message in self.blocks
+        )
+        places, uses, given = _occurrences(self.transcript.messages, blocks, len(kept))
+        return Index(
+            n, tuple(references[i] for i in kept), blocks, places, uses, given,
+            tuple(Constraint(rule, tuple(found)) for rule, found in self.constraints.values()),
+            tuple(self.facts), tuple(self.calls), self.products,
+            {references[i]: kept[renamed[i]] for i in range(len(references)) if renamed[i] in kept}, self.n_unread,
+        )  # fmt: skip
+
+
+def _occurrences(
+    messages: tuple[Message, ...], blocks: tuple[tuple[tuple[int, ...], ...], ...], n: int
+) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
+    """For every reference: where it stands, where the agent used it, where it was given to the agent."""
+    places: list[list[int]] = [[] for _ in range(n)]
+    uses: list[list[int]] = [[] for _ in range(n)]
+    given: list[list[int]] = [[] for _ in range(n)]
+    for message in messages:
+        found = {i for block in blocks[message.index] for i in block}
+        side = uses if message.role is Role.ASSISTANT else given
+        for i in found:
+            places[i].append(message.index)
+            if message.compaction is None:
+                side[i].append(message.index)
+    return tuple(map(tuple, places)), tuple(map(tuple, uses)), tuple(map(tuple, given))
+
+
+def _tokens(block: Block) -> int:
+    return sum(leaf.n_tokens for leaf in block.leaves())

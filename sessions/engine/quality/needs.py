@@ -1,0 +1,119 @@
+"""Needed and lost: what the agent goes on to use after an event, and what became of it (product words).
+
+A reference is needed at an event when it stood in the context before it and the agent names it afterwards, in what it
+says or in what it asks of a tool, within the horizon.  Its state is one of three: *verbatim* in a message that was
+kept; *mentioned* in what the compaction wrote, or given by the user or a tool again before its first use; *gone*.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.quality.standing import GONE, MENTIONED, RETURNED, SUMMARY, VERBATIM
+
+if TYPE_CHECKING:
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.quality.index import Index
+    from sessions.engine.quality.references import Reference
+    from sessions.engine.quality.standing import Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A reference that is used again after an event.
+
+    ``source_message`` is the newest message before the event in which it stood, ``needed_at`` the reply that names it
+    first afterwards, both message indices; ``needed_request`` is that reply's request, ``distance`` how many requests
+    after the event that is (0: the first one).  ``how`` says where a mentioned one is: "summary", "re-attached" or
+    "returned" by the user or a tool; "" otherwise.
+    """
+
+    id: int
+    reference: Reference
+    state: str
+    how: str
+    source_message: int
+    needed_at: int
+    needed_request: int
+    distance: int
+
+
+class Timeline:
+    """When messages were sent: which request a message answers, and where a horizon ends.  Made once per session."""
+
+    def __init__(self, weighed: Weighed) -> None:
+        """``weighed`` is the session; only requests of its branch count."""
+        transcript = weighed.transcript
+        self.requests = [step.request for step in weighed.steps]
+        self.order = {request: k for k, request in enumerate(self.requests)}
+        self.replies = [transcript.requests[r].message for r in self.requests]
+        self.n_messages = len(transcript.messages)
+        self._starts = [(m, k) for k, m in enumerate(self.replies) if m is not None]
+        self._messages = [m for m, _ in self._starts]
+
+    def step_of(self, message: int) -> int:
+        """Position, among the branch's requests, of the one whose reply ``message`` is part of."""
+        at = bisect_right(self._messages, message) - 1
+        return self._starts[at][1] if at >= 0 else 0
+
+    def end_of(self, request: int, horizon: int | None) -> int:
+        """The message before which the ``horizon`` requests from ``request`` on end; None: the session's end."""
+        if horizon is None or request not in self.order:
+            return self.n_messages
+        last = self.order[request] + horizon
+        return next((m for m in self.replies[last:] if m is not None), self.n_messages)
+
+
+def needs_of(
+    request: int, before: Standing, after: Standing, index: Index, timeline: Timeline, *, horizon: int | None = None
+) -> tuple[Need, ...]:
+    """Everything needed after the event at ``request`` within ``horizon`` requests (None: all), by first use."""
+    start = before.newest
+    stop = timeline.end_of(request, horizon)
+    found: list[Need] = []
+    for reference, first in _used(index, start, stop):
+        source = _source(index, before, reference, start)
+        if source is None:
+            continue
+        state, how = _state(index, after, reference, start, first)
+        step = timeline.step_of(first)
+        distance = step - timeline.order.get(request, step)
+        found.append(
+            Need(reference, index.references[reference], state, how, source, first, timeline.requests[step], distance)
+        )
+    return tuple(sorted(found, key=lambda need: (need.needed_at, need.id)))
+
+
+def _used(index: Index, start: int, stop: int) -> list[tuple[int, int]]:
+    """References that the agent names between messages ``start`` and ``stop``, with the message of the first use."""
+    found: list[tuple[int, int]] = []
+    for reference, uses in enumerate(index.uses):
+        if uses and uses[-1] > start:
+            first = uses[bisect_right(uses, start)]
+            if first < stop:
+                found.append((reference, first))
+    return found
+
+
+def _source(index: Index, before: Standing, reference: int, newest: int) -> int | None:
+    """The newest message up to ``newest`` that held the reference, if it was in the context before the event."""
+    if before.has(index, reference) or before.mentions(reference):
+        places = index.places[reference]
+        at = bisect_right(places, newest) - 1
+        return places[at] if at >= 0 else None
+    return None
+
+
+def _state(index: Index, after: Standing, reference: int, start: int, first: int) -> tuple[str, str]:
+    if after.has(index, reference):
+        return VERBATIM, ""
+    mention = after.mentions(reference)
+    if mention:
+        return MENTIONED, SUMMARY if mention.is_summary else "re-attached"
+    given = index.given[reference]
+    at = bisect_right(given, start)
+    if at < len(given) and given[at] < first:
+        return MENTIONED, RETURNED
+    return GONE, ""

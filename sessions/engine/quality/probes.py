@@ -1,0 +1,181 @@
+"""Questions that a compacted context must still answer, asked without a model (seeds 3.4).
+
+They are made from the original messages; each names the words its answer must have and the message they stood in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.quality import facts as fact_kinds
+from sessions.engine.quality.calls import READ, WRITE
+from sessions.engine.quality.constraints import state_of
+from sessions.engine.quality.standing import GONE, MENTIONED, RE_INJECTED, VERBATIM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sessions.engine.quality.index import Constraint, Index
+    from sessions.engine.quality.standing import Standing
+
+PER_KIND = 10
+"""The newest of a kind that are asked."""
+ACCEPT_SCORE = 0.9
+QUESTIONS = {
+    "intent": "What did the user ask for?",
+    "file_path": "Which file was {verb}: {what}?",
+    "file_changes": "What was changed in {what}?",
+    "decision": "What was decided? ({what})",
+    "rationale": "Why was it decided? ({what})",
+    "error": "What went wrong? ({what})",
+    "resolution": "How was it resolved? ({what})",
+    "blocker": "What blocks the work? ({what})",
+    "progress": "What is done? ({what})",
+    "next_steps": "What comes next? ({what})",
+    "constraint": "Which rule holds? ({what})",
+}
+CRITICAL = frozenset({"intent", "file_changes", "next_steps", "constraint"})
+WHAT_CHARS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A question.
+
+    ``kind`` is a key of ``QUESTIONS``; ``keywords`` are expected in the answer: any one of them where they are
+    references, half of them where they are ``plain`` words.  ``source_message`` and ``source_block`` say where the
+    answer stood.
+    """
+
+    kind: str
+    question: str
+    keywords: tuple[str, ...]
+    source_message: int
+    source_block: int
+    critical: bool
+    plain: bool = False
+    constraint: Constraint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A probe's state in a context: "verbatim", "mentioned" or "gone"; passed unless gone (the skill's rule)."""
+
+    probe: Probe
+    state: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether an expected keyword is there at all."""
+        return self.state != GONE
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How many probes were asked, how many are in each state, and how many critical ones are gone."""
+
+    n: int
+    verbatim: int
+    mentioned: int
+    gone: int
+    critical_failed: int
+
+    @property
+    def score(self) -> float | None:
+        """The skill's pass rate, 0 to 1: it counts a mention as an answer, which published tests do not bear out."""
+        return (self.n - self.gone) / self.n if self.n else None
+
+    @property
+    def accepted(self) -> bool | None:
+        """Score at least 90 % and no critical probe failed; None without probes."""
+        return None if self.score is None else self.score >= ACCEPT_SCORE and not self.critical_failed
+
+
+def probes_before(index: Index, newest: int, per_kind: int = PER_KIND) -> tuple[Probe, ...]:
+    """The probes of everything up to message ``newest``, at most ``per_kind`` of a kind, oldest first within a kind."""
+    by_kind: dict[str, list[Probe]] = {kind: [] for kind in QUESTIONS}
+    for probe in (*_of_facts(index, newest), *_of_files(index, newest), *_of_rules(index, newest)):
+        by_kind[probe.kind].append(probe)
+    return tuple(probe for group in by_kind.values() for probe in group[-per_kind:])
+
+
+def _of_facts(index: Index, newest: int) -> Iterator[Probe]:
+    seen: set[tuple[str, tuple[str, ...]]] = set()
+    for fact in index.facts:
+        if fact.message <= newest and (fact.kind, fact.keywords) not in seen:
+            seen.add((fact.kind, fact.keywords))
+            question = QUESTIONS[fact.kind].format(what=fact.text[:WHAT_CHARS])
+            yield Probe(fact.kind, question, fact.keywords, fact.message, fact.block, fact.kind in CRITICAL, fact.plain)
+
+
+def _of_files(index: Index, newest: int) -> Iterator[Probe]:
+    """Paths read or written, and for each file written what its newest change names."""
+    last: dict[str, tuple[str, int, int]] = {}
+    for call in index.calls:
+        if call.verb in {READ, WRITE} and "/" in call.key + "/" and call.message <= newest and " " not in call.key:
+            verb = "written" if call.verb == WRITE or last.get(call.key, ("",))[0] == "written" else "read"
+            last[call.key] = (verb, call.message, call.block)
+    for path, (verb, message, block) in sorted(last.items(), key=lambda entry: entry[1][1:]):
+        question = QUESTIONS["file_path"].format(verb=verb, what=path)
+        yield Probe("file_path", question, (path,), message, block, critical=False)
+    for call in index.calls:
+        if call.verb == WRITE and call.message <= newest and last.get(call.key, ("", 0, 0))[1:] == call[:2]:
+            inside = [index.references[i] for i in index.blocks[call.message][call.block]]
+            names = sorted(r.text for r in inside if r.kind == "identifier")[: fact_kinds.N_KEYWORDS]
+            if names:
+                question = QUESTIONS["file_changes"].format(what=call.key)
+                yield Probe("file_changes", question, tuple(names), call.message, call.block, critical=True)
+
+
+def _of_rules(index: Index, newest: int) -> Iterator[Probe]:
+    for constraint in index.constraints:
+        if constraint.message <= newest:
+            question = QUESTIONS["constraint"].format(what=constraint.rule.text[:WHAT_CHARS])
+            words = tuple(sorted(constraint.rule.words))
+            m, b = constraint.places[0]
+            yield Probe("constraint", question, words, m, b, critical=True, plain=True, constraint=constraint)
+
+
+def answers(probes: Iterable[Probe], context: Standing, index: Index) -> tuple[Answer, ...]:
+    """Each probe's state in a context."""
+    return tuple(Answer(probe, _state(probe, context, index)) for probe in probes)
+
+
+def _state(probe: Probe, context: Standing, index: Index) -> str:
+    if probe.constraint:
+        state = state_of(probe.constraint, context)
+        return MENTIONED if state == RE_INJECTED else state
+    if context.has_block(probe.source_message, probe.source_block):
+        return VERBATIM
+    if not probe.plain:
+        ids = [i for word in probe.keywords if (i := index.id_of(word)) is not None]
+        if any(context.has(index, i) for i in ids):
+            return VERBATIM
+        if any(context.mentions(i) for i in ids):
+            return MENTIONED
+    wanted = len(probe.keywords) / 2 if probe.plain else 1
+    for inserted in context.inserted:
+        text = inserted.text.lower()
+        if text and sum(word.lower() in text for word in probe.keywords) >= wanted:
+            return MENTIONED
+    return GONE
+
+
+def score_of(found: Iterable[Answer]) -> Score:
+    """Counts by state."""
+    states = [(answer.state, answer.probe.critical) for answer in found]
+    count = [state for state, _ in states].count
+    failed = sum(critical and state == GONE for state, critical in states)
+    return Score(len(states), count(VERBATIM), count(MENTIONED), count(GONE), failed)
+
+
+def advice(score: Score) -> str:
+    """What the skill says to do with a result: accept it, or what to try instead; it is never accepted in silence."""
+    if score.accepted is None:
+        return "no probes: nothing can be said"
+    if score.accepted:
+        return "accept"
+    if score.critical_failed:
+        return "retry with more detail, or keep 10 recent messages instead of 5; then fall back to the sliding window"
+    return "retry with more detail; fall back to the sliding window"

@@ -1,0 +1,171 @@
+"""What later work can depend on, found in text: paths, addresses, identifiers, commands, errors, figures, quotes, ids.
+
+A text is cut into tokens once; every distinct token is judged once per session.  Left out as common (decisions 0008):
+words without a marker of their own (plain prose), names that any session has, and whatever stands in so many messages
+that naming it again says nothing (``COMMON_SHARE``).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PATH, LOCATION, URL, IDENTIFIER = "path", "location", "url", "identifier"
+COMMAND, ERROR, NUMBER, QUOTED, ID = "command", "error", "number", "quoted", "id"
+KINDS = (PATH, LOCATION, URL, IDENTIFIER, COMMAND, ERROR, NUMBER, QUOTED, ID)
+
+COMMON_SHARE = {PATH: 0.25, URL: 0.25, COMMAND: 0.25, ERROR: 0.25}
+"""A reference in more than this share of a session's messages is boilerplate (the working directory, a banner)."""
+COMMON_SHARE_ELSE, COMMON_AT_LEAST = 0.05, 10
+"""The share for the other kinds; nothing is common that stands in 10 messages or fewer."""
+
+MAX_CHARS = 200
+COMMAND_CHARS = 160
+
+
+class Reference(NamedTuple):
+    """One thing that can be referred to again: its kind (one of ``KINDS``) and its text, at most 200 characters."""
+
+    kind: str
+    text: str
+
+
+_TOKEN = re.compile(r"[\w./~@:#$+-]{4,200}")
+_URL = re.compile(r"https?://[^\s\"'<>`)\]}\\|]{4,200}")
+_NUMBER = re.compile(
+    r"(?<![\w.,])(\d[\d,]{0,15}(?:\.\d{1,6})?)[ \u00a0]?"
+    r"(%|px|rem|em|ms|µs|us|ns|s|min|h|KB|MB|GB|TB|KiB|MiB|GiB|kB|bytes|tokens|lines|rows|Hz|kHz|MHz|GHz|fps|USD|EUR)(?!\w)"
+)
+_ERROR = re.compile(r"(?:Error|Exception|error|FAILED|fatal|panic)(?:\[\w{1,12}\])?: [^\n]{4,160}")
+_CODE = re.compile(r"[{}`;]|=>|[,(]$|\$\{")
+"""Signs of source code: a line that has one is no error message."""
+_QUOTED = re.compile(r"\"([^\"\n\\]{6,80})\"|`([^`\n]{4,120})`|(?<!\w)'([^'\n\\]{6,80})'(?!\w)")
+_LINES = re.compile(r"(?::(\d{1,6})(?:[-:](\d{1,6}))?|#L(\d{1,6})(?:-L?(\d{1,6}))?)$")
+_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
+_FILE_NAME = re.compile(
+    r"^\.?[\w-][\w.-]*\.(?:py|pyi|ipynb|js|jsx|mjs|cjs|ts|tsx|css|scss|html|htm|vue|svelte|go|rs|c|h|cc|cpp|hpp|cs|java|kt|"
+    r"swift|rb|php|pl|lua|sh|bash|zsh|ps1|sql|json|jsonl|yaml|yml|toml|ini|cfg|conf|env|lock|xml|svg|png|jpg|jpeg|gif|"
+    r"pdf|csv|tsv|txt|md|rst|log|proto|graphql|tf|gradle|mk|patch|diff)$"
+)
+_UUID = re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", re.IGNORECASE)
+_HEX = re.compile(r"^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}$")
+_TICKET = re.compile(r"^[A-Z][A-Z0-9]{1,9}-\d{1,7}$")
+_ISSUE = re.compile(r"^#\d{2,7}$")
+_VERSION = re.compile(r"^v?\d+\.\d+\.\d+[\w.+-]*$")
+_DOTTED = re.compile(r"^[A-Za-z_$]\w+(?:\.[A-Za-z_$]\w+)+$")
+_SNAKE = re.compile(r"^[A-Za-z_$][A-Za-z0-9$]*_\w+$")
+_CAMEL = re.compile(r"^(?:[a-z$_][a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z]{2,}[a-z]\w*)$")
+_SEGMENT = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
+_SKIP_SEGMENT = re.compile(r"^(?:cd|echo|sleep|true|set|export|ls|pwd)\b")
+HEADS = frozenset(
+    """
+    apt apt-get ansible bash brew bun bundle cargo cmake composer conda curl docker dotnet gh git go gradle gradlew
+    helm java jest kubectl make mvn mypy node npm npx perl php pip pip3 pnpm poetry pre-commit psql pytest python
+    python3 rg ruff ruby rustc sed sh ssh systemctl terraform tox tsc uv uvx vite vitest wget yarn
+    """.split()  # noqa: SIM905  readable as a list of words
+)
+"""First words that make a quoted string a command."""
+COMMON = frozenset(
+    """
+    console.log JavaScript TypeScript GitHub GitLab MacOS macOS iOS iPhone iPad YouTube LinkedIn OpenAI ChatGPT
+    PostgreSQL MySQL NodeJS JetBrains PowerShell WebSocket DevOps LaTeX PyTorch stdout_lines tool_use tool_result file_path
+    old_string new_string node_modules is_error toolUseResult IDs URLs APIs PRs LLMs
+    """.split()  # noqa: SIM905  readable as a list of words
+)
+"""Names that any session has: no sign that this one depends on them."""
+
+
+def token_references(token: str) -> tuple[Reference, ...]:
+    """What one token refers to: a path (with its line, a location too), an identifier, an id; mostly nothing."""
+    word = token.strip(".:+-@")
+    if token.startswith(("./", "../", ".")) and not word.startswith("."):
+        word = (
+            "." * (len(token) - len(token.lstrip("."))) + word if "/" in word or _FILE_NAME.match("." + word) else word
+        )
+    if len(word) < 4 or word in COMMON:
+        return ()
+    lines = _LINES.search(word)
+    bare = word[: lines.start()] if lines else word
+    if _is_path(bare):
+        path = Reference(PATH, bare.removeprefix("./").rstrip("/"))
+        return (path, Reference(LOCATION, f"{path.text}:{lines.group(1) or lines.group(3)}")) if lines else (path,)
+    if _is_id(word):
+        return (Reference(ID, word),)
+    if len(bare) >= 5 and bare not in COMMON and (_SNAKE.match(bare) or _CAMEL.match(bare) or _is_dotted(bare)):
+        return (Reference(IDENTIFIER, bare),)
+    return ()
+
+
+def _is_path(word: str) -> bool:
+    """A slash and a letter, and either rooted with two components or ending in an extension; or a known file name."""
+    if "/" not in word:
+        return bool(_FILE_NAME.match(word))
+    if "//" in word or ":" in word or not any(c.isalpha() for c in word):
+        return False
+    components = [c for c in word.split("/") if c not in {"", ".", "..", "~"}]
+    if not components:
+        return False
+    rooted = word.startswith(("/", "~/", "./", "../"))
+    return (rooted and len(components) >= 2) or bool(_EXTENSION.search(components[-1]))
+
+
+def _is_id(word: str) -> bool:
+    return bool(
+        _HEX.match(word) or _UUID.match(word) or _TICKET.match(word) or _ISSUE.match(word) or _VERSION.match(word)
+    )
+
+
+def _is_dotted(word: str) -> bool:
+    return len(word) >= 6 and bool(_DOTTED.match(word))
+
+
+def tokens_of(text: str) -> set[str]:
+    """The distinct tokens of a text that could refer to anything."""
+    return set(_TOKEN.findall(text))
+
+
+def phrase_references(text: str) -> Iterator[Reference]:
+    """What a text refers to by more than one token: addresses, figures with units, error lines, quotes, commands."""
+    if "://" in text:
+        yield from (Reference(URL, url.rstrip(".,:;")) for url in _URL.findall(text))
+    for figure, unit in _NUMBER.findall(text):
+        if len(figure) > 1 or unit != "s":
+            yield Reference(NUMBER, f"{figure.replace(',', '')} {unit}")
+    for found in _ERROR.finditer(text):
+        start = found.start()
+        while start and text[start - 1].isalnum():
+            start -= 1
+        line = text[start : found.end()].strip()
+        if not _CODE.search(line):
+            yield Reference(ERROR, line[:MAX_CHARS])
+    for quoted in _QUOTED.findall(text):
+        reference = _quoted_reference(quoted[0] or quoted[1] or quoted[2])
+        if reference:
+            yield reference
+
+
+def _quoted_reference(text: str) -> Reference | None:
+    """A quoted phrase of at least two words, or a command where its first word is one; None for the rest."""
+    words = text.split()
+    if len(words) < 2 or not text[0].isalnum() or not any(c.isalpha() for c in words[1]):
+        return None
+    if words[0] in HEADS:
+        return Reference(COMMAND, " ".join(words)[:COMMAND_CHARS])
+    return Reference(QUOTED, " ".join(words))
+
+
+def command_references(command: str) -> Iterator[Reference]:
+    """The commands of one shell line: its parts between ``&&``, ``||`` and ``;`` that have at least two words."""
+    for segment in _SEGMENT.split(command)[:20]:
+        words = segment.split()
+        if len(words) >= 2 and not _SKIP_SEGMENT.match(segment):
+            yield Reference(COMMAND, " ".join(words)[:COMMAND_CHARS])
+
+
+def is_common(kind: str, n_messages_with: int, n_messages: int) -> bool:
+    """Whether a reference stands in too many messages to say anything."""
+    share = COMMON_SHARE.get(kind, COMMON_SHARE_ELSE)
+    return n_messages_with > max(COMMON_AT_LEAST, share * n_messages)

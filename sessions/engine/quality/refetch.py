@@ -1,0 +1,91 @@
+"""What would have to be read again: the tool results that held what is gone and needed (the upper end of the cost)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.quality.standing import GONE, standing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.events import Event
+    from sessions.engine.quality.calls import Call
+    from sessions.engine.quality.index import Index
+    from sessions.engine.quality.needs import Need
+
+
+@dataclass(frozen=True, slots=True)
+class Refetch:
+    """The estimate for one event.
+
+    ``calls`` are those whose results would be read again, newest first, ``tokens`` what they weigh by the session's
+    ratio; ``n_elsewhere`` counts gone needs that no tool result held (said by the user or the agent): to be asked for.
+    """
+
+    calls: tuple[Call, ...]
+    tokens: int
+    n_elsewhere: int
+
+
+class Results:
+    """Finds the tool result that held a reference.  Made once per session."""
+
+    def __init__(self, weighed: Weighed, index: Index) -> None:
+        """``weighed`` gives the ratio from tiktoken's count to tokens."""
+        self.index, self.ratio, self.wrapper = index, weighed.ratio, weighed.wrapper
+        self.by_message: dict[int, list[tuple[int, Call]]] = {}
+        for call in index.calls:
+            if call.result:
+                self.by_message.setdefault(call.result[0], []).append((call.result[1], call))
+
+    def tokens(self, call: Call) -> int:
+        """Tokens of a call's result, its framing included."""
+        return round(call.n_tokens * self.ratio) + self.wrapper
+
+    def holding(self, reference: int, newest: int) -> Call | None:
+        """The newest call up to message ``newest`` whose result held the reference."""
+        for message in reversed(self.index.places[reference]):
+            if message <= newest:
+                for block, call in self.by_message.get(message, ()):
+                    if reference in self.index.blocks[message][block]:
+                        return call
+        return None
+
+    def refetch(self, needs: tuple[Need, ...], newest: int) -> Refetch:
+        """Each gone need is had by reading the newest result that held it; one result answers for all it held."""
+        chosen: dict[tuple[int, int], Call] = {}
+        n_elsewhere = 0
+        for need in needs:
+            if need.state != GONE or any(need.id in self.index.blocks[m][b] for m, b in chosen):
+                continue
+            call = self.holding(need.id, newest)
+            if call and call.result:
+                chosen[call.result] = call
+            else:
+                n_elsewhere += 1
+        calls = tuple(chosen[place] for place in sorted(chosen, reverse=True))
+        return Refetch(calls, sum(self.tokens(call) for call in calls), n_elsewhere)
+
+
+def refetched_tokens(index: Index, horizon: int | None = None) -> Callable[[Weighed, Event], int]:
+    """A function to use in place of ``cost.refetched_tokens``: tokens to be read again after one event of a replay.
+
+    Texts that a mechanical summarizer wrote are not looked at: their mentions count as gone, as an upper end may.
+    """
+    from sessions.engine.quality.needs import Timeline, needs_of
+
+    made: list[tuple[Weighed, Timeline, Results]] = []
+
+    def tokens(weighed: Weighed, event: Event, texts: Mapping[str, str] | None = None) -> int:
+        if not made or made[0][0] is not weighed:
+            made[:] = [(weighed, Timeline(weighed), Results(weighed, index))]
+        _, timeline, results = made[0]
+        before = standing(event.before, weighed.transcript, index, texts or {})
+        after = standing(event.after, weighed.transcript, index, texts or {})
+        needs = needs_of(event.request, before, after, index, timeline, horizon=horizon)
+        return results.refetch(needs, before.newest).tokens
+
+    return tokens

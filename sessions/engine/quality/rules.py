@@ -1,0 +1,203 @@
+"""Rules that bind the agent, found in what the user, memory files, skills and system text say.
+
+A rule is a sentence with one of the markers below, said to the agent: never, always, must, do not, only, before you …,
+use X not Y.  Questions, and sentences about third parties ("I never …", "it must have …"), are none (decisions 0008).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessions.engine.quality.references import HEADS, PATH, token_references, tokens_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sessions.engine.types import Message
+
+USER, MEMORY, SKILL, SYSTEM, HARNESS = "user", "memory file", "skill", "system text", "harness"
+MIN_CHARS, MAX_CHARS = 12, 300
+MAX_PER_MESSAGE = 60
+"""A message with more rules than this is a manual; its first 60 are tracked."""
+
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_BULLET = re.compile(r"^[\s>*#\-•\d.)\]\[(]+(?=\S)")
+_SAID_OF_OTHERS = re.compile(
+    r"\b(?:i|it|they|he|she|that|this|there)(?:['’]\w+)?\s+(?:\w+\s+)?(?:never|always|must|only)\b", re.IGNORECASE
+)
+_SUBJECT = r"(?:^|[,;:.(–—]\s*|\b(?:please|and|but|also|you|so|just|then|or|we)\s+)"
+_PROHIBITION = re.compile(
+    rf"\bnever\b|\bmust(?:\s+not|n['’]t)\b|\b(?:should|may)\s+not\b|\bshouldn['’]t\b|{_SUBJECT}(?:do\s+not|don['’]t|avoid)\s+\w+",
+    re.IGNORECASE,
+)
+_CHOICE = re.compile(
+    r"\buse\b[^.!?]{1,80}?(?:,?\s+(?:and\s+)?not\s+|\binstead\s+of\s+|\brather\s+than\s+)(?P<no>`[^`]+`|[\w./@:-]+)"
+    r"|\binstead\s+of\s+(?P<no2>`[^`]+`|[\w./@:-]+)[^.!?]{0,20}\buse\b",
+    re.IGNORECASE,
+)
+_DEMAND = re.compile(
+    r"(?<!as )(?<!not )\balways\b|\bmust\b(?!\s+have\s+been)"
+    r"|\bonly\s+(?:use|edit|change|modify|touch|run|write|read|add|fix|commit|work|ever|answer|reply)\b"
+    r"|\bbefore\s+(?:you|doing|making|editing|changing|committing|pushing|running|any|every|each)\b",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"\b(?:unless|except|without\s+(?:\w+\s+)?(?:asking|permission|approval)|before|until|if)\b", re.IGNORECASE
+)
+"""A prohibition under a condition cannot be matched against a call: whether the condition held is not recorded."""
+_NEGATION = re.compile(
+    r"\b(?:never|not|no|avoid|without|don['’]t|forbid\w*|must ?n['’]t|off[- ]limits|untouched)\b", re.IGNORECASE
+)
+_OBJECT = re.compile(
+    r"(?:never|not|don['’]t|avoid)\s+(?:ever\s+)?(?P<verb>\w+)(?:\s+(?:the|any|a|an|to|on|with|from|into|or|and))*",
+    re.IGNORECASE,
+)
+CHANGE_VERBS = frozenset(
+    """
+    touch edit change modify update write overwrite delete remove rename move alter rewrite create add regenerate
+    """.split()  # noqa: SIM905  readable as a list of words
+)
+RUN_VERBS = frozenset(
+    """
+    use run execute call install invoke start push commit amend rebase merge deploy force
+    """.split()  # noqa: SIM905  readable as a list of words
+)
+STOP = frozenset(
+    """
+    about after again also always any anything are and because been before being but can cannot could does doing don
+    done dont else ever every for from have here how into its just make may must need never not now only other our
+    out over please rather should some such sure than that the their them then there these they this those through
+    under unless until use used using very want was were what when where which while will with without would you
+    your instead session whole one rule rules important note remember
+    """.split()  # noqa: SIM905  readable as a list of words
+)
+_WORDS = re.compile(r"[A-Za-z_][\w./-]{2,}")
+_MEMORY_FILE = re.compile(
+    r"(?:^|/)(?:CLAUDE(?:\.local)?\.md|AGENTS(?:\.override)?\.md|GEMINI\.md|MEMORY\.md|\.cursorrules|\.windsurfrules|copilot-instructions\.md)$"
+)
+_SKILL_FILE = re.compile(r"(?:^|/)SKILL\.md$|/skills/[^/]+/[^/]+\.md$")
+
+
+class Rule(NamedTuple):
+    """One constraint.
+
+    ``text`` is the sentence as said, ``source`` who said it, ``prohibits`` whether it forbids; ``words`` are its
+    content words (``content_words``).  ``forbidden_paths`` and ``forbidden_commands`` are what a tool call must not
+    name, empty where the sentence cannot be matched against calls.
+    """
+
+    text: str
+    source: str
+    prohibits: bool
+    words: frozenset[str]
+    forbidden_paths: tuple[str, ...] = ()
+    forbidden_commands: tuple[str, ...] = ()
+
+
+def source_of(message: Message, read_path: str = "") -> str:
+    """Who speaks in a user or system message, "" where nobody gives rules (plain tool results).
+
+    ``read_path`` is the file that a tool result holds: memory files and skills bind the agent however they arrive.
+    """
+    if read_path:
+        return MEMORY if _MEMORY_FILE.search(read_path) else SKILL if _SKILL_FILE.search(read_path) else ""
+    if message.summary or message.compaction is not None:
+        return ""
+    if message.typed:
+        return USER
+    if message.role.value == "system":
+        return SYSTEM
+    name = message.attachment.lower()
+    if name:
+        return MEMORY if "memory" in name or "rules" in name else SKILL if "skill" in name else HARNESS
+    return HARNESS if message.meta else ""
+
+
+def rules_in(text: str, source: str) -> Iterator[Rule]:
+    """The rules in a text, in order, at most 60."""
+    n_found = 0
+    for line in sentences(FENCE.sub("\n", text)):
+        rule = _rule(line, source)
+        if rule:
+            yield rule
+            n_found += 1
+            if n_found == MAX_PER_MESSAGE:
+                return
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Sentences and lines of prose, bullets taken off; too short and too long ones are left out."""
+    for piece in _SENTENCE.split(text):
+        sentence = _BULLET.sub("", " ".join(piece.split()))
+        if MIN_CHARS <= len(sentence) <= MAX_CHARS:
+            yield sentence
+
+
+def _rule(sentence: str, source: str) -> Rule | None:
+    if sentence.endswith("?") or _SAID_OF_OTHERS.search(sentence):
+        return None
+    prohibits = bool(_PROHIBITION.search(sentence))
+    choice = _CHOICE.search(sentence)
+    if not (prohibits or choice or _DEMAND.search(sentence)):
+        return None
+    paths, commands = _forbidden(sentence) if prohibits and not _CONDITION.search(sentence) else ((), ())
+    if choice:
+        other = (choice.group("no") or choice.group("no2")).strip("`").rstrip(".,:")
+        commands = (*commands, other)
+    return Rule(sentence, source, prohibits or bool(choice), content_words(sentence), paths, commands)
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Words that carry the meaning: three letters or more, no function words, lower case, endings taken off."""
+    words = (word.lower().strip("./-") for word in _WORDS.findall(text))
+    return frozenset(_stem(word) for word in words if word not in STOP and len(word) > 2)
+
+
+def _stem(word: str) -> str:
+    """A word without -ing, -ed, -es, -s or -e, where four letters are left: "touched" and "touch" are one."""
+    for ending in ("ing", "ed", "es", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4 and "." not in word:
+            return word[: -len(ending)]
+    return word
+
+
+def _forbidden(sentence: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Paths that must not be changed, and commands that must not be run, as far as the sentence names them.
+
+    Only what follows the prohibition counts: in "use pnpm, never npm" it is npm.
+    """
+    found = _OBJECT.search(sentence)
+    if not found:
+        return (), ()
+    verb, rest = found.group("verb").lower(), sentence[found.end() :]
+    rest = re.split(r"\b(?:instead|but|because|use)\b", rest, maxsplit=1)[0]
+    paths = tuple(sorted(r.text for token in tokens_of(rest) for r in token_references(token) if r.kind == PATH))
+    quoted = tuple(re.findall(r"`([^`]{2,80})`", rest))
+    if verb in CHANGE_VERBS:
+        return (paths or tuple(_lockfile(rest))), ()
+    commands = [q for q in quoted if q.split()[0] in HEADS or verb in RUN_VERBS]
+    words = rest.replace("`", "").split()
+    if not commands and verb in HEADS | RUN_VERBS:
+        named = [verb, *words] if verb in HEADS else words
+        first = named[0].strip(".,;:") if named else ""
+        if first in HEADS:
+            second = named[1].strip(".,;:") if len(named) > 1 and named[0] == first else ""
+            commands.append(
+                f"{first} {second}" if second.isalpha() and second not in STOP and second != "directly" else first
+            )
+        elif verb in {"push", "commit", "amend", "rebase", "merge"}:
+            commands.append(f"git {verb}")
+    return (paths if verb in CHANGE_VERBS else ()), tuple(commands)
+
+
+def _lockfile(rest: str) -> Iterator[str]:
+    """The names that "the lockfile" has."""
+    if re.search(r"\block ?files?\b", rest, re.IGNORECASE):
+        yield from ("package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock", "uv.lock", "Cargo.lock")
+
+
+def says_no(text: str) -> bool:
+    """Whether a text has a word of negation."""
+    return bool(_NEGATION.search(text))

@@ -1,0 +1,110 @@
+"""What stands in a context: messages that are whole, blocks that an edit left, and texts that a compaction wrote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.policy import Item
+    from sessions.engine.quality.index import Index
+    from sessions.engine.types import Block, Message, Transcript
+
+VERBATIM, MENTIONED, GONE = "verbatim", "mentioned", "gone"
+STATES = (VERBATIM, MENTIONED, GONE)
+"""The three states (product words): never added up."""
+RE_INJECTED = "re-injected"
+"""How a rule can be mentioned: word for word, in something that the harness put back."""
+SUMMARY, RETURNED = "summary", "returned"
+"""How something can be mentioned: in the summary, or by the user or a tool again before the agent used it."""
+
+
+class Inserted(NamedTuple):
+    """A text that a compaction put in: ``is_summary``, else re-attached or a marker; ``found`` are reference ids."""
+
+    id: str
+    text: str
+    is_summary: bool
+    found: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A message list as quality sees it.
+
+    ``whole`` are indices of original messages that stand as recorded, ``parts`` the blocks that an edit left of others;
+    ``inserted`` is in list order; ``n_silent`` counts inserted messages without text (stubs).  ``newest`` is the index
+    of the last original message, -1 where there is none.
+    """
+
+    whole: frozenset[int]
+    parts: Mapping[int, frozenset[int]]
+    inserted: tuple[Inserted, ...] = ()
+    n_silent: int = 0
+    newest: int = -1
+
+    def has(self, index: Index, reference: int) -> bool:
+        """Whether the reference stands verbatim in an original message."""
+        places = index.places[reference]
+        if not self.whole.isdisjoint(places):
+            return True
+        return bool(self.parts) and any(
+            reference in index.blocks[m][b] for m in places for b in self.parts.get(m, ()) if b < len(index.blocks[m])
+        )
+
+    def has_block(self, message: int, block: int) -> bool:
+        """Whether one block of an original message stands."""
+        return message in self.whole or block in self.parts.get(message, ())
+
+    def mentions(self, reference: int) -> Inserted | None:
+        """The first inserted text that names the reference, a summary before others."""
+        named = [i for i in self.inserted if reference in i.found]
+        return next((i for i in named if i.is_summary), named[0] if named else None)
+
+
+def standing(items: Sequence[Item], transcript: Transcript, index: Index, texts: Mapping[str, str]) -> Standing:
+    """What stands in a list; ``texts`` are those of inserted items by id, where they have one."""
+    whole: set[int] = set()
+    parts: dict[int, frozenset[int]] = {}
+    inserted: list[Inserted] = []
+    n_silent, newest = 0, -1
+    for item in items:
+        at = item.message.index
+        product = index.products.get(at) if at >= 0 else None
+        if item.inserted or product is not None:
+            text = texts.get(item.id) or product or ""
+            n_silent += not text
+            inserted.append(Inserted(item.id, text, item.message.summary, index.found_in(text)))
+            continue
+        newest = at
+        original = transcript.messages[at]
+        if item.message is original or item.message.blocks == original.blocks:
+            whole.add(at)
+        else:
+            parts[at] = _unchanged(item.message, original)
+            if item.id in texts:
+                inserted.append(Inserted(item.id, texts[item.id], False, index.found_in(texts[item.id])))
+    return Standing(frozenset(whole), parts, tuple(inserted), n_silent, newest)
+
+
+def _unchanged(edited: Message, original: Message) -> frozenset[int]:
+    """Numbers of the original's blocks whose text the edit left as it was (media may be gone)."""
+    waiting = list(enumerate(original.blocks))
+    found: set[int] = set()
+    for block in edited.blocks:
+        same = next((k for k, (_, old) in enumerate(waiting) if old == block or _same_text(block, old)), None)
+        if same is not None:
+            found.add(waiting.pop(same)[0])
+    return frozenset(found)
+
+
+def _same_text(edited: Block, original: Block) -> bool:
+    """Whether every text inside a block is still inside it."""
+    if edited.kind is not original.kind or edited.n_chars != original.n_chars or not original.parts:
+        return False
+    left = [part for part in edited.parts if part.n_chars]
+    return all(part in left for part in original.parts if part.n_chars and part.kind is Kind.TEXT)

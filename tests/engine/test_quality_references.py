@@ -1,0 +1,152 @@
+"""What counts as a reference, a rule, a call: golden values."""
+
+from __future__ import annotations
+
+import pytest
+
+from sessions.engine.quality.calls import make_call, verb_of
+from sessions.engine.quality.constraints import breaks, mentions
+from sessions.engine.quality.index import _all_references
+from sessions.engine.quality.references import command_references, is_common
+from sessions.engine.quality.rules import rules_in
+from sessions.engine.types import Content, Kind
+from tests.engine.told import Told
+
+
+def found(text):
+    """References of a text as a set of (kind, text)."""
+    return {tuple(reference) for reference in _all_references(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("open src/app/main.py now", {("path", "src/app/main.py")}),
+        ("at ./web/app.tsx:120-140.", {("path", "web/app.tsx"), ("location", "web/app.tsx:120")}),
+        ("in /usr/lib/python3 and/or client/server", {("path", "/usr/lib/python3")}),
+        ("see package.json, README.md.", {("path", "package.json"), ("path", "README.md")}),
+        ("https://example.org/a?b=1.", {("url", "https://example.org/a?b=1")}),
+        ("call user_name and getUserName on os.path.join", {
+            ("identifier", "user_name"), ("identifier", "getUserName"), ("identifier", "os.path.join")}),
+        ("plain words of a JavaScript person, e.g. these", set()),
+        ("it took 1,240 ms, 31px and 15%", {("number", "1240 ms"), ("number", "31 px"), ("number", "15 %")}),
+        ("commit 9fceb02 fixes ABC-123 (#4821)", {("id", "9fceb02"), ("id", "ABC-123"), ("id", "#4821")}),
+        ("TypeError: x is not a function", {
+            ("error", "TypeError: x is not a function"), ("identifier", "TypeError")}),
+        ('return { error: error.message };', {("identifier", "error.message")}),
+        ('it says "Order could not be placed" there', {("quoted", "Order could not be placed")}),
+        ("run `npm run test:unit` again", {("command", "npm run test:unit")}),
+        ("on 2026/10/12 or 3/4", set()),
+    ],
+)  # fmt: skip
+def test_references(text, expected):
+    assert found(text) == expected
+
+
+def test_commands_are_split():
+    """Parts of at least two words, without changes of directory."""
+    parts = [r.text for r in command_references("cd /app && npm test -- --watch && git status; ls")]
+    assert parts == ["npm test -- --watch", "git status"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "n_with", "n", "common"),
+    [("identifier", 10, 20, False), ("identifier", 11, 20, True), ("identifier", 50, 1_000, False),
+     ("identifier", 51, 1_000, True), ("path", 250, 1_000, False), ("path", 251, 1_000, True)],
+)  # fmt: skip
+def test_common(kind, n_with, n, common):
+    """More than 5 % of the messages (paths and commands 25 %), and more than 10 messages."""
+    assert is_common(kind, n_with, n) is common
+
+
+@pytest.mark.parametrize(
+    ("text", "prohibits", "paths", "commands"),
+    [
+        ("Never touch package-lock.json, whatever a tool offers.", True, ("package-lock.json",), ()),
+        ("Please don't run `git push` today.", True, (), ("git push",)),
+        ("Use pnpm, not npm, for installs.", True, (), ("npm",)),
+        ("You must use yarn instead of npm here.", True, (), ("npm",)),
+        ("Always answer in German.", False, (), ()),
+        ("Only edit files below src please.", False, (), ()),
+        ("Before you commit, run the linter.", False, (), ()),
+        ("NEVER commit unless the user asks.", True, (), ()),
+        ("One rule: never touch the lockfile.", True, (
+            "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock", "uv.lock", "Cargo.lock"), ()),
+    ],
+)  # fmt: skip
+def test_rules(text, prohibits, paths, commands):
+    (rule,) = rules_in(text, "user")
+    assert (rule.prohibits, rule.forbidden_paths, rule.forbidden_commands) == (prohibits, paths, commands)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I never got this to work, sorry.", "It must have been the cache then.", "Why do you always do this?",
+     "I don't know what happens here.", "```\nnever touch this code\n```", "Please fix the footer next."],
+)  # fmt: skip
+def test_no_rules(text):
+    assert list(rules_in(text, "user")) == []
+
+
+def call(tool, **arguments):
+    """A call of a tool."""
+    from sessions.engine.jsonio import dumps
+
+    return make_call(0, 0, Content(Kind.TOOL_USE, text=dumps(arguments), name=tool, call_id="c"), arguments)
+
+
+@pytest.mark.parametrize(
+    ("rule", "made", "broken"),
+    [
+        ("Never touch package-lock.json at all.", call("Edit", file_path="/app/package-lock.json"), True),
+        ("Never touch package-lock.json at all.", call("Read", file_path="/app/package-lock.json"), False),
+        ("Never touch package-lock.json at all.", call("Bash", command="cat package-lock.json 2>/dev/null"), False),
+        ("Never touch package-lock.json at all.", call("Bash", command="echo {} > /app/package-lock.json"), True),
+        ("Never touch package-lock.json at all.", call("Bash", command="cd /app && rm package-lock.json"), True),
+        ("Use pnpm, not npm, for installs.", call("Bash", command="cd /app && npm install left-pad"), True),
+        ("Use pnpm, not npm, for installs.", call("Bash", command="pnpm install left-pad"), False),
+        ("Do not run `git push` today.", call("Bash", command="git status && git push origin main"), True),
+        ("Do not run `git push` today.", call("Bash", command="git pull"), False),
+    ],
+)  # fmt: skip
+def test_breaks(rule, made, broken):
+    assert breaks(made, next(rules_in(rule, "user"))) is broken
+
+
+@pytest.mark.parametrize(
+    ("summary", "mentioned"),
+    [("- The lockfile package-lock.json must not be touched.", True), ("- Touched package-lock.json.", False),
+     ("- Nothing about it.", False)],
+)  # fmt: skip
+def test_mentions(summary, mentioned):
+    """A prohibition is meant again only where the line says no."""
+    assert mentions(summary, next(rules_in("Never touch package-lock.json here.", "user"))) is mentioned
+
+
+@pytest.mark.parametrize(
+    ("name", "verb"),
+    [("Read", "read"), ("mcp__sandbox__sandbox_write", "write"), ("apply_patch", "write"), ("Bash", "run"),
+     ("exec", "run"), ("Grep", "search"), ("WebFetch", "fetch"), ("AskUserQuestion", "ask"), ("submit", "other"),
+     ("read_file", "read"), ("TodoWrite", "write")],
+)  # fmt: skip
+def test_verbs(name, verb):
+    assert verb_of(name) == verb
+
+
+def test_lines():
+    """Offset and limit, view_range, or the whole file."""
+    assert call("Read", file_path="a.py", offset=10, limit=5)[6:8] == (10, 14)
+    assert call("view", path="a.py", view_range=[3, -1])[6:8] == (3, None)
+    assert call("Read", file_path="a.py")[6:8] == (1, None)
+
+
+def test_one_file_has_one_name():
+    """A relative path is the only longer path that it ends; a name that two files have is neither."""
+    told = Told()
+    told.prompt("look at views.py and at models.py and at web/models.py")
+    told.reply("", c=("Read", {"file_path": "/app/sessions/views.py"}), d=("Read", {"file_path": "/app/web/models.py"}))
+    told.reply("", e=("Read", {"file_path": "/app/api/models.py"}))
+    _, index = told.done()
+    names = {r.text for r in index.references}
+    assert names == {"/app/sessions/views.py", "models.py", "/app/web/models.py", "/app/api/models.py"}
+    assert index.id_of("views.py") == index.id_of("/app/sessions/views.py")
