@@ -150,3 +150,23 @@ def test_engine_commands_do_not_import_django(file):
         f"command([{str(file)!r}, '--json'], standalone_mode=False); assert 'django' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_probe(file):
+    """Stable fields of ctxweb.probe/1; the three states add up; --event takes one."""
+    options = ("probe", file, "--policy", "sliding_window", "--window", "30000", "--set", "trigger=60")
+    result = document(*options)
+    assert result["schema"] == "ctxweb.probe/1"
+    assert result["events"]
+    for event in (*result["events"], *result["recorded"]):
+        assert {"request", "constraints", "needed", "verbatim", "mentioned", "gone", "probes"} <= set(event)
+        assert event["needed"] == event["verbatim"] + event["mentioned"] + len(event["gone"])
+        assert all({"text", "state"} <= set(constraint) for constraint in event["constraints"])
+        assert all({"kind", "text", "source_message", "needed_at"} <= set(gone) for gone in event["gone"])
+    last = len(result["events"]) - 1
+    (one,) = document(*options, "--event", last)["events"]
+    assert one == result["events"][last]
+    assert len(result["recorded"]) == 1
+    run(*options, "--event", 99, expect=1)
+    out, _ = run(*options, "--horizon", 5)
+    assert "really fetched again" in out

@@ -71,7 +71,8 @@ HEADS = frozenset(
 COMMON = frozenset(
     """
     console.log JavaScript TypeScript GitHub GitLab MacOS macOS iOS iPhone iPad YouTube LinkedIn OpenAI ChatGPT
-    PostgreSQL MySQL NodeJS JetBrains PowerShell WebSocket DevOps LaTeX PyTorch stdout_lines tool_use tool_result file_path
+    PostgreSQL MySQL NodeJS JetBrains PowerShell
+    WebSocket DevOps LaTeX PyTorch stdout_lines tool_use tool_result file_path
     old_string new_string node_modules is_error toolUseResult IDs URLs APIs PRs LLMs
     """.split()  # noqa: SIM905  readable as a list of words
 )
