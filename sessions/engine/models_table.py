@@ -44,9 +44,9 @@ def _new_claude(prefix: str, prices: Prices, *, keeps: bool = True) -> Row:
     return Row(prefix, 200_000, 128_000, "high-res", NEW_CLAUDE, prices, 1_000_000, keeps)
 
 
-def _gpt(prefix: str, window: int, max_output: int, image_tier: str, *prices: float | None) -> Row:
+def _gpt(prefix: str, window: int, max_output: int, image_tier: str, *prices: float | None, keeps: bool = False) -> Row:
     price_in, price_out, read, write = (*prices, None, None, None, None)[:4]
-    return Row(prefix, window, max_output, image_tier, 1.0, (price_in, price_out, read, write))
+    return Row(prefix, window, max_output, image_tier, 1.0, (price_in, price_out, read, write), keeps_thinking=keeps)
 
 
 def _gemini(prefix: str, image_tier: str, price_in: float | None, price_out: float | None, read: float | None) -> Row:
@@ -101,9 +101,9 @@ GPT = (
     _gpt("gpt-5.4-mini", 272_000, 128_000, "patches-10000-1.2", 0.75, 4.5, 0.075),
     _gpt("gpt-5.4-nano", 272_000, 128_000, "patches-10000-1.2", 0.2, 1.25, 0.02),
     _gpt("gpt-5.5", 1_050_000, 128_000, "patches-10000-1.2", 5, 30, 0.5),
-    _gpt("gpt-5.6", 922_000, 128_000, "patches-10000-1.2", 4, 20, 0.4, 5),
-    _gpt("gpt-5.6-terra", 922_000, 128_000, "patches-10000-1.2", 2, 12, 0.2, 2.5),
-    _gpt("gpt-5.6-luna", 922_000, 128_000, "patches-10000-1.2", 0.2, 1.2, 0.02, 0.25),
+    _gpt("gpt-5.6", 922_000, 128_000, "patches-10000-1.2", 4, 20, 0.4, 5, keeps=True),
+    _gpt("gpt-5.6-terra", 922_000, 128_000, "patches-10000-1.2", 2, 12, 0.2, 2.5, keeps=True),
+    _gpt("gpt-5.6-luna", 922_000, 128_000, "patches-10000-1.2", 0.2, 1.2, 0.02, 0.25, keeps=True),
     _gpt("o1", 200_000, 100_000, "tiles-75-150", 15, 60, 7.5),
     _gpt("o3", 200_000, 100_000, "tiles-75-150", 2, 8, 0.5),
     _gpt("o3-mini", 200_000, 100_000, "tiles-75-150", 1.1, 4.4, 0.55),

@@ -204,7 +204,8 @@ def _pack_request(r: Request, text: Callable[[str | None], int]) -> Row:
     usage = None
     if u is not None:
         usage = [u.input, u.cache_read, u.cache_write, u.output, u.placeholder, u.reasoning, u.cache_write_1h]
-    return [r.index, r.message, usage, r.on_branch, text(r.response_id), text(r.model), r.timestamp, r.n_messages]
+    response, model = text(r.response_id), text(r.model)
+    return [r.index, r.message, usage, r.on_branch, response, model, r.timestamp, r.n_messages, r.aborted]
 
 
 def _unpack_request(row: Row, s: list[str]) -> Request:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine import registry
-from sessions.engine.calibrate import message_estimate
 from sessions.engine.errors import BadParameter
 from sessions.engine.policy import Draft, Item, SummaryFailed
 from sessions.engine.sizes import message_size
 from sessions.engine.types import Block, Kind, Message, Role
+from sessions.engine.weights import message_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

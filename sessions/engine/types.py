@@ -194,7 +194,8 @@ class Request:
 
     ``message`` is the index of the reply, None when pending or off the selected branch.  ``usage`` is None where the
     transcript reports none (all-zero usage is not a report).  ``n_messages`` is how many messages the reply is, from
-    ``message`` on: more than one where each item of a reply is a message (Codex, Responses).
+    ``message`` on: more than one where each item of a reply is a message (Codex, Responses).  ``aborted`` marks a
+    reply that was broken off and that the harness does not send again.
     """
 
     index: int
@@ -205,6 +206,7 @@ class Request:
     model: str = ""
     timestamp: float | None = None
     n_messages: int = 1
+    aborted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

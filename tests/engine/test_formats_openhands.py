@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from sessions.engine.formats._openhands_v0 import contents_of_event
 from sessions.engine.reading import read_contents, read_transcripts
 from sessions.engine.types import Kind, Parsed, Role
 
@@ -94,3 +97,30 @@ def test_older_pairs_of_action_and_observation() -> None:
     (session,) = read("pairs.json").transcripts
     assert [m.role for m in session.messages] == [Role.ASSISTANT, Role.USER, Role.ASSISTANT]
     assert session.messages[1].origins[0].path == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        (
+            {"metadata": {"prefix": "[Below]\n", "suffix": "\n[Done.]", "working_dir": "/src", "exit_code": 2}},
+            "[Below]\nfour\n[Done.]\n[Current working directory: /src]\n[Command finished with exit code 2]",
+        ),
+        (
+            {"metadata": {"suffix": "", "py_interpreter_path": "/bin/python", "exit_code": 0}},
+            "four\n[Python interpreter: /bin/python]\n[Command finished with exit code 0]",
+        ),
+        ({"metadata": {"exit_code": -1}}, "four"),
+        ({}, "four"),
+    ],
+)
+def test_a_command_s_output_is_what_the_model_is_told(event: dict[str, object], said: str) -> None:
+    whole = {"id": 3, "cause": 2, "observation": "run", "content": "four", "extras": event}
+    (block,) = contents_of_event(whole)
+    assert (block.kind, block.text, block.call_id) == (Kind.TOOL_RESULT, said, "2")
+
+
+def test_an_error_says_so() -> None:
+    (block,) = contents_of_event({"id": 3, "cause": 2, "observation": "error", "content": "no such file"})
+    assert block.text == "no such file\n[Error occurred in processing last action]"
+    assert block.is_error

@@ -30,6 +30,8 @@ _NOT_ARGUMENTS = frozenset(
     {"thought", "hidden", "confirmation_state", "blocking", "is_static", "cwd", "security_risk", "is_confirmed"}
 )
 
+FAILED = "[Error occurred in processing last action]"
+
 
 def is_event(value: Any) -> bool:
     """An action or an observation, as V0 writes them."""
@@ -154,7 +156,7 @@ def _call(arguments: str, name: str, call_id: str) -> Content:
 
 def _observation(event: Event) -> tuple[Content, ...]:
     extras = as_dict(event.get("extras"))
-    text = _text(event.get("content") if event.get("content") is not None else event.get("message"))
+    text = _text(_observed(event, extras))
     if event.get("observation") == "recall":
         return (*text, *_recalled(extras))
     pictures = _images(extras.get("image_urls")) or _images([extras.get("screenshot") or extras.get("set_of_marks")])
@@ -168,6 +170,27 @@ def _observation(event: Event) -> tuple[Content, ...]:
     plain = text[0].text if text and not pictures else ""
     parts = (*text, *pictures) if pictures else ()
     return (Content(Kind.TOOL_RESULT, text=plain, call_id=call_id, is_error=failed, parts=parts),)
+
+
+def _observed(event: Event, extras: Event) -> Any:
+    """What an observation says, in the words in which OpenHands tells the model (``to_agent_observation``).
+
+    A command's output stands between what the shell put around it; the directory and the exit code follow.
+    """
+    content = event.get("content") if event.get("content") is not None else event.get("message")
+    if not isinstance(content, str):
+        return content
+    if event.get("observation") == "error":
+        return f"{content}\n{FAILED}"
+    metadata = as_dict(extras.get("metadata")) if event.get("observation") == "run" else {}
+    if not metadata:
+        return content
+    said = f"{text_of(metadata.get('prefix'))}{content}{text_of(metadata.get('suffix'))}"
+    for words, key in (("Current working directory", "working_dir"), ("Python interpreter", "py_interpreter_path")):
+        if metadata.get(key):
+            said += f"\n[{words}: {text_of(metadata[key])}]"
+    code = metadata.get("exit_code")
+    return f"{said}\n[Command finished with exit code {code}]" if isinstance(code, int) and code != -1 else said
 
 
 def _recalled(extras: Event) -> tuple[Content, ...]:

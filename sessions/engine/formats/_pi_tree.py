@@ -110,11 +110,13 @@ def _add_message(
     place = _append(reading, node, entry)
     if role is Role.ASSISTANT:
         usage = pi_usage(message)
-        failed = usage is None and message.get("stopReason") in ("aborted", "error")
+        # pi leaves replies that were broken off out of what it sends (transform-messages).
+        aborted = message.get("stopReason") in ("aborted", "error")
         if message.get("stopReason") == "error":
             reading.thread.refuse(refusal_of(text_of(message.get("errorMessage"))))
         model, response_id = text_of(message.get("model")), text_of(message.get("responseId"))
-        reading.thread.calls.append(Call(place, place + 1, model, timestamp, usage, failed, response_id))
+        failed = aborted and usage is None
+        reading.thread.calls.append(Call(place, place + 1, model, timestamp, usage, failed, response_id, aborted))
 
 
 def _add_compaction(reading: Reading, node: Node, value: Mapping[str, Any], line: Line) -> None:

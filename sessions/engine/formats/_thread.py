@@ -43,7 +43,7 @@ class Entry:
 class Call:
     """A model call: entries ``first`` to ``stop`` are its reply, the same where nothing of it was recorded.
 
-    ``failed``: aborted or failed without usage, which is not a request.
+    ``failed``: aborted or failed without usage, which is not a request; ``aborted``: with usage, but never sent again.
     """
 
     first: int
@@ -53,6 +53,7 @@ class Call:
     usage: Usage | None = None
     failed: bool = False
     response_id: str = ""
+    aborted: bool = False
 
 
 @dataclass(slots=True)
@@ -167,6 +168,7 @@ def _request(index: int, call: Call, kept: Sequence[int], n_entries: int) -> Req
         model=call.model,
         timestamp=call.timestamp,
         n_messages=max(1, n_messages),
+        aborted=call.aborted,
     )
 
 

@@ -1,0 +1,171 @@
+"""What every message weighs in tokens under a scale: recorded output for replies, else text by ratio, images by rule.
+
+A reply of several messages shares its output out; thinking, and what no later request sends, are told apart.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.estimators._images import document_tokens, image_tokens
+from sessions.engine.scale import attachment_sort, n_framed, n_prompts, n_results
+from sessions.engine.types import Kind, Label, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.model_info import ModelInfo
+    from sessions.engine.scale import Scale
+    from sessions.engine.types import Block, Message, Transcript
+
+UNSENT_FACTOR, UNSENT_FLOOR = 3, 50
+"""An output above this many times what its content weighs, plus this many tokens, was not all recorded."""
+
+
+def media_tokens(block: Block, model: ModelInfo) -> int:
+    """Tokens of an image or of a document without text, by the provider's rule; 0 for other blocks."""
+    if block.media is None:
+        return 0
+    if block.kind is Kind.IMAGE:
+        return image_tokens(block.media, model)
+    return document_tokens(block.media, model) if block.kind is Kind.DOCUMENT and not block.n_tokens else 0
+
+
+def message_tokens(
+    transcript: Transcript, scale: Scale, ratio_label: Label, model: ModelInfo
+) -> tuple[tuple[int, ...], tuple[Label, ...]]:
+    """Tokens and label of every message: recorded output for replies, else text by ratio and images by rule."""
+    outputs, parts = _recorded_outputs(transcript, scale, model)
+    tokens: list[int] = []
+    labels: list[Label] = []
+    for message in transcript.messages:
+        if message.index in outputs:
+            tokens.append(outputs[message.index])
+            labels.append(ratio_label if message.index in parts else Label.MEASURED)
+            continue
+        shares = estimate_by_kind(message, scale, model)
+        tokens.append(sum(shares.values()))
+        only_media = bool(shares) and not any(leaf.n_tokens for leaf in message.leaves())
+        labels.append(Label.ESTIMATED if only_media else ratio_label)
+    return tuple(tokens), tuple(labels)
+
+
+def _recorded_outputs(transcript: Transcript, scale: Scale, model: ModelInfo) -> tuple[dict[int, int], frozenset[int]]:
+    """Recorded output by message, and the messages that hold only their share of one.
+
+    A reply of several messages (Codex and Responses items) shares its output out by their estimates; what the
+    estimates leave over is reasoning whose text is hidden, where the reply has such.
+    """
+    outputs: dict[int, int] = {}
+    parts: set[int] = set()
+    for request in transcript.requests:
+        usage, first = request.usage, request.message
+        if first is None or not usage or usage.placeholder or not usage.output:
+            continue
+        if request.n_messages == 1:
+            outputs[first] = usage.output
+            continue
+        reply = transcript.messages[first : first + request.n_messages]
+        shares = {str(m.index): sum(estimate_by_kind(m, scale, model).values()) for m in reply}
+        hidden = next((m for m in reply if m.blocks and all(is_hidden_thinking(b) for b in m.blocks)), None)
+        if hidden:
+            shares[str(hidden.index)] += max(0, usage.output - sum(shares.values()))
+        outputs |= {int(index): tokens for index, tokens in fill(shares, usage.output).items()}
+        parts |= {m.index for m in reply}
+    return outputs, frozenset(parts)
+
+
+def unsent_tokens(transcript: Transcript, tokens: Sequence[int], scale: Scale, model: ModelInfo) -> dict[int, int]:
+    """Tokens of replies that no later request sends, by message index.
+
+    All of a reply that was broken off; of any other, the reasoning that the provider counts in its output and the
+    transcript has no block of, and (Claude apart, whose clients leave thinking out of transcripts that did send it) an
+    output beyond ``UNSENT_FACTOR`` times what the recorded content weighs: what is not recorded was not sent either.
+    """
+    unsent: dict[int, int] = {}
+    for request in transcript.requests:
+        index, usage = request.message, request.usage
+        if index is None:
+            continue
+        if request.aborted:
+            unsent |= {i: tokens[i] for i in range(index, index + request.n_messages)}
+            continue
+        if not usage or usage.placeholder or request.n_messages > 1 or model.family == "claude":
+            continue
+        message = transcript.messages[index]
+        if any(block.kind in (Kind.THINKING, Kind.OPAQUE) for block in message.blocks):
+            continue
+        content = sum(estimate_by_kind(message, scale, model).values())
+        excess = usage.output > UNSENT_FACTOR * content + UNSENT_FLOOR
+        unsent[index] = max(usage.output - content, 0) if excess else min(usage.reasoning, usage.output)
+    return unsent
+
+
+def is_hidden_thinking(block: Block) -> bool:
+    """Whether a thinking block came without its text."""
+    return block.kind is Kind.THINKING and not block.n_chars
+
+
+def estimate_by_kind(message: Message, scale: Scale, model: ModelInfo) -> dict[str, int]:
+    """Estimated tokens by kind: text × ratio (rounded once per kind), images and documents by rule.
+
+    Text inside a tool result counts as tool_result, an image inside it as image; what a result and an image in it
+    weigh beside their content (ids, framing) is tool_result too, what is said around a prompt or attachment text.
+    """
+    raw: dict[str, int] = {}
+    media: dict[str, int] = {}
+    kind: str
+    for block in message.blocks:
+        for leaf in block.leaves():
+            if leaf.kind is Kind.IMAGE or leaf.kind is Kind.DOCUMENT:
+                media[leaf.kind] = media.get(leaf.kind, 0) + media_tokens(leaf, model)
+            if leaf.n_tokens:
+                kind = block.kind if leaf.kind is Kind.TEXT else leaf.kind
+                raw[kind] = raw.get(kind, 0) + leaf.n_tokens
+    shares = {kind: round(count * scale.ratio) for kind, count in raw.items()}
+    if scale.wrapper and (results := n_results(message)):
+        shares[Kind.TOOL_RESULT] = shares.get(Kind.TOOL_RESULT, 0) + scale.wrapper * results
+    for kind, count in media.items():
+        shares[kind] = shares.get(kind, 0) + count
+    if scale.frame and (framed := n_framed(message)):
+        shares[Kind.TOOL_RESULT] = shares.get(Kind.TOOL_RESULT, 0) + scale.frame * framed
+    said = scale.attachments.get(attachment_sort(message), 0) if message.attachment else 0
+    if around := said or scale.prompt * n_prompts(message):
+        shares[Kind.TEXT] = shares.get(Kind.TEXT, 0) + around
+    return shares
+
+
+def message_estimate(message: Message, scale: Scale, model: ModelInfo) -> int:
+    """What a message weighs by estimate alone, in tokens: its text by ratio, images and documents by rule."""
+    return sum(estimate_by_kind(message, scale, model).values())
+
+
+def fill(shares: dict[str, int], total: int) -> dict[str, int]:
+    """Shares scaled so that they add up to ``total``; the largest takes the rounding."""
+    whole = sum(shares.values())
+    if not shares or whole == total:
+        return shares or ({Kind.TEXT: total} if total else {})
+    if whole == 0:
+        return {next(iter(shares)): total}
+    scaled = {kind: value * total // whole for kind, value in shares.items()}
+    largest = max(scaled, key=lambda kind: scaled[kind])
+    scaled[largest] += total - sum(scaled.values())
+    return scaled
+
+
+def thinking_tokens(message: Message, tokens: int, label: Label, scale: Scale, model: ModelInfo) -> int:
+    """Tokens of a reply's thinking: its text by ratio, or what the recorded output leaves over where it is hidden.
+
+    What a reply with visible thinking leaves over is the framing of its calls, which stays (50 to 80 tokens a call).
+    """
+    if message.role is not Role.ASSISTANT or not any(b.kind is Kind.THINKING for b in message.blocks):
+        return 0
+    shares = estimate_by_kind(message, scale, model)
+    others = sum(shares.values()) - shares.get(Kind.THINKING, 0)
+    if all(b.kind is Kind.THINKING for b in message.blocks):
+        return tokens
+    visible = shares.get(Kind.THINKING, 0)
+    if label is Label.MEASURED:
+        left = max(0, tokens - others)
+        return min(left, visible) if visible else left
+    return visible
