@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from sessions.views import diff, export, follow, library, links, preferences, replay, session, uploads
+from sessions.views import counts, diff, export, follow, library, links, preferences, replay, session, uploads
 
 app_name = "sessions"
 
@@ -52,6 +52,10 @@ link_urls: list[URLPattern] = [
     path("l/<str:token>/removed/", links.link_removed, name="link_removed"),
     path("l/<str:token>/view.json", links.link_json, name="link_json"),
 ]
+count_urls: list[URLPattern] = [
+    path("s/<str:session_id>/count/", counts.session_count, name="count"),
+    path("s/<str:session_id>/m/<int:index>/count/", counts.message_count, name="message_count"),
+]
 settings_urls: list[URLPattern] = [
     path("settings/", preferences.settings_page, name="settings"),
     path("settings/key/", preferences.key, name="settings_key"),
@@ -59,4 +63,6 @@ settings_urls: list[URLPattern] = [
     path("settings/key/forget/", preferences.key_forget, name="settings_key_forget"),
 ]
 
-urlpatterns = library_urls + upload_urls + session_urls + export_urls + replay_urls + link_urls + settings_urls
+urlpatterns = (
+    library_urls + upload_urls + session_urls + export_urls + replay_urls + link_urls + count_urls + settings_urls
+)

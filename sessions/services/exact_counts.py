@@ -50,6 +50,16 @@ class RangeCount:
     notes: tuple[str, ...] = ()
     error: str = ""
 
+    @property
+    def words(self) -> str:
+        """Its messages, first and last: "0–99"."""
+        return f"{self.start:,}" if self.stop == self.start + 1 else f"{self.start:,}–{self.stop - 1:,}"
+
+    @property
+    def difference_words(self) -> str:
+        """Our count against the provider's: "+1.3 %", "" where one is missing."""
+        return _percent(self.ours, self.provider or 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Counted:
@@ -83,6 +93,19 @@ class Counted:
     def difference(self) -> float | None:
         """Our count against the provider's, in per cent of the provider's."""
         return 100 * (self.ours - self.provider) / self.provider if self.provider else None
+
+    @property
+    def difference_words(self) -> str:
+        """The same in words."""
+        return _percent(self.ours, self.provider)
+
+
+def _percent(ours: int, provider: int) -> str:
+    return (
+        f"{100 * (ours - provider) / provider:+.1f}\N{NO-BREAK SPACE}%".replace("-", "\N{MINUS SIGN}")
+        if provider
+        else ""
+    )
 
 
 def counting_model(session_model: str, asked: str = "") -> str:

@@ -11,6 +11,7 @@ import threading
 from collections import OrderedDict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
@@ -52,6 +53,11 @@ def forget_key(handle: str) -> None:
 def request_access(request: HttpRequest) -> Access | None:
     """The access of whoever sent the request."""
     return access_for(request.session.get(HANDLE, ""))
+
+
+def key_facts(request: HttpRequest) -> dict[str, Any]:
+    """What a page says beside a button that calls a model: whether there is a key, and where it would send to."""
+    return {"has_key": request_access(request) is not None, "host": urlsplit(settings.ANTHROPIC_BASE_URL).netloc}
 
 
 def forget_at_sign_out(request: HttpRequest | None, **_: Any) -> None:

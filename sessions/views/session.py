@@ -21,6 +21,7 @@ from sessions.contexts.overview import MEASURES, overview
 from sessions.engine import jsonio, report
 from sessions.engine.types import Parsed, Skipped
 from sessions.models import Session
+from sessions.services.model_access import key_facts
 from sessions.urlstate import session as urlstate
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def _inspector_context(
     here = reverse("sessions:inspector", args=[found.pk, index])
     tabs = (("sizes", "Sizes"), ("parsed", "Parsed"), ("raw", "Raw JSON"))
     context["tabs"] = [(name, words, here + ("" if name == "sizes" else f"?tab={name}")) for name, words in tabs]
-    context |= _neighbours(found, message)
+    context |= _neighbours(found, message) | key_facts(request)
     if state.tab == "parsed":
         try:
             contents = selectors.message_contents(found, index)
