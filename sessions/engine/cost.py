@@ -6,19 +6,17 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sessions.engine.prices import PER_MILLION, Prices, cold_steps, prices_of, writes_last_an_hour
 from sessions.engine.types import Block, Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sessions.engine.calibrate import Weighed
     from sessions.engine.events import Event
-    from sessions.engine.model_info import ModelInfo
     from sessions.engine.replay import Replay
 
-CACHE_TTL_SECONDS = 300.0
-"""Idle longer than this and nothing is read from the cache: Anthropic's 5-minute write, refreshed on every read."""
-PER_MILLION = 1_000_000
-HOUR_WRITE_FACTOR = 2.0
-"""A cache write kept for an hour costs twice the base input price, one kept for 5 minutes 1.25 times (policies 14)."""
+    Refetched = Callable[[Weighed, Event], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +25,11 @@ class Cost:
 
     low: float
     high: float
+
+    @property
+    def middle(self) -> float:
+        """The middle of the range: what settings are ranked by."""
+        return (self.low + self.high) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,42 +49,66 @@ class Totals:
     refetched_tokens: int
     cost: Cost | None
 
+    @property
+    def sent_tokens(self) -> int:
+        """All tokens sent, read from the cache or not."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
 
 @dataclass(slots=True)
-class _Bill:
-    """Running sums; ``fresh`` tokens are cache writes where writes are billed, else plain input.
+class Bill:
+    """Running sums; tokens not read from the cache are writes where writes are billed, else plain input.
 
-    ``write_1h`` is the part of ``write`` that is kept for an hour, as a recording reports it.
+    ``write_1h`` is the part of ``write`` that is kept for an hour.
     """
 
-    writes_billed: bool
     input: int = 0
     read: int = 0
     write: int = 0
     output: int = 0
     write_1h: int = 0
 
-    def send(self, tokens: int, cached: int, output: int) -> None:
-        """One call of ``tokens`` of which ``cached`` are read from the cache."""
-        self.read += cached
-        if self.writes_billed:
-            self.write += tokens - cached
-        else:
-            self.input += tokens - cached
-        self.output += output
+    def cost(self, prices: Prices | None, refetched: int = 0, *, hour: bool = False) -> Cost | None:
+        """The range in dollars; ``refetched`` tokens more are sent at its upper end.  None without prices."""
+        if prices is None:
+            return None
+        short = self.write - self.write_1h
+        writes = short * prices.fresh() + self.write_1h * prices.fresh(hour=True)
+        read = self.read * prices.cache_read
+        low = (self.input * prices.input + read + writes + self.output * prices.output) / PER_MILLION
+        return Cost(low, low + refetched * prices.fresh(hour=hour) / PER_MILLION)
 
 
-def totals(replay: Replay) -> Totals:
-    """What the replayed session sends, reads, writes and costs."""
-    model = replay.weighed.model
-    bill = _Bill(writes_billed=model.cache_write_price is not None)
-    summary_calls = _bill_summaries(replay, bill)
-    last: float | None = None
-    for sent in replay.sent:
-        idle = sent.timestamp is not None and last is not None and sent.timestamp - last > CACHE_TTL_SECONDS
-        bill.send(sent.tokens, 0 if idle else sent.cached, sent.output)
-        last = sent.timestamp if sent.timestamp is not None else last
-    refetched = sum(refetched_tokens(replay.weighed, event) for event in replay.events)
+def bill_of(prices: Prices | None, *, plain: int, read: int, fresh: int, output: int, hour: bool) -> Bill:
+    """A bill of ``plain`` input, ``read`` cached tokens and ``fresh`` ones that are cached now.
+
+    Without prices, or where writes carry no fee, fresh tokens are plain input.
+    """
+    if prices is None or prices.cache_write is None:
+        return Bill(plain + fresh, read, 0, output)
+    return Bill(plain, read, fresh, output, fresh if hour else 0)
+
+
+def totals(replay: Replay, *, prices: Prices | None = None, refetched: Refetched | None = None) -> Totals:
+    """What the replayed session sends, reads, writes and costs, at ``prices`` (None: the model's list prices).
+
+    ``refetched`` says how many tokens an event drops that are fetched again (None: ``refetched_tokens``).
+    """
+    weighed = replay.weighed
+    prices = prices or prices_of(weighed.model)
+    hour = writes_last_an_hour(weighed)
+    cold = cold_steps(weighed)
+    calls = summary_calls(replay)
+    plain, read, fresh = (sum(call[part] for call in calls) for part in range(3))
+    output = sum(call[3] for call in calls)
+    for k, sent in enumerate(replay.sent):
+        cached = 0 if k in cold else sent.cached
+        read += cached
+        fresh += sent.tokens - cached
+        output += sent.output
+    count = refetched or refetched_tokens
+    again = sum(count(weighed, event) for event in replay.events)
+    bill = bill_of(prices, plain=plain, read=read, fresh=fresh, output=output, hour=hour)
     return Totals(
         compactions=len(replay.events),
         peak_context_tokens=max((s.tokens for s in replay.sent), default=0),
@@ -89,56 +116,60 @@ def totals(replay: Replay) -> Totals:
         cache_read_tokens=bill.read,
         cache_write_tokens=bill.write,
         output_tokens=bill.output,
-        summary_calls=summary_calls,
-        refetched_tokens=refetched,
-        cost=_cost(bill, refetched, model),
+        summary_calls=len(calls),
+        refetched_tokens=again,
+        cost=bill.cost(prices, again, hour=hour),
     )
 
 
-def recorded_totals(weighed: Weighed) -> Totals | None:
+def recorded_totals(weighed: Weighed, *, prices: Prices | None = None) -> Totals | None:
     """The same totals as the recording's own usage reports them; None where it reports none."""
     usages = [r.usage for r in weighed.transcript.requests if r.usage]
     if not usages:
         return None
-    bill = _Bill(writes_billed=True)
-    bill.input, bill.read = sum(u.input for u in usages), sum(u.cache_read for u in usages)
-    bill.write, bill.output = sum(u.cache_write for u in usages), sum(u.output for u in usages)
-    bill.write_1h = sum(u.cache_write_1h for u in usages)
+    bill = Bill(
+        sum(u.input for u in usages),
+        sum(u.cache_read for u in usages),
+        sum(u.cache_write for u in usages),
+        sum(u.output for u in usages),
+        sum(u.cache_write_1h for u in usages),
+    )
     n_compactions = len(weighed.transcript.compactions)
     return Totals(
         n_compactions, max(u.context for u in usages), bill.input, bill.read, bill.write, bill.output,
-        summary_calls=n_compactions, refetched_tokens=0, cost=_cost(bill, 0, weighed.model),
+        summary_calls=n_compactions, refetched_tokens=0, cost=bill.cost(prices or prices_of(weighed.model)),
     )  # fmt: skip
 
 
-def _bill_summaries(replay: Replay, bill: _Bill) -> int:
-    """Add the summary calls: the list before goes in, the summary comes out; the prefix is shared or not."""
-    if not replay.policy.summary_calls:
-        return 0
-    sent_before = {s.request: earlier.tokens for earlier, s in zip(replay.sent, replay.sent[1:], strict=False)}
+def summary_calls(replay: Replay) -> list[tuple[int, int, int, int]]:
+    """Every summary call as tokens of plain input, read from the cache, written to it, and output.
+
+    The list before goes in; a call of a failed attempt brings nothing out.  With a shared prefix the call reads what the request before it left in the cache and
+    writes the rest; without one it is sent once and never read again: all plain input (policies 14.1).
+    """
+    weighed, calls = replay.weighed, []
+    cold = cold_steps(weighed)
+    steps = {sent.request: k for k, sent in enumerate(replay.sent)}
+
+    def call(request: int, tokens: int, written: int) -> tuple[int, int, int, int]:
+        if not replay.policy.shares_prefix:
+            return (tokens, 0, 0, written)
+        k = steps[request]
+        cached = min(tokens, replay.sent[k - 1].tokens) if k and k not in cold else 0
+        return (0, cached, tokens - cached, written)
+
     for event in replay.events:
-        if not event.summary_calls:
-            continue
-        written = sum(item.tokens for item in event.after if item.inserted and item.message.summary)
-        cached = sent_before.get(event.request, 0) if replay.policy.shares_prefix else 0
-        for call in range(event.summary_calls):
-            bill.send(event.before_tokens, min(cached, event.before_tokens), 0 if call else written)
+        written = summary_tokens(event) if event.summary_calls else 0
+        calls += [call(event.request, event.before_tokens, 0 if n else written) for n in range(event.summary_calls)]
     for attempt in replay.attempts:
-        cached = sent_before.get(attempt.request, 0) if replay.policy.shares_prefix else 0
-        for _ in range(attempt.summary_calls):
-            bill.send(attempt.tokens, min(cached, attempt.tokens), 0)
-    return sum(event.summary_calls for event in replay.events) + sum(a.summary_calls for a in replay.attempts)
+        calls += [call(attempt.request, attempt.tokens, 0)] * attempt.summary_calls
+    return calls
 
 
-def _cost(bill: _Bill, refetched: int, model: ModelInfo) -> Cost | None:
-    if model.input_price is None or model.output_price is None:
-        return None
-    read = model.input_price if model.cache_read_price is None else model.cache_read_price
-    write = model.input_price if model.cache_write_price is None else model.cache_write_price
-    hour = write if model.cache_write_price is None else model.input_price * HOUR_WRITE_FACTOR
-    writes = (bill.write - bill.write_1h) * write + bill.write_1h * hour
-    low = (bill.input * model.input_price + bill.read * read + writes + bill.output * model.output_price) / PER_MILLION
-    return Cost(low, low + refetched * write / PER_MILLION)
+def summary_tokens(event: Event) -> int:
+    """Display tokens of the summaries that an event itself inserted."""
+    mine = f"e{event.index}."
+    return sum(item.tokens for item in event.after if item.message.summary and item.id.startswith(mine))
 
 
 def refetched_tokens(weighed: Weighed, event: Event) -> int:

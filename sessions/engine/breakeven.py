@@ -1,0 +1,105 @@
+"""What one compaction costs and after how many calls it has paid for itself (policies 14.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.prices import PER_MILLION, cold_steps, prices_of, writes_last_an_hour
+
+if TYPE_CHECKING:
+    from sessions.engine.prices import Prices
+    from sessions.engine.replay import Replay
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """A compaction in tokens.
+
+    ``before`` the context it found (L), ``after`` the one it left (S), ``unchanged`` what both begin with and the
+    cache holds (Y: system and tools), ``cached`` how much of ``before`` the cache holds; the summary call reads
+    ``call_read`` of its ``call`` tokens from the cache and writes ``written``.  ``call_is_kept``: its other tokens
+    go into the cache (a shared prefix), they are not sent once and forgotten.
+    """
+
+    before: int
+    after: int
+    unchanged: int
+    cached: int
+    call: int = 0
+    call_read: int = 0
+    written: int = 0
+    call_is_kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EventCost:
+    """What a compaction costs, in dollars.
+
+    ``call`` is the summary call, ``rewrite`` what its own request costs beyond what it would have cost without it
+    (below 0 where the shorter list outweighs what the cache lost), ``saves_per_call`` what every later request of the
+    same cache saves.  ``break_even_calls`` counts the event's own request as the first, and is None where nothing is
+    ever saved.  ``cold``: the cache had expired; ``free``: the event's own request has paid for it already.
+    """
+
+    request: int
+    call: float
+    rewrite: float
+    saves_per_call: float
+    break_even_calls: float | None
+    cold: bool
+    free: bool
+
+
+def event_cost(
+    compacted: Compacted, prices: Prices, *, request: int = 0, cold: bool = False, hour: bool = False
+) -> EventCost:
+    """The cost of one compaction.
+
+    With all of the list before in the cache this is the reference's formula, [p·k·L + q·s + (write − read)·(S − Y)] ÷
+    [read·(L − S)], k the summary call's share.
+    """
+    c, fresh, read = compacted, prices.fresh(hour=hour), prices.cache_read
+    rest = fresh if c.call_is_kept else prices.input
+    call = read * c.call_read + rest * (c.call - c.call_read) + prices.output * c.written
+    sent = read * c.unchanged + fresh * (c.after - c.unchanged)
+    unsent = read * c.cached + fresh * (c.before - c.cached)
+    extra, saves = call + sent - unsent, read * (c.before - c.after)
+    break_even = max(0.0, 1 + extra / saves) if saves > 0 else None
+    return EventCost(
+        request,
+        call / PER_MILLION,
+        (sent - unsent) / PER_MILLION,
+        saves / PER_MILLION,
+        break_even,
+        cold,
+        free=extra <= 0,
+    )
+
+
+def event_costs(replay: Replay, *, prices: Prices | None = None) -> tuple[EventCost, ...] | None:
+    """One entry per event of the replay, at ``prices`` (None: the model's list prices); None without a price."""
+    weighed = replay.weighed
+    prices = prices or prices_of(weighed.model)
+    if prices is None:
+        return None
+    cold, hour = cold_steps(weighed), writes_last_an_hour(weighed)
+    steps = {sent.request: k for k, sent in enumerate(replay.sent)}
+    costs: list[EventCost] = []
+    for event in replay.events:
+        k = steps[event.request]
+        is_cold = k in cold or k == 0
+        cached = 0 if is_cold else min(replay.sent[k - 1].tokens, event.before_tokens)
+        calls, shares = replay.policy.summary_calls, replay.policy.shares_prefix
+        compacted = Compacted(
+            event.before_tokens,
+            event.after_tokens,
+            0 if is_cold else min(replay.sent[k].cached, event.after_tokens),
+            cached,
+            event.before_tokens if calls else 0,
+            cached if calls and shares else 0,
+            sum(i.tokens for i in event.after if i.inserted and i.message.summary) if calls else 0,
+            shares,
+        )
+        costs.append(event_cost(compacted, prices, request=event.request, cold=is_cold, hour=hour))
+    return tuple(costs)

@@ -1,0 +1,118 @@
+"""What a token costs: the dated list price of a model, or prices given by hand (policies 14)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.errors import BadParameter
+from sessions.engine.models_table import DATE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.model_info import ModelInfo
+
+PER_MILLION = 1_000_000
+HOUR_WRITE_FACTOR = 2.0
+"""A cache write kept for an hour costs twice the base input price, one kept for 5 minutes 1.25 times (policies 14)."""
+TTL_SECONDS, HOUR_TTL_SECONDS = 300.0, 3600.0
+"""Idle longer than this and nothing is read from the cache; every read starts the time again."""
+KEYS = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
+RELATIVE = {"claude": (0.1, 1.25), "gpt": (0.1, None), "gemini": (0.25, None)}
+"""Cache read and write against the input price, per family, where the table has no price (policies 14)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """US dollars per million tokens; ``cache_write`` None: writes carry no fee, they are plain input.
+
+    ``cache_write_1h`` is the fee of a write kept for an hour; ``source`` says where the figures are from.
+    """
+
+    input: float
+    output: float
+    cache_read: float
+    cache_write: float | None
+    cache_write_1h: float | None
+    source: str
+
+    def fresh(self, *, hour: bool = False) -> float:
+        """What a token costs that is sent and not read from the cache: a cache write where those are billed."""
+        if self.cache_write is None or self.cache_write_1h is None:
+            return self.input
+        return self.cache_write_1h if hour else self.cache_write
+
+
+def prices_of(model: ModelInfo, given: Mapping[str, float] | None = None) -> Prices | None:
+    """The list prices of ``model`` with ``given`` ones (keys of ``KEYS``) in their place; None where none is known.
+
+    A cache price that is not given keeps its relation to the input price.  Raises BadParameter for an unknown key, a
+    price that is no finite number ≥ 0, or a model without list prices of which only one of input and output is given.
+    """
+    given = _checked(given or {})
+    base = given.get("input", model.input_price)
+    output = given.get("output", model.output_price)
+    if base is None or output is None:
+        if given:
+            raise BadParameter(f"no list price is known for {model.name or 'this model'}: give input and output")
+        return None
+    read, write = _relations(model)
+    fee = given.get("cache_write", None if write is None else write * base)
+    default_hour = None if fee is None else base * HOUR_WRITE_FACTOR
+    return Prices(
+        base,
+        output,
+        given.get("cache_read", read * base),
+        fee,
+        given.get("cache_write_1h", default_hour),
+        f"{', '.join(given)} as given, the rest follows list prices" if given else f"list prices of {DATE}",
+    )
+
+
+def writes_last_an_hour(weighed: Weighed) -> bool:
+    """Whether this session's cache keeps for an hour: most of its recorded cache writes say so.
+
+    A session of which nothing is recorded keeps for 5 minutes, the providers' default.
+    """
+    usages = [r.usage for r in weighed.transcript.requests if r.usage]
+    return 2 * sum(u.cache_write_1h for u in usages) > sum(u.cache_write for u in usages)
+
+
+def ttl_seconds(weighed: Weighed) -> float:
+    """Seconds that the session's cache outlives an idle client."""
+    return HOUR_TTL_SECONDS if writes_last_an_hour(weighed) else TTL_SECONDS
+
+
+def cold_steps(weighed: Weighed) -> frozenset[int]:
+    """Steps whose request finds the cache expired: it came more than the TTL after the last one with a time."""
+    ttl = ttl_seconds(weighed)
+    cold: set[int] = set()
+    last: float | None = None
+    for k, step in enumerate(weighed.steps):
+        now = weighed.transcript.requests[step.request].timestamp
+        if now is None:
+            continue
+        if last is not None and now - last > ttl:
+            cold.add(k)
+        last = now
+    return frozenset(cold)
+
+
+def _relations(model: ModelInfo) -> tuple[float, float | None]:
+    """Cache read and cache write against the input price; without a discount a read costs what input costs."""
+    if model.input_price:
+        read = 1.0 if model.cache_read_price is None else model.cache_read_price / model.input_price
+        return read, None if model.cache_write_price is None else model.cache_write_price / model.input_price
+    return RELATIVE.get(model.family, (1.0, None))
+
+
+def _checked(given: Mapping[str, float]) -> dict[str, float]:
+    for key, price in given.items():
+        if key not in KEYS:
+            raise BadParameter(f"no price {key!r}; known: {', '.join(KEYS)}")
+        if not math.isfinite(price) or price < 0:
+            raise BadParameter(f"a price is a number of dollars per million tokens from 0 on, not {price!r}")
+    return {key: float(given[key]) for key in KEYS if key in given}
