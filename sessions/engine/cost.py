@@ -189,19 +189,19 @@ def refetched_tokens(weighed: Weighed, event: Event) -> int:
             if block in still:
                 continue
             call = calls.get(block.call_id) if block.kind is Kind.TOOL_RESULT else None
-            if call and call.target and _used_otherwise(weighed, call, start):
-                newest[call.target] = _block_tokens(weighed, block)
+            if call and call.target and used_otherwise(weighed, call, start):
+                newest[call.target] = block_tokens(weighed, block)
     return sum(newest.values())
 
 
-def _used_otherwise(weighed: Weighed, call: Block, start: int) -> bool:
+def used_otherwise(weighed: Weighed, call: Block, start: int) -> bool:
     """True when the first call from message ``start`` on that names the same target is of another tool."""
     uses = weighed.target_uses.get(call.target, [])
     at = bisect_left(uses, (start, ""))
     return at < len(uses) and uses[at][1] != call.name
 
 
-def _block_tokens(weighed: Weighed, block: Block) -> int:
+def block_tokens(weighed: Weighed, block: Block) -> int:
     """Tokens of one block by the session's ratio, images by rule."""
     text = round(sum(leaf.n_tokens for leaf in block.leaves()) * weighed.ratio)
     return text + sum(weighed.image_tokens(leaf) for leaf in block.leaves())
