@@ -28,6 +28,7 @@ COMMANDS = {
     "inspect": "What fills a transcript's context.",
     "replay": "Replay a transcript under a compaction policy.",
     "count": "Tokens of a transcript by the provider's own count.",
+    "sweep": "Replay a transcript over a range of settings.",
     "diff": "The message list before and after one compaction.",
     "probe": "What the compactions of a replay lose.",
     "export": "A message list as JSONL, an Anthropic request or a chat request.",

@@ -11,6 +11,7 @@ import click
 
 from sessions.engine.calibrate import weigh
 from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.prices import prices_of
 from sessions.engine.reading import read_transcripts
 from sessions.engine.replay import BASES, replay
 from sessions.engine.texts import Texts
@@ -18,9 +19,12 @@ from sessions.engine.texts import Texts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay
     from sessions.engine.types import Parsed, Transcript
 
+POLICY_HELP = "Compaction policy; see `ctxweb policies`."
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -54,22 +58,45 @@ def choose(parsed: Parsed, session: str | None) -> Transcript:
     raise BadParameter(f"no session {session!r} in this file; it has: {known}")
 
 
-def settings(pairs: tuple[str, ...]) -> dict[str, object]:
-    """``--set key=value`` pairs as a mapping; wrong usage for one without ``=``."""
+def settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, object]:
+    """``key=value`` pairs of an option as a mapping; wrong usage for one without ``=``."""
     values: dict[str, object] = {}
     for pair in pairs:
         key, found, value = pair.partition("=")
         if not found or not key:
-            raise click.UsageError(f"--set takes key=value, not {pair!r}")
+            raise click.UsageError(f"{option} takes key=value, not {pair!r}")
         values[key.strip()] = value
     return values
 
 
 def replay_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that replay, sweep, diff, probe and check have in common."""
-    options = [
+    """The options that replay, diff, probe and check have in common."""
+    return _added(command, [click.option("--policy", required=True, help=POLICY_HELP), *_shared_options()])
+
+
+def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The same with any number of policies."""
+    policies = click.option(
+        "--policy", "policies", required=True, multiple=True, help=f"{POLICY_HELP} Several are set side by side."
+    )
+    return _added(command, [policies, *_shared_options()])
+
+
+def price_option(command: Callable[..., None]) -> Callable[..., None]:
+    """``--price``, for commands that show dollars."""
+    return click.option(
+        "--price",
+        "prices",
+        multiple=True,
+        metavar="KEY=USD",
+        help="Dollars per million tokens instead of the list price: input, output, cache_read, cache_write, "
+        "cache_write_1h.",
+    )(command)
+
+
+def _shared_options() -> list[Callable[..., Any]]:
+    return [
         click.argument("file", type=FILE),
-        click.option("--policy", required=True, help="Compaction policy; see `ctxweb policies`."),
         click.option("--format", "format_name", help="Transcript format, instead of sniffing."),
         click.option("--session", help="Session id; default: the root session with most requests."),
         click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest."),
@@ -80,25 +107,54 @@ def replay_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--fail", default="", metavar="WHICH", help="Make summary calls fail: always, every:N, first:N."),
         click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy."),
     ]
+
+
+def _added(command: Callable[..., None], options: list[Callable[..., Any]]) -> Callable[..., None]:
     for option in reversed(options):
         command = option(command)
     return command
 
 
-def run_replay(file: Path, **options: Any) -> Replay:
-    """Read, choose, weigh and replay; unknown names and bad values are wrong usage (exit status 2)."""
+def given_prices(weighed: Weighed, pairs: tuple[str, ...]) -> Prices | None:
+    """List prices with those of ``--price`` in their place; wrong usage for what is no price."""
+    given: dict[str, float] = {}
+    for pair in pairs:
+        key, found, value = pair.partition("=")
+        try:
+            given[key.strip()] = float(value)
+        except ValueError:
+            found = ""
+        if not found:
+            raise click.UsageError(f"--price takes key=dollars, not {pair!r}")
+    try:
+        return prices_of(weighed.model, given)
+    except BadParameter as error:
+        raise click.UsageError(str(error)) from error
+
+
+def opened(file: Path, options: dict[str, Any]) -> tuple[Weighed, Texts]:
+    """Read, choose and weigh the session that the options name, with a reader of its words."""
     parsed = read(file, options["format_name"], options["branch"])
     try:
         transcript = choose(parsed, options["session"])
+    except BadParameter as error:
+        raise click.UsageError(str(error)) from error
+    return weigh(transcript), Texts(lambda: file.open("rb"), parsed.format)
+
+
+def run_replay(file: Path, **options: Any) -> Replay:
+    """Read, choose, weigh and replay; unknown names and bad values are wrong usage (exit status 2)."""
+    weighed, texts = opened(file, options)
+    try:
         return replay(
-            weigh(transcript),
+            weighed,
             options["policy"],
             params=settings(options["pairs"]),
             base=options["base"],
             estimator=options["estimator"],
             summarizer=options["summarizer"],
             window=options["window"],
-            texts=Texts(lambda: file.open("rb"), parsed.format),
+            texts=texts,
             fail=options["fail"],
         )
     except (BadParameter, UnknownName) as error:

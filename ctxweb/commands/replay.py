@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from ctxweb.commands._engine import emit, replay_options, run_replay, warn
+from ctxweb.commands._engine import emit, given_prices, price_option, replay_options, run_replay, warn
 from sessions.engine.report import replay_document
 
 if TYPE_CHECKING:
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 @click.command("replay")
 @replay_options
+@price_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
-def command(file: Path, as_json: bool, **options: Any) -> None:
+def command(file: Path, prices: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Replay FILE under a policy, holding the trajectory constant."""
     result = run_replay(file, **options)
-    document = replay_document(result)
+    document = replay_document(result, prices=given_prices(result.weighed, prices))
     if as_json:
         emit(document)
         return
@@ -32,25 +33,46 @@ def command(file: Path, as_json: bool, **options: Any) -> None:
         f"summaries {document['summarizer']}. Holding the trajectory constant."
     )
     console.print(_events(document["events"]))
-    _print_totals(console, document["totals"])
+    _print_totals(console, document["totals"], given=bool(prices))
     warn(result.warnings)
 
 
 def _events(events: list[dict[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("event", "request", "gate", "tokens before", "after", "kept", "edited", "dropped", "inserted"):
+    for heading in (
+        "event",
+        "request",
+        "gate",
+        "tokens before",
+        "after",
+        "kept",
+        "edited",
+        "dropped",
+        "inserted",
+        "paid back after",
+    ):
         table.add_column(heading, justify="left" if heading == "gate" else "right")
     for number, event in enumerate(events):
         gate = f"{event['measure']:,} {event['operator']} {event['threshold']:,} {event['unit']}"
         counts = (str(event[name]) for name in ("kept", "edited", "dropped", "inserted"))
         before, after = event["before"]["tokens"], event["after"]["tokens"]
-        table.add_row(str(number), str(event["request"]), gate, f"{before:,}", f"{after:,}", *counts)
+        table.add_row(str(number), str(event["request"]), gate, f"{before:,}", f"{after:,}", *counts, _paid(event))
     return table
 
 
-def _print_totals(console: Console, totals: dict[str, Any]) -> None:
+def _paid(event: dict[str, Any]) -> str:
+    """Calls until the compaction has paid for itself, its own the first."""
+    cost = event["cost"]
+    if cost is None or cost["break_even_calls"] is None:
+        return "no price" if cost is None else "never"
+    cold = " (cold cache)" if cost["cold_cache"] else ""
+    return ("at once" if cost["free"] else f"{cost['break_even_calls']:,.1f} calls") + cold
+
+
+def _print_totals(console: Console, totals: dict[str, Any], *, given: bool) -> None:
     cost = totals["cost_usd"]
-    price = "no price known" if cost is None else f"${cost['low']:,.2f} to ${cost['high']:,.2f} (list prices)"
+    source = "prices as given" if given else "list prices"
+    price = "no price known" if cost is None else f"${cost['low']:,.2f} to ${cost['high']:,.2f} ({source})"
     console.print(
         f"peak {totals['peak_context_tokens']:,} tokens; input {totals['input_tokens']:,}, cache read "
         f"{totals['cache_read_tokens']:,}, cache write {totals['cache_write_tokens']:,}, output "

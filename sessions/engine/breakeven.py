@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sessions.engine.cost import summary_tokens
 from sessions.engine.prices import PER_MILLION, cold_steps, prices_of, writes_last_an_hour
 
 if TYPE_CHECKING:
@@ -90,15 +91,15 @@ def event_costs(replay: Replay, *, prices: Prices | None = None) -> tuple[EventC
         k = steps[event.request]
         is_cold = k in cold or k == 0
         cached = 0 if is_cold else min(replay.sent[k - 1].tokens, event.before_tokens)
-        calls, shares = replay.policy.summary_calls, replay.policy.shares_prefix
+        calls, shares = event.summary_calls if replay.policy.summary_calls else 0, replay.policy.shares_prefix
         compacted = Compacted(
             event.before_tokens,
             event.after_tokens,
             0 if is_cold else min(replay.sent[k].cached, event.after_tokens),
             cached,
-            event.before_tokens if calls else 0,
-            cached if calls and shares else 0,
-            sum(i.tokens for i in event.after if i.inserted and i.message.summary) if calls else 0,
+            calls * event.before_tokens,
+            calls * cached if shares else 0,
+            summary_tokens(event) if calls else 0,
             shares,
         )
         costs.append(event_cost(compacted, prices, request=event.request, cold=is_cold, hour=hour))

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sessions.engine.policy import Item
+    from sessions.engine.track import Track
     from sessions.engine.types import Block, Message, Request, Transcript
 
 DEFAULT_WINDOW = 200_000
@@ -148,6 +149,13 @@ class Weighed:
     def item_cache(self) -> dict[str, list[Item]]:
         """Items of all messages by the name of the estimator that sized them; filled by the replay."""
         return {}
+
+    @cached_property
+    def track(self) -> Track | None:
+        """The session as prefix sums, for sweeps; None where jumping would not be exact."""
+        from sessions.engine.track import track_of
+
+        return track_of(self)
 
     def measured(self, request: Request) -> int | None:
         """Provider-reported context of a request in tokens, None where not reported."""

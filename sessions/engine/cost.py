@@ -10,7 +10,7 @@ from sessions.engine.prices import PER_MILLION, Prices, cold_steps, prices_of, w
 from sessions.engine.types import Block, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from sessions.engine.calibrate import Weighed
     from sessions.engine.events import Event
@@ -144,11 +144,14 @@ def recorded_totals(weighed: Weighed, *, prices: Prices | None = None) -> Totals
 def summary_calls(replay: Replay) -> list[tuple[int, int, int, int]]:
     """Every summary call as tokens of plain input, read from the cache, written to it, and output.
 
-    The list before goes in; a call of a failed attempt brings nothing out.  With a shared prefix the call reads what the request before it left in the cache and
-    writes the rest; without one it is sent once and never read again: all plain input (policies 14.1).
+    The list before goes in; a call made in vain brings nothing out.  With a shared prefix the call reads what the
+    request before it left in the cache and writes the rest; without one it is sent once and never read again: all
+    plain input (policies 14.1).
     """
-    weighed, calls = replay.weighed, []
-    cold = cold_steps(weighed)
+    if not replay.policy.summary_calls:
+        return []
+    calls: list[tuple[int, int, int, int]] = []
+    cold = cold_steps(replay.weighed)
     steps = {sent.request: k for k, sent in enumerate(replay.sent)}
 
     def call(request: int, tokens: int, written: int) -> tuple[int, int, int, int]:
@@ -189,16 +192,15 @@ def refetched_tokens(weighed: Weighed, event: Event) -> int:
             if block in still:
                 continue
             call = calls.get(block.call_id) if block.kind is Kind.TOOL_RESULT else None
-            if call and call.target and used_otherwise(weighed, call, start):
+            if call and call.target and used_otherwise(weighed.target_uses.get(call.target, []), call.name, start):
                 newest[call.target] = block_tokens(weighed, block)
     return sum(newest.values())
 
 
-def used_otherwise(weighed: Weighed, call: Block, start: int) -> bool:
-    """True when the first call from message ``start`` on that names the same target is of another tool."""
-    uses = weighed.target_uses.get(call.target, [])
+def used_otherwise(uses: Sequence[tuple[int, str]], tool: str, start: int) -> bool:
+    """True when the first of ``uses`` (message index, tool name) from message ``start`` on is by another tool."""
     at = bisect_left(uses, (start, ""))
-    return at < len(uses) and uses[at][1] != call.name
+    return at < len(uses) and uses[at][1] != tool
 
 
 def block_tokens(weighed: Weighed, block: Block) -> int:

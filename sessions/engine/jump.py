@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from sessions.engine import registry
 from sessions.engine.cost import Totals, bill_of, used_otherwise
 from sessions.engine.summaries import Brief, Summaries
-from sessions.engine.types import Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sessions.engine.calibrate import Weighed
     from sessions.engine.prices import Prices
-    from sessions.engine.track import Track
+    from sessions.engine.track import Reuse, Track
 
 FIXED_SIZE = frozenset({"recorded", "stub"})
 """Summarizers whose summary weighs the same whatever is dropped."""
@@ -40,8 +39,8 @@ class Jump:
     system messages and the newest ``keep_messages`` others, or as many of the newest as weigh at most ``keep_tokens``
     together; what an earlier event inserted is not among them.  Where the cut would split a tool pair it moves
     ``snap``: "back" keeps more, "forward" fewer.  In place of the rest stands what the summarizer writes, or, where
-    ``inserted`` is a number, that many tokens of no summary (0: nothing).  ``breaker`` failed attempts in a row (an
-    edit that frees nothing) stop it; None: never.
+    ``inserted`` is a number, that many tokens of no summary (0: nothing).  Where no message but an earlier summary
+    would go, the edit fails before any call is made.  ``breaker`` failed attempts in a row stop it; None: never.
     """
 
     threshold: float
@@ -77,12 +76,14 @@ class Course:
     """A session as a jump went through it.
 
     ``steps`` are the steps that compact, ``cuts`` their positions; ``offsets`` has one entry more: before the first,
-    and after each.  ``visited`` counts the places looked at.
+    and after each.  ``vain`` are steps whose edit freed nothing, with the context at each: its summary call was made
+    for nothing.  ``visited`` counts the places looked at.
     """
 
     steps: list[int]
     cuts: list[int]
     offsets: list[int]
+    vain: list[tuple[int, int]]
     visited: int
 
 
@@ -102,7 +103,10 @@ class Jumper:
             return None
         cuts, after = self.tail(jump)
         heights, peaks, end = track.heights, track.peaks, len(track.heights)
-        steps, kept, offsets = [], [], [track.overhead]
+        steps: list[int] = []
+        kept: list[int] = []
+        vain: list[tuple[int, int]] = []
+        offsets = [track.overhead]
         offset, start, low, visited, failures, still_on = track.overhead, 0, 1, 0, 0, 0
         while (j := bisect_left(peaks, limit - offset, low)) < end:
             if not track.monotone and (j := track.first_at_least(low, limit - offset)) == end:
@@ -110,9 +114,12 @@ class Jumper:
             visited += 1
             step, low = j - 1, j + 1
             cut, left = cuts[step], after[step]
-            if cut < start:
-                cut, left = start, self._left(jump, start, step)
-            if left >= offset + heights[j] or not (cut or steps):
+            if track.long_pairs:
+                cut, left = self._whole_pairs(jump, cut, start, step)
+            before = offset + heights[j]
+            if cut <= start or left >= before:
+                if cut > start:
+                    vain.append((step, before))
                 failures += 1
                 if jump.breaker is not None and failures >= jump.breaker:
                     break
@@ -125,7 +132,7 @@ class Jumper:
             still_on = still_on + 1 if left >= limit else 0
             if still_on >= THRASH_LIMIT:
                 break
-        return Course(steps, kept, offsets, visited)
+        return Course(steps, kept, offsets, vain, visited)
 
     def tail(self, jump: Jump) -> Tail:
         """Cut and remaining tokens at every step."""
@@ -141,8 +148,6 @@ class Jumper:
                 cuts = [bisect_left(tokens, tokens[stop] - budget) for stop in stops]
             snapped = track.cut_back if jump.snap == "back" else track.cut_forward
             cuts = list(map(snapped.__getitem__, cuts))
-            if track.long_pairs:
-                cuts = [self._whole_pairs(cut, stop, jump.snap) for cut, stop in zip(cuts, stops, strict=True)]
             left = map(add, map(track.standing.__getitem__, cuts), track.whole[1:])
             inserted = self.inserts(jump.inserted).tokens
             self._tails[key] = Tail(cuts, [track.overhead + a + b for a, b in zip(left, inserted, strict=True)])
@@ -184,14 +189,17 @@ class Jumper:
         prefix, cold = track.overhead + track.lead, track.cold
         is_warm = [bool(k) and k not in cold for k in steps]
         cached += sum(min(e, prefix, a) for e, a, w in zip(earlier, afters, is_warm, strict=True) if w)
-        plain = call_read = call_fresh = written = 0
-        if summary_calls:
-            written = sum(map(self.inserts(jump.inserted).summary.__getitem__, steps))
+        plain = call_read = call_fresh = written = n_calls = 0
+        if summary_calls and jump.inserted is None:
+            written = sum(map(self.inserts(None).summary.__getitem__, steps))
+            n_calls = len(steps) + len(course.vain)
+            called = sum(befores) + sum(tokens for _, tokens in course.vain)
             if shares_prefix:
                 call_read = sum(min(e, b) for e, b, w in zip(earlier, befores, is_warm, strict=True) if w)
-                call_fresh = sum(befores) - call_read
+                call_read += self._vainly_read(course)
+                call_fresh = called - call_read
             else:
-                plain = sum(befores)
+                plain = called
         again = (refetched or refetched_on_track)(track, course)
         bill = bill_of(
             prices, plain=plain, read=cached + call_read, fresh=sent - cached + call_fresh,
@@ -199,8 +207,17 @@ class Jumper:
         )  # fmt: skip
         return Totals(
             len(steps), extremes[1], bill.input, bill.read, bill.write, bill.output,
-            len(steps) if summary_calls else 0, again, bill.cost(prices, again, hour=track.hour),
+            n_calls, again, bill.cost(prices, again, hour=track.hour),
         )  # fmt: skip
+
+    def _vainly_read(self, course: Course) -> int:
+        """Tokens that summary calls made in vain read from the cache: the request before, as sent."""
+        heights, total = self.track.heights, 0
+        for step, tokens in course.vain:
+            if step and step not in self.track.cold:
+                offset = course.offsets[bisect_left(course.steps, step)]
+                total += min(tokens, offset + heights[step])
+        return total
 
     def _extremes(self, course: Course, afters: list[int], earlier: list[int]) -> tuple[int, int] | None:
         """The smallest and the largest context sent; None where the smallest would be below 0."""
@@ -217,19 +234,15 @@ class Jumper:
         lows = [offset + min(span) for offset, span in spans if span]
         return (min(lows), max(o + max(span) for o, span in spans if span)) if min(lows) >= 0 else None
 
-    def _left(self, jump: Jump, cut: int, step: int) -> int:
-        """Display tokens that a compaction at ``step`` leaves when it cuts at ``cut``."""
-        inserted = self.inserts(jump.inserted).tokens[step]
-        return self.track.overhead + inserted + self.track.standing[cut] + self.track.whole[step + 1]
-
-    def _whole_pairs(self, cut: int, stop: int, snap: str) -> int:
-        """A cut that splits no pair, those whose result came in a later step included, as the list stands at ``stop``."""
+    def _whole_pairs(self, jump: Jump, cut: int, start: int, step: int) -> tuple[int, int]:
+        """Cut and remaining tokens where results may come a request after their calls: no pair in the list is split."""
         track = self.track
-        pairs = [(c, r) for c, r in track.long_pairs if r < stop]
-        snapped = track.cut_back if snap == "back" else track.cut_forward
+        pairs = [(c, r) for c, r in track.long_pairs if start <= c and r < track.stops[step]]
+        snapped = track.cut_back if jump.snap == "back" else track.cut_forward
         while split := [(c, r) for c, r in pairs if c < cut <= r]:
-            cut = snapped[min(c for c, _ in split) if snap == "back" else max(r for _, r in split) + 1]
-        return cut
+            cut = snapped[min(c for c, _ in split) if jump.snap == "back" else max(r for _, r in split) + 1]
+        inserted = self.inserts(jump.inserted).tokens[step]
+        return cut, track.overhead + inserted + track.standing[cut] + track.whole[step + 1]
 
 
 def refetched_on_track(track: Track, course: Course) -> int:
@@ -237,22 +250,24 @@ def refetched_on_track(track: Track, course: Course) -> int:
     if not track.reuses or not course.steps:
         return 0
     places = [reuse.position for reuse in track.reuses]
-    total = begin = 0
+    total = begin = start = 0
     for step, cut in zip(course.steps, course.cuts, strict=True):
         end = bisect_left(places, cut, begin)
         if end > begin:
-            start = _newest(track, step) + 1
-            total += _again(track, track.reuses[begin:end], start)
+            total += _again(track, track.reuses[begin:end], start, _newest(track, step) + 1)
             begin = end
+        start = cut
     return total
 
 
-def _again(track: Track, dropped: Sequence[object], start: int) -> int:
-    newest: dict[str, int] = {}
+def _again(track: Track, dropped: Sequence[Reuse], start: int, message: int) -> int:
+    """Tokens of dropped results that are used otherwise from ``message`` on; the list began at position ``start``."""
     uses = track.weighed.target_uses
-    for _, target, name, tokens, last_use in dropped:  # type: ignore[misc]
-        if last_use >= start and used_otherwise(uses[target], name, start):
-            newest[target] = tokens
+    newest = {
+        target: tokens
+        for _, call_at, target, name, tokens, last_use in dropped
+        if last_use >= message and call_at >= start and used_otherwise(uses[target], name, message)
+    }
     return sum(newest.values())
 
 
@@ -270,9 +285,7 @@ def _written(weighed: Weighed, summarizer: str) -> Inserts:
     compactions = [c.request for c in weighed.transcript.compactions]
     usual = _weight(summaries, weighed, NEVER)
     sizes = [
-        _weight(summaries, weighed, step.request)
-        if any(abs(at - step.request) <= 1 for at in compactions)
-        else usual
+        _weight(summaries, weighed, step.request) if any(abs(at - step.request) <= 1 for at in compactions) else usual
         for step in weighed.steps
     ]
     return Inserts([tokens for tokens, _ in sizes], [summary for _, summary in sizes])
@@ -281,6 +294,8 @@ def _written(weighed: Weighed, summarizer: str) -> Inserts:
 def _weight(summaries: Summaries, weighed: Weighed, request: int) -> tuple[int, int]:
     """Tokens inserted at ``request``, and how many of them are a summary's."""
     written = summaries.summarizer.write(Brief(weighed, request, (), summaries.argument))
-    made: Sequence[Message | object] = written.messages or written.drafts
-    sizes = [(weighed.tokens[m.index] if isinstance(m, Message) else m.tokens, m.summary) for m in made]  # type: ignore[attr-defined]
+    if written.messages:
+        sizes = [(weighed.tokens[m.index], m.summary) for m in written.messages]
+    else:
+        sizes = [(draft.tokens, draft.summary) for draft in written.drafts]
     return sum(tokens for tokens, _ in sizes), sum(tokens for tokens, summary in sizes if summary)

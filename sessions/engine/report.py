@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine import registry
+from sessions.engine.breakeven import event_costs
 from sessions.engine.calibrate import weigh
 from sessions.engine.cost import totals
 from sessions.engine.diff import diff_event
@@ -17,7 +18,10 @@ from sessions.engine.verdicts import headline, verdict_document, verdicts_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sessions.engine.breakeven import EventCost
     from sessions.engine.calibrate import Weighed
+    from sessions.engine.cost import Totals
+    from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay
     from sessions.engine.types import Block, Message, Parsed, RecordedCompaction, Request, Transcript
 
@@ -162,8 +166,13 @@ def _image(weighed: Weighed, block: Block) -> dict[str, Any]:
     }
 
 
-def replay_document(replay: Replay) -> dict[str, Any]:
-    """``ctxweb.replay/1`` of a replay; all tokens are display tokens (replay-semantics 3)."""
+def replay_document(replay: Replay, *, prices: Prices | None = None) -> dict[str, Any]:
+    """``ctxweb.replay/1`` of a replay at ``prices`` (None: list prices); all tokens are display tokens.
+
+    ``events[].cost`` has what each compaction costs and after how many calls it has paid for itself; null where the
+    model has no price.
+    """
+    costs = event_costs(replay, prices=prices) or [None] * len(replay.events)
     return {
         "schema": "ctxweb.replay/1",
         "session": replay.weighed.transcript.id,
@@ -176,9 +185,9 @@ def replay_document(replay: Replay) -> dict[str, Any]:
         "window_source": replay.window_source,
         "context_tokens": list(replay.context_tokens),
         "labels": [None if label is None else label.value for label in replay.labels],
-        "events": [_event(e) for e in replay.events],
+        "events": [_event(e) | {"cost": _event_cost(c)} for e, c in zip(replay.events, costs, strict=True)],
         "attempts": [dataclasses.asdict(attempt) for attempt in replay.attempts],
-        "totals": totals_document(replay),
+        "totals": totals_document(replay, prices),
         "warnings": list(replay.warnings),
     }
 
@@ -205,6 +214,20 @@ def _event(event: Any) -> dict[str, Any]:
     }
 
 
+def _event_cost(cost: EventCost | None) -> dict[str, Any] | None:
+    if cost is None:
+        return None
+    calls = cost.break_even_calls
+    return {
+        "call_usd": round(cost.call, 6),
+        "rewrite_usd": round(cost.rewrite, 6),
+        "saves_usd_per_call": round(cost.saves_per_call, 6),
+        "break_even_calls": None if calls is None else round(calls, 2),
+        "cold_cache": cost.cold,
+        "free": cost.free,
+    }
+
+
 def _layer(layer: Any) -> dict[str, Any]:
     gate = layer.gate
     return {
@@ -222,9 +245,14 @@ def _layer(layer: Any) -> dict[str, Any]:
     }
 
 
-def totals_document(replay: Replay) -> dict[str, Any]:
-    """``totals`` of a replay; ``cost_usd`` is null where the model has no price."""
-    result = dataclasses.asdict(totals(replay))
+def totals_document(replay: Replay, prices: Prices | None = None) -> dict[str, Any]:
+    """``totals`` of a replay at ``prices`` (None: list prices); ``cost_usd`` is null where the model has no price."""
+    return totals_fields(totals(replay, prices=prices))
+
+
+def totals_fields(sums: Totals) -> dict[str, Any]:
+    """Totals as JSON; dollars to a millionth."""
+    result = dataclasses.asdict(sums)
     cost = result.pop("cost")
     result["cost_usd"] = None if cost is None else {name: round(value, 6) for name, value in cost.items()}
     return result

@@ -18,16 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sessions.engine.calibrate import Weighed
-    from sessions.engine.types import Message
+    from sessions.engine.types import Block, Message
 
 
 class Reuse(NamedTuple):
-    """A tool result that a later call may make necessary again: its place, its call, what it weighs.
+    """A tool result that a later call may make necessary again: its position and its call's, what it weighs.
 
     ``last_use`` is the last message that uses the target by another tool.
     """
 
     position: int
+    call_position: int
     target: str
     name: str
     tokens: int
@@ -209,15 +210,17 @@ def _outputs(weighed: Weighed) -> int:
 
 def _reuses(weighed: Weighed, messages: Iterable[Message]) -> list[Reuse]:
     """Results whose target a later call of another tool names, in order (the upper end of the cost range)."""
-    calls = {b.call_id: b for m in weighed.transcript.messages for b in m.blocks if b.kind is Kind.TOOL_USE}
+    calls: dict[str, tuple[int, Block]] = {}
     found: list[Reuse] = []
     for position, message in enumerate(messages):
         for block in message.blocks:
-            call = calls.get(block.call_id) if block.kind is Kind.TOOL_RESULT else None
+            if block.kind is Kind.TOOL_USE:
+                calls[block.call_id] = (position, block)
+            call_at, call = calls.get(block.call_id, (0, None)) if block.kind is Kind.TOOL_RESULT else (0, None)
             if call is None or not call.target:
                 continue
             uses = weighed.target_uses.get(call.target, [])
             last = next((at for at, name in reversed(uses) if name != call.name), -1)
             if last > message.index:
-                found.append(Reuse(position, call.target, call.name, block_tokens(weighed, block), last))
+                found.append(Reuse(position, call_at, call.target, call.name, block_tokens(weighed, block), last))
     return found

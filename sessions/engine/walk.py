@@ -176,6 +176,7 @@ class Walk:
         view.usage = self._last_usage(k, added)
         view.idle_seconds = self._idle(request, added)
         held = self.context
+        newest = next((item.message.index for item in reversed(held.items) if not item.inserted), None)
         results: list[tuple[LayerResult, Edited]] = []
         for layer in self.layers:
             self._show()
@@ -191,7 +192,7 @@ class Walk:
             made = self._edit(request, layer, gate)
             if made is not None:
                 results.append(made)
-        event = self._event(request, held, results) if results else None
+        event = self._event(request, held, newest, results) if results else None
         self.context = held
         return event
 
@@ -230,10 +231,11 @@ class Walk:
             return None
         return _result(layer, gate, freed, counts), outcome
 
-    def _event(self, request: int, held: Context, results: list[tuple[LayerResult, Edited]]) -> Event:
-        """The event of all layers that took effect at this request."""
+    def _event(
+        self, request: int, held: Context, newest: int | None, results: list[tuple[LayerResult, Edited]]
+    ) -> Event:
+        """The event of all layers that took effect at this request; ``newest`` message of the list before."""
         layers = tuple(result for result, _ in results)
-        newest = next((i.message.index for i in reversed(held.items) if not i.inserted), None)
         after_tokens = self._display()
         before_tokens = after_tokens + sum(layer.freed_tokens for layer in layers)
         in_place = all(isinstance(outcome, dict) for _, outcome in results)

@@ -165,3 +165,10 @@ def test_the_wrapper_of_tool_results_is_fitted():
     assert (weighed.wrapper, round(weighed.ratio, 2)) == (14, 1.0)
     assert weighed.tokens[2] == 40 + 14
     assert [weighed.estimated[r.index] for r in session.requests] == [r.usage.context for r in session.requests]
+
+
+def test_the_newest_message_of_the_list_before_names_the_event():
+    """Also where nothing of that list stays (replay-semantics 6)."""
+    transcript = long_session(200)
+    result = replay(weigh(transcript), "claude_code", window=100_000)
+    assert [e.message for e in result.events] == [transcript.requests[e.request].message - 1 for e in result.events]

@@ -1,0 +1,132 @@
+"""``ctxweb sweep``: a transcript over a range of settings, and the one to take."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from ctxweb.commands._engine import emit, given_prices, opened, price_option, settings, sweep_options, warn
+from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.recommend import read_floors, recommend
+from sessions.engine.sweep import grid, read_over, sweep
+from sessions.engine.sweep_report import sweep_csv, sweep_document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sessions.engine.sweep import Sweep
+
+MAX_AXES = 2
+
+
+@click.command("sweep")
+@sweep_options
+@click.option(
+    "--over",
+    "overs",
+    multiple=True,
+    metavar="KEY=A:B:N",
+    help="N values from A to B of a parameter or of the window; twice for a grid.",
+)
+@click.option(
+    "--recommend",
+    "floors",
+    multiple=True,
+    metavar="FLOOR=N",
+    help="What the recommended setting has to keep: max_compactions=3, max_peak=150000, max_cost=2.",
+)
+@price_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@click.option("--csv", "as_csv", is_flag=True, help="The rows as CSV on standard output.")
+def command(  # noqa: PLR0917
+    file: Path, overs: tuple[str, ...], floors: tuple[str, ...], prices: tuple[str, ...], as_json: bool,
+    as_csv: bool, **options: Any,
+) -> None:  # fmt: skip
+    """Replay FILE at every setting of a grid, holding the trajectory constant.
+
+    The front (*) holds the settings that no other beats on cost, compactions and peak at once.
+    """
+    if as_json and as_csv:
+        raise click.UsageError("--json or --csv, not both")
+    if len(overs) > MAX_AXES or not (overs or len(options["policies"]) > 1):
+        raise click.UsageError("sweep takes --over once or twice, or several --policy")
+    try:
+        limits = read_floors(settings(floors, "--recommend"))
+        result = _run(file, overs, prices, options)
+    except (BadParameter, UnknownName) as error:
+        raise click.UsageError(str(error)) from error
+    found = recommend(result, limits)
+    if as_json:
+        emit(sweep_document(result, recommendation=found, floors=limits))
+    elif as_csv:
+        sys.stdout.write(sweep_csv(result))
+    else:
+        document = sweep_document(result, recommendation=found, floors=limits)
+        _print(document, found is None)
+        warn(result.weighed.warnings)
+
+
+def _run(file: Path, overs: tuple[str, ...], prices: tuple[str, ...], options: dict[str, Any]) -> Sweep:
+    weighed, texts = opened(file, options)
+    axes, points = grid(
+        options["policies"], [read_over(text) for text in overs], params=settings(options["pairs"]),
+        window=options["window"],
+    )  # fmt: skip
+    return sweep(
+        weighed,
+        points,
+        axes,
+        base=options["base"],
+        estimator=options["estimator"],
+        summarizer=options["summarizer"],
+        prices=given_prices(weighed, prices),
+        texts=texts,
+        fail=options["fail"],
+    )
+
+
+def _print(document: dict[str, Any], nothing_kept: bool) -> None:
+    keys = [axis["key"] for axis in document["axes"]]
+    console = Console()
+    console.print(
+        f"[bold]{', '.join(document['policies'])}[/bold] on {document['session']}: {len(document['rows'])} settings, "
+        f"summaries {document['summarizer']}. Holding the trajectory constant."
+    )
+    table = Table(box=None, pad_edge=False)
+    for heading in (*keys, "compactions", "peak tokens", "tokens sent", "from cache", "cost", ""):
+        table.add_column(heading, justify="left" if heading in {"policy", ""} else "right", no_wrap=True)
+    for row in document["rows"]:
+        sent = row["input_tokens"] + row["cache_read_tokens"] + row["cache_write_tokens"]
+        peak = f"{row['peak_context_tokens']:,}"
+        numbers = (f"{row['compactions']:,}", peak, f"{sent:,}", f"{row['cache_read_tokens']:,}", _dollars(row))
+        table.add_row(
+            *(_said(row[key]) for key in keys), *numbers, "*" if row["pareto"] else "" if row["fits"] else "over"
+        )
+    console.print(table)
+    if not all(row["fits"] for row in document["rows"]):
+        console.print("over: a request would be over the window and could not be sent.")
+    recommended = document["recommended"]
+    if recommended is not None:
+        where = ", ".join(f"{key} {_said(recommended['row'][key])}" for key in keys)
+        console.print(f"[bold]Recommended: {where}.[/bold] {recommended['reason']}")
+        for near in recommended["neighbours"]:
+            broken = "" if near["keeps"] else ", breaks a floor"
+            console.print(
+                f"  {near['key']} {_said(near['value'])}: cost {near['change']:+.1%}, "
+                f"{near['compactions']:,} compactions{broken}"
+            )
+    elif nothing_kept:
+        console.print("[bold]Nothing to recommend:[/bold] no setting fits the window and keeps the floors.")
+
+
+def _dollars(row: dict[str, Any]) -> str:
+    cost = row["cost_usd"]
+    return "no price" if cost is None else f"${cost['low']:,.2f}–{cost['high']:,.2f}"
+
+
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:,}"

@@ -1,0 +1,303 @@
+"""A session replayed over a grid of settings: one or two parameters, or several policies.
+
+Threshold policies jump from compaction to compaction (``jump``), all others are replayed; both say the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sessions.engine import params as parameters
+from sessions.engine import registry
+from sessions.engine.calibrate import DEFAULT_WINDOW
+from sessions.engine.cost import Totals, totals
+from sessions.engine.errors import BadParameter
+from sessions.engine.jump import FIXED_SIZE, Jumper
+from sessions.engine.pareto import pareto
+from sessions.engine.prices import prices_of
+from sessions.engine.replay import replay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.jump import Jump
+    from sessions.engine.policy import Policy
+    from sessions.engine.prices import Prices
+    from sessions.engine.replay import Replay
+    from sessions.engine.texts import Texts
+
+WINDOW, POLICY = "window", "policy"
+MAX_SETTINGS = 10_000
+
+
+class Setting(NamedTuple):
+    """One point of the grid: a policy, the parameters given to it, the window (None: the session's own)."""
+
+    policy: str
+    params: tuple[tuple[str, Any], ...] = ()
+    window: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What is swept: a parameter, ``window`` or ``policy``, and its values in order."""
+
+    key: str
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """An axis as asked for: ``n`` values from ``low`` to ``high``, both included, evenly spaced."""
+
+    key: str
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One setting's result.
+
+    ``values`` are the swept ones by axis; ``fits`` is False where a request would be over the window and could not be
+    sent; ``pareto`` marks the front; ``more`` are columns from outside (losses, quality), smaller is better.
+    """
+
+    setting: Setting
+    values: Mapping[str, Any]
+    totals: Totals
+    window: int
+    fits: bool
+    pareto: bool
+    jumped: bool
+    more: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Rows in the order swept, the first axis slowest.  ``complete`` is False where it was stopped on the way."""
+
+    weighed: Weighed = field(repr=False)
+    axes: tuple[Axis, ...]
+    rows: tuple[Row, ...]
+    complete: bool
+    prices: Prices | None
+    base: str
+    summarizer: str
+
+    @property
+    def done(self) -> dict[Setting, Row]:
+        """Rows by setting: given to ``sweep`` as ``done`` they are not computed again."""
+        return {row.setting: row for row in self.rows}
+
+
+def read_over(text: str) -> Over:
+    """``key=a:b:n`` as an Over; raises BadParameter."""
+    key, found, rest = text.partition("=")
+    parts = rest.split(":")
+    wrong = BadParameter(f"--over takes key=start:stop:count, not {text!r}")
+    if not found or not key.strip() or len(parts) != 3:
+        raise wrong
+    try:
+        over = Over(key.strip(), float(parts[0]), float(parts[1]), int(parts[2]))
+    except ValueError:
+        raise wrong from None
+    if not 1 <= over.n <= MAX_SETTINGS or not abs(over.low) < float("inf") or not abs(over.high) < float("inf"):
+        raise wrong
+    return over
+
+
+def spaced(over: Over, *, whole: bool) -> tuple[float | int, ...]:
+    """The values of an Over; ``whole`` ones are rounded (halves up) and each is taken once.
+
+    With n = 1 the value is the first.
+    """
+    span = max(1, over.n - 1)
+    values = [over.low + (over.high - over.low) * i / span for i in range(over.n)]
+    if not whole:
+        return tuple(dict.fromkeys(values))
+    return tuple(dict.fromkeys(int(value + 0.5) if value >= 0 else -int(0.5 - value) for value in values))
+
+
+def axis_of(over: Over, policies: Sequence[str]) -> Axis:
+    """The axis of an Over for these policies; raises UnknownName, or BadParameter where one has no such parameter."""
+    if over.key == WINDOW:
+        return Axis(WINDOW, spaced(over, whole=True))
+    whole = True
+    for name in policies:
+        specs = {spec.name: spec for spec in parameters.specs(registry.get("policies", name).params)}
+        spec = specs.get(over.key)
+        if spec is None or not spec.is_number:
+            numbers = [WINDOW, *(s.name for s in specs.values() if s.is_number)]
+            raise BadParameter(f"policy {name} has no number {over.key!r} to sweep; it has: {', '.join(numbers)}")
+        whole = whole and spec.is_whole
+    return Axis(over.key, spaced(over, whole=whole))
+
+
+def grid(
+    policies: Sequence[str],
+    overs: Iterable[Over],
+    *,
+    params: Mapping[str, object] | None = None,
+    window: int | None = None,
+) -> tuple[tuple[Axis, ...], tuple[Setting, ...]]:
+    """Axes and settings: policies (an axis where there are several), then the overs, the last changing fastest.
+
+    ``params`` are given to every policy that has them.  Raises UnknownName, or BadParameter for a bad value, an axis
+    asked for twice, or more than ``MAX_SETTINGS`` settings.
+    """
+    swept = tuple(axis_of(over, policies) for over in overs)
+    keys = [axis.key for axis in swept]
+    if len(set(keys)) < len(keys):
+        raise BadParameter(f"each axis once: {', '.join(keys)}")
+    axes = ((Axis(POLICY, tuple(policies)),) if len(policies) > 1 else ()) + swept
+    settings = [Setting(name, _fixed(name, params or {}, keys, only=len(policies) == 1), window) for name in policies]
+    unused = set(params or {}) - set(keys) - {key for setting in settings for key, _ in setting.params}
+    if unused:
+        raise BadParameter(f"none of these policies has a parameter {sorted(unused)[0]!r}")
+    for axis in swept:
+        settings = [_with(setting, axis.key, value) for setting in settings for value in axis.values]
+    if len(settings) > MAX_SETTINGS:
+        raise BadParameter(f"{len(settings):,} settings are more than {MAX_SETTINGS:,}")
+    for setting in settings:
+        parameters.build(registry.get("policies", setting.policy).params, dict(setting.params))
+        if setting.window is not None and setting.window <= 0:
+            raise BadParameter(f"window is a positive number of tokens, not {setting.window}")
+    return axes, tuple(settings)
+
+
+def sweep(
+    weighed: Weighed,
+    settings: Sequence[Setting],
+    axes: Sequence[Axis] = (),
+    *,
+    base: str = "full",
+    estimator: str | None = None,
+    summarizer: str = "recorded",
+    prices: Prices | None = None,
+    texts: Texts | None = None,
+    fail: str = "",
+    columns: Callable[[Replay], Mapping[str, float]] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    done: Mapping[Setting, Row] | None = None,
+) -> Sweep:
+    """Replay ``weighed`` at every setting; raises UnknownName or BadParameter.
+
+    ``columns`` adds figures to every row and to the front (smaller is better; every setting is then replayed in
+    full).  ``progress`` is called with settings done and in all; where ``cancelled`` answers True the sweep ends with
+    the rows it has.  ``done`` are rows of an earlier, equal sweep (``Sweep.done``), taken as they are.
+    """
+    prices = prices or prices_of(weighed.model)
+    replays = {"base": base, "estimator": estimator, "summarizer": summarizer, "texts": texts, "fail": fail}
+    runner = _Runner(weighed, replays, prices, columns)
+    rows: list[Row] = []
+    for number, setting in enumerate(settings):
+        if cancelled is not None and cancelled():
+            break
+        rows.append((done or {}).get(setting) or runner.row(setting, axes))
+        if progress is not None:
+            progress(number + 1, len(settings))
+    return Sweep(weighed, tuple(axes), marked(rows), len(rows) == len(settings), prices, base, summarizer)
+
+
+def marked(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Rows with their place on the front: cost, compactions, peak and every column of ``more``, smaller is better.
+
+    The cost is the middle of its range, without a price the tokens sent.  Settings that would not fit into the window
+    are on no front while another fits.
+    """
+    some_fit = any(row.fits for row in rows)
+    able = [row for row in rows if row.fits or not some_fit]
+    on_front = dict(zip(map(id, able), pareto([objectives(row) for row in able]), strict=True))
+    return tuple(_marked(row, on_front=on_front.get(id(row), False)) for row in rows)
+
+
+def objectives(row: Row) -> tuple[float, ...]:
+    """What the front weighs against each other."""
+    return (cost_key(row.totals), row.totals.compactions, row.totals.peak_context_tokens, *row.more.values())
+
+
+def cost_key(sums: Totals) -> float:
+    """What settings are ranked by: the middle of the cost range in dollars, without a price the tokens sent."""
+    return sums.sent_tokens if sums.cost is None else sums.cost.middle
+
+
+def _marked(row: Row, *, on_front: bool) -> Row:
+    if row.pareto == on_front:
+        return row
+    return Row(row.setting, row.values, row.totals, row.window, row.fits, on_front, row.jumped, row.more)
+
+
+class _Runner:
+    """Runs settings over one session, sharing what they have in common."""
+
+    def __init__(
+        self,
+        weighed: Weighed,
+        replays: Mapping[str, Any],
+        prices: Prices | None,
+        columns: Callable[[Replay], Mapping[str, float]] | None,
+    ) -> None:
+        """``replays`` are what every replay is given beside its setting."""
+        self.weighed, self.replays, self.prices, self.columns = weighed, replays, prices, columns
+        fixed = replays["summarizer"].partition(":")[0] in FIXED_SIZE
+        plain = replays["base"] == "full" and replays["estimator"] is None and not replays["fail"]
+        self.may_jump = fixed and plain and columns is None
+        self.jumper: Jumper | None = None
+
+    def row(self, setting: Setting, axes: Sequence[Axis]) -> Row:
+        """One setting's row; its place on the front is not known yet."""
+        policy: Policy = registry.get("policies", setting.policy)
+        window = setting.window or self.weighed.window or DEFAULT_WINDOW
+        values = {axis.key: value_of(setting, axis.key) for axis in axes}
+        sums = self._jumped(policy, setting, window) if self.may_jump and policy.jump is not None else None
+        jumped, more = sums is not None, dict[str, float]()
+        if sums is None:
+            params = dict(setting.params)
+            made = replay(self.weighed, setting.policy, params=params, window=setting.window, **self.replays)
+            sums = totals(made, prices=self.prices)
+            more = dict(self.columns(made)) if self.columns is not None else {}
+        fits = sums.peak_context_tokens <= window
+        return Row(setting, values, sums, window, fits, False, jumped, more)
+
+    def _jumped(self, policy: Policy, setting: Setting, window: int) -> Totals | None:
+        """Totals by jumping; None where the policy, the setting or the session does not allow it."""
+        built = parameters.build(policy.params, dict(setting.params))
+        jump: Jump | None = policy.jump(built, self.weighed, window) if policy.jump is not None else None
+        if jump is None:
+            return None
+        if self.jumper is None:
+            track = self.weighed.track
+            if track is None:
+                self.may_jump = False
+                return None
+            self.jumper = Jumper(track, self.replays["summarizer"])
+        course = self.jumper.course(jump)
+        if course is None:
+            return None
+        return self.jumper.totals(
+            course, jump, summary_calls=policy.summary_calls, shares_prefix=policy.shares_prefix, prices=self.prices
+        )
+
+
+def value_of(setting: Setting, key: str) -> Any:
+    """The setting's value on an axis."""
+    if key == POLICY:
+        return setting.policy
+    return setting.window if key == WINDOW else dict(setting.params)[key]
+
+
+def _with(setting: Setting, key: str, value: Any) -> Setting:
+    if key == WINDOW:
+        return setting._replace(window=value)
+    return setting._replace(params=(*setting.params, (key, value)))
+
+
+def _fixed(name: str, params: Mapping[str, object], swept: Sequence[str], *, only: bool) -> tuple[tuple[str, Any], ...]:
+    """The parameters given that this policy has; with one policy all of them, so that a wrong name is an error."""
+    has = {spec.name for spec in parameters.specs(registry.get("policies", name).params)}
+    return tuple((key, value) for key, value in params.items() if key not in swept and (only or key in has))

@@ -1,0 +1,105 @@
+"""A sweep as a document: ``ctxweb.sweep/1``, and its rows as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.report import totals_fields
+
+if TYPE_CHECKING:
+    from sessions.engine.prices import Prices
+    from sessions.engine.recommend import Recommendation, Validated
+    from sessions.engine.sweep import Row, Setting, Sweep
+
+
+def sweep_document(
+    sweep: Sweep, *, recommendation: Recommendation | None = None, floors: dict[str, float] | None = None
+) -> dict[str, Any]:
+    """``ctxweb.sweep/1``: axes, and one flat row for every setting in the order swept.
+
+    ``recommended`` is null where none was asked for or no setting keeps the ``floors``.
+    """
+    return {
+        "schema": "ctxweb.sweep/1",
+        "session": sweep.weighed.transcript.id,
+        "policies": list(dict.fromkeys(row.setting.policy for row in sweep.rows)),
+        "base": sweep.base,
+        "summarizer": sweep.summarizer,
+        "axes": [{"key": axis.key, "values": list(axis.values)} for axis in sweep.axes],
+        "rows": [flat(row) for row in sweep.rows],
+        "complete": sweep.complete,
+        "prices": prices_document(sweep.prices),
+        "floors": floors or {},
+        "recommended": None if recommendation is None else recommendation_document(recommendation),
+        "warnings": list(sweep.weighed.warnings),
+    }
+
+
+def flat(row: Row) -> dict[str, Any]:
+    """One row: the swept values, every field of the totals, further columns, ``fits`` the window, ``pareto``."""
+    return {**row.values, **totals_fields(row.totals), **row.more, "fits": row.fits, "pareto": row.pareto}
+
+
+def prices_document(prices: Prices | None) -> dict[str, Any] | None:
+    """US dollars per million tokens; null where none is known."""
+    return None if prices is None else asdict(prices)
+
+
+def recommendation_document(found: Recommendation) -> dict[str, Any]:
+    """The recommended setting, why, and what its neighbours cost."""
+    return {
+        **setting_document(found.row.setting),
+        "row": flat(found.row),
+        "reason": found.reason,
+        "neighbours": [asdict(neighbour) for neighbour in found.neighbours],
+        "settings": found.n_rows,
+        "settings_kept": found.n_kept,
+        "settings_close": found.n_close,
+    }
+
+
+def validated_document(found: Validated) -> dict[str, Any]:
+    """A setting for several sessions and how it does on those that had no say."""
+    judged = [
+        {
+            "session": one.session,
+            "chosen": None if one.chosen is None else setting_document(one.chosen),
+            "cost_ratio": one.ratio,
+            "keeps": one.keeps,
+        }
+        for one in found.judged
+    ]
+    ratio = found.mean_ratio
+    return {
+        **setting_document(found.setting), "reason": found.reason, "mean_cost_ratio": ratio,
+        "sessions_keeping": found.n_keeping, "judged": judged,
+    }  # fmt: skip
+
+
+def setting_document(setting: Setting) -> dict[str, Any]:
+    """A setting: policy, the parameters given to it, window (null: the session's own)."""
+    return {"policy": setting.policy, "params": dict(setting.params), "window": setting.window}
+
+
+def sweep_csv(sweep: Sweep) -> str:
+    """The rows as CSV with a heading; the cost in two columns, empty where the model has no price."""
+    rows = [_with_cost_apart(flat(row)) for row in sweep.rows]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def _with_cost_apart(row: dict[str, Any]) -> dict[str, Any]:
+    apart: dict[str, Any] = {}
+    for name, value in row.items():
+        if name == "cost_usd":
+            cost = value or {"low": "", "high": ""}
+            apart |= {"cost_usd_low": cost["low"], "cost_usd_high": cost["high"]}
+        else:
+            apart[name] = str(value).lower() if isinstance(value, bool) else value
+    return apart

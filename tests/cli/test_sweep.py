@@ -1,0 +1,89 @@
+"""``ctxweb sweep``: contract fields, CSV, table, wrong usage."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from tests.cli.test_engine_commands import document, run
+from tests.engine.claude_lines import claude_session
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """A Claude Code session of 60 tool turns."""
+    path = tmp_path_factory.mktemp("cli") / "session.jsonl"
+    path.write_text(claude_session(n_turns=60), encoding="utf-8")
+    return path
+
+
+def test_rows_are_the_replays(file):
+    """Each row has every field of the replay's totals, and says the same."""
+    options = ("--policy", "sliding_window", "--window", "30000", "--set", "target=20")
+    swept = document("sweep", file, *options, "--over", "trigger=40:80:3")
+    assert swept["schema"] == "ctxweb.sweep/1"
+    assert [row["trigger"] for row in swept["rows"]] == [40, 60, 80]
+    for row in swept["rows"]:
+        replayed = document("replay", file, *options, "--set", f"trigger={row['trigger']}")["totals"]
+        assert {name: row[name] for name in replayed} == replayed
+    assert any(row["pareto"] for row in swept["rows"])
+
+
+def test_a_grid_and_several_policies(file):
+    """--over twice; --policy twice; the last axis fastest."""
+    swept = document("sweep", file, "--policy", "sliding_window", "--over", "window=30000:60000:2",
+                     "--over", "trigger=50:70:2")  # fmt: skip
+    assert [(r["window"], r["trigger"]) for r in swept["rows"]] == [
+        (30_000, 50), (30_000, 70), (60_000, 50), (60_000, 70),
+    ]  # fmt: skip
+    swept = document("sweep", file, "--policy", "none", "--policy", "sliding_window", "--window", "30000")
+    assert [row["policy"] for row in swept["rows"]] == ["none", "sliding_window"]
+
+
+def test_csv(file):
+    """A heading and a line for each setting."""
+    out, _ = run("sweep", file, "--policy", "sliding_window", "--window", "30000", "--over", "trigger=50:70:2", "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [row["trigger"] for row in rows] == ["50", "70"]
+    assert float(rows[0]["cost_usd_low"]) <= float(rows[0]["cost_usd_high"])
+
+
+def test_prices_and_floors(file):
+    """--price replaces the list price, --recommend sets floors."""
+    options = ("sweep", file, "--policy", "sliding_window", "--window", "30000", "--over", "trigger=40:90:6")
+    plain, dear = document(*options), document(*options, "--price", "input=30", "--price", "output=150")
+    factor = dear["prices"]["input"] / plain["prices"]["input"]
+    assert factor == 30 / plain["prices"]["input"]
+    most = max(row["compactions"] for row in plain["rows"])
+    found = document(*options, "--recommend", f"max_compactions={most - 1}")
+    assert found["recommended"]["row"]["compactions"] <= most - 1
+    assert found["floors"] == {"max_compactions": most - 1}
+    assert document(*options, "--recommend", "max_peak=1")["recommended"] is None
+
+
+def test_a_table_for_people(file):
+    """The recommendation with its reason; no traceback."""
+    out, _ = run("sweep", file, "--policy", "sliding_window", "--window", "30000", "--over", "trigger=40:90:6")
+    words = " ".join(out.split())
+    assert "Recommended: trigger" in words
+    assert "Holding the trajectory constant" in words
+    assert "over: a request" in " ".join(
+        run("sweep", file, "--policy", "none", "--over", "window=9000:9000:1")[0].split()
+    )
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["--policy", "sliding_window"], "--over once or twice"),
+    (["--policy", "sliding_window", "--over", "trigger=1"], "key=start:stop:count"),
+    (["--policy", "sliding_window", "--over", "trigge=1:2:2"], "trigger"),
+    (["--policy", "sliding", "--over", "window=1:2:2"], "sliding_window"),
+    (["--policy", "none", "--over", "window=1:2:2", "--recommend", "max_love=1"], "no floor"),
+    (["--policy", "none", "--over", "window=1:2:2", "--price", "input=x"], "key=dollars"),
+    (["--policy", "none", "--over", "window=1:2:2", "--json", "--csv"], "not both"),
+])  # fmt: skip
+def test_wrong_usage(file, arguments, said):
+    """Exit status 2, and what exists."""
+    _, error = run("sweep", file, *arguments, expect=2)
+    assert said in " ".join(error.split())
