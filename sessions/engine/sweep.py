@@ -157,7 +157,7 @@ def grid(
     settings = [Setting(name, _fixed(name, params or {}, keys, only=len(policies) == 1), window) for name in policies]
     unused = set(params or {}) - set(keys) - {key for setting in settings for key, _ in setting.params}
     if unused:
-        raise BadParameter(f"none of these policies has a parameter {sorted(unused)[0]!r}")
+        raise BadParameter(f"none of these policies has a parameter {min(unused)!r}")
     for axis in swept:
         settings = [_with(setting, axis.key, value) for setting in settings for value in axis.values]
     if len(settings) > MAX_SETTINGS:
