@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -146,17 +147,18 @@ def run_replay(file: Path, **options: Any) -> Replay:
     """Read, choose, weigh and replay; unknown names and bad values are wrong usage (exit status 2)."""
     weighed, texts = opened(file, options)
     try:
-        return replay(
-            weighed,
-            options["policy"],
-            params=settings(options["pairs"]),
-            base=options["base"],
-            estimator=options["estimator"],
-            summarizer=options["summarizer"],
-            window=options["window"],
-            texts=texts,
-            fail=options["fail"],
-        )
+        with closing(texts):
+            return replay(
+                weighed,
+                options["policy"],
+                params=settings(options["pairs"]),
+                base=options["base"],
+                estimator=options["estimator"],
+                summarizer=options["summarizer"],
+                window=options["window"],
+                texts=texts,
+                fail=options["fail"],
+            )
     except (BadParameter, UnknownName) as error:
         raise click.UsageError(str(error)) from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import OrderedDict
@@ -14,6 +15,8 @@ from sessions.engine.cost import Totals, recorded_totals, totals
 from sessions.engine.errors import BadParameter, UnknownName
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from sessions.engine.calibrate import Weighed
     from sessions.engine.replay import Replay
     from sessions.engine.texts import Texts
@@ -93,13 +96,13 @@ def why_no_event(replay: Replay) -> str:
     )
 
 
-def _texts(session_id: str, state: ReplayState) -> Texts | None:
-    """The session's texts, where the summarizer reads any."""
+def _texts(session_id: str, state: ReplayState) -> AbstractContextManager[Texts | None]:
+    """The session's texts while it is replayed, where the summarizer reads any."""
     from sessions.models import Session
 
     if state.summarizer in TEXTLESS or state.summarizer.startswith("stub:"):
-        return None
-    return selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id))
+        return contextlib.nullcontext()
+    return contextlib.closing(selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id)))
 
 
 def _run(session_id: str, state: ReplayState) -> Ran:
@@ -113,10 +116,11 @@ def _run(session_id: str, state: ReplayState) -> Ran:
             _held.move_to_end(key)
             return held[1]
     started = time.perf_counter()
-    made = engine.replay(
-        weighed, state.policy, params=state.given, base=state.base, estimator=state.estimator or None,
-        summarizer=state.summarizer, window=state.window, texts=_texts(session_id, state),
-    )  # fmt: skip
+    with _texts(session_id, state) as texts:
+        made = engine.replay(
+            weighed, state.policy, params=state.given, base=state.base, estimator=state.estimator or None,
+            summarizer=state.summarizer, window=state.window, texts=texts,
+        )  # fmt: skip
     ran = Ran(made, totals(made), time.perf_counter() - started)
     with _lock:
         _held[key] = (weighed, ran)

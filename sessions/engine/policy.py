@@ -119,14 +119,16 @@ class Tools(Protocol):
         calls: int = 1,
         most: int | None = None,
         role: str = "user",
+        suffix: str = "",
+        suffix_tokens: int = 0,
     ) -> tuple[Item, ...]:
         """What stands for dropped messages: a summary, then the policy's attachments.
 
         ``mode``: "fresh" (of what is dropped, an earlier summary read as any message), "merge" (what is new, merged
-        into the last summary), "regenerate" (of what is dropped, the last summary left out) or "opaque" (one dense
-        machine string).  ``calls`` is how many model calls the original makes for it (0: notes that exist already);
-        ``most`` caps the summary in display tokens.  Recorded products stand in place of all of it.  Raises
-        SummaryFailed.
+        into the last summary), "nine" (fresh, in nine sections) or "opaque" (one dense machine string).  ``calls`` is
+        how many model calls the original makes for it (0: notes that exist already); ``most`` caps the summary in
+        display tokens; ``suffix`` is what the policy adds to its end, ``suffix_tokens`` what that weighs.  Recorded
+        products stand in place of all of it.  Raises SummaryFailed.
         """
 
     def draft(self, draft: Draft) -> Item:
@@ -134,6 +136,9 @@ class Tools(Protocol):
 
     def rewrite(self, item: Item, blocks: Sequence[Block], preview: str | None = None) -> Item:
         """``item`` with other blocks: same id, weighed and sized anew, marked edited."""
+
+    def text(self, item: Item) -> str:
+        """The words of an item, its preview where they cannot be read."""
 
     def size_by(self, item: Item, estimator: str) -> int:
         """Size of an item under another estimator than the gate's, in that one's unit."""
@@ -188,8 +193,8 @@ In place is far cheaper for edits that come at every request: use it wherever th
 class Layer:
     """One step of a pipeline: its gate, its edit, what it reports under.
 
-    ``cheap``: it makes no model call, may free nothing without that being a failed attempt, and goes on when the
-    breaker has stopped the others.  ``drawn`` marks the layer whose gate is the policy's own on charts and in
+    ``cheap``: its failures are not counted, it may free nothing without that being a failed attempt, and it goes on
+    when the breaker has stopped the others.  ``drawn`` marks the layer whose gate is the policy's own on charts and in
     ``gates``: the last one where none is marked.
     """
 

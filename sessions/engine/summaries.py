@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine import registry
-from sessions.engine.errors import BadParameter
+from sessions.engine.errors import BadParameter, UnreadableInput
 from sessions.engine.policy import Draft, Item, SummaryFailed
 from sessions.engine.sizes import message_size
 from sessions.engine.types import Block, Kind, Message, Role
 from sessions.engine.weights import message_estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sessions.engine.calibrate import Weighed
     from sessions.engine.texts import Texts
@@ -22,7 +22,7 @@ CHARS_PER_TOKEN = 4
 """How many characters a token of a stub stands for in estimators that count bytes or characters."""
 
 
-MODES = ("fresh", "merge", "regenerate", "opaque")
+MODES = ("fresh", "merge", "nine", "opaque")
 
 
 class Brief(NamedTuple):
@@ -31,7 +31,7 @@ class Brief(NamedTuple):
     ``dropped`` is what the summary stands for, ``argument`` the number after the colon, if any.  ``mode`` is one of
     MODES (``Tools.summarize``); ``previous`` is the text of the last summary that still stands, "" where none does or
     it has no text; ``n_before`` how many summaries came before.  ``texts`` reads messages, None where only previews
-    are at hand.  ``most`` caps the summary in display tokens.
+    are at hand; ``written`` has the texts of what this replay inserted.  ``most`` caps the summary in display tokens.
     """
 
     weighed: Weighed
@@ -43,6 +43,7 @@ class Brief(NamedTuple):
     n_before: int = 0
     texts: Texts | None = None
     most: int | None = None
+    written: Mapping[str, str] = {}
 
 
 class Written(NamedTuple):
@@ -100,6 +101,8 @@ class Summaries:
         calls: int = 1,
         most: int | None = None,
         role: str = "user",
+        suffix: str = "",
+        suffix_tokens: int = 0,
     ) -> tuple[Item, ...]:
         """See ``policy.Tools.summarize``."""
         self.calls_here += calls
@@ -109,15 +112,16 @@ class Summaries:
                 raise SummaryFailed(f"summary call {self.n_calls} failed (injected)")
         previous = "\n".join(self.written[item.id] for item in self.last if item.id in self.written)
         brief = Brief(
-            self.weighed, self.request, dropped, self.argument, mode, previous, self.n_summaries, self.texts, most
-        )
+            self.weighed, self.request, dropped, self.argument, mode, previous, self.n_summaries, self.texts, most,
+            self.written,
+        )  # fmt: skip
         written = self.summarizer.write(brief)
         self.source = written.source
         self.n_summaries += 1
         if written.messages:
             made = tuple(self._recorded(m) for m in written.messages)
         else:
-            drafts = [_capped(d, most)._replace(role=role) for d in written.drafts]
+            drafts = [_with(_capped(d, most), suffix, suffix_tokens)._replace(role=role) for d in written.drafts]
             made = tuple(self.draft(d) for d in (*drafts, *attachments))
         self.last = tuple(item for item in made if item.message.summary)
         return made
@@ -152,6 +156,17 @@ class Summaries:
         size = message_size(new, self.estimator, model)
         return replace(item, message=new, tokens=tokens, size=size, edited=True)
 
+    def text(self, item: Item) -> str:
+        """See ``policy.Tools.text``."""
+        if item.message.index < 0:
+            return self.written.get(item.id, item.message.preview)
+        if self.texts is None or not item.message.origins:
+            return item.message.preview
+        try:
+            return self.texts.plain(item.message)
+        except UnreadableInput:
+            return item.message.preview
+
     def size_by(self, item: Item, estimator: str) -> int:
         """See ``policy.Tools.size_by``."""
         other = registry.get("estimators", estimator)
@@ -166,6 +181,13 @@ def _thinks(message: Message) -> bool:
 
 def _capped(draft: Draft, most: int | None) -> Draft:
     return draft if most is None or draft.tokens <= most else draft._replace(tokens=most)
+
+
+def _with(draft: Draft, suffix: str, tokens: int) -> Draft:
+    """A draft with what the policy adds to its end; a stub keeps having no text."""
+    if not suffix:
+        return draft
+    return draft._replace(tokens=draft.tokens + tokens, text=draft.text + suffix if draft.text else "")
 
 
 def _failing(spec: str) -> Callable[[int], bool]:

@@ -24,6 +24,7 @@ class Texts:
     def __init__(self, opener: Callable[[], BinaryIO], format_name: str) -> None:
         """``opener`` opens the file; ``format_name`` is the format it was read with."""
         self._open = opener
+        self._file: BinaryIO | None = None
         self._source: Source | None = None
         self._format = format_name
         self._kept: dict[int, tuple[Content, ...]] = {}
@@ -43,10 +44,17 @@ class Texts:
                 self._n_chars += n_chars
         return found
 
+    def close(self) -> None:
+        """Close the file; what was read stays, and asking for more opens it again."""
+        if self._file is not None:
+            self._file.close()
+        self._file, self._source = None, None
+
     def _opened(self) -> Source:
         if self._source is None:
             try:
-                self._source = Source(self._open())
+                self._file = self._open()
+                self._source = Source(self._file)
             except OSError as error:
                 raise UnreadableInput(f"the file is gone: {error}", next_step="Upload it again") from error
         return self._source

@@ -60,6 +60,15 @@ CHARS_PER_4 = [
     ((RESULT,), 250_025),  # (10 id + 80 + 1,000,009) / 4 = 250,024.75
     ((TEXT, IMAGE), 252 + 250_003),  # block by block
 ]
+SERIALIZED = [
+    ((TEXT,), 1_005),
+    ((MIXED,), 80),  # characters, not bytes
+    ((THINKING,), 1_101),  # 101 and its signature
+    ((CALL,), 40),  # 26 arguments + 4 name + 10 id
+    ((IMAGE,), 1_000_009),  # base64 and "image/png"
+    ((PDF,), 400_015),  # base64 and "application/pdf"
+    ((RESULT,), 1_000_099),  # 10 id + 80 + 1,000,009
+]
 CL100K = [
     ((TEXT,), 249),  # 0.994 x 250 = 248.5, halves up
     ((MIXED,), 42),  # 0.994 x 40 + 0.108 x 20 = 39.76 + 2.16 = 41.92
@@ -227,6 +236,7 @@ AIDER = [
     ((TEXT, IMAGE), 1_026),  # 250 + 765 + 11 of JSON frame
 ]
 GOLDEN = {
+    "serialized_chars": SERIALIZED,
     "chars_per_4": CHARS_PER_4, "tiktoken_cl100k": CL100K, "claude_code_padded": PADDED, "codex": CODEX,
     "codex_original": CODEX_ORIGINAL, "gemini_cli": GEMINI_CLI, "opencode": OPENCODE, "opencode_v2": OPENCODE_V2,
     "pi": PI, "cline": CLINE, "roo": ROO, "langchain": LANGCHAIN, "inspect": INSPECT, "letta": LETTA, "aider": AIDER,

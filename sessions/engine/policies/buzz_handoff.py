@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sessions.engine.params import param, usage_param
-from sessions.engine.policy import Gate, Item, Policy, View
+from sessions.engine.policies._handoff import hand_off, prompt_budget
+from sessions.engine.policies._turns import without_oldest_turns
+from sessions.engine.policy import Gate, Item, Policy, SummaryFailed, View
 
 HISTORY_SHARE = (10, 9)
 """The byte cap's share: ``max_history_bytes // 10 * 9``."""
@@ -73,16 +75,17 @@ def edit(params: Params, view: View) -> list[Item]:
     """History becomes one ``[Context Handoff]`` message; the live user prompt stands again after it (seeds 2.4).
 
     System messages in the list stay in place.  The live prompt is the newest typed user message; what the agent did
-    since then is in the handoff.
+    since then is in the handoff.  A summary that fails is skipped, and the body-size guard runs in its place.
     """
-    del params
-    system = [item for item in view.items if item.message.role == "system"]
-    live = next((item for item in reversed(view.items) if item.message.typed), None)
-    kept = {item.id for item in system} | ({live.id} if live else set())
-    dropped = [item for item in view.items if item.id not in kept]
-    if not dropped:
-        return list(view.items)
-    return [*system, *view.summarize(dropped, ()), *([live] if live else [])]
+    try:
+        return hand_off(view, prompt_budget(view))
+    except SummaryFailed:
+        system = [item for item in view.items if item.message.role == "system"]
+        rest = [item for item in view.items if item.message.role != "system"]
+        left = without_oldest_turns(rest, lambda i: view.tools.size_by(i, "wire_bytes"), params.max_history_bytes)
+        if len(left) == len(rest):
+            raise
+        return [*system, *left]
 
 
 POLICY = Policy(
@@ -94,4 +97,6 @@ POLICY = Policy(
     params=Params,
     gate=gate,
     edit=edit,
+    threshold_param="max_output",
+    tier="founding",
 )

@@ -1,0 +1,232 @@
+"""The layers of the pipeline that the teaching code of Claude Code's compaction describes (seeds 1.1, 1.2).
+
+Sizes are characters of text; the full text of what a layer cuts is thought of as saved under the name its marker gives.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.edits import cut_text, edit_blocks, marker, result_chars, with_text
+from sessions.engine.policy import Draft, EditFailed, Gate
+from sessions.engine.types import Block, Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sessions.engine.policy import Item, View
+
+MAX_RECENT_FILES = 5
+
+
+def waiting_results(view: View) -> list[tuple[int, Block]]:
+    """Results of the last user message: those since the last reply, each with its position."""
+    found: list[tuple[int, Block]] = []
+    for position in range(len(view.items) - 1, -1, -1):
+        message = view.items[position].message
+        if message.role is Role.ASSISTANT:
+            break
+        found += [(position, b) for b in message.blocks if b.kind is Kind.TOOL_RESULT]
+    return found[::-1]
+
+
+def results(view: View) -> Iterator[tuple[int, Block]]:
+    """All tool results of the list with their positions, oldest first."""
+    for position in view.results:
+        for block in view.items[position].message.blocks:
+            if block.kind is Kind.TOOL_RESULT:
+                yield position, block
+
+
+def budget_gate(params: Any, view: View) -> Gate:
+    """The results of the last user message total more than the limit."""
+    total = sum(result_chars(block) for _, block in waiting_results(view))
+    return Gate(
+        total > params.results_limit, "results of the last user message", total, params.results_limit, ">", "chars"
+    )
+
+
+def budget_edit(params: Any, view: View) -> dict[int, Item]:
+    """Largest first, while the total is over the limit: a marker and a preview; small results are left alone."""
+    found = waiting_results(view)
+    total = sum(result_chars(block) for _, block in found)
+    chosen: dict[str, Block] = {}
+    for _, block in sorted(found, key=lambda pair: -result_chars(pair[1])):
+        if total <= params.results_limit or result_chars(block) <= params.large_result:
+            break
+        chosen[block.call_id] = cut_text(block, params.preview, f"<persisted-output> full text: {saved(block)}")
+        total -= result_chars(block) - result_chars(chosen[block.call_id])
+    return _swap(view, chosen)
+
+
+def snip_gate(params: Any, view: View) -> Gate:
+    """More than ``max_messages`` messages, system messages not counted."""
+    n = sum(item.message.role != "system" for item in view.items)
+    return Gate(n > params.max_messages, "messages in the list", n, params.max_messages, ">", "messages")
+
+
+def snip(tail_shrinks: int) -> Callable[[Any, View], list[Item]]:
+    """The snip: head, marker, tail; the tail is ``max_messages − head − tail_shrinks`` messages."""
+
+    def edit(params: Any, view: View) -> list[Item]:
+        system = [item for item in view.items if item.message.role == "system"]
+        rest = [item for item in view.items if item.message.role != "system"]
+        head = min(params.head, len(rest))
+        while head < len(rest) and rest[head].message.result_ids() & _calls(rest[:head]):
+            head += 1
+        start = max(0, len(rest) - (params.max_messages - params.head - tail_shrinks))
+        while start > head and rest[start : start + 1] and rest[start].message.result_ids():
+            start -= 1
+        middle = rest[head:start]
+        if not middle or (len(middle) == 1 and is_snip(middle[0])):
+            return list(view.items)
+        words = f"[{len(middle)} messages from the middle of the conversation snipped]"
+        note = view.tools.draft(Draft(words, marker(words).n_tokens, words))
+        return [*system, *rest[:head], note, *rest[start:]]
+
+    return edit
+
+
+def is_snip(item: Item) -> bool:
+    """True for the marker that a snip left."""
+    return item.inserted and "conversation snipped]" in item.message.preview
+
+
+def _calls(items: list[Item]) -> set[str]:
+    return {call for item in items for call in item.message.call_ids()}
+
+
+def micro_gate(params: Any, view: View) -> Gate:
+    """More than ``keep_results`` tool results exist."""
+    n = sum(1 for _ in results(view))
+    return Gate(n > params.keep_results, "tool results in the list", n, params.keep_results, ">", "results")
+
+
+def micro_edit(params: Any, view: View) -> dict[int, Item]:
+    """Results older than the last ``keep_results`` and longer than the minimum become one line."""
+    names = tool_names(view)
+    old = list(results(view))[: -params.keep_results or None]
+    long = [block for _, block in old if result_chars(block) > params.min_chars]
+    return _swap(view, {b.call_id: with_text(b, f"[Previous: used {names.get(b.call_id, 'tool')}]") for b in long})
+
+
+def micro_to_target(params: Any, view: View) -> dict[int, Item]:
+    """Of the results the model has seen: oldest first into one line with the saved file, until under the target."""
+    last_reply = max((n for n, i in enumerate(view.items) if i.message.role is Role.ASSISTANT), default=-1)
+    old = list(results(view))[: -params.keep_results or None]
+    left = view.size - target(params)
+    chosen: dict[str, Block] = {}
+    for position, block in old:
+        if left < 0:
+            break
+        if position > last_reply or result_chars(block) <= params.min_chars:
+            continue
+        chosen[block.call_id] = with_text(block, f"[Result saved to {saved(block)}]")
+        left -= result_chars(block) - result_chars(chosen[block.call_id])
+    return _swap(view, chosen)
+
+
+def fit_edit(params: Any, view: View) -> dict[int, Item]:
+    """Largest results first, new ones included: a marker and a preview where that is shorter; stops at the target."""
+    left = view.size - target(params)
+    chosen: dict[str, Block] = {}
+    for _, block in sorted(results(view), key=lambda pair: -result_chars(pair[1])):
+        if left < 0:
+            break
+        cut = cut_text(block, params.fit_preview, f"<persisted-output> full text: {saved(block)}")
+        if result_chars(cut) < result_chars(block):
+            chosen[block.call_id] = cut
+            left -= result_chars(block) - result_chars(cut)
+    return _swap(view, chosen)
+
+
+def over_limit(params: Any, view: View) -> Gate:
+    """The serialised list has more characters than the limit."""
+    return Gate(view.size > params.limit, "characters of the serialised list", view.size, params.limit, ">", "chars")
+
+
+def target(params: Any) -> int:
+    """Characters to come under: a share of the limit."""
+    return int(params.limit * params.target // 100)
+
+
+def auto(limit: Callable[[Any, View], int]) -> Callable[[Any, View], list[Item]]:
+    """The summary layer, given what it has to come under in the gate's unit."""
+
+    def edit(params: Any, view: View) -> list[Item]:
+        """The whole list becomes one user message: summary, files read last, the active request.
+
+        Notes that exist already stand for the summary without a model call where ``notes_tokens`` says there are some
+        and the result is not over the limit; else one call writes nine sections of at most ``summary_cap`` tokens.
+        """
+        system = [item for item in view.items if item.message.role == "system"]
+        rest = [item for item in view.items if item.message.role != "system"]
+        if not rest:
+            return list(view.items)
+        suffix, tokens = _suffix(view, rest)
+        how: dict[str, Any] = {"mode": "nine", "suffix": suffix, "suffix_tokens": tokens}
+        if params.notes_tokens is not None:
+            made = [*system, *view.summarize(rest, calls=0, most=params.notes_tokens, **how)]
+            if sum(item.size for item in made) <= limit(params, view):
+                return made
+        return [*system, *view.summarize(rest, most=params.summary_cap, **how)]
+
+    return edit
+
+
+def _suffix(view: View, rest: list[Item]) -> tuple[str, int]:
+    """What stands after the summary, and its tokens: names of the files read last, the newest typed prompt."""
+    live = next((item for item in reversed(rest) if item.message.typed), None)
+    files = recent_files(rest)
+    suffix = "\n\nRecently read files:" + "".join(f"\n- {path}" for path in files) if files else ""
+    tokens = marker(suffix).n_tokens if suffix else 0
+    if live is not None:
+        suffix += f"\n\nActive request:\n{view.tools.text(live)}"
+        tokens += live.tokens
+    return suffix, tokens
+
+
+def recent_files(items: list[Item]) -> list[str]:
+    """Up to five files that tools read last, the newest first."""
+    calls = (b for i in reversed(items) for b in reversed(i.message.blocks) if b.kind is Kind.TOOL_USE)
+    paths = (b.target for b in calls if "read" in b.name.lower() and b.target)
+    return list(dict.fromkeys(paths))[:MAX_RECENT_FILES]
+
+
+def reactive_gate(_params: Any, view: View) -> Gate:
+    """The provider would refuse the request as too long."""
+    return Gate(view.rejected, "prompt too long for the window", view.context, view.window, ">", "tokens", "rejected")
+
+
+def reactive_edit(params: Any, view: View) -> list[Item]:
+    """The last messages stay, pulled back so that no result loses its call; the rest is summarised."""
+    system = [item for item in view.items if item.message.role == "system"]
+    rest = [item for item in view.items if item.message.role != "system"]
+    start = max(0, len(rest) - params.reactive_keep)
+    while start and rest[start].message.result_ids() - _calls(rest[start:]):
+        start -= 1
+    if not start:
+        raise EditFailed("nothing older than the messages that are always kept")
+    return [*system, *view.summarize(rest[:start], mode="nine", most=params.summary_cap), *rest[start:]]
+
+
+def tool_names(view: View) -> dict[str, str]:
+    """Tool names by call id."""
+    return {b.call_id: b.name for i in view.items for b in i.message.blocks if b.kind is Kind.TOOL_USE}
+
+
+def saved(block: Block) -> str:
+    """Where the full text of a result would be saved: a short name from its call id."""
+    return f".tool_results/{block.call_id[-24:]}.txt"
+
+
+def _swap(view: View, chosen: dict[str, Block]) -> dict[int, Item]:
+    """The items whose result blocks are replaced, by position."""
+    changes: dict[int, Item] = {}
+    for position in view.results if chosen else ():
+        item = view.items[position]
+        if item.message.result_ids() & chosen.keys():
+            changes[position] = edit_blocks(
+                view, item, lambda b: chosen.get(b.call_id, b) if b.kind is Kind.TOOL_RESULT else b
+            )
+    return changes

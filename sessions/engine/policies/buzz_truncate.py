@@ -1,0 +1,54 @@
+"""buzz-agent's ``truncate_history``: a body-size guard that drops whole old turns (seeds 2.5).
+
+It looks at wire bytes and at nothing else: at 16 MiB it does nothing for a history that is far over a 200K window.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.params import param
+from sessions.engine.policies._turns import without_oldest_turns
+from sessions.engine.policy import Gate, Layer, Policy
+
+if TYPE_CHECKING:
+    from sessions.engine.policy import Item, View
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """The body cap."""
+
+    max_history_bytes: int = param(
+        16 * 1024 * 1024, label="History cap", help="Oldest whole turns go while the history is larger", unit="bytes",
+        group="when", low=65_536, high=256 * 1024 * 1024, step=65_536,
+    )  # fmt: skip
+
+
+def gate(params: Params, view: View) -> Gate:
+    """Wire bytes of the history over the cap, and more than one turn to take from."""
+    limit = params.max_history_bytes
+    return Gate(view.size > limit, "wire bytes of the history", view.size, limit, ">", "bytes")
+
+
+def edit(params: Params, view: View) -> list[Item]:
+    """Drop the oldest whole turn while over the cap; never the last one."""
+    system = [item for item in view.items if item.message.role == "system"]
+    rest = [item for item in view.items if item.message.role != "system"]
+    most = params.max_history_bytes - sum(item.size for item in system)
+    return [*system, *without_oldest_turns(rest, lambda item: item.size, most)]
+
+
+POLICY = Policy(
+    name="buzz_truncate",
+    label="buzz-agent truncate",
+    source="buzz-agent truncate_history (pull request 1332): whole turns dropped over 16 MiB of wire bytes",
+    help="Drops the oldest whole turns while the request body is too large. A size guard, not a context guard.",
+    estimator="wire_bytes",
+    params=Params,
+    layers=(Layer("truncate_history", "Truncate history", gate, edit, cheap=True),),
+    summary_calls=False,
+    threshold_param="max_history_bytes",
+    tier="founding",
+)

@@ -1,0 +1,89 @@
+"""The layered pipeline as the current teaching code has it: one limit in characters, layers that stop at a target.
+
+tool_result_budget → snip → micro → fit → auto compact, all but budget and snip only over the limit; reactive compact
+after a refusal (seeds 1.2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sessions.engine.params import param
+from sessions.engine.policies import _layered as layers
+from sessions.engine.policy import Layer, Policy, View
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Every number of the pipeline; defaults of the teaching code."""
+
+    limit: int = param(
+        50_000, label="Limit, above", help="Characters of the serialised list", unit="chars", group="when",
+        low=1_000, high=10_000_000, step=1_000,
+    )  # fmt: skip
+    target: int = param(
+        80,
+        label="Target",
+        help="Micro and fit stop under this share of the limit",
+        unit="%",
+        group="when",
+        low=1,
+        high=100,
+    )
+    results_limit: int = param(
+        200_000, label="Budget of new results", help="Results of the last user message together", unit="chars",
+        low=0, high=10_000_000, step=1_000,
+    )  # fmt: skip
+    large_result: int = param(
+        30_000, label="Large result, above", help="Smaller results are left alone", unit="chars", low=0,
+        high=1_000_000, step=500,
+    )  # fmt: skip
+    preview: int = param(2_000, label="Preview left", unit="chars", low=0, high=100_000, step=100)
+    max_messages: int = param(50, label="Snip above", unit="messages", low=5, high=10_000)
+    head: int = param(3, label="First messages kept", unit="messages", low=0, high=1_000)
+    keep_results: int = param(3, label="Results kept in full", unit="results", low=0, high=1_000)
+    min_chars: int = param(120, label="Shortest result cleared, above", unit="chars", low=0, high=100_000, step=10)
+    fit_preview: int = param(1_000, label="Preview left by fit", unit="chars", low=0, high=100_000, step=100)
+    summary_cap: int = param(20_000, label="Summary at most", unit="tokens", group="summary", low=0, high=100_000)
+    notes_tokens: int | None = param(
+        None, label="Session notes", unit="tokens", group="summary", low=0, high=100_000, optional=True,
+        help="Notes that exist already stand for the summary, without a call; none: no notes",
+    )  # fmt: skip
+    reactive_keep: int = param(5, label="Kept after a refusal", unit="messages", low=1, high=1_000)
+    breaker: int | None = param(
+        3, label="Breaker", help="Failed summaries in a row before it stops for the session; none: never",
+        unit="failures", low=1, high=100, optional=True,
+    )  # fmt: skip
+
+
+def limit(params: Params, view: View) -> int:
+    """Characters that the list has to come under."""
+    del view
+    return params.limit
+
+
+POLICY = Policy(
+    name="layered_v2",
+    label="Layered pipeline, v2",
+    source="learn-claude-code s08, current teaching code: one limit of 50,000 characters, target 80 %",
+    help="Cheap layers first, each stopping at a target: budget, snip, micro, fit; then one summary of everything.",
+    estimator="serialized_chars",
+    params=Params,
+    layers=(
+        Layer("tool_result_budget", "Tool-result budget", layers.budget_gate, layers.budget_edit, cheap=True),
+        Layer("snip", "Snip", layers.snip_gate, layers.snip(1), cheap=True),
+        Layer("micro", "Micro-compaction", layers.over_limit, layers.micro_to_target, cheap=True),
+        Layer("fit", "Fit", layers.over_limit, layers.fit_edit, cheap=True),
+        Layer(
+            "auto_compact",
+            "Auto-compact",
+            layers.over_limit,
+            layers.auto(lambda params, _view: params.limit),
+            drawn=True,
+        ),
+        Layer("reactive_compact", "Reactive compact", layers.reactive_gate, layers.reactive_edit, cheap=True),
+    ),
+    shares_prefix=True,
+    threshold_param="limit",
+    tier="founding",
+)
