@@ -12,12 +12,14 @@ from rich.table import Table
 from ctxweb.commands._engine import emit, given_prices, opened, price_option, settings, sweep_options, warn
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.recommend import read_floors, recommend
+from sessions.engine.regret import optimum
 from sessions.engine.sweep import grid, read_over, sweep
 from sessions.engine.sweep_report import sweep_csv, sweep_document
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sessions.engine.regret import Optimum
     from sessions.engine.sweep import Sweep
 
 MAX_AXES = 2
@@ -39,11 +41,12 @@ MAX_AXES = 2
     metavar="FLOOR=N",
     help="What the recommended setting has to keep: max_compactions=3, max_peak=150000, max_cost=2.",
 )
+@click.option("--regret", is_flag=True, help="Set every cost against the cheapest schedule of compactions.")
 @price_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 @click.option("--csv", "as_csv", is_flag=True, help="The rows as CSV on standard output.")
 def command(  # noqa: PLR0917
-    file: Path, overs: tuple[str, ...], floors: tuple[str, ...], prices: tuple[str, ...], as_json: bool,
+    file: Path, overs: tuple[str, ...], floors: tuple[str, ...], regret: bool, prices: tuple[str, ...], as_json: bool,
     as_csv: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Replay FILE at every setting of a grid, holding the trajectory constant.
@@ -60,12 +63,13 @@ def command(  # noqa: PLR0917
     except (BadParameter, UnknownName) as error:
         raise click.UsageError(str(error)) from error
     found = recommend(result, limits)
+    best = _optimum(result, options["window"]) if regret else None
+    document = sweep_document(result, recommendation=found, floors=limits, best=best)
     if as_json:
-        emit(sweep_document(result, recommendation=found, floors=limits))
+        emit(document)
     elif as_csv:
-        sys.stdout.write(sweep_csv(result))
+        sys.stdout.write(sweep_csv(document["rows"]))
     else:
-        document = sweep_document(result, recommendation=found, floors=limits)
         _print(document, found is None)
         warn(result.weighed.warnings)
 
@@ -89,6 +93,17 @@ def _run(file: Path, overs: tuple[str, ...], prices: tuple[str, ...], options: d
     )
 
 
+def _optimum(result: Sweep, window: int | None) -> Optimum | None:
+    """The cheapest schedule within the window, the largest one where windows are swept."""
+    best = optimum(
+        result.weighed, summarizer=result.summarizer, prices=result.prices,
+        window=max((row.setting.window for row in result.rows if row.setting.window), default=window),
+    )  # fmt: skip
+    if best is None:
+        click.echo("Warning: no cheapest schedule: no price is known, or none fits the window", err=True)
+    return best
+
+
 def _print(document: dict[str, Any], nothing_kept: bool) -> None:
     keys = [axis["key"] for axis in document["axes"]]
     console = Console()
@@ -97,7 +112,8 @@ def _print(document: dict[str, Any], nothing_kept: bool) -> None:
         f"summaries {document['summarizer']}. Holding the trajectory constant."
     )
     table = Table(box=None, pad_edge=False)
-    for heading in (*keys, "compactions", "peak tokens", "tokens sent", "from cache", "cost", ""):
+    regret = ("÷ cheap-\nest",) if document["optimum"] else ()
+    for heading in (*keys, "compac-\ntions", "peak\ntokens", "tokens\nsent", "from\ncache", "cost", *regret, ""):
         table.add_column(heading, justify="left" if heading in {"policy", ""} else "right", no_wrap=True)
     for row in document["rows"]:
         sent = row["input_tokens"] + row["cache_read_tokens"] + row["cache_write_tokens"]
@@ -109,6 +125,8 @@ def _print(document: dict[str, Any], nothing_kept: bool) -> None:
     console.print(table)
     if not all(row["fits"] for row in document["rows"]):
         console.print("over: a request would be over the window and could not be sent.")
+    if document["optimum"] is not None:
+        _print_optimum(console, document["optimum"])
     recommended = document["recommended"]
     if recommended is not None:
         where = ", ".join(f"{key} {_said(recommended['row'][key])}" for key in keys)
@@ -121,6 +139,17 @@ def _print(document: dict[str, Any], nothing_kept: bool) -> None:
             )
     elif nothing_kept:
         console.print("[bold]Nothing to recommend:[/bold] no setting fits the window and keeps the floors.")
+
+
+def _print_optimum(console: Console, best: dict[str, Any]) -> None:
+    events, cost = best["events"], best["totals"]["cost_usd"]
+    cold = sum(event["cost"]["cold_cache"] for event in events)
+    free = sum(event["cost"]["free"] for event in events)
+    console.print(
+        f"Cheapest schedule any policy with summaries could have had: ${cost['low']:,.2f}, {len(events):,} compactions "
+        f"({cold:,} with a cold cache, {free:,} paid back at once), peak "
+        f"{best['totals']['peak_context_tokens']:,} tokens."
+    )
 
 
 def _dollars(row: dict[str, Any]) -> str:

@@ -185,7 +185,7 @@ def replay_document(replay: Replay, *, prices: Prices | None = None) -> dict[str
         "window_source": replay.window_source,
         "context_tokens": list(replay.context_tokens),
         "labels": [None if label is None else label.value for label in replay.labels],
-        "events": [_event(e) | {"cost": _event_cost(c)} for e, c in zip(replay.events, costs, strict=True)],
+        "events": [_event(e) | {"cost": event_cost_document(c)} for e, c in zip(replay.events, costs, strict=True)],
         "attempts": [dataclasses.asdict(attempt) for attempt in replay.attempts],
         "totals": totals_document(replay, prices),
         "warnings": list(replay.warnings),
@@ -214,7 +214,8 @@ def _event(event: Any) -> dict[str, Any]:
     }
 
 
-def _event_cost(cost: EventCost | None) -> dict[str, Any] | None:
+def event_cost_document(cost: EventCost | None) -> dict[str, Any] | None:
+    """What a compaction costs, in dollars, and when it has paid for itself; null without a price."""
     if cost is None:
         return None
     calls = cost.break_even_calls

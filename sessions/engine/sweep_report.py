@@ -7,21 +7,32 @@ import io
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.report import totals_fields
+from sessions.engine.regret import regrets
+from sessions.engine.report import event_cost_document, totals_fields
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sessions.engine.prices import Prices
     from sessions.engine.recommend import Recommendation, Validated
+    from sessions.engine.regret import Optimum
     from sessions.engine.sweep import Row, Setting, Sweep
 
 
 def sweep_document(
-    sweep: Sweep, *, recommendation: Recommendation | None = None, floors: dict[str, float] | None = None
+    sweep: Sweep,
+    *,
+    recommendation: Recommendation | None = None,
+    floors: dict[str, float] | None = None,
+    best: Optimum | None = None,
 ) -> dict[str, Any]:
     """``ctxweb.sweep/1``: axes, and one flat row for every setting in the order swept.
 
-    ``recommended`` is null where none was asked for or no setting keeps the ``floors``.
+    ``recommended`` is null where none was asked for or no setting keeps the ``floors``; with ``best`` every row also
+    has ``regret``, its cost as replayed ÷ the cheapest schedule's.
     """
+    ratios = {one.row.setting: round(one.ratio, 4) for one in regrets(sweep, best)} if best else {}
+    rows = [flat(row) | ({"regret": ratios.get(row.setting)} if best else {}) for row in sweep.rows]
     return {
         "schema": "ctxweb.sweep/1",
         "session": sweep.weighed.transcript.id,
@@ -29,11 +40,12 @@ def sweep_document(
         "base": sweep.base,
         "summarizer": sweep.summarizer,
         "axes": [{"key": axis.key, "values": list(axis.values)} for axis in sweep.axes],
-        "rows": [flat(row) for row in sweep.rows],
+        "rows": rows,
         "complete": sweep.complete,
         "prices": prices_document(sweep.prices),
         "floors": floors or {},
         "recommended": None if recommendation is None else recommendation_document(recommendation),
+        "optimum": None if best is None else optimum_document(best),
         "warnings": list(sweep.weighed.warnings),
     }
 
@@ -79,14 +91,24 @@ def validated_document(found: Validated) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def optimum_document(best: Optimum) -> dict[str, Any]:
+    """The cheapest schedule of compactions: when, what each costs, and its totals."""
+    return {
+        "events": [{"request": cost.request, "cost": event_cost_document(cost)} for cost in best.costs],
+        "totals": totals_fields(best.totals),
+        "window": best.window,
+        "keep_messages": best.keep_messages,
+    }
+
+
 def setting_document(setting: Setting) -> dict[str, Any]:
     """A setting: policy, the parameters given to it, window (null: the session's own)."""
     return {"policy": setting.policy, "params": dict(setting.params), "window": setting.window}
 
 
-def sweep_csv(sweep: Sweep) -> str:
-    """The rows as CSV with a heading; the cost in two columns, empty where the model has no price."""
-    rows = [_with_cost_apart(flat(row)) for row in sweep.rows]
+def sweep_csv(flat_rows: Sequence[dict[str, Any]]) -> str:
+    """A document's rows as CSV with a heading; the cost in two columns, empty where the model has no price."""
+    rows = [_with_cost_apart(row) for row in flat_rows]
     out = io.StringIO()
     writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
     writer.writeheader()

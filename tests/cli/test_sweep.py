@@ -63,6 +63,18 @@ def test_prices_and_floors(file):
     assert document(*options, "--recommend", "max_peak=1")["recommended"] is None
 
 
+def test_regret(file):
+    """Every row's cost over the cheapest schedule's; its events say what they cost."""
+    options = ("sweep", file, "--policy", "claude_code", "--over", "window=40000:60000:3", "--regret")
+    swept = document(*options)
+    best = swept["optimum"]
+    for row in swept["rows"]:
+        assert row["regret"] == pytest.approx(row["cost_usd"]["low"] / best["totals"]["cost_usd"]["low"], abs=1e-4)
+        assert row["regret"] >= 1
+    assert best["totals"]["compactions"] == len(best["events"])
+    assert "Cheapest schedule" in run(*options)[0]
+
+
 def test_a_table_for_people(file):
     """The recommendation with its reason; no traceback."""
     out, _ = run("sweep", file, "--policy", "sliding_window", "--window", "30000", "--over", "trigger=40:90:6")

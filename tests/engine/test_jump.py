@@ -93,7 +93,7 @@ def policies(monkeypatch):
 
 
 @st.composite
-def transcripts(draw):
+def transcripts(draw, n_turns=30):
     """Prompts, replies with parallel calls, results that come a request late, pauses, shrinking contexts, edits."""
     session = Build(overhead=draw(st.integers(0, 5_000)), usage=draw(st.booleans()))
     if draw(st.booleans()):
@@ -101,7 +101,7 @@ def transcripts(draw):
     if draw(st.booleans()):
         session.prompt(draw(st.integers(1, 1_000)))
     n_calls, late = 0, []
-    for _ in range(draw(st.integers(1, 30))):
+    for _ in range(draw(st.integers(1, n_turns))):
         calls = [f"c{n_calls + i}" for i in range(draw(st.integers(0, 3)))]
         n_calls += len(calls)
         name = draw(st.sampled_from(["Read", "Edit"]))

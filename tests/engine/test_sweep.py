@@ -241,7 +241,7 @@ def test_the_document_has_the_contracts_fields():
         assert set(row["cost_usd"]) == {"low", "high"}
     assert document["recommended"]["policy"] == "sliding_window"
     assert document["axes"] == [{"key": "trigger", "values": [40, 50, 60, 70, 80, 90]}]
-    lines = sweep_csv(result).splitlines()
+    lines = sweep_csv(document["rows"]).splitlines()
     assert lines[0].startswith("trigger,compactions,")
     assert "cost_usd_low,cost_usd_high" in lines[0]
     assert len(lines) == 7

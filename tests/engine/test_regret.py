@@ -1,0 +1,121 @@
+"""The cheapest schedule: against every schedule there is, and against every policy."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sessions.engine.calibrate import weigh
+from sessions.engine.envelope import Envelope, Line
+from sessions.engine.jump import Course, Jump, Jumper
+from sessions.engine.prices import prices_of
+from sessions.engine.regret import _smallest, optimum, regrets
+from sessions.engine.sweep import Over, grid, sweep
+from tests.engine.sessions import Build, long_session
+from tests.engine.test_jump import transcripts
+
+
+def every_schedule(weighed, *, keep, window, shares_prefix, summarizer):
+    """Costs of all schedules of at most the session's steps that fit the window."""
+    jumper, jump = Jumper(weighed.track, summarizer), Jump(window, keep_messages=keep)
+    track, prices = weighed.track, prices_of(weighed.model)
+    cuts, after = _smallest(jumper, jump)
+    for n in range(track.n_steps + 1):
+        for steps in combinations(range(track.n_steps), n):
+            offsets, start = [track.overhead], 0
+            for k in steps:
+                if cuts[k] <= start or after[k] >= offsets[-1] + track.heights[k + 1]:
+                    break
+                offsets.append(after[k] - track.heights[k + 1])
+                start = cuts[k]
+            if len(offsets) <= len(steps):
+                continue
+            course = Course(list(steps), [cuts[k] for k in steps], offsets, [], 0)
+            sums = jumper.totals(course, jump, summary_calls=True, shares_prefix=shares_prefix, prices=prices)
+            if sums is not None and sums.peak_context_tokens <= window:
+                yield sums.cost.low
+
+
+@settings(max_examples=150, deadline=None)
+@given(transcript=transcripts(n_turns=7), window=st.integers(2_000, 20_000), keep=st.integers(0, 3),
+       shares=st.booleans(), summarizer=st.sampled_from(["stub:50", "stub:1000"]))  # fmt: skip
+def test_no_schedule_is_cheaper(transcript, window, keep, shares, summarizer):
+    """All of them tried, on sessions short enough."""
+    weighed = weigh(transcript)
+    found = optimum(weighed, summarizer=summarizer, window=window, keep_messages=keep, shares_prefix=shares)
+    costs = list(every_schedule(weighed, keep=keep, window=window, shares_prefix=shares, summarizer=summarizer))
+    if found is None:
+        assert costs == [] or min(weighed.recorded.weights) < 0
+    else:
+        assert found.dollars == pytest.approx(min(costs))
+        assert found.totals.peak_context_tokens <= window
+        assert [c.request for c in found.costs] == list(found.requests)
+
+
+def test_every_policy_that_summarises_costs_at_least_as_much():
+    """Ratios from 1 on, and the note on those that need no summary."""
+    weighed = weigh(long_session(400))
+    axes, points = grid(["claude_code", "buzz_handoff", "none"], [Over("window", 60_000, 200_000, 5)])
+    result = sweep(weighed, points, axes, summarizer="stub:2000")
+    best = optimum(weighed, summarizer="stub:2000", window=1_000_000)
+    assert best is not None
+    found = regrets(result, best)
+    assert len(found) == len(result.rows)
+    assert all(one.ratio >= 1 for one in found)
+    assert best.totals.compactions > 0
+
+
+@pytest.mark.parametrize("shares", [False, True])
+def test_a_cold_cache_is_when_to_compact(shares):
+    """A pause: a call that reads no cache comes with it, one that reads the cache comes just before it expires."""
+    session = Build()
+    session.prompt()
+    session.turns(40, tokens=900)
+    session.clock += 400
+    session.turns(30, tokens=900, start=40)
+    session.reply()
+    weighed = weigh(session.done())
+    best = optimum(weighed, summarizer="stub:500", shares_prefix=shares)
+    (cold,) = weighed.track.cold
+    assert (cold - 1 if shares else cold) in best.requests
+    assert [c.request for c in best.costs if c.cold] == ([] if shares else [cold])
+    if not shares:
+        cheapest = min(best.costs, key=lambda c: c.break_even_calls)
+        assert cheapest.cold
+
+
+def test_none_without_a_price_or_a_schedule_that_fits():
+    """An unknown model; a first request over the window."""
+    assert optimum(weigh(long_session(20, model="a-model-nobody-knows"))) is None
+    assert optimum(weigh(long_session(20)), window=5_000) is None
+
+
+def test_work_grows_as_n_log_squared():
+    """Nodes looked at, per request."""
+    for n in (1_000, 4_000):
+        envelope = Envelope(list(range(n)))
+        for k in range(n):
+            envelope.add(Line(-k, k * k / 2, k), k, n - 1)
+            envelope.lowest(k)
+        assert envelope.n_steps < n * 150
+
+
+@given(
+    lines=st.lists(
+        st.tuples(st.integers(-20, 20), st.integers(-50, 50), st.integers(0, 12), st.integers(0, 12)), max_size=25
+    ),
+    gaps=st.lists(st.integers(0, 4), min_size=13, max_size=13),
+)
+def test_the_envelope_is_the_lowest_line(lines, gaps):
+    """Against all lines at every point."""
+    xs = [sum(gaps[: i + 1]) for i in range(13)]
+    envelope = Envelope(xs)
+    for name, (slope, intercept, a, b) in enumerate(lines):
+        envelope.add(Line(slope, intercept, name), min(a, b), max(a, b))
+    for point, x in enumerate(xs):
+        valid = [s * x + i for s, i, a, b in lines if min(a, b) <= point <= max(a, b)]
+        lowest = envelope.lowest(point)
+        assert (lowest.at(x) if lowest else None) == (min(valid) if valid else None)
