@@ -119,9 +119,9 @@ def _print(document: dict[str, Any], nothing_kept: bool) -> None:
         sent = row["input_tokens"] + row["cache_read_tokens"] + row["cache_write_tokens"]
         peak = f"{row['peak_context_tokens']:,}"
         numbers = (f"{row['compactions']:,}", peak, f"{sent:,}", f"{row['cache_read_tokens']:,}", _dollars(row))
-        table.add_row(
-            *(_said(row[key]) for key in keys), *numbers, "*" if row["pareto"] else "" if row["fits"] else "over"
-        )
+        mark = "*" if row["pareto"] else "" if row["fits"] else "over"
+        against = ("" if row["regret"] is None else f"{row['regret']:.2f}",) if regret else ()
+        table.add_row(*(_said(row[key]) for key in keys), *numbers, *against, mark)
     console.print(table)
     if not all(row["fits"] for row in document["rows"]):
         console.print("over: a request would be over the window and could not be sent.")
