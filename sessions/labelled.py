@@ -122,7 +122,7 @@ def told(unit: str, label: str) -> str:
         return f"{label} bytes"
     if label in BYTES:
         return f"of {label} bytes"
-    return f"tokens, {label}" if unit == "tokens" else label
+    return label if unit in ("factor", "dollars", "percent") else f"{unit}, {label}"
 
 
 def _lead(number: str, scale: str, unit: str, label: str) -> SafeString:

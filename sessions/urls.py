@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from sessions.views import counts, diff, export, follow, library, links, preferences, replay, session, uploads
+from sessions.views import (
+    counts,
+    diff,
+    export,
+    follow,
+    library,
+    links,
+    preferences,
+    replay,
+    session,
+    uploads,
+    why,
+)
 
 app_name = "sessions"
 
@@ -42,6 +54,10 @@ replay_urls: list[URLPattern] = [
     path("s/<str:session_id>/diff/", diff.diff, name="diff"),
     path("s/<str:session_id>/diff.json", diff.diff_json, name="diff_json"),
 ]
+why_urls: list[URLPattern] = [
+    path("s/<str:session_id>/why/", why.why, name="why"),
+    path("s/<str:session_id>/why.json", why.why_json, name="why_json"),
+]
 link_urls: list[URLPattern] = [
     path("s/<str:session_id>/share/", links.share, name="share"),
     path("s/<str:session_id>/share/removed/", links.share_removed, name="share_removed"),
@@ -63,6 +79,14 @@ settings_urls: list[URLPattern] = [
     path("settings/key/forget/", preferences.key_forget, name="settings_key_forget"),
 ]
 
-urlpatterns = (
-    library_urls + upload_urls + session_urls + export_urls + replay_urls + link_urls + count_urls + settings_urls
-)
+urlpatterns = [
+    *library_urls,
+    *upload_urls,
+    *session_urls,
+    *export_urls,
+    *replay_urls,
+    *why_urls,
+    *link_urls,
+    *count_urls,
+    *settings_urls,
+]

@@ -1,0 +1,98 @@
+"""What the Why page shows of a session, worked out once per process and weighed session."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from sessions.contexts.fit import FitView, build_fit
+from sessions.contexts.over_counts import OverCountView, build_over_counts
+from sessions.contexts.overview import overview
+from sessions.contexts.verdict_cards import Card, build_cards
+from sessions.engine.overcount import over_count
+from sessions.engine.verdicts import headline, verdict_document, verdicts_of
+
+if TYPE_CHECKING:
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.overcount import OverCount
+    from sessions.engine.verdicts import Verdict
+
+KEPT = 12
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """What the engine says of a session, each answer worked out when it is first asked for."""
+
+    weighed: Weighed
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """One for every recorded, refused or missing compaction."""
+        return verdicts_of(self.weighed)
+
+    @cached_property
+    def headline(self) -> str:
+        """The first thing said of the session."""
+        return headline(self.weighed, self.verdicts)
+
+    @cached_property
+    def gates(self) -> OverCount:
+        """The gates of known harnesses on it."""
+        return over_count(self.weighed)
+
+
+@dataclass(frozen=True, slots=True)
+class WhyView:
+    """Everything that ``sessions/why.html`` shows."""
+
+    headline: str
+    cards: tuple[Card, ...]
+    n_verdicts: int
+    n_compactions: int
+    gates: OverCountView
+    fit: FitView
+
+
+_held: OrderedDict[str, Reasons] = OrderedDict()
+_lock = threading.Lock()
+
+
+def reasons(session_id: str) -> Reasons:
+    """The engine's answers, from this process's cache while the weighed session is the same."""
+    weighed = overview(session_id).weighed
+    with _lock:
+        held = _held.get(session_id)
+        if held is None or held.weighed is not weighed:
+            held = _held[session_id] = Reasons(weighed)
+        _held.move_to_end(session_id)
+        while len(_held) > KEPT:
+            _held.popitem(last=False)
+    return held
+
+
+def build_why(session_id: str) -> WhyView:
+    """The page's content."""
+    found, view = reasons(session_id), overview(session_id)
+    return WhyView(
+        headline=found.headline,
+        cards=build_cards(session_id, found.weighed.transcript, found.verdicts),
+        n_verdicts=len(found.verdicts),
+        n_compactions=len(found.weighed.transcript.compactions),
+        gates=build_over_counts(session_id, view, found.gates),
+        fit=build_fit(session_id, view),
+    )
+
+
+def why_document(session_id: str) -> dict[str, Any]:
+    """``ctxweb.why/1``: the headline, every verdict, every gate."""
+    found = reasons(session_id)
+    return {
+        "schema": "ctxweb.why/1",
+        "session": session_id,
+        "headline": found.headline,
+        "verdicts": [verdict_document(verdict) for verdict in found.verdicts],
+    }
