@@ -14,6 +14,7 @@ from sessions.contexts.diff import build_diff, build_run
 from sessions.contexts.overview import overview
 from sessions.contexts.replay import build_replay
 from sessions.contexts.urls import Urls
+from sessions.contexts.why import reasons
 from sessions.engine import report
 from sessions.listing import format_label
 from sessions.urlstate import replay as replay_state
@@ -71,6 +72,7 @@ def _session_context(session: Session, state: str, looking: Mapping[str, str], b
     return {
         "facts": linked.cleaned(shown),
         "opening": linked.cleaned(facts.opening(view)),
+        "headline": linked.cleaned(reasons(session.pk).headline),
         "view": {"shares": view.shares, "bytes_label": view.bytes_label, "tokens_label": view.tokens_label},
         "figure": linked.cleaned_figure(view.figure(measure)),
     }

@@ -1,4 +1,4 @@
-"""How well a session's tokens are known: every growth of its context as estimated against as measured, and what is left.
+"""How well a session's tokens are known: every growth of its context, estimated against measured.
 
 Left, both on log scales: on the diagonal an estimate is exact, inside the band it is within a tenth.  Right, the
 difference at each request, estimate less measurement.  The worst are numbered by their message.
@@ -7,13 +7,15 @@ difference at each request, estimate less measurement.  The worst are numbered b
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.charts.marks import QUIET, Figure, axis, index_ticks, layout, line, nice_top, note, thousands
+from sessions.charts.marks import QUIET, Figure, axis, index_ticks, layout, line, nice_top, note, spaced, thousands
+from sessions.figures import MINUS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from sessions.engine.fit import FitPoint
 
 MOST_POINTS = 700
 NEAR = 0.1
@@ -21,22 +23,7 @@ HEIGHT = 300
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 22, "b": 40}, {"l": 52, "r": 14, "t": 22, "b": 40}
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One growth of the context: tokens as measured and as estimated, at the request that first sent ``message``."""
-
-    request: int
-    message: int
-    measured: int
-    estimated: int
-
-    @property
-    def rest(self) -> int:
-        """Estimate less measurement, in tokens."""
-        return self.estimated - self.measured
-
-
-def drawn(points: Sequence[Point], named: Sequence[Point]) -> list[Point]:
+def drawn(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> list[FitPoint]:
     """The points to draw: all, or evenly spaced ones with those that are ``named``."""
     if len(points) <= MOST_POINTS:
         return list(points)
@@ -44,12 +31,12 @@ def drawn(points: Sequence[Point], named: Sequence[Point]) -> list[Point]:
     return sorted({*points[::step], *named}, key=lambda point: point.request)
 
 
-def scatter_figure(points: Sequence[Point], named: Sequence[Point]) -> Figure:
+def scatter_figure(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> Figure:
     """Estimated against measured growth, in roles; growths that are not positive cannot stand on a log scale."""
     shown = [point for point in drawn(points, named) if point.measured > 0 and point.estimated > 0]
     values = [value for point in shown for value in (point.measured, point.estimated)]
     low, high = math.log10(max(min(values, default=10), 1) / 1.4), math.log10(max(values, default=1000) * 1.4)
-    marks = [10**power for power in range(math.ceil(low), math.floor(high) + 1)]
+    marks = _log_ticks(low, high)
     figure = layout(HEIGHT, HEIGHT, MARGIN, NARROW_MARGIN, hovermode="closest")
     common = {"type": "log", "range": [low, high], "tickvals": marks, "ticktext": [thousands(m) for m in marks]}
     figure["xaxis"] = axis(**common, title=_title("measured growth, tokens"), anchor="y")
@@ -66,16 +53,17 @@ def scatter_figure(points: Sequence[Point], named: Sequence[Point]) -> Figure:
             "line": {"color": "@chart-axis", "width": 1}, "layer": "below",
         },
     ]  # fmt: skip
+    positive = [point for point in named if point.measured > 0 and point.estimated > 0]
+    tagged = _labelled(positive, [math.log10(point.measured) for point in positive], high - low)
     figure["annotations"] = [
         note("Estimated growth, tokens", 0, 1, xref="paper", yref="paper", shift=(0, 4), size=11, weight=600),
-        *(_number(point, math.log10(point.measured), math.log10(point.estimated)) for point in named
-          if point.measured > 0 and point.estimated > 0),
+        *(_number(point, math.log10(point.measured), math.log10(point.estimated)) for point in tagged),
     ]  # fmt: skip
     xs, ys = [point.measured for point in shown], [point.estimated for point in shown]
     return {"data": [_dots(shown, xs, ys)], "layout": figure, "config": _config()}
 
 
-def residual_figure(points: Sequence[Point], named: Sequence[Point], last: int) -> Figure:
+def residual_figure(points: Sequence[FitPoint], named: Sequence[FitPoint], last: int) -> Figure:
     """What the estimate leaves over at each request up to ``last``, in roles."""
     shown = drawn(points, named)
     top = nice_top(max([abs(point.rest) for point in shown] or [10]))
@@ -84,9 +72,9 @@ def residual_figure(points: Sequence[Point], named: Sequence[Point], last: int) 
         range=[-0.02 * max(last, 1), 1.02 * max(last, 1)], tickvals=index_ticks(0, max(last, 1)), tickformat=",d",
         title=_title("request"), anchor="y", tickangle=0,
     )  # fmt: skip
-    marks = [-top, 0, top]
+    high = thousands(top)
     figure["yaxis"] = axis(
-        range=[-1.1 * top, 1.1 * top], tickvals=marks, ticktext=[f"\N{MINUS SIGN}{thousands(top)}", "0", thousands(top)],
+        range=[-1.1 * top, 1.1 * top], tickvals=[-top, 0, top], ticktext=[f"{MINUS}{high}", "0", high],
         fixedrange=True, anchor="x",
     )  # fmt: skip
     grid = [line("@chart-grid", y=(mark, mark), below=True) for mark in (-top, top)]
@@ -94,7 +82,8 @@ def residual_figure(points: Sequence[Point], named: Sequence[Point], last: int) 
     title = note(
         "Estimate less measurement, tokens", 0, 1, xref="paper", yref="paper", shift=(0, 4), size=11, weight=600
     )
-    figure["annotations"] = [title, *(_number(point, point.request, point.rest) for point in named)]
+    tagged = _labelled(named, [point.request for point in named], max(last, 1))
+    figure["annotations"] = [title, *(_number(point, point.request, point.rest) for point in tagged)]
     stems_x: list[float | None] = [value for point in shown for value in (point.request, point.request, None)]
     stems_y: list[float | None] = [value for point in shown for value in (0, point.rest, None)]
     stems = {
@@ -105,12 +94,25 @@ def residual_figure(points: Sequence[Point], named: Sequence[Point], last: int) 
     return {"data": [stems, dots], "layout": figure, "config": _config()}
 
 
+def _log_ticks(low: float, high: float) -> list[int]:
+    """Powers of ten between two exponents; where there are fewer than three, 2 and 5 times them as well."""
+    powers = range(math.floor(low), math.floor(high) + 1)
+    every = [step * 10**power for power in powers for step in (1, 2, 5) if low <= math.log10(step * 10**power) <= high]
+    tens = [10**power for power in powers if power >= low]
+    return tens if len(tens) > 2 else every
+
+
+def _labelled(named: Sequence[FitPoint], places: Sequence[float], span: float) -> list[FitPoint]:
+    """Those of the named points, the worst first, whose labels do not stand on each other."""
+    return [point for point, free in zip(named, spaced(places, span, 0.07), strict=True) if free]
+
+
 def _band(low: float, high: float, near: list[float]) -> str:
     corners = [(low, low + near[0]), (high, high + near[0]), (high, high + near[1]), (low, low + near[1])]
     return "M" + "L".join(f"{10**x:.4g},{10**y:.4g}" for x, y in corners) + "Z"
 
 
-def _dots(points: Sequence[Point], xs: list[int], ys: list[int]) -> Figure:
+def _dots(points: Sequence[FitPoint], xs: list[int], ys: list[int]) -> Figure:
     says = [
         f"request {p.request:,}, message {p.message:,}<br>estimated {p.estimated:,}, measured {p.measured:,}"
         for p in points
@@ -122,7 +124,7 @@ def _dots(points: Sequence[Point], xs: list[int], ys: list[int]) -> Figure:
     }  # fmt: skip
 
 
-def _number(point: Point, x: float, y: float) -> Figure:
+def _number(point: FitPoint, x: float, y: float) -> Figure:
     return note(f"#{point.message}", x, y, at="left middle", shift=(6, 0), size=10.5, role=QUIET)
 
 

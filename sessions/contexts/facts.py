@@ -112,7 +112,9 @@ def _peak(view: Overview) -> Fact:
     if not view.contexts:
         return Fact("Peak context", "none", "", "", "no requests")
     _, tokens, label = max(view.contexts.values(), key=lambda context: context[1])
-    source = {"recorded": "", "model": "", "default": ", window assumed"}[view.weighed.window_source]
+    source = {"default": ", window assumed", "model, long window": ", the long window"}.get(
+        view.weighed.window_source, ""
+    )
     note = f"{figures.percent(tokens, window)} of {window:,}{source}"
     return Fact("Peak context", tokens, "tokens", str(label), note)
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
-from sessions.charts.fit import Point, residual_figure, scatter_figure
+from sessions import figures
+from sessions.charts.fit import residual_figure, scatter_figure
 from sessions.charts.marks import figure_json
 from sessions.contexts.overview import called
+from sessions.engine.fit import fit_points, median_error, overhead_parts, worst_points
 from sessions.engine.gates import own_gate
-from sessions.engine.types import Label
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from sessions.contexts.overview import Overview
     from sessions.engine.calibrate import Weighed
+    from sessions.engine.fit import FitPoint, Part
 
-N_WORST = 5
 MOST_FLAGGED = 12
 SOURCES = {
     "recorded": "recorded in the transcript", "model": "the model's", "default": "assumed, the model is not known",
@@ -40,7 +39,7 @@ class Worst:
     request: int
     measured: int
     estimated: int
-    share: float
+    off: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +50,6 @@ class FlaggedUsage:
     href: str
     reported: int
     expected: int
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One part of the overhead in tokens."""
-
-    name: str
-    tokens: int
-    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +86,15 @@ def build_fit(session_id: str, view: Overview) -> FitView:
     """The fit of a session; raises nothing, a session without usage has no points."""
     weighed = view.weighed
     base = reverse("sessions:session", args=[session_id])
-    points = growths(weighed)
-    worst = sorted(points, key=lambda point: -abs(point.rest))[:N_WORST]
+    points = fit_points(weighed)
+    worst, error = worst_points(points), median_error(points)
     last = len(weighed.transcript.requests) - 1
     gate = own_gate(weighed.transcript.format)
-    errors = [abs(point.rest) / point.measured for point in points if point.measured > 0]
     return FitView(
         scatter=figure_json(scatter_figure(points, worst)) if points else "",
         residuals=figure_json(residual_figure(points, worst, last)) if points else "",
         n_points=len(points),
-        median_error=100 * median(errors) if errors else None,
+        median_error=None if error is None else 100 * error,
         ratio=weighed.ratio,
         ratio_label=str(weighed.ratio_label),
         n_growths=weighed.n_growths,
@@ -118,52 +107,18 @@ def build_fit(session_id: str, view: Overview) -> FitView:
         effective_name=gate.label if gate else "",
         overhead=weighed.overhead,
         overhead_label=str(weighed.overhead_label),
-        parts=_parts(weighed),
+        parts=overhead_parts(weighed),
         flagged=_flagged(weighed, base),
         n_flagged=len(weighed.flagged),
     )
 
 
-def growths(weighed: Weighed) -> list[Point]:
-    """Every measured growth of the context between two requests of the branch, with its estimate.
-
-    Left out are the first request, those at a recorded compaction and those with flagged usage.
-    """
-    points = []
-    requests = weighed.transcript.requests
-    for before, step in itertools.pairwise(weighed.steps):
-        then, now = requests[before.request].usage, requests[step.request].usage
-        estimated, earlier = weighed.estimated[step.request], weighed.estimated[before.request]
-        flagged = {before.request, step.request} & weighed.flagged
-        if not then or not now or flagged or step.compaction is not None or estimated is None or earlier is None:
-            continue
-        heaviest = max(range(step.start, step.stop), key=lambda i: weighed.tokens[i], default=None)
-        added = [i for i in range(step.start, step.stop) if weighed.labels[i] is not Label.MEASURED]
-        message = max(added, key=lambda i: weighed.tokens[i], default=heaviest)
-        if message is not None:
-            points.append(Point(step.request, message, now.context - then.context, estimated - earlier))
-    return points
-
-
-def _worst(view: Overview, point: Point, base: str) -> Worst:
+def _worst(view: Overview, point: FitPoint, base: str) -> Worst:
     message = view.messages[point.message]
-    share = 100 * point.rest / point.measured if point.measured else 0.0
     return Worst(
         point.message, _at(base, point.message), called(message, view.tools), message.preview, point.request,
-        point.measured, point.estimated, share,
+        point.measured, point.estimated, figures.signed(point.rest),
     )  # fmt: skip
-
-
-def _parts(weighed: Weighed) -> tuple[Part, ...]:
-    """What the file holds of the system prompt and tools, and the rest that only the first usage shows."""
-    held = round(sum(block.n_tokens for block in weighed.transcript.system) * weighed.ratio)
-    known = min(held, weighed.overhead)
-    label = str(weighed.ratio_label)
-    parts = [Part("system prompt and tools in the file", known, label)] if held else []
-    if weighed.overhead > known:
-        name = "what the file leaves out" if held else "system prompt, tools and what the harness hides"
-        parts.append(Part(name, weighed.overhead - known, str(weighed.overhead_label)))
-    return tuple(parts)
 
 
 def _flagged(weighed: Weighed, base: str) -> tuple[FlaggedUsage, ...]:

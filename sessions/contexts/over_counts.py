@@ -17,6 +17,7 @@ from sessions.engine import registry
 from sessions.engine.gates import own_gate
 from sessions.engine.overcount import FALSE, LATE, MISSED, RIGHT
 from sessions.engine.types import Kind
+from sessions.engine.why import summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from sessions.engine.overcount import Firing, GateResult, OverCount
 
 MOST_BLAMED = 8
+LATER, LATER_SHARE = 3, 0.02
+"""By how many requests, and by what share of those before it, a firing has to move before a message explains it."""
 MATTERS = 0.05
 """Share of the threshold by which a message is over-counted before it is named though no gate hangs on it alone."""
 ORDER = (FALSE, MISSED, LATE, RIGHT)
@@ -58,25 +61,14 @@ class GateRow:
     unit: str
     note: str
     source: str
+    summary: str
     verdict: str
     first: Firing | None
     href: str
     due: int | None
     counts: tuple[tuple[str, int], ...]
     tests: tuple[tuple[int, str, int | None], ...]
-    stopped: int | None
     withheld: Firing | None
-
-    @property
-    def rest(self) -> tuple[tuple[str, int], ...]:
-        """Firings after the first, by what they are worth."""
-        left = ((verdict, n - (verdict == self.verdict)) for verdict, n in self.counts)
-        return tuple((verdict, n) for verdict, n in left if n)
-
-    @property
-    def n_more(self) -> int:
-        """How many firings come after the first."""
-        return sum(n for _, n in self.rest)
 
     @property
     def threshold_words(self) -> str:
@@ -175,13 +167,13 @@ def _row(result: GateResult, base: str, *, own: bool) -> GateRow:
         name=gate.name, label=gate.label, own=own,
         counter=registry.get("estimators", gate.estimator).label,
         operator="≥" if gate.operator == ">=" else gate.operator,
-        threshold=result.threshold, unit=result.unit, note=gate.note, source=gate.source,
+        threshold=result.threshold, unit=result.unit, note=gate.note, source=gate.source, summary=summary(result),
         verdict=first.verdict if first else "",
         first=first,
         href=_at(base, first.message) if first else "",
         due=first.request - first.n_requests if first and first.verdict == LATE else None,
         counts=tuple((verdict, n) for verdict, n in known if n),
-        tests=tests, stopped=result.stopped, withheld=withheld,
+        tests=tests,  withheld=withheld,
     )  # fmt: skip
 
 
@@ -231,7 +223,14 @@ def _weight(held: Sequence[tuple[GateResult, Culprit]]) -> tuple[int, float]:
 
 
 def _changes(result: GateResult, culprit: Culprit) -> bool:
-    return culprit.tested and culprit.without != result.firings[0].request
+    """Whether the first firing hangs on the message: without it it never comes, or well later.
+
+    Any message moves a firing that was near by a request or so; that explains nothing.
+    """
+    if not culprit.tested or culprit.without is None:
+        return culprit.tested
+    first = result.firings[0].request
+    return culprit.without - first >= max(LATER, LATER_SHARE * first)
 
 
 def _blame(view: Overview, message: int, held: Sequence[tuple[GateResult, Culprit]], base: str) -> Blamed:

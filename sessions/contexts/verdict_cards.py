@@ -53,7 +53,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One verdict; ``pips`` of three are filled, ``limit`` and ``track`` place the threshold and the window on the bars."""
+    """One verdict; ``pips`` of three are filled, ``limit`` and ``track`` place threshold and window on the bars."""
 
     anchor: str
     words: str
@@ -104,7 +104,7 @@ def _card(number: int, verdict: Verdict, transcript: Transcript, base: str) -> C
         track=track,
         threshold=verdict.threshold,
         window=verdict.window,
-        proofs=tuple(_proof(row, transcript, base) for row in verdict.evidence),
+        proofs=tuple(_proof(row, transcript, base, verdict.request) for row in verdict.evidence),
     )
 
 
@@ -120,11 +120,13 @@ def _at(base: str, message: int | None) -> str:
     return "" if message is None else f"{base}?m={message}#m-{message}"
 
 
-def _proof(row: Evidence, transcript: Transcript, base: str) -> Proof:
+def _proof(row: Evidence, transcript: Transcript, base: str, own: int) -> Proof:
+    """A row without a link where it stands at the verdict's ``own`` request, which the card links already."""
     if row.message is not None:
         return Proof(row.text, _at(base, row.message), f"message {row.message:,}", row.label)
     if row.request is not None:
-        return Proof(row.text, _at(base, _message(transcript, row.request)), f"request {row.request:,}", row.label)
+        here = "" if row.request == own else _at(base, _message(transcript, row.request))
+        return Proof(row.text, here, f"request {row.request:,}", row.label)
     return Proof(row.text, "", "", row.label)
 
 

@@ -13,7 +13,8 @@ from sessions.contexts.over_counts import OverCountView, build_over_counts
 from sessions.contexts.overview import overview
 from sessions.contexts.verdict_cards import Card, build_cards
 from sessions.engine.overcount import over_count
-from sessions.engine.verdicts import headline, verdict_document, verdicts_of
+from sessions.engine.verdicts import headline, verdicts_of
+from sessions.engine.why import session_why
 
 if TYPE_CHECKING:
     from sessions.engine.calibrate import Weighed
@@ -27,6 +28,7 @@ KEPT = 12
 class Reasons:
     """What the engine says of a session, each answer worked out when it is first asked for."""
 
+    session_id: str
     weighed: Weighed
 
     @cached_property
@@ -43,6 +45,19 @@ class Reasons:
     def gates(self) -> OverCount:
         """The gates of known harnesses on it."""
         return over_count(self.weighed)
+
+    @cached_property
+    def page(self) -> WhyView:
+        """The page's content."""
+        view = overview(self.session_id)
+        return WhyView(
+            headline=self.headline,
+            cards=build_cards(self.session_id, self.weighed.transcript, self.verdicts),
+            n_verdicts=len(self.verdicts),
+            n_compactions=len(self.weighed.transcript.compactions),
+            gates=build_over_counts(self.session_id, view, self.gates),
+            fit=build_fit(self.session_id, view),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,32 +82,14 @@ def reasons(session_id: str) -> Reasons:
     with _lock:
         held = _held.get(session_id)
         if held is None or held.weighed is not weighed:
-            held = _held[session_id] = Reasons(weighed)
+            held = _held[session_id] = Reasons(session_id, weighed)
         _held.move_to_end(session_id)
         while len(_held) > KEPT:
             _held.popitem(last=False)
     return held
 
 
-def build_why(session_id: str) -> WhyView:
-    """The page's content."""
-    found, view = reasons(session_id), overview(session_id)
-    return WhyView(
-        headline=found.headline,
-        cards=build_cards(session_id, found.weighed.transcript, found.verdicts),
-        n_verdicts=len(found.verdicts),
-        n_compactions=len(found.weighed.transcript.compactions),
-        gates=build_over_counts(session_id, view, found.gates),
-        fit=build_fit(session_id, view),
-    )
-
-
 def why_document(session_id: str) -> dict[str, Any]:
-    """``ctxweb.why/1``: the headline, every verdict, every gate."""
-    found = reasons(session_id)
-    return {
-        "schema": "ctxweb.why/1",
-        "session": session_id,
-        "headline": found.headline,
-        "verdicts": [verdict_document(verdict) for verdict in found.verdicts],
-    }
+    """``ctxweb.why/1`` of the session alone: its headline, every verdict, every gate, the fit."""
+    weighed = overview(session_id).weighed
+    return {"schema": "ctxweb.why/1", "format": weighed.transcript.format, "sessions": [session_why(weighed)]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.calibrate import weigh
+from sessions.engine.fit import fit_document
 from sessions.engine.overcount import FALSE, LATE, Firing, GateResult, over_count
 from sessions.engine.verdicts import headline, verdict_document, verdicts_of
 
@@ -35,6 +36,7 @@ def session_why(weighed: Weighed, *, window: int | None = None) -> dict[str, Any
         "window_source": over.window_source,
         "stub_tokens": over.stub_tokens,
         "gates": [gate_document(result) for result in over.results],
+        "fit": fit_document(weighed),
     }
 
 

@@ -19,6 +19,7 @@ from django.views.decorators.http import require_safe
 from sessions import selectors
 from sessions.contexts import facts, messages
 from sessions.contexts.overview import overview
+from sessions.contexts.why import reasons
 from sessions.engine import jsonio
 from sessions.urlstate import session as urlstate
 from sessions.views.session import asks_fragment, relatives, session, session_or_404, varied
@@ -110,6 +111,7 @@ def growth(request: HttpRequest, session_id: str) -> HttpResponse:
         "view": view,
         "facts": facts.facts(view),
         "opening": facts.opening(view),
+        "headline": reasons(found.pk).headline,
         **relatives(found, view),
         "warnings": view.weighed.warnings,
         "figure": view.figure(state.measure),

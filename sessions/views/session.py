@@ -18,6 +18,7 @@ from django.views.decorators.http import require_safe
 from sessions import selectors
 from sessions.contexts import blocks, branches, exports, facts, family, imports, inspector, messages
 from sessions.contexts.overview import MEASURES, overview
+from sessions.contexts.why import reasons
 from sessions.engine import jsonio, report
 from sessions.engine.types import Parsed, Skipped
 from sessions.models import Session
@@ -103,6 +104,7 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "facts": facts.facts(view),
         "unsent": imports.unsent_share(found.upload),
         "opening": facts.opening(view),
+        "headline": reasons(found.pk).headline,
         "measures": [(name, words, base + urlstate.query(state, measure=name)) for name, words in MEASURES.items()],
         "figure": view.figure(state.measure),
         "filters": messages.filters(view, state, base),

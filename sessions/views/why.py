@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions.contexts.overview import overview
-from sessions.contexts.why import build_why, why_document
+from sessions.contexts.why import reasons, why_document
 from sessions.views.session import session_or_404
 
 if TYPE_CHECKING:
@@ -22,20 +22,21 @@ if TYPE_CHECKING:
 def why(request: HttpRequest, session_id: str) -> HttpResponse:
     """The whole page; it reads the same without a script, the charts' figures stand in its tables."""
     found = session_or_404(session_id)
+    branch = ["--branch", found.branch] if found.branch_of_id else []
     context: dict[str, Any] = {
         "session": found,
         "tab": "why",
         "share_view": "session",
-        "cli": shlex.join(["ctxweb", "inspect", found.filename, "--json"]),
+        "cli": shlex.join(["ctxweb", "why", found.filename, *branch]),
         "json_url": reverse("sessions:why_json", args=[found.pk]),
         "overcounts": len(overview(found.pk).only["overcount"]),
-        "why": build_why(found.pk),
+        "why": reasons(found.pk).page,
     }
     return render(request, "sessions/why.html", context)
 
 
 @require_safe
 def why_json(request: HttpRequest, session_id: str) -> JsonResponse:
-    """The same as one document (``ctxweb.why/1``)."""
+    """``ctxweb.why/1`` of this session."""
     found = session_or_404(session_id)
     return JsonResponse(why_document(found.pk), json_dumps_params={"ensure_ascii": False})

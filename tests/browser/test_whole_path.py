@@ -131,7 +131,14 @@ def test_pages_are_accessible_and_never_scroll_sideways(visit, transcript, schem
     upload(page, transcript, "Never touch the lock file")
     session = page.url.split("?")[0]
     query = "?policy=sliding_window&window=40000"
-    for address in ("/", session, f"{session}replay/{query}", f"{session}diff/{query}", f"{session}m/1/"):
+    for address in (
+        "/",
+        session,
+        f"{session}replay/{query}",
+        f"{session}diff/{query}",
+        f"{session}m/1/",
+        f"{session}why/",
+    ):
         page.goto(address)
         page.wait_for_load_state("networkidle")
         assert axe(page) == [], address

@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 
 from sessions.charts import bars as charts_bars
 from sessions.charts.bars import Bar, Pressure, binned
+from sessions.charts.fit import MOST_POINTS, drawn, residual_figure, scatter_figure
+from sessions.charts.gates import Gates, Lane, Mark, gates_figure
 from sessions.charts.marks import figure_json, index_ticks, nice_top, roles
 from sessions.charts.pressure import KINDS, pressure_figure
 from sessions.charts.saw import GateLane, Saw, Tooth, saw_figure, thinned
 from sessions.charts.scale import byte_scale, bytes_per_token
 from sessions.engine import jsonio
+from sessions.engine.fit import FitPoint
 
 COLOUR = re.compile(r"#[0-9a-f]{3,8}|(rgb|hsl)a?\((?!0,0,0,0)", re.IGNORECASE)
 
@@ -53,6 +56,18 @@ def saw_of(**more: Any) -> Saw:
     replay = [15_000 + 1_000 * i for i in range(60)]
     teeth = [Tooth(0, 30, 45_000, 20_000, chosen=True)]
     return Saw(replay, replay, [v * 5 for v in replay], 200_000, 140_000, teeth, [(20, 35_000)], **more)
+
+
+POINTS = [FitPoint(n, n, 100 + n, 100 + n + n % 7) for n in range(1, 3_000)]
+
+
+def gates_of() -> Gates:
+    marks = [
+        Mark("false", 18, None, 37, "a < b"), Mark("late", 30, 25, 60, "late"), Mark("right", 40, None, 80, "right"),
+        Mark("missed", 50, None, 100, "missed"),
+    ]  # fmt: skip
+    lanes = [Lane("Claude Code", [], "never", own=True), Lane("buzz-agent", marks, "1 false", alarm=True)]
+    return Gates([1_000 * n for n in range(60)], 200_000, lanes, "measured", [33])
 
 
 def test_floor_is_top_of_the_token_axis_in_bytes_of_text() -> None:
@@ -110,6 +125,12 @@ def test_few_messages_are_not_binned() -> None:
     saw_figure(saw_of()),
     saw_figure(saw_of(gate=GateLane([100] * 60, 167_232, "bytes", "wire bytes", [30]))),
     saw_figure(Saw([], [], [], 200_000, None)),
+    gates_figure(gates_of()),
+    gates_figure(Gates([], 200_000, [], "none recorded")),
+    scatter_figure(POINTS, POINTS[:5]),
+    scatter_figure([], []),
+    residual_figure(POINTS, POINTS[:5], 3_000),
+    residual_figure([], [], 0),
 ])  # fmt: skip
 def test_figures_are_valid_and_name_no_colour(figure: dict[str, Any]) -> None:
     known = painted(figure)
@@ -192,3 +213,22 @@ def test_axis_ends_at_a_round_number(value: float, top: float) -> None:
 def test_message_axis_starts_at_zero_and_ends_at_the_last() -> None:
     marks = index_ticks(0, 411)
     assert (marks[0], marks[-1]) == (0, 411)
+
+
+def test_each_verdict_of_a_gate_has_its_own_mark_in_its_lane() -> None:
+    figure = gates_figure(gates_of())
+    marks = {trace["name"]: trace for trace in figure["data"] if trace["mode"] == "markers"}
+    assert {name: (trace["x"], trace["y"]) for name, trace in marks.items()} == {
+        "false": ([18], [1]), "late": ([30], [1]), "right": ([40], [1]), "missed": ([50], [1]),
+    }  # fmt: skip
+    assert len({trace["marker"]["symbol"] for trace in marks.values()}) == 4, "shape, not colour alone"
+    waits = next(trace for trace in figure["data"] if trace["mode"] == "lines" and trace.get("yaxis") == "y2")
+    assert waits["x"] == [25, 30, None, 50, 59, None]
+
+
+def test_a_long_fit_is_thinned_but_keeps_its_worst() -> None:
+    worst = [POINTS[1], POINTS[2_501]]
+    shown = drawn(POINTS, worst)
+    assert len(shown) <= MOST_POINTS + len(worst)
+    assert set(worst) <= set(shown)
+    assert [point.request for point in shown] == sorted(point.request for point in shown)

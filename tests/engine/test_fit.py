@@ -1,0 +1,83 @@
+"""How well estimates fit the reported usage: growths, the median error, the worst, the overhead's parts."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from sessions.engine.calibrate import weigh
+from sessions.engine.fit import FitPoint, fit_document, fit_points, median_error, overhead_parts, worst_points
+from sessions.engine.types import Block, Kind, Label, Role
+from tests.engine.sessions import Build, text
+
+
+def test_a_coherent_session_fits_exactly() -> None:
+    weighed = weigh(Build(overhead=10_000).turns(12).done())
+    points = fit_points(weighed)
+    assert len(points) == 11
+    assert all((p.measured, p.estimated) == (600, 600) for p in points)
+    assert median_error(points) == 0
+
+
+def test_a_growth_names_the_message_that_was_not_measured_itself() -> None:
+    """Each step holds a reply of 900 measured tokens and a result of 300: the result is what was estimated."""
+    build = Build(overhead=10_000)
+    for turn in range(8):
+        build.reply(900, f"c{turn}")
+        build.result(f"c{turn}", 300)
+    points = fit_points(weigh(build.done()))
+    assert [p.message for p in points] == [1, 3, 5, 7, 9, 11, 13]
+    assert [p.request for p in points] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_growths_at_a_compaction_and_beside_a_flagged_usage_are_left_out() -> None:
+    build = Build(overhead=10_000).turns(8)
+    build.compact()
+    build.turns(8, start=8)
+    transcript = build.done()
+    assert [p.request for p in fit_points(weigh(transcript))] == [*range(1, 8), *range(9, 16)]
+    doubled = transcript.requests[4]
+    assert doubled.usage
+    wrong = dataclasses.replace(doubled, usage=dataclasses.replace(doubled.usage, cache_read=60_000))
+    requests = (*transcript.requests[:4], wrong, *transcript.requests[5:])
+    weighed = weigh(dataclasses.replace(transcript, requests=requests))
+    assert weighed.flagged == {4}
+    assert [p.request for p in fit_points(weighed)] == [1, 2, 3, 6, 7, *range(9, 16)]
+
+
+def test_without_usage_there_is_nothing_to_hold_an_estimate_against() -> None:
+    weighed = weigh(Build(usage=False).turns(8).done())
+    assert fit_points(weighed) == ()
+    assert median_error(()) is None
+    assert fit_document(weighed)["median_error"] is None
+
+
+def test_the_median_error_is_a_share_of_positive_growths() -> None:
+    points = [FitPoint(1, 1, 100, 90), FitPoint(2, 2, 200, 260), FitPoint(3, 3, 1_000, 1_000), FitPoint(4, 4, -50, 10)]
+    assert median_error(points) == pytest.approx(0.1)
+
+
+def test_the_worst_five_are_those_missed_by_most_tokens() -> None:
+    points = [FitPoint(n, n, 1_000, 1_000 + rest) for n, rest in enumerate((1, -70, 30, -20, 60, 10, 5))]
+    assert [point.message for point in worst_points(points)] == [1, 4, 2, 3, 5]
+
+
+def test_the_overhead_is_what_the_file_holds_and_what_it_leaves_out() -> None:
+    build = Build(overhead=10_000).turns(8)
+    plain = weigh(build.done())
+    assert [(p.tokens, p.label) for p in overhead_parts(plain)] == [(10_000, Label.CALIBRATED)]
+    system = (Block(Kind.TEXT, n_tokens=4_000),)
+    parts = overhead_parts(weigh(dataclasses.replace(build.done(), system=system)))
+    assert [p.tokens for p in parts] == [4_000, 6_000]
+    assert sum(p.tokens for p in parts) == 10_000
+
+
+def test_the_document_has_every_growth() -> None:
+    build = Build(overhead=10_000).turns(8)
+    build.add(Role.USER, text(40), typed=True)
+    document = fit_document(weigh(build.done()))
+    assert len(document["growths"]) == 7
+    assert document["growths"][0] == {"request": 1, "message": 1, "measured": 600, "estimated": 600}
+    assert document["overhead"] == 10_000
+    assert document["flagged_requests"] == []

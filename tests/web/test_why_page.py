@@ -1,0 +1,168 @@
+"""The Why page: the headline first, verdicts with their evidence, gates beside each other, the fit; its JSON."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sessions import selectors
+from sessions.contexts.why import reasons
+from sessions.engine import jsonio
+from sessions.engine.gates import GATES
+from sessions.engine.verdicts import headline, verdicts_of
+from sessions.engine.why import session_why
+from tests.engine.claude_lines import claude_session
+from tests.web.stored import SHOT, store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from django.test import Client
+    from pytest_django import DjangoAssertNumQueries
+    from pytest_django.fixtures import SettingsWrapper
+
+    from sessions.models import Session
+
+
+@pytest.fixture
+def compacted(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
+    """A stored session with one recorded compaction."""
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    return store(claude_session(30, compact_after=20).encode(), "slow-build.jsonl")
+
+
+def page(client: Client, session: Session, tail: str = "why/", status: int = 200) -> str:
+    response = client.get(f"/s/{session.pk}/{tail}")
+    html = response.content.decode()
+    assert response.status_code == status, html[:500]
+    assert " style=" not in html
+    return html
+
+
+def figure(html: str, name: str) -> Any:
+    found = re.search(rf'<template id="{name}-figure">(.*?)</template>', html, re.DOTALL)
+    assert found, name
+    return jsonio.loads(found[1].encode())
+
+
+def words(html: str) -> str:
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<template.*?</template>|<[^>]+>", "", html, flags=re.DOTALL)))
+
+
+def test_the_first_thing_the_session_page_says_is_why(client: Client, compacted: Session) -> None:
+    weighed = selectors.load_weighed(compacted.pk)
+    said = headline(weighed, verdicts_of(weighed))
+    assert "Compacted" in said
+    html = page(client, compacted, "")
+    main = html.split("<main")[1]
+    assert said in words(main)
+    assert main.index(f'href="/s/{compacted.pk}/why/"') < main.index('class="facts"')
+    assert said in words(page(client, compacted))
+
+
+def test_every_verdict_is_a_card_that_leads_to_its_request(client: Client, compacted: Session) -> None:
+    found = reasons(compacted.pk).verdicts
+    assert found
+    html = page(client, compacted)
+    assert html.count('<li class="card"') == len(found)
+    text = words(html)
+    for verdict in found:
+        reply = selectors.load_weighed(compacted.pk).transcript.requests[verdict.request].message
+        assert f'href="/s/{compacted.pk}/?m={reply}#m-{reply}"' in html
+        assert verdict.certainty in text
+        for row in verdict.evidence:
+            assert row.text in text
+
+
+def test_nothing_compacted_is_said_not_left_empty(client: Client, session: Session) -> None:
+    html = page(client, session)
+    assert "Nothing was compacted or refused here" in html
+    assert '<li class="card"' not in html
+
+
+def test_every_gate_is_a_lane_and_a_row(client: Client, session: Session) -> None:
+    html = page(client, session)
+    assert html.count('<tr id="g-') == len(GATES)
+    drawn = figure(html, "gates")
+    results = {result.gate.name: result for result in reasons(session.pk).gates.results}
+    n_false = sum(result.count("false") for result in results.values())
+    assert n_false
+    marks = next(trace for trace in drawn["data"] if trace.get("name") == "false")
+    assert len(marks["x"]) == n_false
+    assert drawn["layout"]["template"] == "none"
+    wire = re.search(r'<tr id="g-buzz_wire">.*?</tr>', html, re.DOTALL)
+    assert wire
+    first = results["buzz_wire"].firings[0]
+    assert f"{first.measure:,}" in wire[0]
+    assert f"{first.reference:,}" in wire[0]
+    assert ">false</span>" in wire[0]
+
+
+def test_the_screenshot_is_the_culprit_by_deletion(client: Client, session: Session) -> None:
+    """Without the message the wire-byte gate would never fire; its picture and its factor stand beside it."""
+    html = page(client, session)
+    blamed = html.split('<ol class="blamed">')[1].split("</ol>")[0]
+    first = blamed.split("</li>")[0]
+    assert f"Message {SHOT}" in first
+    assert "/media/" in first
+    assert "over-much" in first
+    assert "Without it never fire:" in first
+    assert "buzz-agent, wire bytes" in first
+    culprit = reasons(session.pk).gates.results[[g.name for g in GATES].index("buzz_wire")].firings[0].culprits[0]
+    assert (culprit.message, culprit.tested, culprit.without) == (SHOT, True, None)
+
+
+def test_the_fit_shows_every_growth_and_the_worst_five(client: Client, session: Session) -> None:
+    html = page(client, session)
+    weighed = selectors.load_weighed(session.pk)
+    points = session_why(weighed)["fit"]["growths"]
+    drawn = figure(html, "fit")["data"][0]
+    assert drawn["x"] == [point["measured"] for point in points]
+    assert drawn["y"] == [point["estimated"] for point in points]
+    rest = figure(html, "rest")["data"][1]
+    assert rest["y"] == [point["estimated"] - point["measured"] for point in points]
+    assert html.split("Missed most")[1].count('<th scope="row"><a href=') == min(5, len(points))
+    assert f"{weighed.overhead:,}" in words(html)
+
+
+def test_a_session_without_usage_says_that_nothing_was_fitted(client: Client, session: Session) -> None:
+    bare = store(claude_session(3).replace('"usage"', '"unused"').encode(), "bare.jsonl")
+    html = page(client, bare)
+    assert "every figure is an estimate" in html
+    assert 'id="fit"' not in html
+
+
+def test_json_is_the_engines_document(client: Client, compacted: Session) -> None:
+    document = client.get(f"/s/{compacted.pk}/why.json").json()
+    assert document["schema"] == "ctxweb.why/1"
+    expected = session_why(selectors.load_weighed(compacted.pk))
+    assert document["sessions"] == jsonio.loads(jsonio.dumps([expected]).encode())
+
+
+def test_an_unknown_session_is_404(client: Client, db: None) -> None:
+    assert client.get("/s/s_nothing/why/").status_code == 404
+    assert client.get("/s/s_nothing/why.json").status_code == 404
+
+
+def test_queries_stay_the_same_for_longer_sessions(
+    client: Client, session: Session, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    page(client, session)
+    with django_assert_max_num_queries(3):
+        page(client, session)
+
+
+def test_answers_are_worked_out_once(session: Session) -> None:
+    held = reasons(session.pk)
+    assert reasons(session.pk) is held
+    assert held.page is held.page
+
+
+def test_every_screen_of_the_session_leads_to_the_page(client: Client, session: Session) -> None:
+    for tail in ("", "why/", "replay/", "diff/"):
+        assert f'<a href="/s/{session.pk}/why/"' in page(client, session, tail)
+    assert client.get(f"/s/{session.pk}/share/?view=session").status_code == 200
+    assert "share/?view=session" in page(client, session)
