@@ -53,8 +53,8 @@ def parameters() -> str:
     rows = []
     for policy in plugins("policies").values():
         for spec in specs(policy.params):
-            bounds = ", ".join(spec.choices) or f"{spec.low:,} to {spec.high:,} {spec.unit}".strip()
-            default = "none" if spec.default is None else str(spec.default)
+            bounds = ", ".join(spec.choices) or spec.bounds
+            default = "none" if spec.default is None else str(spec.default) or "none"
             rows.append([f"`{policy.name}`", f"`{spec.name}`", default, bounds, spec.help or spec.label])
     return table(["policy", "parameter", "default", "range", "what it is"], rows)
 

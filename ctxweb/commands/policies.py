@@ -36,6 +36,6 @@ def command(as_json: bool) -> None:
         table.add_column(heading)
     for policy in policies:
         for spec in specs(policy.params):
-            bounds = " | ".join(spec.choices) or f"{spec.low:,} to {spec.high:,} {spec.unit}"
-            table.add_row(policy.name, spec.name, str(spec.default).lower(), bounds, spec.help or spec.label)
+            default = str(spec.default).lower() or "none"
+            table.add_row(policy.name, spec.name, default, spec.bounds, spec.help or spec.label)
     Console().print(table)

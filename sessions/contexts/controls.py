@@ -52,6 +52,7 @@ class Control:
     changed: bool
     optional: bool
     options: tuple[Option, ...] = ()
+    words: bool = False
     low: float = 0
     high: float = 0
     step: float = 1
@@ -176,6 +177,7 @@ def _control(spec: Spec, given: Mapping[str, str], state: ReplayState, *, thresh
         changed=urlstate.is_changed(spec, state),
         optional=spec.optional,
         options=options,
+        words=spec.words,
         low=low,
         high=high,
         step=spec.step or 1,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NONE_WORDS = frozenset({"", "none", "off", "no"})
+MAX_NAMES, MAX_NAME = 100, 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,8 @@ class Spec:
     """What a form or the command line needs to know of one parameter.
 
     ``group`` is "when" (the gate), "how" (the edit) or "summary"; ``low``, ``high`` and ``step`` bound a number;
-    ``choices`` lists the words allowed; ``optional`` allows None ("none" on the command line).
+    ``choices`` lists the words allowed; ``optional`` allows None ("none" on the command line); ``words`` takes names,
+    separated by commas or spaces.
     """
 
     name: str
@@ -36,16 +38,24 @@ class Spec:
     step: float | None
     choices: tuple[str, ...]
     optional: bool
+    words: bool = False
 
     @property
     def is_number(self) -> bool:
-        """True for whole and decimal numbers (a slider), False for words (a choice)."""
-        return not self.choices
+        """True for whole and decimal numbers (a slider), False for words (a choice, or a list of names)."""
+        return not self.choices and not self.words
 
     @property
     def is_whole(self) -> bool:
         """True when only whole numbers make sense."""
         return self.is_number and not isinstance(self.step, float)
+
+    @property
+    def bounds(self) -> str:
+        """What it may be, in words: its choices, its range and unit, or names."""
+        if self.words:
+            return "names"
+        return " | ".join(self.choices) or f"{self.low:,} to {self.high:,} {self.unit}".strip()
 
 
 def param(
@@ -60,10 +70,12 @@ def param(
     step: float | None = 1,
     choices: tuple[str, ...] = (),
     optional: bool = False,
+    words: bool = False,
 ) -> Any:
     """Declare one parameter of a policy's ``Params`` dataclass; ``step`` as a float makes it a decimal number."""
     meta = {"label": label, "help": help, "unit": unit, "group": group, "low": low, "high": high, "step": step}
-    return dataclasses.field(default=default, metadata={**meta, "choices": choices, "optional": optional})
+    kind = {"choices": choices, "optional": optional, "words": words}
+    return dataclasses.field(default=default, metadata={**meta, **kind})
 
 
 def usage_param() -> Any:
@@ -98,6 +110,8 @@ def build(params: type, given: Mapping[str, object]) -> Any:
 
 def _read(spec: Spec, value: object) -> object:
     """One value, checked against its spec."""
+    if spec.words:
+        return " ".join(_names(value))
     text = value.strip().lower() if isinstance(value, str) else value
     if spec.optional and (text is None or (isinstance(text, str) and text in NONE_WORDS)):
         return None
@@ -106,6 +120,14 @@ def _read(spec: Spec, value: object) -> object:
             raise BadParameter(f"{spec.name} is one of {', '.join(spec.choices)}, not {value!r}")
         return text
     return _number(spec, value)
+
+
+def _names(value: object) -> list[str]:
+    """Names in the order given, once each; "none" for none."""
+    names = str(value or "").replace(",", " ").split()
+    if any(len(name) > MAX_NAME for name in names) or len(names) > MAX_NAMES:
+        raise BadParameter(f"at most {MAX_NAMES} names of at most {MAX_NAME} characters")
+    return [] if [name.lower() for name in names] == ["none"] else list(dict.fromkeys(names))
 
 
 def _number(spec: Spec, value: object) -> float | int:

@@ -174,7 +174,8 @@ def _params(query: Mapping[str, str], policy: str, errors: dict[str, str]) -> tu
         if name == key or (not text and name in specs and not specs[name].optional):
             continue
         try:
-            value = getattr(parameters.build(kind, {name: text.replace(",", "").rstrip(" %")}), name)
+            plain = text if name in specs and specs[name].words else text.replace(",", "").rstrip(" %")
+            value = getattr(parameters.build(kind, {name: plain}), name)
         except BadParameter as error:
             errors[f"p.{name[:60]}"] = f"{error}."
             continue

@@ -1,0 +1,71 @@
+"""Which tool results an API that clears them for the client has still to clear (policies 5.1).
+
+The provider starts from the client's full history at every request; what it clears grows only, so a replay carries it
+and asks each time for what is new.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sessions.engine.policies._lists import Found, call_names, results_of
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from sessions.engine.policy import View
+
+
+@dataclass(slots=True)
+class Cleared:
+    """What was cleared so far: call ids, their display tokens, and how far ``View.results`` holds nothing open."""
+
+    ids: set[str] = field(default_factory=set)
+    tokens: int = 0
+    frontier: int = 0
+    anchor: str = ""
+
+
+def cleared(view: View) -> Cleared:
+    """The memory of this replay (``memory["cleared"]``)."""
+    held: Cleared = view.state.memory.setdefault("cleared", Cleared())
+    return held
+
+
+def open_results(view: View, excluded: frozenset[str] = frozenset()) -> list[Found]:
+    """The results not cleared yet, oldest first; what is cleared or excluded at the start is not looked at again."""
+    held = cleared(view)
+    if held.frontier and not _stands(view, held):
+        held.frontier, held.anchor, held.tokens = 0, "", 0
+    names = call_names(view) if excluded else {}
+    while held.frontier < len(view.results):
+        position = view.results[held.frontier]
+        if any(_is_open(view, held, Found(position, b)) and names.get(b.call_id) not in excluded
+               for b in results_of(view.items[position])):  # fmt: skip
+            break
+        held.frontier, held.anchor = held.frontier + 1, view.items[position].id
+    return [
+        found
+        for position in view.results[held.frontier :]
+        for block in results_of(view.items[position])
+        if _is_open(view, held, found := Found(position, block))
+    ]
+
+
+def _stands(view: View, held: Cleared) -> bool:
+    if held.frontier > len(view.results):
+        return False
+    return view.items[view.results[held.frontier - 1]].id == held.anchor
+
+
+def _is_open(view: View, held: Cleared, found: Found) -> bool:
+    return not (view.items[found.position].edited and found.block.call_id in held.ids)
+
+
+def call_position(view: View, found: Found) -> int | None:
+    """Where the call of a result stands, None where it is not in the list."""
+    for position in range(found.position, -1, -1):
+        for block in view.items[position].message.blocks:
+            if block.kind is Kind.TOOL_USE and block.call_id == found.block.call_id:
+                return position
+    return None

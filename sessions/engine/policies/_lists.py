@@ -1,0 +1,105 @@
+"""A message list as many policies look at it: system messages apart, prompts, tool pairs, the provider's usage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessions.engine.types import Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sessions.engine.policy import Item, View
+    from sessions.engine.types import Block
+
+
+class Found(NamedTuple):
+    """A tool result in a list: its position and its block."""
+
+    position: int
+    block: Block
+
+
+def apart(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
+    """System messages, which no policy compacts, and all others."""
+    system = [item for item in items if item.message.role is Role.SYSTEM]
+    return system, [item for item in items if item.message.role is not Role.SYSTEM]
+
+
+def used(view: View) -> int:
+    """Last usage in full plus the estimate of what came after it, in tokens; without usage, overhead and estimate."""
+    if view.usage is None:
+        return view.size + view.overhead
+    return view.usage.input + view.usage.output + view.usage.tail
+
+
+def prompts(items: Sequence[Item]) -> list[int]:
+    """Positions of the typed prompts."""
+    return [position for position, item in enumerate(items) if item.message.typed]
+
+
+def is_answer(item: Item) -> bool:
+    """True for a message that holds tool results and nothing else."""
+    blocks = item.message.blocks
+    return bool(blocks) and all(block.kind is Kind.TOOL_RESULT for block in blocks)
+
+
+def has_tools(item: Item) -> bool:
+    """True for a message that calls a tool or answers a call."""
+    return any(block.kind in (Kind.TOOL_USE, Kind.TOOL_RESULT) for block in item.message.blocks)
+
+
+def results_of(item: Item) -> Iterator[Block]:
+    """The tool results of a message, in order."""
+    return (block for block in item.message.blocks if block.kind is Kind.TOOL_RESULT)
+
+
+def found_results(items: Sequence[Item], positions: Sequence[int]) -> list[Found]:
+    """Every tool result at ``positions``, in order."""
+    return [Found(position, block) for position in positions for block in results_of(items[position])]
+
+
+def last_assistant(items: Sequence[Item]) -> int:
+    """Position of the newest reply, -1 where there is none."""
+    for position in range(len(items) - 1, -1, -1):
+        if items[position].message.role is Role.ASSISTANT:
+            return position
+    return -1
+
+
+def pairs(items: Sequence[Item]) -> list[set[int]]:
+    """For every call that is answered in the list: the positions of its call and of its answers."""
+    places: dict[str, set[int]] = {}
+    for position, item in enumerate(items):
+        for block in item.message.blocks:
+            if block.call_id and block.kind in (Kind.TOOL_USE, Kind.TOOL_RESULT):
+                places.setdefault(block.call_id, set()).add(position)
+    return [held for held in places.values() if len(held) > 1]
+
+
+def only_whole(items: Sequence[Item], kept: set[int]) -> set[int]:
+    """``kept`` without the messages that would lose the other half of a tool pair."""
+    whole, held = set(kept), pairs(items)
+    shrinking = True
+    while shrinking:
+        shrinking = False
+        for places in held:
+            if places & whole and not places <= whole:
+                whole -= places
+                shrinking = True
+    return whole
+
+
+def call_names(view: View) -> dict[str, str]:
+    """Tool names by call id, of every call seen so far; looks only at what is new (``memory["calls"]``)."""
+    names: dict[str, str]
+    names, seen = view.state.memory.setdefault("calls", ({}, ""))
+    for item in reversed(view.items):
+        if item.id == seen:
+            break
+        for block in item.message.blocks:
+            if block.kind is Kind.TOOL_USE:
+                names[block.call_id] = block.name
+    if view.items:
+        view.state.memory["calls"] = (names, view.items[-1].id)
+    return names

@@ -1,0 +1,74 @@
+"""What opencode's compactions share: limits and the tail that stays (policies 8.1, 8.3).
+
+anomalyco/opencode ``packages/opencode/src/session/overflow.ts`` and ``compaction.ts``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.policies._lists import is_answer, prompts
+from sessions.engine.policy import pair_safe_cut
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.policy import Item, View
+
+MAX_OUTPUT, MAX_RESERVED = 32_000, 20_000
+INPUT_LIMITED = (272_000, 922_000)
+"""Windows of GPT-5 models that are limits on the input alone, as models.dev lists them."""
+
+
+def output_tokens(given: int | None, view: View) -> int:
+    """The model's maximum output, at most 32,000 tokens; 32,000 where it has none."""
+    return min(given if given is not None else view.model.max_output, MAX_OUTPUT) or MAX_OUTPUT
+
+
+def input_limit(given: int | None, view: View) -> int | None:
+    """The limit on the input alone, where the model has one: given, or the model's own window."""
+    if given is not None:
+        return given or None
+    is_limit = view.model.family == "gpt" and view.window == view.model.window and view.window in INPUT_LIMITED
+    return view.window if is_limit else None
+
+
+def usable(window: int, max_output: int, input_tokens: int | None, reserved: int | None) -> int:
+    """``input − reserved`` where the input is limited, else ``context − output``; reserved ``min(20,000, output)``."""
+    if input_tokens is None:
+        return window - max_output
+    return input_tokens - (min(MAX_RESERVED, max_output) if reserved is None else reserved)
+
+
+def tail_start(items: Sequence[Item], turns: int, budget: int) -> int | None:
+    """Where the kept tail starts: the newest whole turns that fit, a turn that does not fit split where it does.
+
+    None: nothing is kept.  A message and its tool results are one message there: a split never starts at a result.
+    """
+    starts = prompts(items)
+    total, keep = 0, None
+    end = len(items)
+    for start in reversed(starts[-turns:] if turns else []):
+        size = sum(item.size for item in items[start:end])
+        if total + size <= budget:
+            total, keep, end = total + size, start, start
+            continue
+        split = _split(items, start, end, budget - total)
+        keep = split if split is not None else keep
+        break
+    if keep is None:
+        return None
+    cut = pair_safe_cut(items, keep, len(items))
+    return cut if 0 < cut < len(items) else None
+
+
+def _split(items: Sequence[Item], start: int, end: int, budget: int) -> int | None:
+    """The earliest message after the prompt from which the rest of the turn fits."""
+    if budget <= 0:
+        return None
+    size = sum(item.size for item in items[start + 1 : end])
+    for position in range(start + 1, end):
+        if size <= budget and not is_answer(items[position]):
+            return position
+        size -= items[position].size
+    return None

@@ -1,0 +1,111 @@
+"""opencode's compaction, version 1: the head becomes a summary, the newest turns stay (policies 8.1, 8.3).
+
+anomalyco/opencode ``packages/opencode/src/session/overflow.ts`` and ``compaction.ts``.  The last reply's tokens in full
+against what is usable: ``input − reserved`` where the model limits the input, else ``context − output``.  The newest
+two turns stay within min(15,000, max(2,000, a quarter of the usable)) tokens, a turn that does not fit is split; what
+is before becomes a summary, which updates an earlier one, followed by the tail and a synthetic prompt to go on.  After
+an overflow that the provider reported, the last prompt is sent again, its media replaced, in place of that prompt.
+
+Earlier releases: 8,000 in place of 15,000 (``recent_cap``), and before that no tail (``tail_turns`` 0).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sessions.engine.edits import drop_media
+from sessions.engine.params import param, usage_param
+from sessions.engine.policies import _opencode
+from sessions.engine.policies._lists import apart, prompts
+from sessions.engine.policy import Draft, Gate, Item, Policy, View
+
+GO_ON = "Go on with the next steps, or stop and ask where it is unclear how to proceed."
+GO_ON_TOKENS = 20
+MEDIA = "[Attached media]"
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Limits of the model, and what stays."""
+
+    max_output: int | None = param(
+        None, label="Model's maximum output", help="At most 32,000 of it count; none: the model's own", unit="tokens",
+        group="when", low=0, high=1_000_000, step=1_000, optional=True,
+    )  # fmt: skip
+    input_limit: int | None = param(
+        None, label="Model's input limit", help="Where the model limits the input alone; none: known models; 0: no "
+        "such limit", unit="tokens", group="when", low=0, high=2_000_000, step=1_000, optional=True,
+    )  # fmt: skip
+    reserved: int | None = param(
+        None, label="Reserved", help="Under an input limit; none: min(20,000, output)", unit="tokens", group="when",
+        low=0, high=1_000_000, step=1_000, optional=True,
+    )  # fmt: skip
+    tail_turns: int = param(2, label="Turns kept", help="0: earlier releases, no tail", unit="turns", low=0, high=100)
+    preserve_recent_tokens: int | None = param(
+        None, label="Tokens kept", help="None: min(recent cap, max(2,000, a quarter of the usable))", unit="tokens",
+        low=0, high=1_000_000, step=500, optional=True,
+    )  # fmt: skip
+    recent_cap: int = param(
+        15_000, label="Recent cap", help="8,000 in earlier releases", unit="tokens", low=0, high=1_000_000, step=500
+    )
+    usage: str = usage_param()
+
+
+def usable(params: Params, view: View) -> int:
+    """Tokens that may be used before it overflows."""
+    output = _opencode.output_tokens(params.max_output, view)
+    limit = _opencode.input_limit(params.input_limit, view)
+    return _opencode.usable(view.window, output, limit, params.reserved)
+
+
+def gate(params: Params, view: View) -> Gate:
+    """Input, cache and output of the last reply ≥ usable; without usage the estimate of the whole context."""
+    if view.usage is not None:
+        measure = view.usage.input + view.usage.output
+    else:
+        measure = view.size + view.overhead if params.usage == "none" else 0
+    limit = usable(params, view)
+    fires = measure >= limit or view.rejected
+    reason = "tokens of the last reply" if measure >= limit or not fires else "the provider refuses: over the window"
+    return Gate(fires, reason, measure, limit, ">=", "tokens")
+
+
+def recent_budget(params: Params, limit: int) -> int:
+    """Tokens of the tail."""
+    if params.preserve_recent_tokens is not None:
+        return params.preserve_recent_tokens
+    return min(params.recent_cap, max(2_000, limit // 4))
+
+
+def edit(params: Params, view: View) -> list[Item]:
+    """Summary, tail, and a prompt to go on, or the last prompt again after a refusal."""
+    system, rest = apart(view.items)
+    limit = usable(params, view)
+    again: list[Item] = []
+    if view.rejected and (typed := prompts(rest)) and typed[-1] > 0:
+        again = [drop_media(view, rest[typed[-1]], MEDIA)]
+        head, tail = [item for n, item in enumerate(rest) if n != typed[-1]], list[Item]()
+    else:
+        start = _opencode.tail_start(rest, params.tail_turns, recent_budget(params, limit))
+        cut = len(rest) if start is None else start
+        head, tail = rest[:cut], rest[cut:]
+    if not head:
+        return list(view.items)
+    mode = "merge" if view.state.last_summary else "fresh"
+    summary = view.summarize(head, mode=mode, role="assistant")
+    last = again or [view.tools.draft(Draft(GO_ON, GO_ON_TOKENS, GO_ON))]
+    return [*system, *summary, *tail, *last]
+
+
+POLICY = Policy(
+    name="opencode_compaction",
+    label="opencode compaction (V1)",
+    source="anomalyco/opencode packages/opencode/src/session/overflow.ts, compaction.ts",
+    help="Summarises all but the newest two turns when the last reply's tokens reach what is usable.",
+    estimator="opencode",
+    params=Params,
+    gate=gate,
+    edit=edit,
+    threshold_param="reserved",
+    tier="golden",
+)

@@ -1,0 +1,129 @@
+"""opencode's compaction, version 2: one record holds the summary and recent messages as text (policies 8.4).
+
+anomalyco/opencode ``packages/core/src/session/compaction.ts`` (read at 031a4a9c).  Last usage in full and an estimate
+of what came after it against ``min(input limit − 20,000, context − max(min(output, 32,000), 20,000))``.  The newest
+messages of 15,000 tokens stay, at least one, from the user message at or before the first of them on; where that would
+be everything, the latest exchange; where that is everything too, nothing, or all that came since the record before.
+They stay as text inside the record, each tool output cut to 2,000 characters, so no message is kept as it was.  It does
+not run twice in a row.
+
+One retry where the template's headings are missing changes the call alone and is not billed here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.edits import cut_text, drop_media, edit_blocks, result_chars
+from sessions.engine.params import param, usage_param
+from sessions.engine.policies import _opencode
+from sessions.engine.policies._lists import apart, used
+from sessions.engine.policy import Draft, Gate, Item, Policy, View
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.types import Block
+
+TRUNCATED = "\n[truncated]"
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Limits of the model, buffer, and what stays."""
+
+    buffer: int = param(
+        20_000, label="Buffer", help="Kept free under the limit", unit="tokens", group="when", low=0, high=1_000_000,
+        step=1_000,
+    )  # fmt: skip
+    max_output: int | None = param(
+        None, label="Model's maximum output", help="At most 32,000 of it count; none: the model's own", unit="tokens",
+        group="when", low=0, high=1_000_000, step=1_000, optional=True,
+    )  # fmt: skip
+    input_limit: int | None = param(
+        None, label="Model's input limit", help="Where the model limits the input alone; none: known models; 0: no "
+        "such limit", unit="tokens", group="when", low=0, high=2_000_000, step=1_000, optional=True,
+    )  # fmt: skip
+    keep_tokens: int = param(
+        15_000, label="Tokens kept as text", help="8,000 in earlier releases", unit="tokens", low=0, high=1_000_000,
+        step=500,
+    )  # fmt: skip
+    tool_output_chars: int = param(
+        2_000, label="Tool output in the text", help="Each is cut to this", unit="chars", low=0, high=1_000_000,
+        step=100,
+    )  # fmt: skip
+    usage: str = usage_param()
+
+
+def threshold(params: Params, window: int, output: int, limit: int | None) -> int:
+    """``min(limit − buffer, context − max(output, buffer))`` tokens."""
+    by_context = window - max(output, params.buffer)
+    return by_context if limit is None else min(limit - params.buffer, by_context)
+
+
+def gate(params: Params, view: View) -> Gate:
+    """Last usage and the estimate of what came after it ≥ the threshold, not twice in a row."""
+    measure = used(view)
+    output = _opencode.output_tokens(params.max_output, view)
+    limit = threshold(params, view.window, output, _opencode.input_limit(params.input_limit, view))
+    twice = view.state.n_events > 0 and view.state.requests_since_event <= 1
+    reason = "last usage and the estimate of what came after" + ("; not twice in a row" if twice else "")
+    return Gate(measure >= limit and not twice, reason, measure, limit, ">=", "tokens")
+
+
+def start_of_tail(params: Params, view: View, items: Sequence[Item]) -> int:
+    """Where the messages kept as text begin; the end of the list where none is kept."""
+    talk = [n for n, item in enumerate(items) if not item.inserted and not item.message.summary]
+    if not talk:
+        return len(items)
+    total, start = 0, len(talk)
+    for k in range(len(talk) - 1, -1, -1):
+        total += as_text(params, view, items[talk[k]]).size
+        if start < len(talk) and total > params.keep_tokens:
+            break
+        start = k
+    while start > 0 and not items[talk[start]].message.typed:
+        start -= 1
+    if start > 0:
+        return talk[start]
+    latest = max((k for k, n in enumerate(talk) if items[n].message.typed), default=0)
+    if latest > 0:
+        return talk[latest]
+    return talk[0] if len(talk) < len(items) else len(items)
+
+
+def edit(params: Params, view: View) -> list[Item]:
+    """One record in place of everything: the summary of the head, then the tail as text."""
+    system, rest = apart(view.items)
+    start = start_of_tail(params, view, rest)
+    recent = sum(as_text(params, view, item).tokens for item in rest[start:])
+    mode = "merge" if view.state.last_summary else "fresh"
+    attached = (Draft(f"[{len(rest) - start} recent messages, as text]", recent),) if rest[start:] else ()
+    return [*system, *view.summarize(rest[:start], attached, mode=mode)]
+
+
+def as_text(params: Params, view: View, item: Item) -> Item:
+    """A message as it weighs in the record: long tool outputs cut, media a word."""
+
+    def change(block: Block) -> Block:
+        if block.kind is not Kind.TOOL_RESULT or result_chars(block) <= params.tool_output_chars:
+            return block
+        return cut_text(block, params.tool_output_chars, TRUNCATED)
+
+    return edit_blocks(view, drop_media(view, item, "[Attached media]"), change)
+
+
+POLICY = Policy(
+    name="opencode_compaction_v2",
+    label="opencode compaction (V2)",
+    source="anomalyco/opencode packages/core/src/session/compaction.ts",
+    help="One record with a summary and the newest 15,000 tokens as text replaces the history, 20,000 under the limit.",
+    estimator="opencode_v2",
+    params=Params,
+    gate=gate,
+    edit=edit,
+    threshold_param="buffer",
+    tier="golden",
+)

@@ -1,0 +1,126 @@
+"""Golden values of Codex's limits, and what local and remote compaction keep."""
+
+from __future__ import annotations
+
+import pytest
+
+from sessions.engine.calibrate import weigh
+from sessions.engine.policies._codex import limit
+from sessions.engine.replay import replay
+from tests.engine.policies.asked import fires_at, ids, session_of
+from tests.engine.sessions import Build, image
+
+
+@pytest.mark.parametrize(
+    ("window", "configured", "expected"),
+    [(272_000, None, 244_800), (272_000, 200_000, 200_000), (272_000, 260_000, 244_800), (372_000, None, 334_800)],
+)
+def test_limit(window, configured, expected):
+    """Policies 6.1: 272,000 → 244,800; a rollout's 353,400 is 95 % of 372,000."""
+    assert limit(window, configured) == expected
+
+
+def test_a_rollout_states_95_percent_of_the_window():
+    assert round(353_400 * 100 / 95) == 372_000
+
+
+@pytest.mark.parametrize("policy", ["codex_local", "codex_remote"])
+@pytest.mark.parametrize(("size", "fires"), [(244_799, False), (244_800, True), (244_801, True)])
+def test_fires_at_the_limit(policy, size, fires):
+    """≥; last usage and the estimate of the result, which is a token more for its call id."""
+    assert fires_at(session_of(size - 1), policy, window=272_000) == (fires, size, 244_800, ">=")
+
+
+def test_the_prefix_may_be_left_out_of_the_count():
+    """body_after_prefix: the overhead of 10,000 does not count."""
+    weighed = session_of(244_799)
+    fires, measure, _, _ = fires_at(weighed, "codex_local", window=272_000, params={"scope": "body_after_prefix"})
+    assert (fires, measure) == (False, 244_800 - weighed.overhead)
+
+
+def mid_turn(prompts=(1_000, 2_000), tokens=50_000):
+    """A prompt of each size, each followed by a tool round; the last request is in the middle of a turn."""
+    session = Build()
+    for n, size in enumerate(prompts):
+        session.prompt(size)
+        session.reply(100, f"c{n}")
+        session.result(f"c{n}", tokens)
+    session.reply(100)
+    return weigh(session.done())
+
+
+def test_local_keeps_user_messages_and_a_summary():
+    """In their order; assistant and tool items are gone; the summary is last in the middle of a turn."""
+    result = replay(mid_turn(), "codex_local", window=120_000, summarizer="stub:700")
+    (event,) = result.events
+    assert ids(event.after) == ["m0", "m3", "e0.0"]
+    assert [item.size for item in event.after] == [1_000, 2_000, 700]
+    assert event.after[-1].message.role == "user"
+
+
+def test_a_prompt_typed_since_the_last_reply_stays_after_the_summary():
+    session = Build()
+    session.prompt(50)
+    session.reply(85_000)
+    session.prompt(60)
+    session.reply(100)
+    event = replay(weigh(session.done()), "codex_local", window=100_000, summarizer="stub:700").events[0]
+    assert ids(event.after) == ["m0", "e0.0", "m2"]
+
+
+@pytest.mark.parametrize(("budget", "kept"), [(3_001, ["m0", "m3"]), (3_000, ["m0", "m3"]), (2_000, ["m3"])])
+def test_the_budget_is_filled_newest_first(budget, kept):
+    """At 2,000 the second prompt takes all; nothing is left to truncate."""
+    result = replay(
+        mid_turn(), "codex_local", window=120_000, summarizer="stub:700", params={"user_message_tokens": budget}
+    )
+    assert ids(result.events[0].after)[:-1] == kept
+    assert not any(item.edited for item in result.events[0].after)
+
+
+def test_the_first_that_overflows_is_truncated():
+    """600 tokens are left of 2,600: the older prompt of 1,000 is cut to them, and the scan stops."""
+    result = replay(
+        mid_turn((1_000, 1_000, 2_000)), "codex_local", window=150_000, summarizer="stub:700",
+        params={"user_message_tokens": 2_600},
+    )  # fmt: skip
+    after = result.events[0].after
+    assert ids(after) == ["m3", "m6", "e0.0"]
+    assert after[0].edited
+    assert 600 <= after[0].size <= 610
+
+
+def test_local_keeps_text_alone_and_remote_keeps_images():
+    session = Build()
+    session.prompt(1_000)
+    first = session.messages[0]
+    session.messages[0] = type(first)(
+        0, "m0", first.role, (*first.blocks, image(200_000, 900)), preview="with an image", typed=True
+    )
+    session.reply(100, "c0")
+    session.result("c0", 150_000)
+    session.reply(100)
+    weighed = weigh(session.done())
+    local = replay(weighed, "codex_local", window=150_000, summarizer="stub:1").events[0]
+    remote = replay(weighed, "codex_remote", window=150_000, summarizer="stub:1").events[0]
+    assert [b.kind for b in local.after[0].message.blocks] == ["text"]
+    assert [b.kind for b in remote.after[0].message.blocks] == ["text", "image"]
+
+
+def test_remote_puts_one_opaque_item_last():
+    """Version 2 within 64,000 tokens; version 1 keeps all that was typed."""
+    weighed = mid_turn((40_000, 40_000), tokens=40_000)
+    second = replay(weighed, "codex_remote", window=170_000, summarizer="stub:500").events[0]
+    first = replay(weighed, "codex_remote", window=170_000, summarizer="stub:500", params={"version": "v1"}).events[0]
+    assert ids(second.after) == ids(first.after) == ["m0", "m3", "e0.0"]
+    assert second.after[-1].message.role == "assistant"
+    assert not first.after[0].edited
+    assert second.after[0].edited
+    assert 24_000 <= second.after[0].size <= 24_010
+
+
+def test_token_budget_starts_a_fresh_window():
+    result = replay(mid_turn(), "codex_local", window=120_000, params={"mode": "token_budget"})
+    event = result.events[0]
+    assert event.after == ()
+    assert event.summary_calls == 0
