@@ -6,9 +6,10 @@ All sizes are tokens unless named otherwise; steps are those of the recorded bra
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from bisect import bisect_left
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.culprits import has_media
 from sessions.engine.growth import JUMP_FACTOR, JUMP_FLOOR
@@ -23,6 +24,7 @@ COMPACTION, ERROR, MISSING = "compaction", "error", "missing"
 OWN_FIGURE = frozenset({"pi"})
 """Formats whose ``tokens_before`` is always the recorder's own; elsewhere one that equals our sum may be ours."""
 AGREES = 0.02
+INCLUDED_TOKENS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +41,31 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A cause that fits a case: ``score`` from 0 to 1, why in one clause, and the rows that show it."""
+    """A cause that fits a case: ``score`` from 0 to 1, why in one clause, and the rows that show it.
+
+    ``is_fallback``: it only says that no known threshold explains the point, and is no rival to a cause that does.
+    """
 
     cause: str
     score: float
     because: str
     evidence: tuple[Evidence, ...] = ()
+    is_fallback: bool = False
+
+
+class Shared(NamedTuple):
+    """What all points of a session share.
+
+    ``spikes`` are requests whose usage cannot be right, ``media`` the messages with images or documents, ascending,
+    ``window`` the window in tokens that the other usages speak for.
+    """
+
+    spikes: frozenset[int]
+    media: list[int]
+    window: int
+
+
+NOTHING = Shared(frozenset(), [], 0)
 
 
 @dataclass(frozen=True)
@@ -63,18 +84,21 @@ class Case:
     stop: int
     compaction: RecordedCompaction | None = None
     error: ProviderError | None = None
-    spikes: frozenset[int] = field(default_factory=frozenset)
+    shared: Shared = NOTHING
+
+    @property
+    def spikes(self) -> frozenset[int]:
+        """Requests of the session whose usage cannot be right."""
+        return self.shared.spikes
 
     @cached_property
     def previous(self) -> RecordedCompaction | None:
         """The recorded compaction before this point."""
-        before = [c for c in self.weighed.transcript.compactions if c is not self.compaction and self._is_before(c)]
+        compactions = self.weighed.transcript.compactions
+        if self.compaction is not None:
+            return compactions[self.number - 1] if self.number else None
+        before = [c for c in compactions if c.boundary < self.stop and c.request <= self.request]
         return before[-1] if before else None
-
-    def _is_before(self, other: RecordedCompaction) -> bool:
-        if other.request == self.request and self.compaction is not None:
-            return other.boundary < self.compaction.boundary
-        return other.request <= self.request
 
     @cached_property
     def run(self) -> range:
@@ -102,6 +126,18 @@ class Case:
         return self.last is not None and self.last.index in self.spikes
 
     @cached_property
+    def inclusive(self) -> bool:
+        """Whether the recorder's input already holds the cached tokens that it adds: so at three requests in a row.
+
+        A fresh input that is just over what the cache read, again and again, is the whole prompt (opencode 4416).
+        """
+        usages = [self.request_of(k).usage for k in self.run[-3:]]
+        return len(usages) == 3 and all(
+            u is not None and u.cache_read >= INCLUDED_TOKENS and 0 <= u.input - u.cache_read < 0.2 * u.input
+            for u in usages
+        )
+
+    @cached_property
     def counted(self) -> int | None:
         """Input and output of the request before, all tokens as reported: what a gate on the last usage sees."""
         return self.usage.context + self.usage.output if self.usage else None
@@ -113,7 +149,14 @@ class Case:
         if self.error is not None and self.error.kind != "context":
             return None
         own = self.weighed.transcript.format in OWN_FIGURE or self.error is not None
-        return figure if own or figure != self.counted else None
+        return figure if own or figure != self._computed() else None
+
+    def _computed(self) -> int | None:
+        """What a reader would compute for a compaction without a figure: the newest usage, output included."""
+        requests = self.weighed.transcript.requests
+        usages = (requests[step.request].usage for step in reversed(self.weighed.steps[: self.position]))
+        newest = next((usage for usage in usages if usage), None)
+        return newest.context + newest.output if newest else None
 
     @cached_property
     def tail(self) -> range:
@@ -132,6 +175,8 @@ class Case:
             kept = self.previous.preserved if self.previous else ()
             return weighed.overhead + sum(weighed.tokens[i] for i in kept)
         at = self.run[-1]
+        if self.inclusive and self.usage is not None:
+            return self.usage.input
         return self.expected(at) if self.is_spike else weighed.recorded.context[at]
 
     def expected(self, at: int) -> int:
@@ -158,26 +203,22 @@ class Case:
     @cached_property
     def context(self) -> list[int]:
         """Messages in the context at this point."""
-        kept = list(self.previous.preserved) if self.previous else []
         start = self.previous.boundary if self.previous else 0
-        return kept + [i for i in range(start, self.stop) if i not in kept]
+        kept = [i for i in self.previous.preserved if i < start] if self.previous else []
+        return [*kept, *range(start, self.stop)]
 
     @cached_property
     def media(self) -> list[int]:
         """Messages in the context that hold images or documents."""
-        messages = self.weighed.transcript.messages
-        return [i for i in self.context if has_media(messages[i])]
+        media, start = self.shared.media, self.previous.boundary if self.previous else 0
+        held = frozenset(media[: bisect_left(media, start)])
+        kept = [i for i in self.previous.preserved if i in held] if self.previous else []
+        return [*kept, *media[bisect_left(media, start) : bisect_left(media, self.stop)]]
 
-    @cached_property
+    @property
     def window(self) -> int:
         """The window in tokens: the session's, unless only a wrong usage speaks for the long one."""
-        weighed = self.weighed
-        if weighed.window_source != "model, long window":
-            return weighed.window
-        requests = weighed.transcript.requests
-        out = weighed.flagged | self.spikes
-        largest = max((r.usage.context for r in requests if r.usage and r.index not in out), default=0)
-        return weighed.window if largest > weighed.model.window else weighed.model.window
+        return self.shared.window
 
     @property
     def window_is_known(self) -> bool:
@@ -193,6 +234,17 @@ class Case:
     def threshold(self) -> int | None:
         """The lowest of them."""
         return min((rung.tokens for rung in self.rungs), default=None)
+
+    @property
+    def usual(self) -> int | None:
+        """The one of the harness's present versions."""
+        return self.rungs[0].tokens if self.rungs else None
+
+    @property
+    def met(self) -> int | None:
+        """The highest that the context or the gate's figure reached, else the usual one."""
+        figure = max(self.saw or 0, self.true)
+        return max((rung.tokens for rung in self.rungs if rung.tokens <= figure), default=self.usual)
 
     @cached_property
     def peak_before(self) -> int:
@@ -216,7 +268,18 @@ class Case:
 
 def position_of(weighed: Weighed, request: int) -> int:
     """The first step whose request is ``request`` or later, the number of steps if none."""
-    return next((k for k, step in enumerate(weighed.steps) if step.request >= request), len(weighed.steps))
+    return bisect_left(weighed.steps, request, key=lambda step: step.request)
+
+
+def shared_facts(weighed: Weighed) -> Shared:
+    """What the points of a session share."""
+    spikes, window = spikes_of(weighed), weighed.window
+    if weighed.window_source == "model, long window":
+        usages = (r.usage for r in weighed.transcript.requests if r.index not in spikes)
+        largest = max((usage.context for usage in usages if usage), default=0)
+        window = window if largest > weighed.model.window else weighed.model.window
+    media = [message.index for message in weighed.transcript.messages if has_media(message)]
+    return Shared(spikes, media, window)
 
 
 def spikes_of(weighed: Weighed) -> frozenset[int]:

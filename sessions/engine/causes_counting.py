@@ -56,7 +56,7 @@ def _billed(case: Case) -> Candidate | None:
         growth = recorded.weights[k]
         by_rule = sum(weighed.tokens[steps[k].start : steps[k].stop])
         base64 = _base64(case, span)
-        if growth > 4 * by_rule + 4_000 and any(case.same(growth, by_rule + round(base64 / n), 0.25) for _, n in RULES):
+        if growth > 4 * by_rule + 4_000 and any(case.same(growth, by_rule + round(base64 / n), 0.15) for _, n in RULES):
             worst = max(span, key=lambda i: _base64(case, [i]))
             rows = (
                 _culprit(case, worst),
@@ -67,7 +67,7 @@ def _billed(case: Case) -> Candidate | None:
                 ),
             )  # fmt: skip
             because = f"the provider, or a gateway before it, billed the base64 of message {worst} as text"
-            return Candidate(MEDIA, 0.9, because, rows)
+            return Candidate(MEDIA, 0.88, because, rows)
     return None
 
 
@@ -112,7 +112,8 @@ def _possible(case: Case) -> Iterable[Candidate]:
         if not span:
             continue
         naive = case.true + _base64(case, span) // 4 - sum(_media_tokens(case, i) for i in span)
-        if naive < limit or (not is_recent and _was_over(case, limit)):
+        was_over = _step_was_over(case, limit) if is_recent else _was_over(case, limit)
+        if naive < limit or was_over:
             continue
         worst = max(span, key=lambda i: _base64(case, [i]))
         rows = (
@@ -126,6 +127,17 @@ def _possible(case: Case) -> Iterable[Candidate]:
         because = f"message {worst} holds base64 that, counted as text, fills the window"
         yield Candidate(MEDIA, 0.7 if is_recent else 0.6, because, rows)
         return
+
+
+def _step_was_over(case: Case, limit: int) -> bool:
+    """Whether the base64 of an earlier step of this run, as text on the usage before it, stood over the limit."""
+    weighed, messages = case.weighed, case.weighed.transcript.messages
+    for k in case.run[1:]:
+        step = weighed.steps[k]
+        span = [i for i in range(step.start, step.stop) if has_media(messages[i])]
+        if span and weighed.recorded.context[k - 1] + _base64(case, span) // 4 >= limit:
+            return True
+    return False
 
 
 def _was_over(case: Case, limit: int) -> bool:
@@ -169,7 +181,14 @@ def _true_row(case: Case) -> Evidence:
 def double_counted(case: Case) -> Iterable[Candidate]:
     """A usage that jumps to a multiple of what the context can hold, or a recorder's figure that is one."""
     usage, limit = case.usage, case.threshold
-    if case.is_spike and case.counted is not None and case.last is not None and case.run:
+    if case.inclusive and usage is not None and case.last is not None:
+        text = (
+            f"The input of {usage.input:,} tokens is just over the {usage.cache_read:,} cached, request after request"
+        )
+        row = Evidence(text, case.last.index, None, usage.cache_read, "tokens", Label.MEASURED.value)
+        score = 0.85 if limit is None or case.true < limit else 0.3
+        yield Candidate(DOUBLE, score, "the cached tokens were added to an input that already held them", (row,))
+    elif case.is_spike and case.counted is not None and case.last is not None and case.run:
         expected = case.expected(case.run[-1])
         n = _multiple(case.counted, expected + (usage.output if usage else 0))
         others = len(case.spikes) - 1
@@ -203,12 +222,38 @@ def _figure_doubled(case: Case, said: int) -> Iterable[Candidate]:
         because = "the cached tokens were added to an input that already held them"
         yield Candidate(DOUBLE, 0.9, because, (row, cached, _true_row(case)))
         return
+    n_summed = _summed(case, said)
+    if n_summed:
+        because = f"the usage of {n_summed} requests was added up as if it were one context"
+        yield Candidate(DOUBLE, 0.85, because, (row, _true_row(case)))
+        return
     n = _multiple(said, case.true)
-    if n and not case.media:
-        yield Candidate(DOUBLE, 0.8, f"the context was counted {n} times", (row, _true_row(case)))
+    if said > case.window and case.window_is_known and not n and not case.media:
+        because = "the gate recorded more than the window itself holds"
+        yield Candidate(DOUBLE, 0.65, because, (row, _true_row(case)))
+    elif n and not case.media:
+        rows = [row, _true_row(case)]
+        if case.spikes:
+            text = f"{len(case.spikes)} requests of this session report a jump that falls back at the next"
+            rows.append(Evidence(text, None, None, len(case.spikes), "requests", Label.MEASURED.value))
+        score = 0.9 if case.spikes else 0.8
+        yield Candidate(DOUBLE, score, f"the context was counted {n} times", tuple(rows))
     elif not case.media:
         because = "the gate recorded far more than the context held"
         yield Candidate(DOUBLE, 0.45, because, (row, _true_row(case)))
+
+
+def _summed(case: Case, said: int) -> int | None:
+    """How many of the newest requests' usages add up to the figure, within 2 %; None where no two to sixty do."""
+    total = 0
+    for n, k in enumerate(reversed(case.run[-60:]), start=1):
+        usage = case.request_of(k).usage
+        total += usage.context + usage.output if usage else 0
+        if n >= 2 and case.same(said, total):
+            return n if n > 2 or not _multiple(said, case.true) else None
+        if total > 1.02 * said:
+            return None
+    return None
 
 
 def _multiple(figure: int, once: int) -> int | None:
@@ -274,7 +319,7 @@ def cache_left_out(case: Case) -> Iterable[Candidate]:
             rows = (Evidence(text, index, None, fresh, "tokens", Label.MEASURED.value), _true_row(case))
             yield Candidate(CACHE, 0.93, "the gate saw the input without the cached tokens", rows)
         return
-    limit = limit or case.window * 9 // 10
+    limit = case.usual or case.window * 9 // 10
     over, uncached = _uncached(case, limit)
     if over >= 2 and uncached is not None and uncached < limit / 2:
         text = (
@@ -283,7 +328,8 @@ def cache_left_out(case: Case) -> Iterable[Candidate]:
         )
         rows = (Evidence(text, case.request, None, uncached, "tokens", Label.MEASURED.value), _true_row(case))
         because = "the gate may have seen the input without the cached tokens, which never reached the threshold"
-        yield Candidate(CACHE, 0.65 if case.what == ERROR else 0.5, because, rows)
+        past = case.what == ERROR or max(case.weighed.recorded.context[case.run.start :], default=0) >= case.window
+        yield Candidate(CACHE, 0.65 if past else 0.5, because, rows)
 
 
 def _uncached(case: Case, limit: int) -> tuple[int, int | None]:

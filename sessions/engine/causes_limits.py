@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence
-from sessions.engine.ladders import OTHER_WINDOWS, Rung, ladder
+from sessions.engine.ladders import SET_WINDOWS, Rung, ladder, usual_windows
 from sessions.engine.sizes import estimator_named
 from sessions.engine.types import Kind, Label, Role
 
@@ -19,11 +19,17 @@ MANUAL, REACHED, WINDOW, OVERHEAD, RETAINED, BODY = (
     "manual", "threshold_reached", "wrong_window", "overhead_near_threshold", "retained_through_compaction",
     "body_size_limit",
 )  # fmt: skip
-BODY_LIMITS = ((32_000_000, "32 MB, the API's request limit"), (16_777_216, "16 MiB"))
+BODY_LIMITS = (
+    (32_000_000, "32 MB, the API's request limit"), (26_214_400, "25 MiB"), (20_971_520, "20 MiB"),
+    (16_777_216, "16 MiB"), (10_485_760, "10 MiB"), (8_388_608, "8 MiB"),
+)  # fmt: skip
+"""Bytes that providers, gateways and harnesses allow a request's body."""
 LEAST_CONTEXT = 8_000
 """Tokens: a context smaller than this is a test's, not one that a fixed overhead fills."""
 SERVER_LEAST = 50_000
 """The smallest trigger that Anthropic's server-side compaction takes (policies 5.3)."""
+CLOSE_TO = 0.97
+"""An estimate this near to a threshold may be at it."""
 USUAL = (0.7, 1.02)
 """Where harnesses whose gate is not known compact, as shares of the window (policies 3)."""
 
@@ -77,7 +83,7 @@ def reached(case: Case) -> Iterable[Candidate]:
     if case.what == ERROR:
         return
     fitting = [rung for rung in case.rungs if max(case.saw or 0, case.true) >= rung.tokens >= case.peak_before]
-    passed = [rung for rung in case.rungs if case.true >= 0.97 * rung.tokens]
+    passed = [rung for rung in case.rungs if case.true >= CLOSE_TO * rung.tokens]
     rung = max((r for r in fitting if r in passed), default=None)
     if rung is not None:
         score = 0.95 if case.compaction and case.compaction.trigger == "auto" else 0.9
@@ -85,7 +91,11 @@ def reached(case: Case) -> Iterable[Candidate]:
     elif passed:
         late = max(passed)
         n = case.n_over(late.tokens)
-        yield _honest(case, late, _doubted(case, 0.75), f", {n} requests after the context first reached it")
+        if n:
+            yield _honest(case, late, _doubted(case, 0.75), f"{n} requests before")
+        else:
+            because = f"{case.true:,} tokens had come within 3 % of the threshold of {late.tokens:,}"
+            yield Candidate(REACHED, _doubted(case, 0.65), because, _sizes(case))
     elif case.weighed.transcript.format == "anthropic_messages":
         yield from _server(case)
     elif not case.rungs:
@@ -96,22 +106,21 @@ def _doubted(case: Case, score: float) -> float:
     """Less sure where the window is only assumed, or where a longer one may have been asked for."""
     if not case.window_is_known:
         return score - 0.2
-    if case.weighed.window_source == "model" and case.weighed.model.long_window and case.what == COMPACTION:
-        return score - 0.03
     return score
 
 
 def _honest(case: Case, rung: Rung, score: float, late: str = "") -> Candidate:
-    """The threshold was reached; less likely the reason where overhead or retained messages fill most of it."""
+    """The threshold was reached."""
     figure = max(case.saw or 0, case.true)
     text = f"{rung.name} is {rung.tokens:,} tokens at a window of {case.window:,}"
     rows = (
         *_sizes(case),
         Evidence(text, case.request, None, rung.tokens, "tokens", "rule"),
     )
-    if _floor(case) >= 0.6 * rung.tokens or case.weighed.overhead >= 0.5 * rung.tokens:
-        score *= 0.5
-    return Candidate(REACHED, score, f"{figure:,} tokens had reached the threshold of {rung.tokens:,}{late}", rows)
+    if late:
+        because = f"the context had reached the threshold of {rung.tokens:,} tokens {late}"
+        return Candidate(REACHED, score, because, rows)
+    return Candidate(REACHED, score, f"{figure:,} tokens had reached the threshold of {rung.tokens:,}", rows)
 
 
 def _server(case: Case) -> Iterable[Candidate]:
@@ -135,6 +144,20 @@ def _refused_here(case: Case) -> bool:
     return any(e.kind == "context" and e.request == case.request for e in case.weighed.transcript.errors)
 
 
+def unsaid_window(case: Case) -> Iterable[Candidate]:
+    """A threshold honestly reached on the plain window of a model that also has a long one: was that asked for?"""
+    model, limit = case.weighed.model, case.threshold
+    if case.what != COMPACTION or case.weighed.window_source != "model" or limit is None or not model.long_window:
+        return
+    if case.window >= model.long_window or max(case.saw or 0, case.true) < limit:
+        return
+    share = 100 * case.true / model.long_window
+    because = (
+        f"had the long window of {model.long_window:,} been asked for, which is not recorded, it came at {share:.0f} %"
+    )
+    yield Candidate(WINDOW, 0.5, because, (_size_row(case),))
+
+
 def wrong_window(case: Case) -> Iterable[Candidate]:
     """The gate held the context against another window, or against the wrong share of it."""
     if case.what == ERROR:
@@ -147,26 +170,33 @@ def wrong_window(case: Case) -> Iterable[Candidate]:
     if compaction is not None and compaction.trigger == "manual":
         return
     auto = compaction is not None and compaction.trigger == "auto"
-    found = [
-        (rung, window)
-        for window in OTHER_WINDOWS
-        if window < 0.95 * case.window
-        for rung in ladder(case.weighed, window)
-        if case.peak_before < rung.tokens <= figure <= rung.tokens + max(0.04 * rung.tokens, _last_growth(case))
-    ]
+    found = _fitting(case, figure, usual_windows(case.weighed), 0.04) or _fitting(case, figure, SET_WINDOWS, 0.012)
     if found:
-        rung, window = max(found)
+        rung, window = found
         text = f"{rung.name} would be {rung.tokens:,} at a window of {window:,}; the session's is {case.window:,}"
         rows = (*_sizes(case), _window_row(case, text, rung.tokens))
         score = (0.85 if auto else 0.65) if case.window_is_known else 0.45
-        if window not in (200_000, 128_000):
-            score -= 0.1
+        if window not in usual_windows(case.weighed):
+            score -= 0.15
         because = f"the gate, or a setting, took the window for {window:,} tokens instead of {case.window:,}"
         yield Candidate(WINDOW, score, because, rows)
     elif auto or not _is_idle(case):
         text = f"The lowest threshold known for it is {limit:,} tokens; no other window's threshold fits"
         because = f"the gate fired at {100 * figure / case.window:.0f} % of the window, under its usual threshold"
-        yield Candidate(WINDOW, 0.5 if auto else 0.4, because, (_size_row(case), _window_row(case, text, limit)))
+        rows = (_size_row(case), _window_row(case, text, limit))
+        yield Candidate(WINDOW, 0.5 if auto else 0.4, because, rows, is_fallback=True)
+
+
+def _fitting(case: Case, figure: int, windows: Iterable[int], share: float) -> tuple[Rung, int] | None:
+    """The threshold of another window that was first reached here, overshot by no more than ``share`` or one step."""
+    near = [
+        (figure - rung.tokens, rung, window)
+        for window in windows
+        if window < 0.95 * case.window
+        for rung in ladder(case.weighed, window)[:1]
+        if case.peak_before < rung.tokens <= figure <= rung.tokens + max(share * rung.tokens, _overshoot(case))
+    ]
+    return min(near)[1:] if near else None
 
 
 def _sizes(case: Case) -> tuple[Evidence, ...]:
@@ -178,9 +208,10 @@ def _window_row(case: Case, text: str, figure: int) -> Evidence:
     return Evidence(text, case.request, None, figure, "tokens", "rule")
 
 
-def _last_growth(case: Case) -> int:
-    """By how much the context grew since the gate was asked before: an honest overshoot is at most that."""
-    return max(0, case.true - (case.peak_before or case.true))
+def _overshoot(case: Case) -> int:
+    """By how much the context grew since the gate was asked before, as far as that is less than a tenth of it."""
+    growth = max(0, case.true - (case.peak_before or case.true))
+    return growth if growth <= 0.1 * case.true else 0
 
 
 def _refused_window(case: Case) -> Iterable[Candidate]:
@@ -201,10 +232,10 @@ def _refused_window(case: Case) -> Iterable[Candidate]:
         return
     real = limit or case.window
     rungs = ladder(case.weighed, real)
-    lowest = min((rung.tokens for rung in rungs), default=real * 19 // 20)
-    n = case.n_over(lowest)
+    usual = rungs[0].tokens if rungs else real * 19 // 20
+    n = case.n_over(usual)
     if n >= 2 and case.true < 3 * real:
-        text = f"At {n} requests before it the context was already at or over {lowest:,} tokens, and nothing fired"
+        text = f"At {n} requests before it the context was already at or over {usual:,} tokens, and nothing fired"
         row = Evidence(text, case.request, None, n, "requests", Label.MEASURED.value)
         because = "the gate seems to have been held against a larger window than the provider's"
         yield Candidate(WINDOW, 0.5, because, (row, _size_row(case)))
@@ -269,18 +300,13 @@ def _kept_media(case: Case) -> list[Evidence]:
     previous = case.previous
     messages = case.weighed.transcript.messages
     kept = previous.preserved if previous else ()
-    made = [m.index for m in messages if previous and m.compaction is not None and m.index in range(*_span(case))]
+    made = [i for i in range(previous.boundary, case.stop) if messages[i].compaction is not None] if previous else []
     media = [leaf for i in (*kept, *made) for leaf in messages[i].leaves() if leaf.kind in (Kind.IMAGE, Kind.DOCUMENT)]
     if not media:
         return []
     tokens = sum(case.weighed.image_tokens(leaf) for leaf in media)
     text = f"It kept {len(media)} images or documents, {tokens:,} tokens by the provider's rule"
     return [Evidence(text, None, None, tokens, "tokens", Label.ESTIMATED.value)]
-
-
-def _span(case: Case) -> tuple[int, int]:
-    start = case.previous.boundary if case.previous else 0
-    return start, case.stop
 
 
 def body_size(case: Case) -> Iterable[Candidate]:
@@ -303,10 +329,17 @@ def body_size(case: Case) -> Iterable[Candidate]:
     if case.what == MISSING or case.true >= 0.7 * (case.threshold or case.window):
         return
     for limit, name in BODY_LIMITS:
-        if 0.9 * limit <= n_bytes <= 1.25 * limit:
+        if 0.92 * limit <= n_bytes <= 1.08 * limit and n_bytes - _step_bytes(case) < limit:
             near = Evidence(f"A known limit of request bodies is {name}", None, None, limit, "bytes", "rule")
-            yield Candidate(BODY, 0.6, f"the request's body had come near {name}", (row, near, _size_row(case)))
+            yield Candidate(BODY, 0.62, f"the request's body had come near {name}", (row, near, _size_row(case)))
             return
+
+
+def _step_bytes(case: Case) -> int:
+    """Transcript bytes of what came with and since the last request: before them the limit was not passed."""
+    sizes = case.weighed.sizes(estimator_named("wire_bytes"))
+    start = case.weighed.steps[case.run[-1]].start if case.run else case.tail.start
+    return sum(sizes[start : case.stop])
 
 
 def _refusal_row(case: Case, status: int) -> Evidence:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from sessions.engine.types import Kind
@@ -43,12 +42,19 @@ class Culprit:
 
 def heaviest(weighed: Weighed, sizes: Sequence[int], span: Range, *, under: bool) -> tuple[Culprit, ...]:
     """The messages of ``span`` that are over-counted most (or ``under``-counted most), largest difference first."""
-    tokens, sign = weighed.tokens, -1 if under else 1
-    left_out = weighed.left_out
-    differences = ((sign * (sizes[i] - tokens[i]), -i) for i in span if i not in left_out)
-    found = nlargest(N_CULPRITS, (pair for pair in differences if pair[0] > 0))
-    messages = weighed.transcript.messages
-    return tuple(Culprit(-i, sizes[-i], tokens[-i], has_media(messages[-i])) for _, i in found)
+    tokens, messages = weighed.tokens, weighed.transcript.messages
+    pairs = zip(sizes[span.start : span.stop], tokens[span.start : span.stop], strict=True)
+    differences = [token - size for size, token in pairs] if under else [size - token for size, token in pairs]
+    for index in weighed.left_out:
+        if index in span:
+            differences[index - span.start] = 0
+    found: list[Culprit] = []
+    while len(found) < N_CULPRITS and differences and (most := max(differences)) > 0:
+        at = differences.index(most)
+        differences[at] = 0
+        i = span.start + at
+        found.append(Culprit(i, sizes[i], tokens[i], has_media(messages[i])))
+    return tuple(found)
 
 
 def media_excess(weighed: Weighed, sizes: Sequence[int], span: Range, media: Sequence[int]) -> int:

@@ -9,10 +9,17 @@ from sessions.engine import gates
 if TYPE_CHECKING:
     from sessions.engine.calibrate import Weighed
 
-OTHER_WINDOWS = (1_000_000, 922_000, 400_000, 272_000, 258_400, 256_000, 200_000, 128_000, 100_000, 64_000, 32_000)
+USUAL_WINDOWS = (1_000_000, 400_000, 272_000, 256_000, 200_000, 128_000, 64_000, 32_000)
 """Windows that harnesses take a model for: those of the models they know, and their fall-backs."""
+SET_WINDOWS = tuple(range(100_000, 1_000_000, 50_000))
+"""Windows that people set, and that clients were seen to work with (150,000 and 500,000 of 1,000,000)."""
 OLD_OUTPUT = 32_000
 CLINE_CLASSIC = {64_000: 37_000, 128_000: 98_000, 200_000: 160_000}
+
+
+def usual_windows(weighed: Weighed) -> tuple[int, ...]:
+    """The windows that this session's harness knows models by; Claude Code's are 200,000 and 1,000,000."""
+    return (1_000_000, 200_000) if weighed.transcript.format == "claude_code" else USUAL_WINDOWS
 
 
 class Rung(NamedTuple):

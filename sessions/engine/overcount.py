@@ -12,6 +12,7 @@ count of firings under one simple edit, not the replay of a harness's own: that 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
@@ -96,21 +97,21 @@ class Ground(NamedTuple):
     """What all gates walk over, one entry per step.
 
     ``weights`` are cumulative display tokens without overhead, ``outputs`` the tokens of each step's reply.
-    ``ranges`` are the messages that enter at each step, ``replies`` how many of them are the earlier reply; ``media``
-    the messages with images or documents.
+    ``ranges`` are the messages that enter at each step, ``tails`` where they start without the earlier reply;
+    ``media`` the messages with images or documents.
     """
 
     weighed: Weighed
     weights: list[int]
     outputs: list[int]
     ranges: list[range]
-    replies: list[int]
+    tails: list[int]
     media: list[int]
     stub: int
 
 
 class Sizes(NamedTuple):
-    """One estimator over the same steps: ``whole`` cumulative, ``tails`` per step without the reply."""
+    """One estimator: sizes of the messages, cumulative over the steps, and per step without the reply."""
 
     of: list[int]
     whole: list[int]
@@ -131,13 +132,14 @@ def over_count(weighed: Weighed, *, window: int | None = None, names: Iterable[s
 def ground_of(weighed: Weighed) -> Ground:
     """The steps of a session under base "full", with the size of the stub that a compaction leaves."""
     transcript = weighed.transcript
-    outputs, replies, before = [], [], 0
+    outputs, tails, n_reply = [], [], 0
     for step in weighed.steps:
         request = transcript.requests[step.request]
         first = request.message
         outputs.append(0 if first is None else sum(weighed.tokens[first : first + request.n_messages]))
-        replies.append(before)
-        before = request.n_messages if first is not None else 0
+        reply = transcript.messages[step.start : min(step.stop, step.start + n_reply)]
+        tails.append(step.start + sum(message.role is Role.ASSISTANT for message in reply))
+        n_reply = request.n_messages if first is not None else 0
     ranges = [range(step.start, step.stop) for step in weighed.steps]
     stub = typical_tokens(weighed)
     return Ground(
@@ -145,7 +147,7 @@ def ground_of(weighed: Weighed) -> Ground:
         list(accumulate(weighed.recorded.weights)),
         outputs,
         ranges,
-        replies,
+        tails,
         media_messages(weighed),
         DEFAULT_TOKENS if stub is None else stub,
     )
@@ -153,16 +155,13 @@ def ground_of(weighed: Weighed) -> Ground:
 
 def _sizes(ground: Ground, name: str) -> Sizes:
     weighed = ground.weighed
-    sizes, messages = weighed.sizes(estimator_named(name)), weighed.transcript.messages
+    sizes = weighed.sizes(estimator_named(name))
     if weighed.left_out:
         sizes = [0 if index in weighed.left_out else size for index, size in enumerate(sizes)]
-    steps, tails = [], []
-    for span, n_reply in zip(ground.ranges, ground.replies, strict=True):
-        whole = sum(sizes[span.start : span.stop])
-        reply = range(span.start, min(span.stop, span.start + n_reply))
-        steps.append(whole)
-        tails.append(whole - sum(sizes[i] for i in reply if messages[i].role is Role.ASSISTANT))
-    return Sizes(sizes, list(accumulate(steps)), tails)
+    until = list(accumulate(sizes, initial=0))
+    whole = [until[span.stop] for span in ground.ranges]
+    tails = [until[span.stop] - until[start] for span, start in zip(ground.ranges, ground.tails, strict=True)]
+    return Sizes(sizes, whole, tails)
 
 
 def _result(gate: HarnessGate, ground: Ground, window: int) -> GateResult:
@@ -270,7 +269,7 @@ class _Walk:
         return next((k for k in range(begin, self.n) if values[k] >= need), self.n)
 
     def _step_of(self, message: int) -> int:
-        return next(k for k, span in enumerate(self.ground.ranges) if message in span)
+        return bisect_right(self.ground.ranges, message, key=lambda span: span.start) - 1
 
     def _firing(self, at: int, *, is_first: bool) -> Firing:
         base = self._reference_base()
@@ -306,7 +305,7 @@ class _Walk:
         if self.gate.uses in (Uses.TOTAL, Uses.INPUT, Uses.EITHER):
             return range(0)
         span = self.ground.ranges[at]
-        return range(span.start + (self.ground.replies[at] if self.gate.uses is Uses.TAIL else 0), span.stop)
+        return range(self.ground.tails[at] if self.gate.uses is Uses.TAIL else span.start, span.stop)
 
     def _tested(self, culprit: Culprit) -> Culprit:
         """The culprit with the request at which the gate fires first without that message."""

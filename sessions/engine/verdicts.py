@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine import causes_counting as counting
 from sessions.engine import causes_limits as limits
-from sessions.engine.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence, position_of, spikes_of
+from sessions.engine.case import (
+    COMPACTION,
+    ERROR,
+    MISSING,
+    Candidate,
+    Case,
+    Evidence,
+    Shared,
+    position_of,
+    shared_facts,
+)
 from sessions.engine.ladders import ladder
 from sessions.engine.types import Label
 
@@ -39,7 +49,8 @@ CAUSES = {
 """The closed list, in words."""
 FAMILIES: tuple[Callable[[Case], Iterable[Candidate]], ...] = (
     limits.manual, limits.body_size, counting.double_counted, counting.stale, counting.media_as_text,
-    counting.cache_left_out, limits.overhead, limits.retained, limits.wrong_window, limits.reached,
+    counting.cache_left_out, limits.overhead, limits.retained, limits.wrong_window,
+    limits.unsaid_window, limits.reached,
 )  # fmt: skip
 OUTSIDE = (limits.manual, limits.body_size)
 """What can be told of a compaction whose list before is not in the session."""
@@ -47,6 +58,17 @@ LEAST = 0.35
 """A cause that fits less is no verdict."""
 RIVAL = 0.3
 """A second cause that fits better than this lowers the confidence in the first by half of what it has more."""
+SETTLED = 0.6
+EXPLAINS: dict[str, frozenset[str]] = {
+    counting.STALE: frozenset({counting.DOUBLE, limits.WINDOW, limits.REACHED}),
+    counting.MEDIA: frozenset({counting.DOUBLE, limits.WINDOW, limits.REACHED}),
+    counting.DOUBLE: frozenset({limits.WINDOW, limits.REACHED}),
+    counting.CACHE: frozenset({limits.REACHED}),
+    limits.OVERHEAD: frozenset({limits.REACHED}),
+    limits.RETAINED: frozenset({limits.REACHED}),
+    limits.BODY: frozenset({limits.WINDOW, limits.MANUAL}),
+}
+"""What a cause that is likely (``SETTLED``) explains away: its consequences, and weaker readings of the same figure."""
 CERTAIN, LIKELY = 0.9, 0.6
 N_MISSING = 3
 """A gate may be asked late; a compaction is missing when the context stood over the threshold this many requests."""
@@ -108,28 +130,28 @@ def verdicts_of(weighed: Weighed) -> tuple[Verdict, ...]:
 
 def cases_of(weighed: Weighed) -> list[Case]:
     """The points of a session, in order: at one request an error comes before the compaction that followed it."""
-    spikes = spikes_of(weighed)
+    shared = shared_facts(weighed)
     transcript = weighed.transcript
-    cases = [_compacted(weighed, n, c, spikes) for n, c in enumerate(transcript.compactions)]
-    cases += [_refused(weighed, n, e, spikes) for n, e in enumerate(transcript.errors)]
+    cases = [_compacted(weighed, n, c, shared) for n, c in enumerate(transcript.compactions)]
+    cases += [_refused(weighed, n, e, shared) for n, e in enumerate(transcript.errors)]
     ends = [case.position for case in cases]
-    cases += _missing(weighed, ends, spikes)
+    cases += _missing(weighed, ends, shared)
     return sorted(cases, key=lambda case: (case.position, case.stop, case.what != ERROR))
 
 
-def _compacted(weighed: Weighed, number: int, compaction: RecordedCompaction, spikes: frozenset[int]) -> Case:
+def _compacted(weighed: Weighed, number: int, compaction: RecordedCompaction, shared: Shared) -> Case:
     position = position_of(weighed, compaction.request)
     return Case(
-        weighed, COMPACTION, number, position, compaction.request, compaction.boundary, compaction, spikes=spikes
+        weighed, COMPACTION, number, position, compaction.request, compaction.boundary, compaction, shared=shared
     )
 
 
-def _refused(weighed: Weighed, number: int, error: ProviderError, spikes: frozenset[int]) -> Case:
+def _refused(weighed: Weighed, number: int, error: ProviderError, shared: Shared) -> Case:
     position = position_of(weighed, error.request)
-    return Case(weighed, ERROR, number, position, error.request, error.message, error=error, spikes=spikes)
+    return Case(weighed, ERROR, number, position, error.request, error.message, error=error, shared=shared)
 
 
-def _missing(weighed: Weighed, ends: Sequence[int], spikes: frozenset[int]) -> list[Case]:
+def _missing(weighed: Weighed, ends: Sequence[int], shared: Shared) -> list[Case]:
     """The first request of each run whose context passed the threshold and stayed over it, nothing coming of it.
 
     A run ends at a compaction or a refusal, which have verdicts of their own.
@@ -140,31 +162,40 @@ def _missing(weighed: Weighed, ends: Sequence[int], spikes: frozenset[int]) -> l
     for start, stop in zip(starts, [*starts[1:], len(steps)], strict=True):
         if stop in ends:
             continue
-        probe = Case(weighed, MISSING, 0, stop, 0, 0, spikes=spikes)
-        limit = max((rung.tokens for rung in ladder(weighed, probe.window)), default=probe.window * 49 // 50)
+        limit = max((rung.tokens for rung in ladder(weighed, shared.window)), default=shared.window * 49 // 50)
         over = [
             k
             for k in range(start, stop)
             if recorded.labels[k] is Label.MEASURED and recorded.context[k] >= limit
-            and steps[k].request not in spikes
+            and steps[k].request not in shared.spikes
         ]  # fmt: skip
         if len(over) > N_MISSING:
             k = over[0]
-            found.append(Case(weighed, MISSING, len(found), k, steps[k].request, steps[k].stop, spikes=spikes))
+            found.append(Case(weighed, MISSING, len(found), k, steps[k].request, steps[k].stop, shared=shared))
     return found
 
 
 def _verdict(case: Case) -> Verdict:
     families = OUTSIDE if case.compaction is not None and case.compaction.outside else FAMILIES
-    found = sorted((c for family in families for c in family(case)), key=lambda c: -c.score)
+    found = _ranked([c for family in families for c in family(case)])
     best = found[0] if found else None
     if best is None or best.score < LEAST:
         return _told(case, _unknown(case, best), ())
-    rivals = [c for c in found[1:] if c.cause != best.cause and c.score >= LEAST]
+    explained = EXPLAINS.get(best.cause, frozenset()) if best.score >= SETTLED else frozenset()
+    rivals = [
+        c for c in found[1:]
+        if c.cause != best.cause and c.cause not in explained and c.score >= LEAST and not c.is_fallback
+    ]  # fmt: skip
     if best.cause == limits.MANUAL and best.score == 1:
         rivals = []
     lowered = best.score - 0.5 * max((c.score - RIVAL for c in rivals), default=0)
     return _told(case, Candidate(best.cause, lowered, best.because, best.evidence), rivals)
+
+
+def _ranked(found: Sequence[Candidate]) -> list[Candidate]:
+    """Best first; a likely cause comes before what it explains, however well that fits."""
+    explained = {cause for c in found if c.score >= SETTLED for cause in EXPLAINS.get(c.cause, ())}
+    return sorted(found, key=lambda c: (c.cause in explained, c.is_fallback, -c.score))
 
 
 def _told(case: Case, candidate: Candidate, rivals: Sequence[Candidate]) -> Verdict:
@@ -185,7 +216,7 @@ def _told(case: Case, candidate: Candidate, rivals: Sequence[Candidate]) -> Verd
         saw_label="recorded" if case.said is not None else "measured" if case.saw is not None else "",
         true=case.true,
         true_label=case.label.value,
-        threshold=case.threshold,
+        threshold=case.met,
         window=case.window,
         trigger=case.compaction.trigger if case.compaction else None,
     )
@@ -211,6 +242,7 @@ def _unknown(case: Case, best: Candidate | None) -> Candidate:
         missing.append("whether automatic compaction was on is not recorded")
     if case.what == ERROR:
         missing.append("what its gate saw before the request is not recorded")
+        missing += _newcomer(case)
     if best is not None:
         missing.append(f"the nearest cause is {CAUSES[best.cause]}")
     rows = tuple(Evidence(text[0].upper() + text[1:]) for text in missing)
@@ -223,6 +255,17 @@ def _unknown(case: Case, best: Candidate | None) -> Candidate:
     return Candidate(CANNOT_TELL, 0.2 if best is None else best.score, because, (*rows, size))
 
 
+def _newcomer(case: Case) -> list[str]:
+    """The message that alone brought what the threshold keeps free, after the last request that was answered."""
+    heaviest = max(case.tail, key=lambda i: case.weighed.tokens[i], default=None)
+    if heaviest is None or case.usual is None:
+        return []
+    tokens = case.weighed.tokens[heaviest]
+    if case.sent >= case.usual or tokens < case.window - case.usual:
+        return []
+    return [f"message {heaviest} alone brought {tokens:,} tokens after the last request answered, at {case.sent:,}"]
+
+
 def headline(weighed: Weighed, verdicts: Sequence[Verdict]) -> str:
     """The first sentence about a session: what happened to its context, and why."""
     if not verdicts:
@@ -233,7 +276,8 @@ def headline(weighed: Weighed, verdicts: Sequence[Verdict]) -> str:
         more = f" {len(others) - 1} more such points." if len(others) > 1 else ""
         return f"Nothing was compacted. {others[0].sentence}{more}"
     if len(compactions) == 1:
-        return compactions[0].sentence
+        refused = [v for v in others if v.what == ERROR and v.request == compactions[0].request]
+        return " ".join(v.sentence for v in (*refused[:1], compactions[0]))
     causes: dict[str, int] = {}
     for verdict in compactions:
         causes[verdict.cause] = causes.get(verdict.cause, 0) + 1

@@ -35,10 +35,12 @@ _CONTEXT = re.compile(
     r"prompt is too long|context_length_exceeded|context[_ -]window[_ -]exceeded|model_context_window_exceeded"
     r"|maximum context length|exceeds? (?:the |your |this )?(?:model'?s? )?(?:maximum )?context"
     r"|input length and `?max_tokens`? exceed|input is too long|ran out of room in the model'?s context"
-    r"|input token count.{0,40}exceeds|too many (?:input )?tokens|maximum number of (?:input )?tokens"
+    r"|token count.{0,40}exceeds|max_prompt_tokens_exceeded|too many input tokens"
+    r"|maximum number of (?:input )?tokens"
     r"|(?:prompt|input|conversation|context) (?:is )?too long|exceed_context_size|^context limit reached",
     re.IGNORECASE,
 )
+_RATE = re.compile(r"rate.?limit|per minute|too many requests", re.IGNORECASE)
 _NUMBER = r"(\d[\d,_.]*\d|\d)"
 _COMPARED = re.compile(_NUMBER + r"\s*(?:tokens|bytes)?\s*>\s*" + _NUMBER)
 _ADDED = re.compile(_NUMBER + r"\s*\+\s*" + _NUMBER + r"\s*>\s*" + _NUMBER)
@@ -48,8 +50,8 @@ _LIMIT = re.compile(
     re.IGNORECASE,
 )
 _SENT = re.compile(
-    r"(?:resulted in|you requested(?: about)?|input token count\D{0,12}|requested tokens\D{0,4}|prompt (?:has|contains)"
-    r"|request has)\s*" + _NUMBER,
+    r"(?:resulted in|you requested(?: about)?|token count(?: of)?\D{0,12}|requested tokens\D{0,4}"
+    r"|prompt (?:has|contains)|request has)\s*" + _NUMBER,
     re.IGNORECASE,
 )
 _STATUS = re.compile(r"\b(413)\b")
@@ -67,6 +69,8 @@ class Refusal(NamedTuple):
 def refusal_of(text: str, status: int = 0) -> Refusal | None:
     """The refusal for size that an error's text or HTTP status tells, None for any other error."""
     head = text[:MAX_CHARS]
+    if status == 429 or _RATE.search(head):
+        return None
     in_text = 413 if not status and _STATUS.search(head) and re.search(r"error|too large", head, re.IGNORECASE) else 0
     if _CONTEXT.search(head) and not _BODY.search(head):
         return Refusal(CONTEXT, *_figures(head), status)
