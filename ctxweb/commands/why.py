@@ -37,10 +37,18 @@ def command(file: Path, format_name: str | None, branch: str | None, window: int
         _print_gates(console, session)
 
 
+def _withheld(gate: dict[str, Any] | None) -> str:
+    """What the gate does when no usage is known."""
+    if gate is None or not gate["n_firings"]:
+        return ""
+    false = f", {gate['n_false']} false" if gate["n_false"] else ""
+    return f"{gate['n_firings']}{false}"
+
+
 def _print_gates(console: Console, session: dict[str, Any]) -> None:
     """One row per gate, then the messages behind its false firings."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("gate", "threshold", "first", "fires", "false", "for media", "late", "missed"):
+    for heading in ("gate", "threshold", "first", "fires", "false", "for media", "late", "missed", "without usage"):
         table.add_column(heading, justify="right" if heading in RIGHT_ALIGNED else "left")
     for gate in session["gates"]:
         first = gate["firings"][0]["request"] if gate["firings"] else None
@@ -48,6 +56,7 @@ def _print_gates(console: Console, session: dict[str, Any]) -> None:
             gate["label"], f"{gate['operator']} {gate['threshold']:,}", "" if first is None else f"request {first}",
             str(gate["n_firings"]), str(gate["n_false"] or ""), str(gate["n_for_media"] or ""),
             str(gate["n_late"] or ""), f"request {gate['missed']['request']}" if gate["missed"] else "",
+            _withheld(gate["withheld"]),
         )  # fmt: skip
     console.print(table)
     for gate in session["gates"]:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 Range = range
 N_CULPRITS = 3
-_MEDIA = frozenset({Kind.IMAGE, Kind.DOCUMENT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +73,14 @@ def media_messages(weighed: Weighed) -> list[int]:
 
 def has_media(message: Message) -> bool:
     """Whether a message holds an image or a document, in a tool result or beside one."""
-    return any(block.kind in _MEDIA or (block.parts and _inside(block.parts)) for block in message.blocks)
+    return _holds(message.blocks)
 
 
-def _inside(parts: Sequence[Block]) -> bool:
-    return any(leaf.kind in _MEDIA for part in parts for leaf in part.leaves())
+def _holds(blocks: Sequence[Block]) -> bool:
+    # A loop and not any(): this runs for every message of a session.
+    for block in blocks:
+        if block.kind is Kind.IMAGE or block.kind is Kind.DOCUMENT:
+            return True
+        if block.parts and _holds(block.parts):
+            return True
+    return False

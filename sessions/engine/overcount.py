@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sessions.engine.culprits import Culprit, Range, heaviest, media_excess, media_messages
 from sessions.engine.gates import GATES, OVER, HarnessGate, Uses
 from sessions.engine.series import weak_label
-from sessions.engine.sizes import estimator_named
+from sessions.engine.sizes import estimator_named, message_size
 from sessions.engine.summaries import CHARS_PER_TOKEN
 from sessions.engine.summarizers.recorded import typical_tokens
 from sessions.engine.summarizers.stub import DEFAULT_TOKENS
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 FALSE, RIGHT, LATE, MISSED = "false", "right", "late", "missed"
 THRASH = 3
+ESTIMATING = frozenset({Uses.TAIL, Uses.GROWTH, Uses.EITHER})
+"""Gates that estimate beside the usage they know: with the usage withheld, they estimate everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class GateResult:
     """What one gate does on a session: ``threshold`` in tokens, measures in ``unit``.
 
     ``stopped`` is the request at which the thrash guard ended it, None where it did not.  ``withheld`` is the same
-    gate when the provider reports no usage, None where that changes nothing or the gate needs usage.
+    gate when the provider reports no usage, None where that changes nothing or the gate knows nothing else.
     """
 
     gate: HarnessGate
@@ -153,9 +155,13 @@ def ground_of(weighed: Weighed) -> Ground:
     )
 
 
-def _sizes(ground: Ground, name: str) -> Sizes:
+def _sizes(ground: Ground, gate: HarnessGate) -> Sizes:
+    """Sizes by the gate's estimator; of the first request alone where it looks at nothing else (0 after it)."""
     weighed = ground.weighed
-    sizes = weighed.sizes(estimator_named(name))
+    if gate.uses in ESTIMATING or gate.uses is Uses.ESTIMATE:
+        sizes = weighed.sizes(estimator_named(gate.estimator))
+    else:
+        sizes = _first_sizes(weighed, gate)
     if weighed.left_out:
         sizes = [0 if index in weighed.left_out else size for index, size in enumerate(sizes)]
     until = list(accumulate(sizes, initial=0))
@@ -164,12 +170,20 @@ def _sizes(ground: Ground, name: str) -> Sizes:
     return Sizes(sizes, whole, tails)
 
 
+def _first_sizes(weighed: Weighed, gate: HarnessGate) -> list[int]:
+    messages = weighed.transcript.messages
+    n_first = weighed.steps[0].stop if weighed.steps and gate.estimates_first else 0
+    estimator = estimator_named(gate.estimator)
+    sizes = [message_size(message, estimator, weighed.model) for message in messages[:n_first]]
+    return sizes + [0] * (len(messages) - n_first)
+
+
 def _result(gate: HarnessGate, ground: Ground, window: int) -> GateResult:
     threshold = gate.threshold(window, ground.weighed.model)
-    sizes = _sizes(ground, gate.estimator)
+    sizes = _sizes(ground, gate)
     result = _Walk(gate, ground, sizes, threshold).run()
     has_usage = any(request.usage for request in ground.weighed.transcript.requests)
-    if not has_usage or not gate.estimates_first or gate.uses is Uses.ESTIMATE:
+    if not has_usage or gate.uses not in ESTIMATING:
         return result
     blind = replace(gate, uses=Uses.ESTIMATE, operator=gate.first_operator or gate.operator)
     limit = threshold if gate.first_cap is None else min(threshold, gate.first_cap)
@@ -191,10 +205,10 @@ class _Walk:
     def _measures(self) -> tuple[list[int] | None, list[int] | None]:
         """What the gate measures at every step before any compaction, less its constant: by usage, by estimate."""
         uses, (_, whole, tails), outputs = self.gate.uses, self.sizes, self.ground.outputs
-        sent = [0, *self.ground.weights[:-1]]
+        sent = [0, *self.ground.weights][: self.n]
         if uses is Uses.ESTIMATE:
             return None, whole
-        replied = [0, *outputs[:-1]]
+        replied = [0, *outputs][: self.n]
         if uses is Uses.INPUT:
             return sent, None
         totals = [w + o for w, o in zip(sent, replied, strict=True)]
@@ -204,7 +218,7 @@ class _Walk:
             return totals, whole
         if uses is Uses.TAIL:
             return [t + tail for t, tail in zip(totals, tails, strict=True)], None
-        growth = [now - then for now, then in zip(whole, [0, *whole[:-1]], strict=True)]
+        growth = [now - then for now, then in zip(whole, [0, *whole], strict=False)]
         return [w + g for w, g in zip(sent, growth, strict=True)], None
 
     def run(self) -> GateResult:

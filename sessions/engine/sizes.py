@@ -22,5 +22,7 @@ def message_size(message: Message, estimator: Estimator, model: ModelInfo) -> in
     """Size of a message in the estimator's unit: the sum of its blocks, or what the estimator has for a message."""
     if estimator.of_message is not None:
         return estimator.per_message + estimator.of_message(message, model)
-    size = estimator.size
-    return estimator.per_message + sum(size(block, model) for block in message.blocks)
+    size, blocks = estimator.size, message.blocks
+    if len(blocks) == 1:
+        return estimator.per_message + size(blocks[0], model)
+    return estimator.per_message + sum(size(block, model) for block in blocks)

@@ -133,6 +133,19 @@ def test_lists():
     run("formats")
 
 
+def test_why_lays_the_gates_over_the_session(file):
+    """``ctxweb.why/1``: the same verdicts as inspect, and one row per gate with its sentence."""
+    session = document("why", file)["sessions"][0]
+    inspected = document("inspect", file)["sessions"][0]
+    assert session["headline"] == inspected["headline"]
+    assert session["verdicts"] == inspected["verdicts"]
+    gates = {gate["name"]: gate for gate in session["gates"]}
+    assert gates["claude_code"]["threshold"] == session["window"] - 33_000
+    assert gates["chars_per_4"]["summary"].startswith("At its defaults Characters")
+    narrow = document("why", file, "--window", "50000")["sessions"][0]
+    assert {gate["name"]: gate["threshold"] for gate in narrow["gates"]}["claude_code"] == 17_000
+
+
 def test_tables_for_people(file):
     """Without --json a table; no traceback at any width."""
     out, _ = run("inspect", file)

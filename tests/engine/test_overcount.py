@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import time
+
+import pytest
+
 from sessions.engine.calibrate import weigh
-from sessions.engine.overcount import FALSE, GateResult, over_count
+from sessions.engine.gates import GATES
+from sessions.engine.model_info import model_info
+from sessions.engine.overcount import FALSE, LATE, MISSED, RIGHT, GateResult, over_count
 from sessions.engine.types import Role
-from tests.engine.sessions import Build, image, text
+from sessions.engine.why import summary, without_sentence
+from tests.engine.sessions import Build, image, long_session, text
 
 SCREENSHOT_BASE64, SCREENSHOT_SIDE = 3_118_884, 1_254
 """buzz-agent's founding example: 2.23 MiB of PNG (seeds 2.1)."""
 SCREENSHOT_TOKENS = 1_521
 """On the standard tier: resized to 1092 x 1092, 39 x 39 patches (estimators 9.3)."""
+
+
+MODEL = "claude-opus-4-5"
+"""200,000 tokens, without a long window."""
 
 
 def gate(build: Build, name: str, *, window: int | None = None) -> GateResult:
@@ -20,12 +31,23 @@ def gate(build: Build, name: str, *, window: int | None = None) -> GateResult:
 
 def screenshot_first(n_turns: int = 80) -> Build:
     """A fresh context whose first prompt is the screenshot, then small turns."""
-    build = Build(overhead=10_000)
+    build = Build(model=MODEL, overhead=10_000)
     build.add(Role.USER, text(50), image(SCREENSHOT_BASE64, SCREENSHOT_SIDE), typed=True)
     build.context += SCREENSHOT_TOKENS
-    for turn in range(n_turns):
-        build.reply(100, f"call{turn}")
-        build.result(f"call{turn}", 500)
+    build.turns(n_turns)
+    build.reply(100)
+    return build
+
+
+def screenshot_later(n_before: int, n_after: int) -> Build:
+    """Turns of 600 tokens, one of them with the screenshot in its result."""
+    build = Build(model=MODEL, overhead=10_000)
+    build.prompt()
+    build.turns(n_before)
+    build.reply(100, "shot")
+    build.result("shot", 500, image(SCREENSHOT_BASE64, SCREENSHOT_SIDE))
+    build.context += SCREENSHOT_TOKENS
+    build.turns(n_after, start=n_before)
     build.reply(100)
     return build
 
@@ -41,9 +63,164 @@ def test_the_screenshot_trips_the_wire_gate_on_a_fresh_context() -> None:
     assert first.for_media
     culprit = first.culprits[0]
     assert (culprit.message, culprit.tokens, culprit.tested) == (0, 50 + SCREENSHOT_TOKENS, True)
+    assert culprit.factor == (SCREENSHOT_BASE64 + 209) / (50 + SCREENSHOT_TOKENS)
 
 
-def test_the_flat_charge_does_not() -> None:
+def test_without_the_screenshot_the_wire_gate_never_fires() -> None:
+    result = gate(screenshot_first(), "buzz_wire")
+    culprit = result.firings[0].culprits[0]
+    assert culprit.without is None
+    assert without_sentence(culprit, result.firings[0]) == "Without message 0 it would never fire."
+    assert summary(result) == (
+        "At its defaults buzz-agent, wire bytes would have compacted once, 1 for images or documents alone."
+    )
+
+
+def test_the_flat_charge_does_not_fire() -> None:
     result = gate(screenshot_first(), "buzz_pressure")
     assert not result.firings
     assert result.missed is None
+
+
+def test_characters_by_four_of_the_screenshot() -> None:
+    """ceil((3,118,884 + 9) / 4) + 50 = 779,774 against 0.9 of 200,000."""
+    first = gate(screenshot_first(), "chars_per_4").firings[0]
+    assert (first.measure, first.verdict, first.for_media) == (779_724 + 50, FALSE, True)
+
+
+def test_leaving_the_screenshot_out_says_how_much_later() -> None:
+    """The naive rule counts 600 a turn without ids' bytes: without the screenshot it fires turns later."""
+    result = gate(screenshot_later(100, 250), "chars_per_4")
+    first = result.firings[0]
+    assert (first.request, first.verdict) == (101, FALSE)
+    shot = first.culprits[0]
+    assert shot.has_media
+    assert shot.without is not None
+    alone = gate(_without_image(100, 250), "chars_per_4").firings[0]
+    assert shot.without == alone.request + 1
+    assert without_sentence(shot, first) == (
+        f"Without message {shot.message} it would fire {shot.without - 101} requests later."
+    )
+
+
+def _without_image(n_before: int, n_after: int) -> Build:
+    build = Build(model=MODEL, overhead=10_000)
+    build.prompt()
+    build.turns(n_before + 1 + n_after)
+    build.reply(100)
+    return build
+
+
+@pytest.mark.parametrize(
+    ("overhead", "fires"),
+    [(200_000 - 33_000 - 50, True), (200_000 - 33_000 - 51, False)],
+)
+def test_claude_code_fires_at_its_threshold_not_one_under(overhead: int, fires: bool) -> None:
+    """``>=`` 167,000 on the usage of the request before, output and estimate of what follows included."""
+    build = Build(model=MODEL, overhead=overhead - 100 - 1)
+    build.prompt(50)
+    build.reply(100)
+    build.add(Role.USER, text(1), typed=True)
+    build.reply(100)
+    result = gate(build, "claude_code")
+    assert bool(result.firings) is fires
+    if fires:
+        assert (result.firings[0].measure, result.firings[0].verdict) == (167_000, RIGHT)
+
+
+def test_pi_fires_over_its_threshold() -> None:
+    """``>`` 183,616: at it nothing happens."""
+    for extra, fires in ((0, False), (1, True)):
+        build = Build(model=MODEL, overhead=183_616 - 50 - 100 - 10 + extra)
+        build.prompt(50)
+        build.reply(100)
+        build.add(Role.USER, text(10), typed=True)
+        build.reply(100)
+        assert bool(gate(build, "pi").firings) is fires
+
+
+def test_a_gate_on_the_last_total_is_late() -> None:
+    """opencode V1 looks at the usage of the request before alone, so the context is over its threshold one earlier."""
+    build = Build(model=MODEL, overhead=10_000)
+    build.prompt()
+    build.turns(40, tokens=6_000)
+    build.reply()
+    first = gate(build, "opencode").firings[0]
+    assert (first.verdict, first.n_requests) == (LATE, 1)
+    assert first.reference >= 168_000
+
+
+def test_an_estimate_without_the_overhead_misses() -> None:
+    """Characters ÷ 4 of the messages never reach 0.9 of the window; the context does, by its overhead."""
+    build = Build(model=MODEL, overhead=100_000)
+    build.prompt()
+    build.turns(180, tokens=400)
+    build.reply()
+    result = gate(build, "chars_per_4")
+    assert not result.firings
+    assert result.missed is not None
+    assert (result.missed.verdict, result.missed.reference >= 180_000) == (MISSED, True)
+    assert result.missed.measure < 180_000
+
+
+def test_after_a_firing_both_go_on_from_the_stub() -> None:
+    """The reference of the second firing is overhead + 4,000 + what came since the first."""
+    result = over_count(weigh(long_session(400, model=MODEL)), names=["claude_code"]).results[0]
+    first, second = result.firings[:2]
+    weighed = weigh(long_session(400, model=MODEL))
+    added = weighed.recorded.context[second.request] - weighed.recorded.context[first.request]
+    assert second.reference == weighed.overhead + 4_000 + added
+    assert {firing.verdict for firing in result.firings} == {RIGHT}
+
+
+def test_an_overhead_over_the_threshold_stops_after_three_firings() -> None:
+    build = Build(model=MODEL, overhead=190_000)
+    build.prompt()
+    build.turns(20)
+    build.reply()
+    result = gate(build, "claude_code")
+    assert [firing.request for firing in result.firings] == [1, 2, 3]
+    assert result.stopped == 3
+
+
+def test_withheld_usage_shows_the_byte_gate_counting_everything() -> None:
+    result = gate(screenshot_later(30, 10), "buzz_wire")
+    assert result.withheld is not None
+    first = result.withheld.firings[0]
+    assert (first.request, first.verdict, first.for_media) == (31, FALSE, True)
+
+
+def test_another_window_moves_the_thresholds() -> None:
+    session = long_session(50, model=MODEL)
+    narrow = over_count(weigh(session), window=100_000)
+    assert narrow.window_source == "given"
+    assert {r.gate.name: r.threshold for r in narrow.results}["claude_code"] == 67_000
+
+
+def test_thresholds_at_two_hundred_thousand() -> None:
+    """Golden values (policies 4.1, 6.1, 7.1, 8.1, 11; seeds 2.3)."""
+    model = model_info("claude-opus-4-5")
+    assert {gate.name: gate.threshold(200_000, model) for gate in GATES} == {
+        "claude_code": 167_000, "codex": 180_000, "gemini_cli": 100_000, "opencode": 168_000, "opencode_v2": 168_000,
+        "pi": 183_616, "cline": 180_000, "roo": 171_808, "deepagents": 170_000, "inspect": 180_000, "letta": 180_000,
+        "goose": 160_000, "buzz_pressure": 167_232, "buzz_wire": 167_232, "chars_per_4": 180_000,
+    }  # fmt: skip
+
+
+def test_opencode_takes_its_reserve_from_an_input_limit() -> None:
+    """400,000 with an input limit of 272,000: 252,000 (policies 8.1); Codex 272,000: 244,800 (policies 6.1)."""
+    by_name = {gate.name: gate for gate in GATES}
+    assert by_name["opencode"].threshold(272_000, model_info("gpt-5.2")) == 252_000
+    assert by_name["codex"].threshold(272_000, model_info("gpt-5.2")) == 244_800
+    assert by_name["gemini_cli"].threshold(1_048_576, model_info("gemini-2.5-pro")) == 524_288
+
+
+def test_ten_thousand_messages_are_walked_without_quadratic_work() -> None:
+    """Twice the messages take about twice the time (all gates, sizes included)."""
+    times = []
+    for n_turns in (2_500, 5_000):
+        weighed = weigh(long_session(n_turns, tokens=300, model=MODEL))
+        start = time.process_time()
+        over_count(weighed)
+        times.append(time.process_time() - start)
+    assert times[1] < 3.5 * times[0]

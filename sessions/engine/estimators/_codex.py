@@ -44,11 +44,13 @@ def visible_bytes(block: Block, image: Callable[[Media], int]) -> int:
     if block.media is not None:
         inline = block.kind is Kind.IMAGE and block.media.n_base64
         size += image(block.media) if inline else media_bytes(block.media)
-    return size + sum(_part_bytes(part, image) for part in block.parts)
+    return size + sum(_part_bytes(part, image) for part in block.parts) if block.parts else size
 
 
 def message_tokens(message: Message, image: Callable[[Media], int]) -> int:
     """Tokens of a message: its text and media as one item, every other block as one of its own."""
+    if len(message.blocks) == 1:
+        return tokens(visible_bytes(message.blocks[0], image))
     content = sum(visible_bytes(block, image) for block in message.blocks if block.kind in _CONTENT)
     items = (visible_bytes(block, image) for block in message.blocks if block.kind not in _CONTENT)
     return tokens(content) + sum(map(tokens, items))

@@ -40,7 +40,8 @@ def non_ascii(block: Block) -> int:
 
 def own_chars(block: Block) -> int:
     """Characters of everything a block carries itself but its media: text, payload, call id, name of a call."""
-    return block.n_chars + block.n_payload + len(block.call_id) + name_chars(block)
+    own = block.n_chars + block.n_payload + len(block.call_id)
+    return own + len(block.name) if block.kind is Kind.TOOL_USE else own
 
 
 def name_chars(block: Block) -> int:
@@ -55,7 +56,7 @@ def media_chars(media: Media | None) -> int:
 
 def name_tokens(block: Block) -> int:
     """Estimated o200k tokens of a call's name."""
-    return up(name_chars(block) * NAME_TOKENS, NAME_CHARS)
+    return up(len(block.name) * NAME_TOKENS, NAME_CHARS) if block.kind is Kind.TOOL_USE else 0
 
 
 def id_tokens(block: Block) -> int:
@@ -86,6 +87,9 @@ def rounded_per_message(
         return rounded(amount(block, model))
 
     def of_message(message: Message, model: ModelInfo) -> int:
-        return rounded(sum(amount(block, model) for block in message.blocks))
+        blocks = message.blocks
+        if len(blocks) == 1:
+            return rounded(amount(blocks[0], model))
+        return rounded(sum(amount(block, model) for block in blocks))
 
     return Estimator(name, label, source, "tokens", size, of_message=of_message)

@@ -17,7 +17,7 @@ def block_bytes(block: Block, image: Callable[[Media], int]) -> int:
         size += _length(block.name)
     if block.media is not None:
         size += image(block.media) if block.kind is Kind.IMAGE else media_bytes(block.media)
-    return size + sum(block_bytes(part, image) for part in block.parts)
+    return size + sum(block_bytes(part, image) for part in block.parts) if block.parts else size
 
 
 def media_bytes(media: Media) -> int:

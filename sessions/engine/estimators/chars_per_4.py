@@ -26,7 +26,12 @@ def size(block: Block, _model: ModelInfo) -> int:
 
 def chars(block: Block) -> int:
     """Characters of the block and its parts as sent."""
-    return own_chars(block) + media_chars(block.media) + sum(chars(part) for part in block.parts)
+    size = own_chars(block)
+    if block.media is not None:
+        size += media_chars(block.media)
+    if block.parts:
+        size += sum(chars(part) for part in block.parts)
+    return size
 
 
 ESTIMATOR = Estimator(

@@ -29,7 +29,8 @@ def _size(block: Block, *, dense: bool) -> int:
         return MEDIA_TOKENS
     dense = dense or (block.kind is Kind.TOOL_RESULT and block.target.lower().endswith(JSON_SUFFIXES))
     n_chars = block.n_chars + (len(block.name) if block.kind is Kind.TOOL_USE else 0)
-    return _rounded(n_chars, 2 if dense else 4) + sum(_size(part, dense=dense) for part in block.parts)
+    own = _rounded(n_chars, 2 if dense else 4)
+    return own + sum(_size(part, dense=dense) for part in block.parts) if block.parts else own
 
 
 def _rounded(n_chars: int, per_token: int) -> int:

@@ -55,7 +55,7 @@ def _quarters(block: Block, depth: int) -> int:
 def _nested(block: Block, depth: int) -> int:
     if depth > MAX_DEPTH:
         return 0
-    return sum(_quarters(part, depth) for part in block.parts) // QUARTERS * QUARTERS
+    return sum(_quarters(part, depth) for part in block.parts) // QUARTERS * QUARTERS if block.parts else 0
 
 
 def _text(block: Block) -> int:

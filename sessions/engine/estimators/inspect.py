@@ -35,8 +35,11 @@ def size(block: Block, model: ModelInfo) -> int:
 
 def of_message(message: Message, model: ModelInfo) -> int:
     """Tokens of a message: its texts together, then its media; at least 1."""
-    text = sum(_text(block, model) for block in message.blocks)
-    return max(1, _with_buffer(text) + sum(map(_media, message.blocks)))
+    blocks = message.blocks
+    if len(blocks) == 1 and not blocks[0].parts and blocks[0].media is None and blocks[0].kind is not Kind.IMAGE:
+        return max(1, _with_buffer(_text(blocks[0], model)))
+    text = sum(_text(block, model) for block in blocks)
+    return max(1, _with_buffer(text) + sum(map(_media, blocks)))
 
 
 def _with_buffer(n_tokens: int) -> int:
@@ -47,7 +50,8 @@ def _with_buffer(n_tokens: int) -> int:
 def _text(block: Block, model: ModelInfo) -> int:
     if block.kind is Kind.OPAQUE or (block.kind is Kind.THINKING and not _is_summary(block, model)):
         return 0
-    return settled(block) + name_tokens(block) + sum(_text(part, model) for part in block.parts)
+    own = settled(block) + name_tokens(block)
+    return own + sum(_text(part, model) for part in block.parts) if block.parts else own
 
 
 def _is_summary(block: Block, model: ModelInfo) -> bool:
@@ -55,7 +59,7 @@ def _is_summary(block: Block, model: ModelInfo) -> bool:
 
 
 def _media(block: Block) -> int:
-    inner = sum(map(_media, block.parts))
+    inner = sum(map(_media, block.parts)) if block.parts else 0
     if block.kind is Kind.IMAGE:
         return IMAGE_TOKENS + inner
     if block.kind is Kind.DOCUMENT and block.media is not None:

@@ -44,6 +44,8 @@ def size(block: Block, model: ModelInfo) -> int:
 
 def of_message(message: Message, model: ModelInfo) -> int:
     """Tokens of a message, its tool results as messages of their own; the first one's 3 tokens are ``per_message``."""
+    if len(message.blocks) == 1:
+        return _alone(message, model)
     results = [block for block in message.blocks if block.kind is Kind.TOOL_RESULT]
     rest = [block for block in message.blocks if block.kind is not Kind.TOOL_RESULT]
     total = sum(_rounded(_chars(block) + len(TOOL_ROLE), model) for block in results)
@@ -54,11 +56,21 @@ def of_message(message: Message, model: ModelInfo) -> int:
     return total + _images(message.blocks) + PER_MESSAGE * (n_messages - 1)
 
 
+def _alone(message: Message, model: ModelInfo) -> int:
+    """Tokens of a message of one block."""
+    block = message.blocks[0]
+    n_role = len(TOOL_ROLE) if block.kind is Kind.TOOL_RESULT else len(message.role)
+    own = _rounded(_chars(block) + n_role, model)
+    return own + _images(message.blocks) if block.parts or block.kind is Kind.IMAGE else own
+
+
 def _chars(block: Block) -> int:
     if block.kind is Kind.IMAGE:
         return 0
-    media = media_chars(block.media) if block.kind is Kind.DOCUMENT else 0
-    return FRAMES.get(block.kind, 0) + own_chars(block) + media + sum(map(_chars, block.parts))
+    own = own_chars(block) + FRAMES.get(block.kind, 0)
+    if block.kind is Kind.DOCUMENT:
+        own += media_chars(block.media)
+    return own + sum(map(_chars, block.parts)) if block.parts else own
 
 
 def _images(blocks: Sequence[Block]) -> int:

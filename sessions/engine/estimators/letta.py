@@ -28,9 +28,12 @@ SAFETY_MARGIN = 1.3
 
 def n_bytes(block: Block, model: ModelInfo) -> int:
     """Bytes of the block and its parts in escaped JSON."""
-    prefix = DATA_URL if block.media is not None and block.media.n_base64 else 0
-    own = own_chars(block) + (ESCAPED_BYTES - 1) * non_ascii(block)
-    return own + prefix + media_chars(block.media) + sum(n_bytes(part, model) for part in block.parts)
+    own = own_chars(block)
+    if block.n_bytes != block.n_chars:
+        own += (ESCAPED_BYTES - 1) * non_ascii(block)
+    if block.media is not None:
+        own += media_chars(block.media) + (DATA_URL if block.media.n_base64 else 0)
+    return own + sum(n_bytes(part, model) for part in block.parts) if block.parts else own
 
 
 def _tokens(amount: int) -> int:

@@ -23,7 +23,8 @@ IMAGE_TOKENS, PDF_TOKENS = 1_500, 2_000
 def size(block: Block, model: ModelInfo) -> int:
     """Tokens of the block and of each of its parts."""
     text = half_up(block.n_chars + name_chars(block), 4)
-    return text + _media(block) + sum(size(part, model) for part in block.parts)
+    own = text if block.media is None and block.kind is not Kind.IMAGE else text + _media(block)
+    return own + sum(size(part, model) for part in block.parts) if block.parts else own
 
 
 def _media(block: Block) -> int:

@@ -25,7 +25,8 @@ def chars(block: Block, model: ModelInfo) -> int:
         return 0
     if block.kind is Kind.IMAGE:
         return IMAGE_CHARS
-    return block.n_chars + name_chars(block) + sum(chars(part, model) for part in block.parts)
+    own = block.n_chars + name_chars(block)
+    return own + sum(chars(part, model) for part in block.parts) if block.parts else own
 
 
 def _tokens(n_chars: int) -> int:

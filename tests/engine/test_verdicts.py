@@ -1,0 +1,396 @@
+"""Verdicts: each cause on a transcript built for it through a real format reader, and on its boundaries."""
+
+from __future__ import annotations
+
+import pytest
+
+from sessions.engine.pack import pack, unpack
+from sessions.engine.report import inspect_document
+from sessions.engine.types import Parsed
+from sessions.engine.verdicts import CANNOT_TELL, CAUSES, Verdict, headline, verdicts_of
+from tests.engine.verdict_files import Claude, Codex, Pi
+
+SCREENSHOT = (3_118_884, 1_254, 1_521)
+"""Base64 characters, side in pixels, tokens on the standard tier."""
+AS_TEXT = 3_118_884 // 4
+TOO_LONG = 'API Error: 400 {"type":"error","error":{"message":"prompt is too long: 204120 tokens > 200000 maximum"}}'
+TOO_LARGE = 'API Error: 413 {"type":"error","error":{"type":"request_too_large","message":"Request too large"}}'
+
+
+def told(verdicts: tuple[Verdict, ...]) -> list[tuple[str, int, str, str]]:
+    """What, where, cause and certainty of every verdict."""
+    return [(v.what, v.request, v.cause, v.certainty) for v in verdicts]
+
+
+def compacted(session: Claude, trigger: str = "auto", pre: int | None = None) -> Claude:
+    """The session with a compaction and three turns after it."""
+    session.compact(trigger, pre)
+    return session.turns(3, 500)
+
+
+def claude_to(context: int, model: str = "claude-opus-4-5") -> Claude:
+    """A session whose context stands just over ``context``, by one last result."""
+    session = Claude(model)
+    session.prompt()
+    session.until(context)
+    session.reply(call="last")
+    session.result("last", max(1, context - session.context))
+    return session
+
+
+def test_a_threshold_honestly_reached() -> None:
+    (verdict,) = compacted(claude_to(167_000)).verdicts()
+    assert (verdict.cause, verdict.certainty, verdict.threshold) == ("threshold_reached", "certain", 167_000)
+    assert verdict.saw is not None
+    assert 167_000 <= verdict.saw < 167_100
+    assert verdict.also == ()
+
+
+def test_the_threshold_of_older_clients_is_honest_too() -> None:
+    (verdict,) = compacted(claude_to(155_000)).verdicts()
+    assert (verdict.cause, verdict.threshold) == ("threshold_reached", 155_000)
+
+
+@pytest.mark.parametrize(("before", "cause"), [(183_617, "threshold_reached"), (170_000, CANNOT_TELL)])
+def test_pi_compacts_over_its_limit_not_below(before: int, cause: str) -> None:
+    """pi fires over 183,616; mid-turn at 170,000 nothing of the list explains it and no trigger is recorded."""
+    session = Pi()
+    session.prompt()
+    session.until(before)
+    session.turn(max(1, before - session.context - 112))
+    session.compact(session.context)
+    session.turn(300)
+    (verdict,) = session.verdicts()
+    if cause == CANNOT_TELL:
+        assert verdict.confidence < 0.6
+        assert verdict.certainty != "certain"
+    else:
+        assert (verdict.cause, verdict.certainty) == (cause, "certain")
+
+
+def test_a_long_window_that_may_have_been_asked_for_makes_it_less_sure() -> None:
+    """Sonnet 4.6 has one: 167,000 of 200,000 is honest, of 1,000,000 it is not, and the transcript does not say."""
+    (verdict,) = compacted(claude_to(167_000, "claude-sonnet-4-6")).verdicts()
+    assert (verdict.cause, verdict.certainty, verdict.also) == ("threshold_reached", "likely", ("wrong_window",))
+
+
+def test_by_hand() -> None:
+    session = Claude()
+    session.prompt()
+    session.turns(5, 3_000)
+    session.reply()
+    (verdict,) = compacted(session, "manual").verdicts()
+    assert (verdict.cause, verdict.confidence, verdict.trigger) == ("manual", 1.0, "manual")
+
+
+def test_by_hand_at_the_threshold_stays_by_hand() -> None:
+    (verdict,) = compacted(claude_to(167_000), "manual").verdicts()
+    assert (verdict.cause, verdict.confidence) == ("manual", 1.0)
+
+
+def test_an_image_as_text_by_the_recorders_own_figure() -> None:
+    session = Claude()
+    session.prompt()
+    session.turns(8, 2_000)
+    session.reply(call="shot")
+    session.result("shot", 50, image=SCREENSHOT)
+    true = session.context
+    (verdict,) = compacted(session, pre=true - SCREENSHOT[2] + AS_TEXT).verdicts()
+    assert (verdict.cause, verdict.certainty) == ("image_or_document_as_text", "certain")
+    assert verdict.evidence[0].message == 18
+    assert "×2,051" in verdict.evidence[0].text
+    assert verdict.true is not None
+    assert abs(verdict.true - true) < 100
+
+
+def test_an_image_as_text_without_a_figure_is_likely_at_most() -> None:
+    session = Codex()
+    session.prompt()
+    for _ in range(8):
+        session.turn(2_000)
+    session.prompt(50, image=(3_118_884, 1_254, 800))
+    session.compact()
+    session.turn(300)
+    (verdict,) = session.verdicts()
+    assert (verdict.cause, verdict.certainty) == ("image_or_document_as_text", "likely")
+
+
+def test_images_that_stood_there_long_before_are_not_the_reason() -> None:
+    """Had base64 been counted as text, the gate would have fired at the first of them."""
+    session = Codex()
+    session.prompt()
+    for _ in range(8):
+        session.prompt(20, image=(1_200_000, 1_254, 800))
+        session.turn(500)
+    session.compact()
+    session.turn(300)
+    (verdict,) = session.verdicts()
+    assert verdict.cause != "image_or_document_as_text"
+    assert verdict.certainty != "certain"
+
+
+def test_a_gateway_that_bills_base64() -> None:
+    """The measured context itself grows by the base64: that is the truth of this provider, and the cause."""
+    session = Claude()
+    session.prompt()
+    session.turns(8, 2_000)
+    session.reply(call="shot")
+    session.result("shot", 50, image=(600_000, 1_254, 150_000))
+    session.reply(call="more")
+    session.result("more", 50)
+    (verdict,) = compacted(session).verdicts()
+    assert verdict.cause == "image_or_document_as_text"
+    assert "billed" in verdict.because
+
+
+def test_usage_counted_twice_and_back() -> None:
+    """Transient doubles that correct themselves, and at last a figure four times the context, over the window."""
+    session = Claude("claude-sonnet-5")
+    session.prompt()
+    session.until(101_000)
+    session.turns(1, 1_000, cache_read_input_tokens=2 * session.context)
+    session.until(242_000)
+    session.turns(1, 1_000, cache_read_input_tokens=2 * session.context)
+    session.until(335_000)
+    (verdict,) = compacted(session, pre=1_364_156).verdicts()
+    assert (verdict.cause, verdict.window) == ("usage_double_counted", 1_000_000)
+    assert verdict.certainty in {"certain", "likely"}
+
+
+def test_a_doubled_usage_right_before_the_compaction() -> None:
+    """It must not speak for a long window either: 180,000 doubled passes the plain one."""
+    session = Claude("claude-sonnet-4-5")
+    session.prompt()
+    session.until(110_000)
+    true = session.context
+    session.turns(1, 1_000, cache_read_input_tokens=2 * true)
+    (verdict,) = compacted(session, pre=2 * true + 1_600).verdicts()
+    assert (verdict.cause, verdict.window) == ("usage_double_counted", 200_000)
+    assert verdict.true is not None
+    assert abs(verdict.true - true) < 2_000
+
+
+def test_cached_tokens_inside_the_input_and_beside_it() -> None:
+    """An OpenAI-like input holds the cached tokens: adding them again shows a context of twice the size."""
+    session = Pi("gpt-4.1")
+    session.prompt()
+    for _ in range(60):
+        session.turn(1_500, input=session.context, cacheRead=session.context - 1_000)
+    session.compact(2 * session.context - 1_000)
+    session.turn(200, input=session.context, cacheRead=0)
+    (verdict,) = session.verdicts()
+    assert (verdict.cause, verdict.certainty) == ("usage_double_counted", "likely")
+
+
+def test_a_usage_from_before_the_last_compaction() -> None:
+    session = Pi()
+    session.prompt()
+    session.until(184_000)
+    session.turn(3_000)
+    full = session.context
+    session.compact(full)
+    session.prompt()
+    session.compact(full)
+    session.turn(300)
+    first, second = session.verdicts()
+    assert first.cause == "threshold_reached"
+    assert (second.cause, second.certainty) == ("usage_stale_after_compaction", "certain")
+
+
+def test_a_stale_usage_without_a_figure_is_only_likely() -> None:
+    session = Codex()
+    session.prompt()
+    session.until(244_800)
+    session.turn(5_000)
+    session.compact()
+    session.prompt()
+    session.compact()
+    session.turn(300)
+    _, second = session.verdicts()
+    assert (second.cause, second.certainty) == ("usage_stale_after_compaction", "likely")
+
+
+def test_cached_tokens_left_out_of_the_recorded_figure() -> None:
+    """The recorder wrote down the input without what the cache read: it fired when the cache was cold."""
+    session = Pi("claude-haiku-4-5")
+    session.prompt()
+    session.until(150_000)
+    session.turn(100, input=40_000, cacheRead=session.context - 40_000)
+    session.compact(40_100)
+    session.turn(300)
+    (verdict,) = session.verdicts()
+    assert (verdict.cause, verdict.certainty) == ("cache_tokens_left_out", "certain")
+
+
+def test_cached_tokens_left_out_until_the_provider_refuses() -> None:
+    session = Pi("claude-haiku-4-5")
+    session.prompt()
+    session.until(199_000)
+    session.refuse("prompt is too long: 203451 tokens > 200000 maximum")
+    (verdict,) = session.verdicts()
+    assert (verdict.what, verdict.cause, verdict.certainty) == ("error", "cache_tokens_left_out", "likely")
+
+
+def test_a_missing_compaction_is_no_more_than_possible() -> None:
+    """Automatic compaction may simply have been off."""
+    session = Claude()
+    session.prompt()
+    session.until(180_000, 1_000)
+    (verdict,) = session.verdicts()
+    assert (verdict.what, verdict.certainty) == ("missing", "possible")
+    assert headline(session.weighed(), (verdict,)).startswith("Nothing was compacted. Not compacted at request")
+
+
+@pytest.mark.parametrize(("model", "limit"), [("claude-opus-4-6[1m]", 167_000), ("claude-opus-4-6[1m]", 117_000)])
+def test_the_window_of_another_model(model: str, limit: int) -> None:
+    """167,000 of 1,000,000 is the threshold of 200,000; 117,000 that of 150,000, which was seen too."""
+    (verdict,) = compacted(claude_to(limit, model)).verdicts()
+    assert (verdict.cause, verdict.certainty, verdict.window) == ("wrong_window", "likely", 1_000_000)
+    assert f"{limit + 33_000:,}" in verdict.because
+
+
+def test_a_share_of_the_window_that_fits_nothing_is_only_possible() -> None:
+    (verdict,) = compacted(claude_to(76_000, "claude-opus-4-6[1m]")).verdicts()
+    assert (verdict.cause, verdict.certainty) == ("wrong_window", "possible")
+
+
+def test_a_window_larger_than_the_providers() -> None:
+    session = Claude("claude-opus-4-6[1m]")
+    session.prompt()
+    session.until(198_000)
+    session.turns(1, 6_000)
+    session.refuse(TOO_LONG)
+    compacted(session, "manual")
+    assert told(session.verdicts()) == [
+        ("error", 59, "wrong_window", "certain"), ("compaction", 59, "manual", "certain")
+    ]  # fmt: skip
+
+
+def test_the_reserve_for_the_reply_left_out() -> None:
+    session = claude_to(166_000)
+    session.refuse("API Error: 400 input length and `max_tokens` exceed context limit: 170500 + 32000 > 200000")
+    (verdict,) = session.verdicts()
+    assert (verdict.cause, verdict.certainty) == ("wrong_window", "likely")
+
+
+def test_overhead_over_the_threshold() -> None:
+    """29,000 tokens of prompt and tools against a trigger of 27,900."""
+    session = Codex(window=29_450, overhead=29_000)
+    session.prompt()
+    for _ in range(3):
+        session.turn(200)
+        session.turn(200)
+        session.compact()
+    session.turn(100)
+    verdicts = session.verdicts()
+    assert {(v.cause, v.certainty) for v in verdicts} == {("overhead_near_threshold", "certain")}
+    assert verdicts[0].evidence[0].figure == pytest.approx(29_000, abs=50)
+
+
+def test_images_kept_through_compactions() -> None:
+    """46 images kept, a floor of 210,078 against 244,800: the first compaction was honest, the next ones were not."""
+    session = Codex()
+    session.prompt()
+    for _ in range(46):
+        session.prompt(20, image=(90_000, 900, 1_000))
+        session.turn(300)
+    for _ in range(3):
+        session.until(244_800)
+        session.turn(5_000)
+        session.compact()
+        session.context = 210_078
+    session.turn(100)
+    first, *later = session.verdicts()
+    assert first.cause == "threshold_reached"
+    assert {v.cause for v in later} == {"retained_through_compaction"}
+    assert any("46 images" in row.text for row in later[0].evidence)
+    assert headline(session.weighed(), (first, *later)).startswith("Compacted 3 times (2 × too much kept")
+
+
+def test_the_body_and_not_the_tokens() -> None:
+    session = Claude("claude-opus-4-6[1m]")
+    session.prompt()
+    for number in range(12):
+        session.reply(call=f"i{number}")
+        session.result(f"i{number}", 300, image=(800_000, 1_254, 1_521))
+    session.refuse(TOO_LARGE)
+    compacted(session)
+    assert told(session.verdicts()) == [
+        ("error", 12, "body_size_limit", "certain"), ("compaction", 12, "body_size_limit", "certain")
+    ]  # fmt: skip
+
+
+def test_a_body_near_a_known_limit_without_an_error_is_likely_at_most() -> None:
+    session = Pi("claude-opus-4-6[1m]")
+    session.prompt()
+    for _ in range(21):
+        session.turn(300, image=(400_000, 1_254, 1_521))
+    session.compact(session.context)
+    session.turn(300)
+    (verdict,) = session.verdicts()
+    assert verdict.cause == "body_size_limit"
+    assert verdict.certainty in {"likely", "possible"}
+
+
+def test_a_refusal_that_one_message_caused_cannot_be_told() -> None:
+    """The gate was asked before 95,000 tokens came at once: no cause of the list, and the message is named."""
+    session = Claude()
+    session.prompt()
+    session.until(120_000)
+    session.reply(call="big")
+    session.result("big", 95_000)
+    session.refuse("Prompt is too long")
+    compacted(session)
+    error, compaction = session.verdicts()
+    assert (error.cause, error.certainty) == (CANNOT_TELL, "unknown")
+    assert "alone brought 95," in error.because
+    assert (compaction.cause, compaction.certainty) == ("threshold_reached", "certain")
+
+
+def test_a_session_without_compaction_says_how_far_it_got() -> None:
+    """15,000 of overhead, 50 of prompt, 21 turns of 3,112."""
+    session = Claude()
+    session.prompt()
+    session.until(86_000)
+    weighed = session.weighed()
+    assert verdicts_of(weighed) == ()
+    assert headline(weighed, ()) == (
+        "Nothing was compacted; the context peaked at 40 % of the window: 80,402 (measured) of 200,000 tokens."
+    )
+
+
+def test_a_rate_limit_is_no_refusal_for_size() -> None:
+    session = Claude()
+    session.prompt()
+    session.turns(2, 100)
+    session.refuse("API Error: 429 rate_limit_error: too many input tokens per minute")
+    assert session.weighed().transcript.errors == ()
+
+
+def test_retries_are_one_refusal_and_survive_packing() -> None:
+    session = claude_to(166_000)
+    for _ in range(4):
+        session.refuse("Prompt is too long")
+    session.refuse(TOO_LONG)
+    transcript = session.weighed().transcript
+    assert [(e.kind, e.tokens, e.limit) for e in transcript.errors] == [("context", 204_120, 200_000)]
+    assert unpack(pack(transcript)) == transcript
+
+
+def test_codex_refusals_are_read() -> None:
+    session = Codex()
+    session.prompt()
+    session.turn(200)
+    session.refuse("Codex ran out of room in the model's context window. Start a new conversation.")
+    session.turn(200)
+    assert [(e.kind, e.request) for e in session.weighed().transcript.errors] == [("context", 1)]
+
+
+def test_inspect_carries_headline_and_verdicts() -> None:
+    weighed = compacted(claude_to(167_000)).weighed()
+    session = inspect_document(Parsed("claude_code", (weighed.transcript,)))["sessions"][0]
+    (verdict,) = session["verdicts"]
+    assert session["headline"] == verdict["sentence"]
+    assert verdict["cause"] in CAUSES
+    assert {"request", "cause", "confidence", "certainty", "evidence"} <= verdict.keys()
+    assert all(row["text"] for row in verdict["evidence"])
