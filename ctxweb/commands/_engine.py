@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sessions.engine.calibrate import Weighed
     from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay
+    from sessions.engine.summaries import Writer
     from sessions.engine.types import Parsed, Transcript
 
 POLICY_HELP = "Compaction policy; see `ctxweb policies`."
@@ -103,7 +104,11 @@ def _shared_options() -> list[Callable[..., Any]]:
         click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest."),
         click.option("--base", type=click.Choice(BASES), default="full", show_default=True, help="Which history."),
         click.option("--estimator", help="Estimator the gate measures with; see `ctxweb estimators`."),
-        click.option("--summarizer", default="recorded", show_default=True, help="recorded, stub:N or extractive."),
+        click.option(
+            "--summarizer", default="recorded", show_default=True, help="recorded, stub:N, extractive or anthropic."
+        ),
+        click.option("--yes", is_flag=True, help="With --summarizer anthropic: make the calls without asking."),
+        click.option("--prompt", "prompt", type=FILE, help="With --summarizer anthropic: further instructions."),
         click.option("--window", type=click.IntRange(min=1), help="Context window in tokens."),
         click.option("--fail", default="", metavar="WHICH", help="Make summary calls fail: always, every:N, first:N."),
         click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy."),
@@ -146,19 +151,28 @@ def opened(file: Path, options: dict[str, Any]) -> tuple[Weighed, Texts]:
 def run_replay(file: Path, **options: Any) -> Replay:
     """Read, choose, weigh and replay; unknown names and bad values are wrong usage (exit status 2)."""
     weighed, texts = opened(file, options)
+
+    def run(writer: Writer | None) -> Replay:
+        return replay(
+            weighed,
+            options["policy"],
+            params=settings(options["pairs"]),
+            base=options["base"],
+            estimator=options["estimator"],
+            summarizer=options["summarizer"],
+            window=options["window"],
+            texts=texts,
+            fail=options["fail"],
+            writer=writer,
+        )
+
     try:
         with closing(texts):
-            return replay(
-                weighed,
-                options["policy"],
-                params=settings(options["pairs"]),
-                base=options["base"],
-                estimator=options["estimator"],
-                summarizer=options["summarizer"],
-                window=options["window"],
-                texts=texts,
-                fail=options["fail"],
-            )
+            if options["summarizer"] != "anthropic":
+                return run(None)
+            from ctxweb.commands._summaries import with_summaries
+
+            return with_summaries(run, yes=options["yes"], prompt=options["prompt"])
     except (BadParameter, UnknownName) as error:
         raise click.UsageError(str(error)) from error
 

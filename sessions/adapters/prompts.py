@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-NINE_SECTIONS = (
-    "Primary request and intent",
-    "Key technical concepts",
-    "Files and code",
-    "Errors and fixes",
-    "Problem solving",
-    "All user messages",
-    "Pending tasks",
-    "Current work",
-    "Next step",
-)
+from sessions.engine import anchored
+
+NINE_SECTIONS = anchored.NINE
 ANCHORED_SECTIONS = (
-    "Session intent",
-    "Files modified",
-    "Decisions made",
-    "Technical context",
-    "Current state",
+    "Session Intent",
+    "Rules",
+    "Files Modified",
+    "Decisions Made",
+    "Technical Context",
+    "Current State",
     "Blockers",
-    "Errors encountered",
-    "Next steps",
+    "Errors Encountered",
+    "Next Steps",
+    "Compressions",
 )
+"""As ``engine.anchored`` writes and reads them."""
 
 READER = (
     "You write the summary that takes the place of the earlier part of a coding agent's conversation. The agent will "
@@ -72,14 +67,30 @@ ANCHORED = Prompt(
     "Write the summary in Markdown under these headings, in this order, every one of them present; under a heading "
     'that nothing belongs to, write "None.".\n'
     f"{_headings(ANCHORED_SECTIONS)}\n\n"
+    "Session Intent and Current State are plain text, the others bullets that begin with a hyphen. Rules: what the "
+    'user demanded of how the work is done, in the user\'s words. A file is written as "- `path`: change; change", a '
+    'decision as "- decision (because: reason)", an error with its resolution. Compressions: the number in the '
+    "previous summary plus one, or 1 without one.\n\n"
     "Where a <previous_summary> is given, merge: keep its session intent unless the user has given another; keep every "
-    "file and add the new changes under its path; keep every decision and every error and add the new ones, each once; "
-    "replace current state, blockers and next steps. A decision is written with its reason, an error with its "
-    'resolution. Write no placeholders ("TBD", "etc.").',
+    "file and add the new changes under its path; keep every rule, decision and error and add the new ones, each "
+    'once; replace current state, blockers and next steps. Write no placeholders ("TBD", "etc.").',
     carries=True,
 )
 
-PROMPTS = {prompt.name: prompt for prompt in (NINE, ANCHORED)}
+DENSE = Prompt(
+    "dense",
+    "Dense",
+    READER,
+    "Write one dense block that another instance of you can go on from: no headings and no prose, only facts, "
+    "abbreviated as far as you will still understand them. Keep every path, decision, error and open task.",
+)
+
+_MODES = {"fresh": ANCHORED, "merge": ANCHORED, "nine": NINE, "opaque": DENSE}
+
+
+def by_mode(mode: str) -> Prompt:
+    """The prompt for a mode of summaries (``engine.summaries.MODES``)."""
+    return _MODES[mode]
 
 
 def instructed(prompt: Prompt, instructions: str) -> Prompt:

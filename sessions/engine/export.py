@@ -89,7 +89,7 @@ def reader(replay: Replay | None, read: ReadMessage, report: Report | None = Non
         if entry.original is None:
             return found
         counts.lose("messages that the replay edited, their new text named by its length")
-        return tuple(_edited(entry.message.blocks, entry.original.blocks, found))
+        return tuple(edited_contents(entry.message.blocks, entry.original.blocks, found))
 
     return contents
 
@@ -135,7 +135,7 @@ def _as_recorded(replay: Replay, request: int) -> list[Message]:
     return found
 
 
-def _edited(blocks: Sequence[Block], before: Sequence[Block], contents: Sequence[Content]) -> Iterator[Content]:
+def edited_contents(blocks: Sequence[Block], before: Sequence[Block], contents: Sequence[Content]) -> Iterator[Content]:
     """The contents of the blocks that are unchanged; what is left of the others by its length."""
     waiting = list(zip(before, contents, strict=False))
     for block in blocks:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sessions.engine.calibrate import Weighed
     from sessions.engine.events import Event
     from sessions.engine.policy import Gate, Policy
+    from sessions.engine.summaries import Writer
     from sessions.engine.texts import Texts
     from sessions.engine.types import Label
 
@@ -63,12 +64,13 @@ def replay(
     window: int | None = None,
     texts: Texts | None = None,
     fail: str = "",
+    writer: Writer | None = None,
 ) -> Replay:
     """Replay ``weighed`` under the policy called ``policy``; raises UnknownName or BadParameter.
 
     ``window`` in tokens replaces the recorded window; ``estimator`` replaces the one the gate measures with.
     ``texts`` reads messages for summarizers that need their words; ``fail`` makes summary calls fail: "always",
-    "every:N" or "first:N".
+    "every:N" or "first:N"; ``writer`` finds what a model wrote, for the summarizer that passes it on.
     """
     if base not in BASES:
         raise BadParameter(f"base is one of {', '.join(BASES)}, not {base!r}")
@@ -77,7 +79,7 @@ def replay(
     chosen: Policy = registry.get("policies", policy)
     built = parameters.build(chosen.params, params or {})
     measure = registry.get("estimators", estimator or getattr(built, "measure", "") or chosen.estimator)
-    summaries = Summaries(weighed, summarizer, measure, texts, fail)
+    summaries = Summaries(weighed, summarizer, measure, texts, fail, writer=writer)
     walk = Walk(weighed, chosen, built, measure, summaries, base=base, window=window)
     walk.run()
     return Replay(

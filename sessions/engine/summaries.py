@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +14,7 @@ from sessions.engine.types import Block, Kind, Message, Role
 from sessions.engine.weights import message_estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from sessions.engine.calibrate import Weighed
     from sessions.engine.texts import Texts
@@ -25,6 +26,13 @@ CHARS_PER_TOKEN = 4
 MODES = ("fresh", "merge", "nine", "opaque")
 
 
+class Letter(NamedTuple):
+    """A summary that somebody wrote elsewhere, and who: a model by its name."""
+
+    text: str
+    author: str
+
+
 class Brief(NamedTuple):
     """What a summarizer is told.
 
@@ -32,6 +40,7 @@ class Brief(NamedTuple):
     MODES (``Tools.summarize``); ``previous`` is the text of the last summary that still stands, "" where none does or
     it has no text; ``n_before`` how many summaries came before.  ``texts`` reads messages, None where only previews
     are at hand; ``written`` has the texts of what this replay inserted.  ``most`` caps the summary in display tokens.
+    ``writer`` finds what a model wrote, None where nothing is there to be found.
     """
 
     weighed: Weighed
@@ -44,6 +53,11 @@ class Brief(NamedTuple):
     texts: Texts | None = None
     most: int | None = None
     written: Mapping[str, str] = {}
+    writer: Callable[[Brief], Letter | None] | None = None
+
+
+Writer = Callable[[Brief], Letter | None]
+"""Finds the summary of a brief, None where it is not written yet; what it returns must not change between replays."""
 
 
 class Written(NamedTuple):
@@ -59,19 +73,32 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Summarizer:
-    """Who writes summaries: ``write`` is deterministic and calls no model; ``takes_number`` allows ``name:N``."""
+    """Who writes summaries: ``write`` is deterministic and calls no model; ``takes_number`` allows ``name:N``.
+
+    ``needs_writer``: it passes on what a model wrote, which whoever runs the replay has to find (``Brief.writer``).
+    """
 
     name: str
     label: str
     source: str
     write: Callable[[Brief], Written]
     takes_number: bool = False
+    needs_writer: bool = False
 
 
 class Summaries:
     """The summarizer of one replay: makes what policies insert, with ids and sizes, and the tools of their edits."""
 
-    def __init__(self, weighed: Weighed, spec: str, estimator: Any, texts: Texts | None = None, fail: str = "") -> None:
+    def __init__(
+        self,
+        weighed: Weighed,
+        spec: str,
+        estimator: Any,
+        texts: Texts | None = None,
+        fail: str = "",
+        *,
+        writer: Writer | None = None,
+    ) -> None:
         """``spec`` is a summarizer's name, with ``:N`` where it takes a number; ``fail`` injects failures.
 
         Raises UnknownName or BadParameter.
@@ -79,6 +106,9 @@ class Summaries:
         name, _, number = spec.partition(":")
         self.summarizer: Summarizer = registry.get("summarizers", name)
         self.argument = _number(self.summarizer, number)
+        if self.summarizer.needs_writer and (writer is None or texts is None):
+            raise BadParameter(f"summarizer {name} takes its summaries from a model; a replay by itself asks for them")
+        self.writer = writer
         self.weighed, self.estimator, self.texts = weighed, estimator, texts
         self.fails = _failing(fail)
         self.request, self.event, self.source, self.n_inserted = 0, 0, "", 0
@@ -113,7 +143,7 @@ class Summaries:
         previous = "\n".join(self.written[item.id] for item in self.last if item.id in self.written)
         brief = Brief(
             self.weighed, self.request, dropped, self.argument, mode, previous, self.n_summaries, self.texts, most,
-            self.written,
+            self.written, self.writer,
         )  # fmt: skip
         written = self.summarizer.write(brief)
         self.source = written.source

@@ -11,6 +11,7 @@ from sessions.adapters.anthropic_client import Access, CallFailed
 from sessions.adapters.anthropic_summaries import Summary, request_body, request_key, summarize
 from sessions.adapters.conversation import Said, as_text
 from sessions.adapters.prompts import ANCHORED, ANCHORED_SECTIONS, NINE, NINE_SECTIONS, instructed
+from sessions.engine import anchored
 from sessions.engine.types import Content, Kind
 from tests.fake_anthropic import Answer, stream
 
@@ -106,3 +107,8 @@ def test_a_conversation_as_text() -> None:
         '<message index="4" role="assistant">\nLooking.\n</message>\n'
         '<message index="5" role="user">\n[tool result, failed:\nboom\n[image: image/png]]\n</message>'
     )
+
+
+def test_anchored_headings_are_those_of_the_engine() -> None:
+    rendered = anchored.render(anchored.Anchored())
+    assert [line[3:] for line in rendered.splitlines() if line.startswith("## ")] == list(ANCHORED_SECTIONS)

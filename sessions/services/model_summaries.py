@@ -1,0 +1,169 @@
+"""Summaries for a replay by a model: looked up among those kept, asked for only with access and consent.
+
+A summary is kept under the hash of its whole request: model, prompt, conversation, the summary before it.  So a replay
+is deterministic once all of its summaries are there, and a change of anything asks anew.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.adapters import storage
+from sessions.adapters.anthropic_client import never
+from sessions.adapters.anthropic_summaries import request_body, request_key, summarize
+from sessions.adapters.conversation import Said, as_text
+from sessions.adapters.prompts import by_mode, instructed
+from sessions.engine.export import edited_contents
+from sessions.engine.model_info import model_info
+from sessions.engine.summaries import Letter
+from sessions.engine.summarizers.anthropic import stand_in_tokens
+from sessions.engine.types import Content, Kind
+from sessions.models import ModelAnswer
+from sessions.services.model_access import bucket
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sessions.adapters.anthropic_client import Access
+    from sessions.engine.policy import Item
+    from sessions.engine.summaries import Brief
+
+PROMPT_TOKENS = 700
+"""About what the instructions around the conversation weigh."""
+PER_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A summary that is not written yet: the request it is for, and about what its call takes and brings in tokens."""
+
+    request: int
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What writing the missing summaries takes: calls, tokens, US dollars at list prices (None where unknown)."""
+
+    model: str
+    n_calls: int
+    input_tokens: int
+    output_tokens: int
+    dollars: float | None
+
+    @property
+    def words(self) -> str:
+        """In a sentence's words, for the command line."""
+        price = "price unknown" if self.dollars is None else f"about ${self.dollars:,.2f} at list prices"
+        calls = "1 call" if self.n_calls == 1 else f"{self.n_calls:,} calls"
+        return f"{calls} to {self.model}, about {self.input_tokens:,} tokens in and {self.output_tokens:,} out, {price}"
+
+
+def estimate(model: str, wanted: tuple[Wanted, ...]) -> Estimate:
+    """What is wanted, in sum."""
+    n_in, n_out = sum(w.input_tokens for w in wanted), sum(w.output_tokens for w in wanted)
+    info = model_info(model)
+    priced = info.input_price is not None and info.output_price is not None
+    dollars = (n_in * (info.input_price or 0) + n_out * (info.output_price or 0)) / PER_MILLION if priced else None
+    return Estimate(model, len(wanted), n_in, n_out, dollars)
+
+
+class SummaryWriter:
+    """Finds what ``model`` wrote for a brief (``engine.summaries.Writer``); with ``access`` it has the rest written.
+
+    ``wanted`` collects what was not there and not asked for, ``n_found`` and ``n_written`` count the others.
+    ``on_progress`` hears the calls finished and the characters of the one under way.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        instructions: str = "",
+        access: Access | None = None,
+        on_progress: Callable[[int, int], None] = lambda _calls, _chars: None,
+        cancel: Callable[[], bool] = never,
+    ) -> None:
+        self.model, self.instructions, self.access = model, instructions, access
+        self.on_progress, self.cancel = on_progress, cancel
+        self.wanted: list[Wanted] = []
+        self.n_found, self.n_written = 0, 0
+
+    def __call__(self, brief: Brief) -> Letter | None:
+        """The summary, None where it is wanted; raises CallFailed where asking for it failed."""
+        prompt = instructed(by_mode(brief.mode), self.instructions)
+        previous = brief.previous if brief.mode == "merge" else ""
+        body = request_body(as_text(conversation(brief)), prompt, self.model, previous)
+        key = request_key(body)
+        kept = _kept(key)
+        if kept is not None:
+            self.n_found += 1
+            return Letter(kept, self.model)
+        if self.access is None:
+            self.wanted.append(Wanted(brief.request, _n_tokens(brief, self.model), stand_in_tokens(brief)))
+            return None
+        summary = summarize(
+            self.access, body, on_progress=lambda n_chars: self.on_progress(self.n_written, n_chars),
+            cancel=self.cancel, bucket=bucket(self.access.key),
+        )  # fmt: skip
+        keep(key, summary.text, self.model, summary.input_tokens, summary.output_tokens)
+        self.n_written += 1
+        self.on_progress(self.n_written, 0)
+        return Letter(summary.text, self.model)
+
+
+def conversation(brief: Brief) -> Iterator[Said]:
+    """What the model reads: the dropped messages as they stand; an earlier summary too, where it is not merged into."""
+    for place, item in enumerate(brief.dropped):
+        if item.message.index >= 0:
+            yield Said(place, str(item.message.role), _contents(brief, item))
+        elif not (item.message.summary and brief.mode == "merge"):
+            text = brief.written.get(item.id, item.message.preview)
+            yield Said(place, str(item.message.role), (Content(Kind.TEXT, text=text),))
+
+
+def _contents(brief: Brief, item: Item) -> tuple[Content, ...]:
+    original = brief.weighed.transcript.messages[item.message.index]
+    if brief.texts is None or not original.origins:
+        return (Content(Kind.TEXT, text=original.preview),)
+    found = brief.texts.of(original)
+    if item.message.blocks == original.blocks:
+        return found
+    return tuple(edited_contents(item.message.blocks, original.blocks, found))
+
+
+def _n_tokens(brief: Brief, model: str) -> int:
+    """About what the conversation weighs for ``model``: its text without thinking and media."""
+    leaves = [leaf for item in brief.dropped for leaf in item.message.leaves()]
+    text = sum(leaf.n_tokens for leaf in leaves if leaf.kind not in (Kind.THINKING, Kind.OPAQUE))
+    return round(text * model_info(model).text_prior) + PROMPT_TOKENS
+
+
+def _kept(key: str) -> str | None:
+    sha256 = ModelAnswer.objects.filter(pk=key, kind="summary").values_list("text_sha256", flat=True).first()
+    if not sha256:
+        return None
+    try:
+        with storage.open_blob(sha256) as file:
+            return file.read().decode("utf-8")
+    except FileNotFoundError:
+        return None
+
+
+def keep(key: str, text: str, model: str, input_tokens: int, output_tokens: int) -> None:
+    """Store a summary; its text is a blob, because the database holds none."""
+    data = text.encode("utf-8", "replace")
+    blob = storage.put(io.BytesIO(data))
+    ModelAnswer.objects.update_or_create(
+        key=key,
+        defaults={
+            "kind": "summary",
+            "model": model,
+            "input_tokens": input_tokens,
+            "output_tokens": output_tokens,
+            "text_sha256": blob.sha256,
+        },
+    )
