@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.django_db
 MODEL = "claude-sonnet-5-5"
-DATA = claude_session(n_turns=60).encode()
+DATA = claude_session(n_turns=100).encode()
 PARSED = read_transcripts(io.BytesIO(DATA), "session.jsonl")
 WEIGHED = weigh(PARSED.transcripts[0])
 
@@ -42,7 +42,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(writer: SummaryWriter | None, *, has_texts: bool = True) -> Replay:
     texts = Texts(lambda: io.BytesIO(DATA), PARSED.format) if has_texts else None
     return replay(
-        WEIGHED, "regenerative_full", summarizer="anthropic", window=20_000, texts=texts, writer=writer
+        WEIGHED, "regenerative_full", summarizer="anthropic", window=40_000, texts=texts, writer=writer
     )  # fmt: skip
 
 
