@@ -60,6 +60,14 @@ CHARS_PER_4 = [
     ((RESULT,), 250_025),  # (10 id + 80 + 1,000,009) / 4 = 250,024.75
     ((TEXT, IMAGE), 252 + 250_003),  # block by block
 ]
+CLAW_CODE = [
+    ((TEXT,), 252),  # 1,005 / 4 = 251.25 -> 251; + 1
+    ((MIXED,), 31),  # 120 bytes, not characters: 30; + 1
+    ((THINKING,), 276),  # 1,101 / 4 -> 275; + 1
+    ((CALL,), 11),  # 40 / 4; + 1
+    ((IMAGE,), 250_003),  # 1,000,009 / 4 -> 250,002; + 1
+    ((TEXT, CALL), 252 + 11),  # block by block
+]
 SERIALIZED = [
     ((TEXT,), 1_005),
     ((MIXED,), 80),  # characters, not bytes
@@ -236,6 +244,7 @@ AIDER = [
     ((TEXT, IMAGE), 1_026),  # 250 + 765 + 11 of JSON frame
 ]
 GOLDEN = {
+    "claw_code": CLAW_CODE,
     "serialized_chars": SERIALIZED,
     "chars_per_4": CHARS_PER_4, "tiktoken_cl100k": CL100K, "claude_code_padded": PADDED, "codex": CODEX,
     "codex_original": CODEX_ORIGINAL, "gemini_cli": GEMINI_CLI, "opencode": OPENCODE, "opencode_v2": OPENCODE_V2,

@@ -1,0 +1,288 @@
+"""The parametric policy's parameters and edits: any gate with any edit, for presets and for a design of one's own."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.edits import MEDIA, clear_results, drop_media, drop_thinking, result_chars
+from sessions.engine.jump import Jump
+from sessions.engine.params import param
+from sessions.engine.policies._conditions import ask, capacity
+from sessions.engine.policies._turns import turn_starts
+from sessions.engine.policy import EditFailed, Policy, pair_safe_cut
+from sessions.engine.types import Kind, Role
+
+if TYPE_CHECKING:
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.policy import Gate, Item, View
+
+CLEARED = "[Old tool result content cleared]"
+DROPPED = "[image removed]"
+CUTS = ("summarise", "truncate")
+"""Edits that take messages out; the others change them in place."""
+EDITS = (*CUTS, "mask results", "clear thinking", "drop images")
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Any gate with any edit: triggers left at none do not count."""
+
+    share: float | None = param(
+        80.0, label="Share of the window", help="Of the static or the effective window", unit="%", group="when",
+        low=1, high=100, step=0.5, optional=True,
+    )  # fmt: skip
+    capacity: str = param(
+        "static", label="Window", help="The whole window, or the window without the system overhead", group="when",
+        choices=("static", "effective"),
+    )  # fmt: skip
+    tokens: int | None = param(
+        None, label="Tokens in use", unit="tokens", group="when", low=1, high=10_000_000, step=1_000, optional=True
+    )
+    reserve: int | None = param(
+        None, label="Reserve", help="Fires this far under the window", unit="tokens", group="when", low=0,
+        high=1_000_000, step=1_000, optional=True,
+    )  # fmt: skip
+    kilobytes: int | None = param(
+        None, label="Body size", help="Wire bytes of the list", unit="KB", group="when", low=1, high=1_000_000,
+        step=100, optional=True,
+    )  # fmt: skip
+    messages: int | None = param(
+        None, label="Messages", help="In the list, system messages not counted", unit="messages", group="when",
+        low=1, high=100_000, optional=True,
+    )  # fmt: skip
+    turns: int | None = param(
+        None, label="Turns", help="Typed prompts since the last compaction", unit="turns", group="when", low=1,
+        high=10_000, optional=True,
+    )  # fmt: skip
+    idle_minutes: int | None = param(
+        None, label="Idle", help="The cache is cold then: rewriting it costs nothing extra", unit="minutes",
+        group="when", low=1, high=10_000, optional=True,
+    )  # fmt: skip
+    combine: str = param("any", label="Triggers", help="Any or all of those set", group="when", choices=("any", "all"))
+    operator: str = param(
+        ">=", label="Operator", help="At or only over the threshold", group="when", choices=(">=", ">")
+    )
+    moment: str = param(
+        "mid-turn", label="Moment", help="At any request, or only when a typed prompt starts a turn", group="when",
+        choices=("mid-turn", "turn-end"),
+    )  # fmt: skip
+    counted: str = param(
+        "context", label="Tokens counted", group="when", choices=("context", "usage", "estimate"),
+        help="The context as sent; the last usage and an estimate of the rest; or all by the estimator",
+    )  # fmt: skip
+    min_messages: int = param(
+        0, label="Messages since the last one", help="At least this many new ones", unit="messages", group="when",
+        low=0, high=10_000,
+    )  # fmt: skip
+    reclaim: int | None = param(
+        None, label="Worth it from", help="At least this share of the context would go", unit="%", group="when",
+        low=1, high=100, optional=True,
+    )  # fmt: skip
+    remaining_calls: int | None = param(
+        None, label="Calls still expected", help="As many calls are expected as were made so far", unit="calls",
+        group="when", low=0, high=100_000, optional=True,
+    )  # fmt: skip
+    edit: str = param("summarise", label="Edit", choices=EDITS)
+    keep_first: int = param(0, label="Keep first", help="Messages at the start", unit="messages", low=0, high=1_000)
+    keep_last: int = param(10, label="Keep last", unit="messages, turns or tokens", low=0, high=1_000_000)
+    keep_unit: str = param(
+        "messages", label="Kept by", help="A turn starts at a typed prompt, a reply has its results with it",
+        choices=("messages", "replies", "turns", "tokens"),
+    )  # fmt: skip
+    target: int | None = param(
+        None, label="Truncate to", help="Oldest go only until this share of the window is left; none: all but the kept",
+        unit="%", low=0, high=100, optional=True,
+    )  # fmt: skip
+    min_chars: int = param(120, label="Shortest result masked, above", unit="chars", low=0, high=100_000, step=10)
+    merge: str = param(
+        "off", label="Merge summaries", help="Only what is new is summarised, into the last summary", group="summary",
+        choices=("off", "on"),
+    )  # fmt: skip
+    summary_cap: int | None = param(
+        None, label="Summary at most", unit="tokens", group="summary", low=0, high=1_000_000, step=500, optional=True
+    )
+    breaker: int | None = param(
+        3, label="Breaker", help="Failed attempts in a row before it stops; none: never", unit="failures", low=1,
+        high=100, optional=True,
+    )  # fmt: skip
+    usage: str = param(
+        "recorded", label="Last usage", help="What the gate is told of the provider's usage", group="when",
+        choices=("recorded", "none"),
+    )  # fmt: skip
+
+
+def gate(params: Any, view: View) -> Gate:
+    """The conditions (``_conditions.ask``); an edit in place needs something to edit, too."""
+    asked = ask(params, view, lambda: reclaimable(params, view))
+    if asked.fires and params.edit not in CUTS and not editable(params, view):
+        return asked._replace(fires=False, reason=f"{asked.reason}; nothing left to edit")
+    return asked
+
+
+def kept_from(params: Any, rest: list[Item]) -> int:
+    """Position in ``rest`` from which the tail is kept.  What an earlier event inserted is not counted and not kept."""
+    cut, left = len(rest), params.keep_last
+    if params.keep_unit == "turns":
+        starts = turn_starts(rest) if rest else []
+        cut = len(rest) if not left else (starts[-left:] or [0])[0]
+    elif params.keep_unit == "replies":
+        replies = [n for n, item in enumerate(rest) if item.message.role is Role.ASSISTANT]
+        cut = len(rest) if not left else (replies[-left:] or [0])[0]
+    else:
+        while cut and not rest[cut - 1].inserted:
+            left -= 1 if params.keep_unit == "messages" else rest[cut - 1].tokens
+            if left < 0:
+                break
+            cut -= 1
+    return max(cut, next((n + 1 for n in range(len(rest) - 1, -1, -1) if rest[n].inserted), 0))
+
+
+def parts(params: Any, view: View) -> tuple[list[Item], list[Item], list[Item]]:
+    """What stays in front (system messages and the first ones), what the edit is about, what stays behind."""
+    system = [item for item in view.items if item.message.role == "system"]
+    rest = [item for item in view.items if item.message.role != "system"]
+    cut = kept_from(params, rest)
+    cut = pair_safe_cut(rest, cut, cut)
+    head = min(params.keep_first, cut)
+    while head < cut and rest[head].message.result_ids() & {c for i in rest[:head] for c in i.message.call_ids()}:
+        head += 1
+    return [*system, *rest[:head]], rest[head:cut], rest[cut:]
+
+
+def reclaimable(params: Any, view: View) -> int:
+    """Display tokens that the edit would take away, a summary not counted against them."""
+    if params.edit in CUTS:
+        return sum(item.tokens for item in parts(params, view)[1])
+    found = editable(params, view)
+    return sum(view.items[n].tokens - _edited(params, view, view.items[n]).tokens for n in found)
+
+
+def editable(params: Any, view: View) -> list[int]:
+    """Positions of what an edit in place would change.  What it changed before is not looked at again."""
+    first = params.keep_first
+    done, last = view.state.memory.get("edited_up_to", (0, ""))
+    if done and done <= len(view.items) and view.items[done - 1].id == last:
+        first = max(first, done)
+    stop = kept_from(params, view.items)
+    return [n for n in range(first, stop) if _has_work(params, view, view.items[n])]
+
+
+def edit(params: Any, view: View) -> list[Item] | dict[int, Item]:
+    """The chosen edit of everything between the first and the last messages that are kept."""
+    if params.edit in CUTS:
+        return _cut(params, view)
+    found = {n: _edited(params, view, view.items[n]) for n in editable(params, view)}
+    if found:
+        at = max(found)
+        view.state.memory["edited_up_to"] = (at + 1, view.items[at].id)
+    return {n: item for n, item in found.items() if item is not view.items[n]}
+
+
+def _has_work(params: Any, view: View, item: Item) -> bool:
+    if params.edit == "clear thinking":
+        return any(block.kind is Kind.THINKING for block in item.message.blocks)
+    if params.edit == "drop images":
+        return any(leaf.kind in MEDIA for leaf in item.message.leaves())
+    return bool(_long_results(params, view, item))
+
+
+def _long_results(params: Any, view: View, item: Item) -> set[str]:
+    """Call ids of the results of a message that masking would make shorter."""
+    return {
+        b.call_id
+        for b in item.message.blocks
+        if b.kind is Kind.TOOL_RESULT and b.call_id not in view.state.cleared
+        if result_chars(b) > params.min_chars or any(leaf.kind in MEDIA for leaf in b.leaves())
+    }
+
+
+def _cut(params: Any, view: View) -> list[Item]:
+    front, middle, tail = parts(params, view)
+    if not any(not item.inserted for item in middle):
+        raise EditFailed("nothing but what is always kept is left to compact")
+    if params.edit == "truncate":
+        return [*front, *_truncated(params, view, middle, tail), *tail]
+    mode, dropped = "fresh", middle
+    if params.merge == "on":
+        anchor = {item.id for item in view.state.last_summary}
+        mode, dropped = "merge", [item for item in middle if item.id not in anchor]
+    return [*front, *view.summarize(dropped, mode=mode, most=params.summary_cap), *tail]
+
+
+def _truncated(params: Any, view: View, middle: list[Item], tail: list[Item]) -> list[Item]:
+    """What is left of the middle: nothing, or its newest messages down to the target."""
+    if params.target is None:
+        return []
+    overhead = view.overhead if params.capacity == "effective" else 0
+    excess = view.context - overhead - capacity(params, view) * params.target // 100
+    cut = 0
+    while cut < len(middle) and excess > 0:
+        excess -= middle[cut].tokens
+        cut += 1
+    return middle[pair_safe_cut([*middle, *tail], cut, len(middle)) :]
+
+
+def _edited(params: Any, view: View, item: Item) -> Item:
+    if params.edit == "clear thinking":
+        return drop_thinking(view, item)
+    if params.edit == "drop images":
+        return drop_media(view, item, DROPPED)
+    return clear_results(view, item, _long_results(params, view, item), CLEARED)
+
+
+def jump(params: Any, weighed: Weighed, window: int) -> Jump | None:
+    """How a sweep may jump: one threshold on the context, everything but the newest replaced or dropped."""
+    limits = [params.share, params.tokens, params.reserve]
+    others = (params.kilobytes, params.messages, params.turns, params.idle_minutes, params.reclaim,
+              params.remaining_calls, params.target)  # fmt: skip
+    plain = params.counted == "context" and params.moment == "mid-turn" and not params.min_messages
+    whole = params.edit in CUTS and not params.keep_first and params.merge == "off"
+    if not (plain and whole) or sum(v is not None for v in limits) != 1 or any(v is not None for v in others):
+        return None
+    if params.keep_unit in {"turns", "replies"} or params.summary_cap is not None or params.capacity == "effective":
+        return None
+    del weighed
+    limit = params.tokens
+    if params.share is not None:
+        limit = int(window * params.share) // 100
+    elif params.reserve is not None:
+        limit = window - params.reserve
+    by_messages = params.keep_unit == "messages"
+    return Jump(
+        limit, params.operator,
+        keep_messages=params.keep_last if by_messages else None,
+        keep_tokens=None if by_messages else params.keep_last,
+        inserted=0 if params.edit == "truncate" else None,
+        breaker=params.breaker,
+    )  # fmt: skip
+
+
+def _field(field: dataclasses.Field[Any], defaults: dict[str, Any]) -> Any:
+    return dataclasses.field(default=defaults.get(field.name, field.default), metadata=field.metadata)
+
+
+def preset(name: str, label: str, source: str, text: str, estimator: str, **defaults: Any) -> Policy:
+    """A policy of this gate and this edit under other defaults; raises TypeError for an unknown parameter."""
+    fields = {f.name: f for f in dataclasses.fields(Params)}
+    unknown = defaults.keys() - fields.keys()
+    if unknown:
+        raise TypeError(f"no such parameters: {', '.join(sorted(unknown))}")
+    made = dataclasses.make_dataclass(
+        "Params",
+        [
+            (n, f.type, dataclasses.field(default=defaults.get(n, f.default), metadata=f.metadata))
+            for n, f in fields.items()
+        ],
+        frozen=True,
+        slots=True,
+    )
+    made.__doc__ = f"The parametric policy's parameters with the defaults of {label}."
+    threshold = next(
+        (n for n in ("share", "tokens", "messages", "turns") if defaults.get(n, fields[n].default)), "share"
+    )
+    return Policy(
+        name, label, source, text, estimator, made, gate=gate, edit=edit, jump=jump, threshold_param=threshold,
+        summary_calls=defaults.get("edit", "summarise") == "summarise", tier="preset",
+    )  # fmt: skip

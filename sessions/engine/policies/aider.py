@@ -1,0 +1,94 @@
+"""aider's chat-history summary: a small budget for finished turns (policies 11.5).
+
+Budget = max_input / 16, from 1,024 to 8,192: 128k → 8,000; 200k → 8,192.  Only finished turns count and are
+summarised, when a prompt starts the next.  The tail is the suffix under half of the budget; the head in front of it
+must end at an assistant message; with fewer than four messages in the head all is summarised.  The result is a user
+message with the summary and an assistant "Ok.".  Where summary and tail together reach the budget the original
+summarises again, up to three levels deep; here that is one summary of everything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.edits import marker
+from sessions.engine.params import param
+from sessions.engine.policy import Draft, Gate, Policy, pair_safe_cut
+from sessions.engine.types import Role
+
+if TYPE_CHECKING:
+    from sessions.engine.policy import Item, View
+
+OK = "Ok."
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """The budget's share and bounds."""
+
+    share: int = param(16, label="Window divided by", unit="", group="when", low=1, high=1_000)
+    least: int = param(1_024, label="Budget at least", unit="tokens", group="when", low=0, high=100_000)
+    most: int = param(8_192, label="Budget at most", unit="tokens", group="when", low=1, high=1_000_000, step=512)
+    min_split: int = param(
+        4, label="Shortest head, above", help="With a shorter one all is summarised", unit="messages", low=0, high=100
+    )
+
+
+def budget(params: Params, window: int) -> int:
+    """``max_input / 16`` between the bounds, rounded down."""
+    return int(min(max(window / params.share, params.least), params.most))
+
+
+def finished(items: list[Item]) -> int:
+    """How many items belong to finished turns: all before the newest typed prompt."""
+    return next((n for n in range(len(items) - 1, -1, -1) if items[n].message.typed), 0)
+
+
+def gate(params: Params, view: View) -> Gate:
+    """The finished turns are over the budget; asked when a prompt starts a turn."""
+    limit = budget(params, view.window)
+    size = sum(item.size for item in view.items[: finished(view.items)]) if view.newest_typed else 0
+    reason = "finished turns" if view.newest_typed else "asked when a turn starts"
+    return Gate(size > limit, reason, size, limit, ">", "tokens")
+
+
+def split(params: Params, done: list[Item], limit: int) -> int:
+    """Where the head ends: before the suffix under half the budget, at an assistant message; 0 where too short."""
+    tail, cut = 0, len(done)
+    while cut and tail + done[cut - 1].size < limit // 2:
+        tail += done[cut - 1].size
+        cut -= 1
+    while cut > 1 and done[cut - 1].message.role is not Role.ASSISTANT:
+        cut -= 1
+    cut = pair_safe_cut(done, cut, len(done))
+    return 0 if cut <= params.min_split else cut
+
+
+def edit(params: Params, view: View) -> list[Item]:
+    """Summary and "Ok.", the tail of the finished turns, the new prompt."""
+    n = finished(view.items)
+    system = [item for item in view.items[:n] if item.message.role == "system"]
+    done = [item for item in view.items[:n] if item.message.role != "system"]
+    limit = budget(params, view.window)
+    ok = Draft(OK, marker(OK).n_tokens, OK, role="assistant")
+    cut = split(params, done, limit)
+    if cut:
+        made = view.summarize(done[:cut], (ok,))
+        if sum(item.size for item in (*made, *done[cut:])) < limit:
+            return [*system, *made, *done[cut:], *view.items[n:]]
+    return [*system, *view.summarize(done, (ok,)), *view.items[n:]]
+
+
+POLICY = Policy(
+    name="aider",
+    label="aider chat-history summary",
+    source="Aider-AI/aider history.py, models.py: budget max_input / 16 between 1,024 and 8,192 tokens",
+    help="Keeps finished turns within a small budget: summarises the older ones when a new prompt comes.",
+    estimator="aider",
+    params=Params,
+    gate=gate,
+    edit=edit,
+    threshold_param="most",
+    tier="preset",
+)

@@ -1,0 +1,68 @@
+"""browser-use: a memory of the older steps, every 25 steps and from 40,000 characters on (policies 11.16).
+
+Both must hold, at or over.  The first item and the last six stay (an item is a reply with its results); the rest
+becomes a summary of at most 6,000 characters.  Where the call fails nothing changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.params import param
+from sessions.engine.policy import EditFailed, Gate, Policy, pair_safe_cut
+from sessions.engine.types import Role
+
+if TYPE_CHECKING:
+    from sessions.engine.policy import Item, View
+
+CHARS_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """How often, from what size, and what stays."""
+
+    steps: int = param(25, label="Steps since the last one", unit="requests", group="when", low=1, high=10_000)
+    chars: int = param(
+        40_000, label="Characters of history", unit="chars", group="when", low=0, high=10_000_000, step=1_000
+    )
+    keep_last: int = param(6, label="Last steps kept", unit="replies", low=1, high=1_000)
+    summary_chars: int = param(
+        6_000, label="Summary at most", unit="chars", group="summary", low=0, high=1_000_000, step=500
+    )
+
+
+def gate(params: Params, view: View) -> Gate:
+    """Steps since the last one ≥ 25 and characters ≥ 40,000; reports what is still missing, else the characters."""
+    steps = view.state.requests_since_event
+    if steps < params.steps:
+        return Gate(False, "steps since the last compaction", steps, params.steps, ">=", "requests")
+    return Gate(view.size >= params.chars, "characters of history", view.size, params.chars, ">=", "chars")
+
+
+def edit(params: Params, view: View) -> list[Item]:
+    """First item, memory, last items."""
+    system = [item for item in view.items if item.message.role == "system"]
+    rest = [item for item in view.items if item.message.role != "system"]
+    replies = [n for n, item in enumerate(rest) if item.message.role is Role.ASSISTANT]
+    cut = (replies[-params.keep_last :] or [0])[0]
+    cut = pair_safe_cut(rest, cut, cut)
+    if not any(not item.inserted for item in rest[1:cut]):
+        raise EditFailed("nothing between the first and the last items")
+    made = view.summarize(rest[1:cut], most=params.summary_chars // CHARS_PER_TOKEN)
+    return [*system, rest[0], *made, *rest[cut:]]
+
+
+POLICY = Policy(
+    name="browser_use",
+    label="browser-use memory",
+    source="browser-use agent/message_manager/service.py, 2026-08: every 25 steps, from 40,000 characters on",
+    help="Turns all but the first and the last six steps into a short memory, every 25 steps.",
+    estimator="serialized_chars",
+    params=Params,
+    gate=gate,
+    edit=edit,
+    threshold_param="chars",
+    tier="preset",
+)

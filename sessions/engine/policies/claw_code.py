@@ -1,0 +1,70 @@
+"""claw-code: a mechanical summary of all but the last four messages (policies 11.17).
+
+Fires where more than four messages stand behind the last summary and their estimate is at least 10,000.  The boundary
+moves back so that a kept result keeps its call.  The original's summary needs no model: choose the ``extractive``
+summarizer to see one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.params import param
+from sessions.engine.policy import Gate, Policy, pair_safe_cut
+
+if TYPE_CHECKING:
+    from sessions.engine.policy import Item, View
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """What stays and from what size."""
+
+    preserve: int = param(4, label="Last messages kept", unit="messages", low=1, high=1_000)
+    tokens: int = param(
+        10_000, label="Estimate", help="Of the messages behind the last summary", unit="tokens", group="when", low=0,
+        high=10_000_000, step=500,
+    )  # fmt: skip
+
+
+def compactable(view: View) -> list[Item]:
+    """The messages behind the last summary, system messages not counted."""
+    return [item for item in view.items if item.message.role != "system" and not item.inserted]
+
+
+def gate(params: Params, view: View) -> Gate:
+    """More than ``preserve`` messages and an estimate at or over the limit."""
+    found = compactable(view)
+    if len(found) <= params.preserve:
+        return Gate(False, "messages behind the last summary", len(found), params.preserve, ">", "messages")
+    size = sum(item.size for item in found)
+    return Gate(
+        size >= params.tokens, "estimate of what is behind the last summary", size, params.tokens, ">=", "tokens"
+    )
+
+
+def edit(params: Params, view: View) -> list[Item]:
+    """One summary, the last one folded in, then the last messages."""
+    system = [item for item in view.items if item.message.role == "system"]
+    rest = [item for item in view.items if item.message.role != "system"]
+    cut = len(rest) - params.preserve
+    cut = pair_safe_cut(rest, cut, cut)
+    if not any(not item.inserted for item in rest[:cut]):
+        return list(view.items)
+    return [*system, *view.summarize(rest[:cut], mode="merge", calls=0), *rest[cut:]]
+
+
+POLICY = Policy(
+    name="claw_code",
+    label="claw-code compaction",
+    source="ultraworkers/claw-code rust/crates/runtime/src/compact.rs, 2026-08",
+    help="A deterministic summary of all but the last four messages from 10,000 estimated tokens on.",
+    estimator="claw_code",
+    params=Params,
+    gate=gate,
+    edit=edit,
+    summary_calls=False,
+    threshold_param="tokens",
+    tier="preset",
+)

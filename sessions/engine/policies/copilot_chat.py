@@ -1,0 +1,71 @@
+"""VS Code Copilot Chat, the foreground path: summarises when the prompt would not fit its budget (policies 11.15).
+
+Budget = floor(0.85 × (min(setting, max_prompt) − tool tokens)).  What we know of tools is the overhead, system prompt
+included: it is taken off both sides.  The newest tool round stays out of the summary.  The background path (started at
+0.75 of the budget, applied at the next rendering) is not replayed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.params import param
+from sessions.engine.policy import EditFailed, Gate, Policy, pair_safe_cut
+from sessions.engine.types import Role
+
+if TYPE_CHECKING:
+    from sessions.engine.policy import Item, View
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """The budget's share and the user's own limit."""
+
+    share: int = param(
+        85, label="Budget", help="Of the prompt limit without tools", unit="%", group="when", low=1, high=100
+    )
+    setting: int | None = param(
+        None, label="Prompt limit set", help="None: the window's own", unit="tokens", group="when", low=1_000,
+        high=10_000_000, step=1_000, optional=True,
+    )  # fmt: skip
+
+
+def budget(params: Params, window: int, tool_tokens: int) -> int:
+    """``floor(0.85 · (min(setting, window) − tool_tokens))``, at least 0."""
+    limit = window if params.setting is None else min(params.setting, window)
+    return max(0, (limit - tool_tokens) * params.share // 100)
+
+
+def gate(params: Params, view: View) -> Gate:
+    """The rendering is over the budget."""
+    limit = budget(params, view.window, view.overhead)
+    rendered = max(0, view.context - view.overhead)
+    return Gate(rendered > limit, "rendering of the prompt", rendered, limit, ">", "tokens")
+
+
+def edit(params: Params, view: View) -> list[Item]:
+    """All but the newest tool round becomes a summary."""
+    del params
+    system = [item for item in view.items if item.message.role == "system"]
+    rest = [item for item in view.items if item.message.role != "system"]
+    cut = next((n for n in range(len(rest) - 1, -1, -1) if rest[n].message.role is Role.ASSISTANT), 0)
+    cut = pair_safe_cut(rest, cut, cut)
+    if not any(not item.inserted for item in rest[:cut]):
+        raise EditFailed("nothing but the newest tool round is left to summarise")
+    return [*system, *view.summarize(rest[:cut]), *rest[cut:]]
+
+
+POLICY = Policy(
+    name="copilot_chat",
+    label="VS Code Copilot Chat",
+    source="microsoft/vscode-copilot-chat agentIntent.ts, 2026-03: over floor(0.85 × (limit − tools))",
+    help="Summarises all but the newest tool round when the rendered prompt is over its budget.",
+    estimator="tiktoken_o200k",
+    params=Params,
+    gate=gate,
+    edit=edit,
+    shares_prefix=True,
+    threshold_param="share",
+    tier="preset",
+)

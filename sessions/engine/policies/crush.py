@@ -1,0 +1,75 @@
+"""crush: compacts by what remains of the window, by another rule for large ones (policies 11.20).
+
+Over 200,000 tokens of window it compacts where at most 20,000 remain, else where at most a fifth remains: 200k →
+160,000; 1M → 980,000.  The conversation restarts at the summary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.params import param, usage_param
+from sessions.engine.policy import Gate, Policy
+
+if TYPE_CHECKING:
+    from sessions.engine.policy import Item, View
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """What has to remain free."""
+
+    large_window: int = param(
+        200_000, label="Large window, above", unit="tokens", group="when", low=0, high=10_000_000, step=1_000
+    )
+    large_left: int = param(
+        20_000, label="Left in a large window", help="Compacts where this or less remains", unit="tokens", group="when",
+        low=0, high=1_000_000, step=1_000,
+    )  # fmt: skip
+    small_share: int = param(
+        20,
+        label="Left in another",
+        help="Compacts where this share or less remains",
+        unit="%",
+        group="when",
+        low=0,
+        high=99,
+    )
+    usage: str = usage_param()
+
+
+def threshold(params: Params, window: int) -> int:
+    """Tokens in use from which too little remains."""
+    left = params.large_left if window > params.large_window else window * params.small_share // 100
+    return window - left
+
+
+def gate(params: Params, view: View) -> Gate:
+    """What remains is at most what has to: in use ≥ window − that."""
+    used = view.size if view.usage is None else view.usage.input + view.usage.output + view.usage.tail
+    return Gate(
+        used >= (limit := threshold(params, view.window)), "what is left of the window", used, limit, ">=", "tokens"
+    )
+
+
+def edit(params: Params, view: View) -> list[Item]:
+    """Everything becomes one summary."""
+    del params
+    system = [item for item in view.items if item.message.role == "system"]
+    rest = [item for item in view.items if item.message.role != "system"]
+    return [*system, *view.summarize(rest)]
+
+
+POLICY = Policy(
+    name="crush",
+    label="crush compaction",
+    source="charmbracelet/crush: remaining ≤ 20,000 over a 200,000 window, else ≤ 20 %",
+    help="Restarts the conversation at a summary when too little of the window remains.",
+    estimator="tiktoken_o200k",
+    params=Params,
+    gate=gate,
+    edit=edit,
+    threshold_param="small_share",
+    tier="preset",
+)

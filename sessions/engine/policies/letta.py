@@ -1,0 +1,80 @@
+"""Letta's sliding window: evicts a growing share of the messages until enough is free (policies 11.9).
+
+Fires where the estimate is over int(0.9 × window).  Eviction starts at 0.30 + 0.10 of the messages and grows by 0.10
+until what stays is under (1 − 0.3) × window; the cut is the last assistant message at or before round(share × N).
+Where no share is enough, everything is summarised.  The summary has at most 50,000 characters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.params import param
+from sessions.engine.policy import Gate, Policy, pair_safe_cut
+from sessions.engine.types import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sessions.engine.policy import Item, View
+
+CHARS_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Letta's shares, in per cent."""
+
+    trigger: int = param(90, label="Trigger, above", unit="%", group="when", low=1, high=100)
+    free: int = param(
+        30, label="To be freed", help="What stays is under the rest of the window", unit="%", low=1, high=99
+    )
+    step: int = param(
+        10, label="Step", help="Eviction starts this far above and grows by this", unit="%", low=1, high=50
+    )
+    summary_chars: int = param(
+        50_000, label="Summary at most", unit="chars", group="summary", low=0, high=1_000_000, step=1_000
+    )
+
+
+def gate(params: Params, view: View) -> Gate:
+    """The estimate is over int(0.9 × window)."""
+    limit = view.window * params.trigger // 100
+    return Gate(view.size > limit, f"{params.trigger} % of the window", view.size, limit, ">", "tokens")
+
+
+def cuts(params: Params, rest: list[Item]) -> Iterator[int]:
+    """Where to cut, share by share: at the last assistant message at or before round(share × N)."""
+    for percent in range(params.free + params.step, 100, params.step):
+        at = min(round(percent * len(rest) / 100), len(rest) - 1)
+        while at > 0 and rest[at].message.role is not Role.ASSISTANT:
+            at -= 1
+        if at > 0:
+            yield pair_safe_cut(rest, at, at)
+
+
+def edit(params: Params, view: View) -> list[Item]:
+    """The summary of what is evicted, then what stays."""
+    system = [item for item in view.items if item.message.role == "system"]
+    rest = [item for item in view.items if item.message.role != "system"]
+    most = params.summary_chars // CHARS_PER_TOKEN
+    fixed = sum(item.size for item in system)
+    for cut in cuts(params, rest):
+        if cut and (fixed + sum(item.size for item in rest[cut:])) * 100 < (100 - params.free) * view.window:
+            return [*system, *view.summarize(rest[:cut], most=most), *rest[cut:]]
+    return [*system, *view.summarize(rest, most=most)]
+
+
+POLICY = Policy(
+    name="letta",
+    label="Letta sliding window",
+    source="letta-ai/letta, archived: estimate > int(0.9 × window), eviction from 40 % of the messages on",
+    help="Evicts the oldest share of the messages, more until enough is free, and summarises what it evicted.",
+    estimator="letta",
+    params=Params,
+    gate=gate,
+    edit=edit,
+    threshold_param="trigger",
+    tier="preset",
+)

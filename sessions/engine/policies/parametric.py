@@ -1,0 +1,24 @@
+"""Your own policy: any gate with any edit, every number a parameter.
+
+Triggers that are set are joined by any or all; guards (messages since the last one, worth it, calls expected) must
+hold besides.  The edit leaves the first and the last messages alone and never splits a tool pair.
+"""
+
+from __future__ import annotations
+
+from sessions.engine.policies._parametric import Params, edit, gate, jump
+from sessions.engine.policy import Policy
+
+POLICY = Policy(
+    name="parametric",
+    label="Your own: any gate, any edit",
+    source="ctxweb: gate × edit, for a design of one's own",
+    help="Put a policy together: when it fires, what it keeps, what it does with the rest.",
+    estimator="tiktoken_o200k",
+    params=Params,
+    gate=gate,
+    edit=edit,
+    jump=jump,
+    threshold_param="share",
+    tier="preset",
+)
