@@ -106,6 +106,16 @@ class Blamed:
 
 
 @dataclass(frozen=True, slots=True)
+class Tempted:
+    """The message on which most false firings hang: without it ``n_gates`` gates would never have fired."""
+
+    message: int
+    href: str
+    request: int
+    n_gates: int
+
+
+@dataclass(frozen=True, slots=True)
 class OverCountView:
     """Everything that ``sessions/_why_gates.html`` shows."""
 
@@ -117,6 +127,7 @@ class OverCountView:
     n_false: int
     n_fires: int
     says: str
+    tempted: Tempted | None
 
 
 def build_over_counts(session_id: str, view: Overview, found: OverCount) -> OverCountView:
@@ -136,8 +147,21 @@ def build_over_counts(session_id: str, view: Overview, found: OverCount) -> Over
     blamed = _blamed(view, found.results, base)
     says = _says(len(rows), n_fires, n_false)
     return OverCountView(
-        figure_json(figure), rows, blamed, found.stub_tokens, found.window, n_false, n_fires, says
+        figure_json(figure), rows, blamed, found.stub_tokens, found.window, n_false, n_fires, says,
+        _tempted(found.results, base),
     )  # fmt: skip
+
+
+def _tempted(results: Iterable[GateResult], base: str) -> Tempted | None:
+    held: dict[int, list[int]] = {}
+    for result in results:
+        for culprit in result.firings[0].culprits if result.firings else ():
+            if culprit.tested and culprit.without is None:
+                held.setdefault(culprit.message, []).append(result.firings[0].request)
+    if not held:
+        return None
+    message = max(held, key=lambda index: (len(held[index]), -index))
+    return Tempted(message, _at(base, message), min(held[message]), len(held[message]))
 
 
 def _says(n: int, n_fires: int, n_false: int) -> str:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 KEPT = 12
 LARGE_TOKENS = 5_000
-MEASURES = {"wire_bytes": "wire bytes", "pressure_bytes": "pressure bytes"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +132,11 @@ class Overview:
         other = next(label for label in labels if label is not Label.MEASURED)
         return f"{measured} of {len(labels)} measured, the rest {other}" if measured else str(other)
 
+    @property
+    def measures(self) -> tuple[tuple[str, str], ...]:
+        """The byte measures of the chart, each with its words; a transcript's own bytes are not those of the wire."""
+        return ("wire_bytes", f"{self.bytes_label} bytes"), ("pressure_bytes", "pressure bytes")
+
     def figure(self, measure: str) -> SafeString:
         """The pressure chart as JSON; ``measure`` names a byte estimator."""
         cached = self.__dict__.setdefault("figures", {})
@@ -153,7 +157,7 @@ class Overview:
             ((c.message if c.message is not None else c.boundary) - 0.5, c.tokens_before, c.tokens_after)
             for c in transcript.compactions
         ]
-        name = MEASURES.get(measure, measure)
+        name = dict(self.measures)[measure]
         return Pressure(bars, points, self.context_label, compactions, self.weighed.window, self.per_token, name)
 
     def _measured(self, measure: str) -> tuple[Sequence[int], Sequence[float | None]]:

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 
 from sessions import selectors
 from sessions.contexts import blocks, branches, exports, facts, family, imports, inspector, messages
-from sessions.contexts.overview import MEASURES, overview
+from sessions.contexts.overview import overview
 from sessions.contexts.why import reasons
 from sessions.engine import jsonio, report
 from sessions.engine.types import Parsed, Skipped
@@ -105,7 +105,7 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "unsent": imports.unsent_share(found.upload),
         "opening": facts.opening(view),
         "headline": reasons(found.pk).headline,
-        "measures": [(name, words, base + urlstate.query(state, measure=name)) for name, words in MEASURES.items()],
+        "measures": [(name, words, base + urlstate.query(state, measure=name)) for name, words in view.measures],
         "figure": view.figure(state.measure),
         "filters": messages.filters(view, state, base),
         "page": messages.page(found.pk, view, state),

@@ -110,6 +110,8 @@ def test_the_screenshot_is_the_culprit_by_deletion(client: Client, session: Sess
     assert "/media/" in first
     assert "over-much" in first
     assert "Without it never fire:" in first
+    opening = words(html.split("why-say")[1].split("</p>")[0])
+    assert f"would have compacted at request {SHOT // 2} all the same, because of message {SHOT} alone." in opening
     assert "buzz-agent, wire bytes" in first
     culprit = reasons(session.pk).gates.results[[g.name for g in GATES].index("buzz_wire")].firings[0].culprits[0]
     assert (culprit.message, culprit.tested, culprit.without) == (SHOT, True, None)
