@@ -168,7 +168,7 @@ def _words(data: Gates) -> list[Figure]:
         left: Figure = {**edge, "at": "right middle", "shift": (-10, 0), "weight": weight}
         name = lane.name.partition(" (")[0]
         words.append(note(plain(name, 28), 0, at, width="wide", **left))
-        words.append(note(plain(name, 16), 0, at, width="narrow", **left))
+        words.append(note(plain(name, 14), 0, at, width="narrow", **left))
         role = "@chart-over-ink" if lane.alarm else QUIET
         words.append(
             note(lane.sums, 1, at, width="wide", **{**edge, "at": "left middle", "shift": (8, 0), "role": role})
