@@ -131,7 +131,10 @@ def test_claude_images_respect_the_tier(width: int, height: int, tier: str) -> N
         ((597, 566), "patches-1536-1.62", 555),
         ((384, 384), "gemini-2", 258),
         ((385, 10), "gemini-2", 258),
-        ((3008, 2000), "gemini-2", 3_096),
+        ((768, 768), "gemini-2", 258),
+        ((769, 768), "gemini-2", 3 * 258),
+        ((3008, 2000), "gemini-2", 3_354),  # 4 x 3 tiles and the overview, as recorded
+        ((10_000, 1_000), "gemini-2", 5 * 258),  # 3,072 x 307.2: 4 x 1 tiles and the overview
         ((3008, 2000), "gemini-3", 1_120),
     ],
 )

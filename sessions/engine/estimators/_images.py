@@ -19,6 +19,8 @@ TIERS = {"standard": (1568, 1568), "high-res": (2576, 4784)}
 ASSUMED_SIDE = 1024
 """An image whose size is not known (linked, or a broken header) weighs as a square of this side."""
 GEMINI_2_TILE, GEMINI_3_IMAGE = 258, 1120
+GEMINI_SIDE = 3072
+"""Gemini 2.x scales larger images down to this side before it tiles them."""
 PDF_TEXT_PER_PAGE = 2_250
 """Middle of Anthropic's 1,500 to 3,000 tokens of text a page (estimators 11)."""
 PDF_PAGE_PIXELS = (1075, 1520)
@@ -34,13 +36,14 @@ def image_tokens(media: Media, model: ModelInfo) -> int:
 def document_tokens(media: Media, model: ModelInfo) -> int:
     """Tokens of a base64 or linked document: pages by the provider's rule, other bytes as text of 4 bytes a token.
 
-    A PDF whose pages could not be counted weighs one page: a lower bound.  Gemini bills 258 a page, the others are
-    taken as Claude documents itself: the page's text and its image.
+    A PDF whose pages could not be counted weighs one page: a lower bound.  Gemini 2.x bills 258 a page, 3.x one image;
+    the others are taken as Claude documents itself: the page's image and its text, for a full page.  A page of a few
+    words weighs little more than its image (recorded on Claude: 1,615 tokens for a whole request, 1,551 of them that).
     """
     if media.media_type not in ("application/pdf", ""):
         return -(-media.n_base64 * 3 // 16)
     if model.family == "gemini":
-        page = GEMINI_2_TILE
+        page = GEMINI_2_TILE if model.image_tier == "gemini-2" else GEMINI_3_IMAGE
     else:
         page = PDF_TEXT_PER_PAGE + tokens_of_size(*PDF_PAGE_PIXELS, model.image_tier)
     return max(1, media.n_pages) * page
@@ -107,10 +110,18 @@ def openai_patch_tokens(width: int, height: int, budget: int, multiplier: Fracti
 
 
 def gemini_tokens(width: int, height: int, generation: str) -> int:
-    """2.x: 258, or 258 per 768-pixel tile where a side is over 384; 3.x: the documented high resolution, flat (11)."""
+    """2.x: 258, or 258 per 768-pixel tile and one more where a side is over 384; 3.x: the high resolution, flat (11).
+
+    The published rule has the tiles alone.  The one recording of a tiled image, 3,008 x 2,000 at 3,354 tokens, is its
+    12 tiles and a thirteenth: the whole image once more, small.  An image of one tile is that overview itself.
+    """
     if generation != "2":
         return GEMINI_3_IMAGE
-    return GEMINI_2_TILE if max(width, height) <= 384 else GEMINI_2_TILE * _patches(width, height, 768)
+    if max(width, height) <= 384:
+        return GEMINI_2_TILE
+    scale = min(Fraction(1), Fraction(GEMINI_SIDE, max(width, height)))
+    n_tiles = ceil(width * scale / 768) * ceil(height * scale / 768)
+    return GEMINI_2_TILE * (n_tiles + 1 if n_tiles > 1 else 1)
 
 
 def _tiles_rule(width: int, height: int, numbers: str) -> int:
