@@ -32,6 +32,7 @@ from sessions.engine.weights import (
 if TYPE_CHECKING:
     from typing import Any
 
+    from sessions.engine.estimator import Estimator
     from sessions.engine.policy import Item
     from sessions.engine.track import Track
     from sessions.engine.types import Block, Message, Request, Transcript
@@ -119,11 +120,9 @@ class Weighed:
 
     def sizes(self, estimator: Any) -> list[int]:
         """Size of every message by an estimator, in its unit; computed once per estimator."""
-        if estimator.name not in self._size_cache:
-            self._size_cache[estimator.name] = [
-                message_size(m, estimator, self.model) for m in self.transcript.messages
-            ]
-        return self._size_cache[estimator.name]
+        if estimator.key not in self._size_cache:
+            self._size_cache[estimator.key] = [message_size(m, estimator, self.model) for m in self.transcript.messages]
+        return self._size_cache[estimator.key]
 
     @cached_property
     def recorded(self) -> Recorded:
@@ -147,7 +146,12 @@ class Weighed:
 
     @cached_property
     def item_cache(self) -> dict[str, list[Item]]:
-        """Items of all messages by the name of the estimator that sized them; filled by the replay."""
+        """Items of all messages by the key of the estimator that sized them; filled by the replay."""
+        return {}
+
+    @cached_property
+    def counted(self) -> dict[str, Estimator]:
+        """Estimators by name under which this session's texts were counted; filled by ``counted``."""
         return {}
 
     @cached_property

@@ -153,7 +153,7 @@ def holds_result(item: Item) -> bool:
 
 def message_items(weighed: Weighed, estimator: Any) -> list[Item]:
     """Items of all messages of the branch, sized by the estimator; made once and shared by all replays."""
-    cached = weighed.item_cache.get(estimator.name)
+    cached = weighed.item_cache.get(estimator.key)
     if cached is None:
         step_at = [-1] * len(weighed.transcript.messages)
         for k, step in enumerate(weighed.steps):
@@ -163,7 +163,7 @@ def message_items(weighed: Weighed, estimator: Any) -> list[Item]:
             Item(m.id, m, weighed.tokens[m.index], sizes[m.index], step_at[m.index])
             for m in weighed.transcript.messages
         ]
-        weighed.item_cache[estimator.name] = cached
+        weighed.item_cache[estimator.key] = cached
     return cached
 
 

@@ -41,8 +41,15 @@ def plugins(package: str) -> dict[str, Any]:
 
 
 def get(package: str, name: str) -> Any:
-    """The plugin called ``name``; raises UnknownName with the names that exist."""
+    """The plugin called ``name``; raises UnknownName with the names that exist.
+
+    ``NAME:ARGUMENT`` is a variant of one that has variants.
+    """
     registered = plugins(package)
+    plain, colon, argument = name.partition(":")
+    variant = getattr(registered.get(plain), "variant", None)
+    if colon and variant is not None:
+        return variant(argument)
     if name not in registered:
         known = ", ".join(sorted(registered))
         raise UnknownName(f"no {package.removesuffix('s').replace('policie', 'policy')} {name!r}; known: {known}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine import params as parameters
 from sessions.engine import registry
+from sessions.engine.counted import counted
 from sessions.engine.errors import BadParameter
 from sessions.engine.summaries import Summaries
 from sessions.engine.walk import Attempt, Sent, Walk
@@ -78,7 +79,7 @@ def replay(
         raise BadParameter(f"window is a positive number of tokens, not {window}")
     chosen: Policy = registry.get("policies", policy)
     built = parameters.build(chosen.params, params or {})
-    measure = registry.get("estimators", estimator or getattr(built, "measure", "") or chosen.estimator)
+    measure = counted(registry.get("estimators", estimator or _estimator_of(chosen, built)), weighed, texts)
     summaries = Summaries(weighed, summarizer, measure, texts, fail, writer=writer)
     walk = Walk(weighed, chosen, built, measure, summaries, base=base, window=window)
     walk.run()
@@ -87,3 +88,10 @@ def replay(
         tuple(walk.context_tokens), tuple(walk.labels), tuple(walk.gates), tuple(walk.events), tuple(walk.attempts),
         tuple(walk.sent), tuple(dict.fromkeys(walk.warnings)), summaries.written,
     )  # fmt: skip
+
+
+def _estimator_of(policy: Policy, params: Any) -> str:
+    """The estimator a policy measures with: its own or its ``measure``, at its ``image_charge`` where it has one."""
+    name = str(getattr(params, "measure", "") or policy.estimator)
+    charge = getattr(params, "image_charge", None)
+    return name if charge is None or name != "pressure_bytes" else f"{name}:{charge}"

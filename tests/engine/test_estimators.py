@@ -5,11 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.engine.calibrate import weigh
+from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.estimators import _images as rules
 from sessions.engine.model_info import model_info
 from sessions.engine.registry import plugins
+from sessions.engine.replay import replay
 from sessions.engine.sizes import estimator_named, message_size
 from sessions.engine.types import Block, Kind, Media, Message, Role, Transcript
+from tests.engine.sessions import Build, image
 
 OPUS = model_info("claude-opus-4-8")
 SONNET = model_info("claude-sonnet-4-5")
@@ -63,6 +66,33 @@ def test_contract(name: str) -> None:
 def test_golden_values(name: str) -> None:
     estimator = estimator_named(name)
     assert tuple(estimator.size(block, OPUS) for block in BLOCKS.values()) == GOLDEN[name]
+
+
+def test_the_image_charge_is_tunable() -> None:
+    lower = estimator_named("pressure_bytes:8192")
+    assert (lower.name, lower.unit) == ("pressure_bytes:8192", "bytes")
+    assert [lower.size(block, OPUS) for block in (TEXT, IMAGE, LINK, PDF, RESULT)] == [12, 8_201, 8_192, 1_015, 8_219]
+    assert estimator_named("pressure_bytes:16384").name == "pressure_bytes"
+    for argument in ("", "-1", "1.5", "x", "9999999999"):
+        with pytest.raises(BadParameter, match="whole number"):
+            estimator_named(f"pressure_bytes:{argument}")
+    with pytest.raises(UnknownName):
+        estimator_named("wire_bytes:5")
+
+
+def test_a_policy_measures_at_its_image_charge() -> None:
+    """Two images and no usage: the gate sees two charges more or less."""
+    session = Build(usage=False)
+    session.prompt()
+    session.reply(10, "a")
+    session.result("a", 5, image(900_000, 1_000), image(900_000, 1_000))
+    session.reply()
+    weighed = weigh(session.done())
+    plain, lower = (replay(weighed, "buzz_handoff", params=p) for p in ({}, {"image_charge": "1024"}))
+    assert (plain.estimator, lower.estimator) == ("pressure_bytes", "pressure_bytes:1024")
+    sizes = [weighed.sizes(estimator_named(r.estimator))[2] for r in (plain, lower)]
+    assert sizes[0] - sizes[1] == 2 * (16_384 - 1_024)
+    assert replay(weighed, "buzz_handoff", params={"measure": "wire_bytes"}).estimator == "wire_bytes"
 
 
 def test_unsettled_counts_are_refused() -> None:

@@ -87,6 +87,9 @@ CL100K = [
     ((IMAGE,), 765),
     ((RESULT,), 807),  # 42 + 765
     ((OPAQUE,), 7),  # 0.994 x 7 = 6.958
+    # A page of 1,075 x 1,520: short side to 768, 768 x 1,086: 2 x 3 tiles: 85 + 6 x 170 = 1,105; + 2,250 of text
+    ((PDF,), 10_065),  # 3 x 3,355
+    ((NOTE,), 300),  # 1,600 x 3 / 4 = 1,200 bytes; / 4
 ]
 PADDED = [
     ((TEXT,), 335),  # round(251.25) = 251; 4/3 x 251 = 334.67
@@ -96,6 +99,8 @@ PADDED = [
     ((CALL,), 11),  # (26 + 4) / 4 = 7.5 -> 8; 4/3 x 8 = 10.67
     ((THINKING,), 34),  # 101 / 4 = 25.25 -> 25; 33.33
     ((TEXT, IMAGE), 3_002),  # 4/3 x (251 + 2,000) = 3,001.33: once per message, not 335 + 2,667
+    ((RESULT,), 2_694),  # 20 + 2,000 = 2,020; 2,693.33
+    ((OPAQUE,), 11),  # 7.5 -> 8; 10.67
 ]
 CODEX = [
     ((TEXT,), 252),  # 1,005 / 4 = 251.25
@@ -121,6 +126,10 @@ CODEX_ORIGINAL = [
     ((LINK,), 10),
     ((TEXT,), 252),
     ((RESULT,), 1_633),  # (10 + 120 + 6,400) / 4 = 1,632.5
+    ((THINKING,), 25),  # 1,000 x 3 / 4 - 650 = 100; / 4
+    ((CALL,), 10),  # (26 + 4 + 10) / 4
+    ((PDF,), 100_004),
+    ((OPAQUE,), 8),  # 30 / 4 = 7.5
     ((TEXT, IMAGE), 1_852),  # (1,005 + 6,400) / 4 = 1,851.25
 ]
 LONG = Block(Kind.TEXT, n_chars=100_001, n_bytes=300_003, n_tokens=80_000, n_non_ascii=100_001)
@@ -138,6 +147,7 @@ GEMINI_CLI = [
     ((SEALED,), 250),  # a part of JSON: 1,000 / 4
     ((PLAIN,), 10),  # 41 / 4 = 10.25
     ((RESULT,), 3_045),  # nested parts: floor(45 + 3,000)
+    ((OPAQUE,), 7),  # 7.5
     ((TEXT, CALL), 258),  # 251.25 + 7.5 = 258.75: one floor, not 251 + 7
 ]
 OPENCODE = [
@@ -149,6 +159,7 @@ OPENCODE = [
     ((PDF,), 0),
     ((PLAIN,), 10),  # 10.25
     ((RESULT,), 20),  # 80 / 4
+    ((OPAQUE,), 8),  # 7.5, halves up
     ((TEXT, CALL), 259),  # 251 + 8
 ]
 OPENCODE_V2 = [
@@ -159,6 +170,8 @@ OPENCODE_V2 = [
     ((NOTE,), 0),
     ((ENCRYPTED,), 0),
     ((RESULT,), 1_520),  # 80 / 4 + 1,500
+    ((THINKING,), 25),  # 25.25, without the signature
+    ((OPAQUE,), 8),  # 7.5, halves up
     ((TEXT, IMAGE), 1_751),
 ]
 PI = [
@@ -180,6 +193,7 @@ CLINE = [
     ((Block(Kind.TEXT),), 1),  # at least 1
     ((PDF,), 133_339),  # 400,015 / 3 = 133,338.33
     ((RESULT,), 333_367),  # (10 + 80 + 1,000,009) / 3 = 333,366.33
+    ((OPAQUE,), 10),  # 30 / 3
     ((TEXT, MIXED), 362),  # 1,085 / 3 = 361.67
 ]
 ROO = [
@@ -192,6 +206,7 @@ ROO = [
     ((PDF,), 0),
     ((PLAIN,), 33),  # frame 4 + id 10 x 5/8 = 6.25 -> 7 + 11 = 22; x 1.5
     ((FAILED,), 38),  # 22 + "[Error]" 3 = 25; 37.5
+    ((OPAQUE,), 0),
     ((RESULT,), 84),  # 4 + 7 + 40 + newline 1 + "[Image content]" 4 = 56; x 1.5
     ((CALL, CALL), 45),  # 30 x 1.5: not 23 + 23
 ]
@@ -199,6 +214,8 @@ LANGCHAIN = [
     ((TEXT,), 252),  # a block: 1,005 / 4 = 251.25
     ((IMAGE,), 85),
     ((CALL,), 24),  # the repr's frame 53 + 26 + 4 + 10 = 93; / 4 = 23.25
+    ((THINKING,), 289),  # the repr's frame 53 + 101 + 1,000 = 1,154; / 4 = 288.5
+    ((OPAQUE,), 8),  # 30 / 4 = 7.5
     ((PDF,), 100_016),  # no rule for documents: frame 47 + 400,015 = 400,062; / 4 = 100,015.5
     ((TEXT, IMAGE), 341),  # (1,005 + "user" 4) / 4 = 252.25 -> 253; + 85 + 3
     ((PLAIN, PLAIN), 34),  # two tool messages: (41 + 10 + "tool" 4) / 4 = 13.75 -> 14; 2 x (14 + 3)
@@ -228,6 +245,8 @@ LETTA = [
     ((THINKING,), 358),  # 1,101 / 4 -> 276; x 1.3 = 358.8
     ((LINK,), 13),  # 40 / 4 = 10; x 1.3
     ((OPAQUE,), 10),  # 30 / 4 -> 8; x 1.3 = 10.4
+    ((PDF,), 130_009),  # 13 + 15 + 400,000 = 400,028; / 4 = 100,007; x 1.3 = 130,009.1
+    ((RESULT,), 325_068),  # 10 + 180 + 1,000,022 = 1,000,212; / 4 = 250,053; x 1.3 = 325,068.9
     ((TEXT, CALL), 340),  # 1,045 / 4 -> 262; x 1.3 = 340.6
 ]
 AIDER = [
@@ -241,6 +260,8 @@ AIDER = [
     ((CALL,), 10),  # 9 + 1
     ((THINKING,), 0),
     ((RESULT,), 805),  # 40 + 765
+    ((PDF,), 0),
+    ((OPAQUE,), 0),
     ((TEXT, IMAGE), 1_026),  # 250 + 765 + 11 of JSON frame
 ]
 GOLDEN = {
@@ -261,6 +282,9 @@ def test_golden_values(name: str, blocks: tuple[Block, ...], expected: int) -> N
 def test_every_estimator_has_golden_values() -> None:
     assert set(plugins("estimators")) == {*GOLDEN, *ESTIMATORS}
     assert all(len(cases) >= 5 for cases in GOLDEN.values())
+    for name, cases in GOLDEN.items():
+        seen = {block.kind for blocks, _ in cases for block in blocks}
+        assert seen == set(Kind), f"{name}: no golden value for {set(Kind) - seen}"
 
 
 def test_langchain_takes_claude_s_characters_and_the_role() -> None:

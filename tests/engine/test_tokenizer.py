@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import base64
+import contextlib
+import json
 import random
 import sysconfig
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +19,10 @@ from sessions.engine.limits import LONG_TEXT_CHARS
 from sessions.engine.tokenizer import Counted, LineCounter, TokenCounter, count
 from sessions.engine.tokenizer_process import ProcessCounter
 from sessions.engine.vocabulary import encoding
+from tests.samples import samples_dir
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # What decides whether a newline is a cut: slashes, carriage returns, every kind of white space, letters, marks.
 PARTS = [
@@ -40,6 +45,92 @@ def test_by_line_is_exact(text: str, name: str) -> None:
     counter._hits = counter._misses = 0
     assert counter.count(text) == Counted(expected(text, name))
     assert counter.count(text) == Counted(expected(text, name))
+
+
+@settings(max_examples=400, deadline=None)
+@given(texts=st.lists(TEXTS, min_size=25, max_size=25))
+@pytest.mark.parametrize("name", COUNTERS)
+def test_ten_thousand_texts_count_as_tiktoken_counts_them(name: str, texts: list[str]) -> None:
+    """400 x 25 texts for each vocabulary, whole and by line."""
+    for text in texts:
+        tokens = expected(text, name)
+        assert count(text, name) == Counted(tokens)
+        assert COUNTERS[name].count(text) == Counted(tokens)
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=st.lists(st.sampled_from([*PARTS, "\nabc", "\n9"]), min_size=30, max_size=120).map("".join))
+@pytest.mark.parametrize("name", COUNTERS)
+def test_the_long_text_guard_is_exact_or_says_that_it_is_not(name: str, text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokenizer, "LONG_TEXT_CHARS", 40)
+        counted = count(text, name)
+        pieces, _ = tokenizer._windows(text)
+    assert "".join(pieces) == text
+    assert all(len(piece) <= 40 for piece in pieces)
+    tokens = expected(text, name)
+    assert counted.approximate or counted.n_tokens == tokens
+    assert abs(counted.n_tokens - tokens) <= 8 * len(pieces)
+
+
+@pytest.mark.parametrize("name", COUNTERS)
+def test_every_text_of_the_samples_counts_as_tiktoken_counts_it(name: str) -> None:
+    counter, seen = LineCounter(name), set()
+    for text in sample_texts():
+        if text not in seen:
+            seen.add(text)
+            counted = counter.count(text)
+            assert counted.n_tokens == expected(text, name)
+            assert not counted.approximate
+    assert len(seen) > 5_000
+
+
+def sample_texts() -> Iterator[str]:
+    """Texts of all sample files that are JSON lines, each string value on its own."""
+    for path in sorted(samples_dir().rglob("*.jsonl")):
+        for line in path.read_bytes().splitlines():
+            with contextlib.suppress(ValueError, RecursionError):
+                yield from strings(json.loads(line))
+
+
+def strings(value: object) -> Iterator[str]:
+    """Every string in a JSON value but base64 data."""
+    if isinstance(value, str):
+        if len(value) < 20_000 or " " in value[:2_000]:
+            yield value
+    elif isinstance(value, (list, dict)):
+        for item in value if isinstance(value, list) else value.values():
+            yield from strings(item)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        base64.b64encode(random.Random(2).randbytes(2_250_000)).decode(),
+        " " * 1_000_000,
+        "\u4e2d\u6587" * 500_000,
+        "\n" * 1_000_000,
+        "=" * 1_000_000,
+        "a" * 1_000_000,
+    ],
+    ids=["base64", "spaces", "cjk", "newlines", "equals", "letters"],
+)
+def test_pathological_texts_cost_work_in_proportion(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No piece that tiktoken sees is longer than the guard's window, and it sees every character once."""
+    seen: list[int] = []
+    real = encoding("o200k_base").encode_ordinary
+
+    class Watched:
+        def encode_ordinary(self, piece: str) -> list[int]:
+            seen.append(len(piece))
+            return real(piece)
+
+    monkeypatch.setattr(tokenizer, "encoding", lambda _name: Watched())
+    start = time.perf_counter()
+    assert count(text).n_tokens > 0
+    assert time.perf_counter() - start < 5, "under a second on an idle machine"
+    assert max(seen) <= LONG_TEXT_CHARS
+    assert sum(seen) == len(text)
 
 
 @pytest.mark.parametrize("name", COUNTERS)

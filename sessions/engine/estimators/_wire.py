@@ -25,12 +25,8 @@ def media_bytes(media: Media) -> int:
     return media.n_base64 + media.n_url + _length(media.media_type)
 
 
-def pressure_media_bytes(media: Media) -> int:
-    """An image as buzz-agent's gate charges it since its pull request 1332."""
-    return IMAGE_BYTES + _length(media.media_type)
-
-
 IMAGE_BYTES = 16 * 1024
+"""What buzz-agent's gate charges for an image since its pull request 1332."""
 
 
 def _length(text: str) -> int:

@@ -1,22 +1,46 @@
-"""Wire bytes with a flat charge per image (replay-semantics 1; buzz-agent's ``context_pressure_bytes``)."""
+"""Wire bytes with a flat charge per image (replay-semantics 1; buzz-agent's ``context_pressure_bytes``).
+
+The charge is 16,384 bytes; ``pressure_bytes:8192`` charges another.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.engine.errors import BadParameter
 from sessions.engine.estimator import Estimator
-from sessions.engine.estimators._wire import block_bytes, pressure_media_bytes
+from sessions.engine.estimators._wire import IMAGE_BYTES, block_bytes
 
 if TYPE_CHECKING:
     from sessions.engine.model_info import ModelInfo
-    from sessions.engine.types import Block
+    from sessions.engine.types import Block, Media
+
+NAME = "pressure_bytes"
+MAX_CHARGE = 1 << 30
 
 
-def size(block: Block, _model: ModelInfo) -> int:
-    """UTF-8 bytes of the block; an image counts 16,384 and its media type, a document as on the wire."""
-    return block_bytes(block, pressure_media_bytes)
+def charging(argument: str) -> Estimator:
+    """The estimator with a charge of ``argument`` bytes per image; raises BadParameter unless 0 to 1,073,741,824."""
+    if not (argument.isascii() and argument.isdigit() and int(argument) <= MAX_CHARGE):
+        raise BadParameter(f"{NAME}:N charges N bytes per image, a whole number from 0 to {MAX_CHARGE:,}: {argument!r}")
+    charge = int(argument)
+
+    def media_bytes(media: Media) -> int:
+        return charge + len(media.media_type.encode("utf-8", "surrogatepass"))
+
+    def size(block: Block, _model: ModelInfo) -> int:
+        """UTF-8 bytes of the block; an image counts the charge and its media type, a document as on the wire."""
+        return block_bytes(block, media_bytes)
+
+    plain = charge == IMAGE_BYTES
+    return Estimator(
+        NAME if plain else f"{NAME}:{charge}",
+        "Pressure bytes" if plain else f"Pressure bytes, {charge:,} per image",
+        "buzz-agent context_pressure_bytes (pull request 1332)",
+        "bytes",
+        size,
+        variant=charging,
+    )
 
 
-ESTIMATOR = Estimator(
-    "pressure_bytes", "Pressure bytes", "buzz-agent context_pressure_bytes (pull request 1332)", "bytes", size
-)
+ESTIMATOR = charging(str(IMAGE_BYTES))

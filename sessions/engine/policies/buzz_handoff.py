@@ -24,6 +24,10 @@ class Params:
         group="when",
         choices=("pressure_bytes", "wire_bytes"),
     )
+    image_charge: int = param(
+        16_384, label="Image charge", help="What pressure_bytes charges for an image, beside its media type",
+        unit="bytes", group="when", low=0, high=4_194_304, step=1_024,
+    )  # fmt: skip
     max_output: int = param(
         32_768, label="Output reserve", help="Kept free for the reply", unit="tokens", group="when",
         low=0, high=200_000, step=1_024,
