@@ -75,6 +75,7 @@ SERIALIZED = [
     ((CALL,), 40),  # 26 arguments + 4 name + 10 id
     ((IMAGE,), 1_000_009),  # base64 and "image/png"
     ((PDF,), 400_015),  # base64 and "application/pdf"
+    ((OPAQUE,), 30),
     ((RESULT,), 1_000_099),  # 10 id + 80 + 1,000,009
 ]
 CL100K = [
