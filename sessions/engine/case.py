@@ -15,10 +15,11 @@ from sessions.engine.culprits import has_media
 from sessions.engine.growth import JUMP_FACTOR, JUMP_FLOOR
 from sessions.engine.ladders import Rung, ladder
 from sessions.engine.series import weak_label
+from sessions.engine.types import Label, Role
 
 if TYPE_CHECKING:
     from sessions.engine.calibrate import Weighed
-    from sessions.engine.types import Label, ProviderError, RecordedCompaction, Request, Usage
+    from sessions.engine.types import ProviderError, RecordedCompaction, Request, Usage
 
 COMPACTION, ERROR, MISSING = "compaction", "error", "missing"
 OWN_FIGURE = frozenset({"pi"})
@@ -131,11 +132,14 @@ class Case:
 
         A fresh input that is just over what the cache read, again and again, is the whole prompt (opencode 4416).
         """
-        usages = [self.request_of(k).usage for k in self.run[-3:]]
-        return len(usages) == 3 and all(
-            u is not None and u.cache_read >= INCLUDED_TOKENS and 0 <= u.input - u.cache_read < 0.2 * u.input
-            for u in usages
-        )
+        usages = [usage for k in self.run[-3:] if (usage := self.request_of(k).usage)]
+        if len(usages) < 3 or not all(
+            u.cache_read >= INCLUDED_TOKENS and 0 <= u.input - u.cache_read < 0.2 * u.input for u in usages
+        ):
+            return False
+        # A cached prefix that stands still while the input grows is no part of it.
+        grown = usages[-1].cache_read - usages[0].cache_read
+        return grown > 0 and grown >= 0.5 * (usages[-1].input - usages[0].input)
 
     @cached_property
     def counted(self) -> int | None:
@@ -189,6 +193,43 @@ class Case:
     def true(self) -> int:
         """Tokens of the list at this point: the request before as measured, its reply, and what came after it."""
         return self.sent + sum(self.weighed.tokens[i] for i in self.tail)
+
+    @property
+    def true_row(self) -> Evidence:
+        """What the context held, as a row, with its share of the window."""
+        share = f"{100 * self.true / self.window:.0f} % of a window of {self.window:,}" if self.window else ""
+        text = f"The context held {self.true:,} tokens, {share}"
+        return Evidence(text, self.request, None, self.true, "tokens", self.label.value)
+
+    @property
+    def saw_row(self) -> Evidence:
+        """What the gate saw, as a row: the recorder's figure, else the usage of the request before."""
+        figure = self.saw or 0
+        if self.said is not None:
+            return Evidence(
+                f"The recorder wrote down {figure:,} tokens", self.request, None, figure, "tokens", "recorded"
+            )
+        index = self.last.index if self.last else None
+        text = f"Request {index} reported {figure:,} tokens, output included"
+        return Evidence(text, index, None, figure, "tokens", Label.MEASURED.value)
+
+    @property
+    def size_rows(self) -> tuple[Evidence, ...]:
+        """What the gate saw, where that is known, and what was true."""
+        return (self.saw_row, self.true_row) if self.saw else (self.true_row,)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the newest message was a reply without a tool call, so that the agent waited for its user."""
+        messages = [self.weighed.transcript.messages[i] for i in self.tail]
+        said = [m for m in messages if not m.meta and not m.attachment]
+        last = said[-1] if said else None
+        return last is not None and last.role is Role.ASSISTANT and not last.call_ids()
+
+    @property
+    def was_refused(self) -> bool:
+        """Whether a request was refused for its tokens between the last answered one and this point."""
+        return any(e.kind == "context" and e.request == self.request for e in self.weighed.transcript.errors)
 
     @cached_property
     def label(self) -> Label:

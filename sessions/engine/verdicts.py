@@ -7,11 +7,11 @@ missing.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine import causes_counting as counting
-from sessions.engine import causes_limits as limits
+from sessions.engine import causes, causes_floor, causes_media, causes_plain, causes_usage, causes_window
 from sessions.engine.case import (
     COMPACTION,
     ERROR,
@@ -23,6 +23,7 @@ from sessions.engine.case import (
     position_of,
     shared_facts,
 )
+from sessions.engine.causes import CANNOT_TELL, CAUSES
 from sessions.engine.ladders import ladder
 from sessions.engine.types import Label
 
@@ -32,27 +33,13 @@ if TYPE_CHECKING:
     from sessions.engine.calibrate import Weighed
     from sessions.engine.types import ProviderError, RecordedCompaction
 
-CANNOT_TELL = "cannot_tell"
-CAUSES = {
-    counting.MEDIA: "an image or a document counted as text",
-    counting.DOUBLE: "usage counted twice",
-    counting.STALE: "usage from before the last compaction",
-    counting.CACHE: "cached tokens left out",
-    limits.WINDOW: "the wrong window, or the wrong share of it",
-    limits.OVERHEAD: "fixed overhead near the threshold",
-    limits.RETAINED: "too much kept through the last compaction",
-    limits.BODY: "the size of the request's body, not its tokens",
-    limits.MANUAL: "by hand",
-    limits.REACHED: "the threshold honestly reached",
-    CANNOT_TELL: "cannot be told",
-}
-"""The closed list, in words."""
 FAMILIES: tuple[Callable[[Case], Iterable[Candidate]], ...] = (
-    limits.manual, limits.body_size, counting.double_counted, counting.stale, counting.media_as_text,
-    counting.cache_left_out, limits.overhead, limits.retained, limits.wrong_window,
-    limits.unsaid_window, limits.reached,
+    causes_plain.manual, causes_floor.body_size, causes_usage.double_counted, causes_usage.stale,
+    causes_media.media_as_text,
+    causes_usage.cache_left_out, causes_floor.overhead, causes_floor.retained, causes_window.wrong_window,
+    causes_window.unsaid_window, causes_window.small_window, causes_plain.reached,
 )  # fmt: skip
-OUTSIDE = (limits.manual, limits.body_size)
+OUTSIDE = (causes_plain.manual, causes_floor.body_size)
 """What can be told of a compaction whose list before is not in the session."""
 LEAST = 0.35
 """A cause that fits less is no verdict."""
@@ -60,13 +47,14 @@ RIVAL = 0.3
 """A second cause that fits better than this lowers the confidence in the first by half of what it has more."""
 SETTLED = 0.6
 EXPLAINS: dict[str, frozenset[str]] = {
-    counting.STALE: frozenset({counting.DOUBLE, limits.WINDOW, limits.REACHED}),
-    counting.MEDIA: frozenset({counting.DOUBLE, limits.WINDOW, limits.REACHED}),
-    counting.DOUBLE: frozenset({limits.WINDOW, limits.REACHED}),
-    counting.CACHE: frozenset({limits.REACHED}),
-    limits.OVERHEAD: frozenset({limits.REACHED}),
-    limits.RETAINED: frozenset({limits.REACHED}),
-    limits.BODY: frozenset({limits.WINDOW, limits.MANUAL}),
+    causes.STALE: frozenset({causes.DOUBLE, causes.WINDOW, causes.REACHED}),
+    causes.MEDIA: frozenset({causes.DOUBLE, causes.WINDOW, causes.REACHED}),
+    causes.DOUBLE: frozenset({causes.WINDOW, causes.REACHED}),
+    causes.CACHE: frozenset({causes.REACHED}),
+    causes.WINDOW: frozenset({causes.REACHED}),
+    causes.OVERHEAD: frozenset({causes.REACHED}),
+    causes.RETAINED: frozenset({causes.REACHED}),
+    causes.BODY: frozenset({causes.WINDOW, causes.MANUAL}),
 }
 """What a cause that is likely (``SETTLED``) explains away: its consequences, and weaker readings of the same figure."""
 CERTAIN, LIKELY = 0.9, 0.6
@@ -186,7 +174,7 @@ def _verdict(case: Case) -> Verdict:
         c for c in found[1:]
         if c.cause != best.cause and c.cause not in explained and c.score >= LEAST and not c.is_fallback
     ]  # fmt: skip
-    if best.cause == limits.MANUAL and best.score == 1:
+    if best.cause == causes.MANUAL and best.score == 1:
         rivals = []
     lowered = best.score - 0.5 * max((c.score - RIVAL for c in rivals), default=0)
     return _told(case, Candidate(best.cause, lowered, best.because, best.evidence), rivals)
@@ -278,12 +266,9 @@ def headline(weighed: Weighed, verdicts: Sequence[Verdict]) -> str:
     if len(compactions) == 1:
         refused = [v for v in others if v.what == ERROR and v.request == compactions[0].request]
         return " ".join(v.sentence for v in (*refused[:1], compactions[0]))
-    causes: dict[str, int] = {}
-    for verdict in compactions:
-        causes[verdict.cause] = causes.get(verdict.cause, 0) + 1
-    ranked = sorted(causes.items(), key=lambda item: -item[1])
+    ranked = Counter(verdict.cause for verdict in compactions).most_common()
     counted = ", ".join(f"{n} × {CAUSES[cause]}" for cause, n in ranked)
-    lead = next((v for v in compactions if v.cause not in (limits.REACHED, limits.MANUAL, CANNOT_TELL)), compactions[0])
+    lead = next((v for v in compactions if v.cause not in (causes.REACHED, causes.MANUAL, CANNOT_TELL)), compactions[0])
     return f"Compacted {len(compactions)} times ({counted}). {lead.sentence}"
 
 
@@ -305,4 +290,8 @@ def _uneventful(weighed: Weighed) -> str:
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
     """One entry of ``verdicts[]`` in ``ctxweb.inspect/1``."""
     result = asdict(verdict)
-    return result | {"certainty": verdict.certainty, "sentence": verdict.sentence, "cause_label": CAUSES[verdict.cause]}
+    return result | {
+        "certainty": verdict.certainty,
+        "sentence": verdict.sentence,
+        "cause_label": CAUSES[verdict.cause],
+    }

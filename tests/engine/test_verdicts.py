@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from sessions.engine.causes import CANNOT_TELL, CAUSES
 from sessions.engine.pack import pack, unpack
 from sessions.engine.report import inspect_document
 from sessions.engine.types import Parsed
-from sessions.engine.verdicts import CANNOT_TELL, CAUSES, Verdict, headline, verdicts_of
+from sessions.engine.verdicts import Verdict, headline, verdicts_of
 from tests.engine.verdict_files import Claude, Codex, Pi
 
 SCREENSHOT = (3_118_884, 1_254, 1_521)
@@ -157,6 +158,17 @@ def test_usage_counted_twice_and_back() -> None:
     assert verdict.certainty in {"certain", "likely"}
 
 
+def test_a_jump_that_is_no_multiple_is_only_possible() -> None:
+    """Something the transcript does not show may have come in: tools, memory, another client."""
+    session = Claude()
+    session.prompt()
+    session.until(80_000)
+    session.turns(1, 1_000, cache_read_input_tokens=172_000)
+    (verdict,) = compacted(session, pre=173_700).verdicts()
+    assert verdict.certainty == "possible"
+    assert {verdict.cause, *verdict.also} == {"usage_double_counted", "threshold_reached"}
+
+
 def test_a_doubled_usage_right_before_the_compaction() -> None:
     """It must not speak for a long window either: 180,000 doubled passes the plain one."""
     session = Claude("claude-sonnet-4-5")
@@ -228,7 +240,22 @@ def test_cached_tokens_left_out_until_the_provider_refuses() -> None:
     session.until(199_000)
     session.refuse("prompt is too long: 203451 tokens > 200000 maximum")
     (verdict,) = session.verdicts()
-    assert (verdict.what, verdict.cause, verdict.certainty) == ("error", "cache_tokens_left_out", "likely")
+    assert (verdict.what, verdict.cause, verdict.certainty) == ("error", "cache_tokens_left_out", "possible")
+
+
+def test_a_gate_that_counted_cached_tokens_before_did_not_leave_them_out() -> None:
+    """The first compaction came at the threshold with all of its input cached: the refusal has another reason."""
+    session = Pi("claude-haiku-4-5")
+    session.prompt()
+    session.until(184_000)
+    session.turn(3_000)
+    session.compact(session.context)
+    session.until(199_000)
+    session.refuse("prompt is too long: 203451 tokens > 200000 maximum")
+    first, refused = session.verdicts()
+    assert first.cause == "threshold_reached"
+    assert refused.cause != "cache_tokens_left_out"
+    assert refused.certainty != "certain"
 
 
 def test_a_missing_compaction_is_no_more_than_possible() -> None:
@@ -254,6 +281,18 @@ def test_a_share_of_the_window_that_fits_nothing_is_only_possible() -> None:
     assert (verdict.cause, verdict.certainty) == ("wrong_window", "possible")
 
 
+def test_a_recorded_window_far_under_the_models() -> None:
+    """Codex worked with 128,000 on a model of 272,000: the limit was reached, but it was the wrong one."""
+    session = Codex(window=121_600)
+    session.prompt()
+    session.until(115_200)
+    session.turn(5_000)
+    session.compact()
+    session.turn(300)
+    (verdict,) = session.verdicts()
+    assert (verdict.cause, verdict.certainty) == ("wrong_window", "likely")
+
+
 def test_a_window_larger_than_the_providers() -> None:
     session = Claude("claude-opus-4-6[1m]")
     session.prompt()
@@ -275,7 +314,7 @@ def test_the_reserve_for_the_reply_left_out() -> None:
 
 def test_overhead_over_the_threshold() -> None:
     """29,000 tokens of prompt and tools against a trigger of 27,900."""
-    session = Codex(window=29_450, overhead=29_000)
+    session = Codex(window=29_450, model="kimi-k2", overhead=29_000)
     session.prompt()
     for _ in range(3):
         session.turn(200)

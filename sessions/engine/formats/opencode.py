@@ -16,7 +16,7 @@ from sessions.engine.formats._counts import count_of, exclusive_usage
 from sessions.engine.formats._history import History
 from sessions.engine.formats._opencode_parts import parts_contents, result_contents
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import Refusal, refusal_of
+from sessions.engine.formats._provider_errors import CONTEXT, Refusal, refusal_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -127,6 +127,8 @@ class _Reading:
         place = len(self.history.messages)
         tail = self.history.by_id.get(text_of(mark.get("tail_start_id")), place)
         trigger = {True: "auto", False: "manual"}.get(mark["auto"]) if isinstance(mark.get("auto"), bool) else None
+        if mark.get("overflow") is True:
+            self.history.refuse(Refusal(CONTEXT))
         before = next((r.usage for r in reversed(self.history.requests) if r.on_branch), None)
         weight = before.context + before.output if before else None
         return self.history.forget(range(tail), trigger=trigger, tokens_before=weight)

@@ -1,0 +1,137 @@
+"""What no compaction takes away: fixed overhead, messages that were kept, and the bytes of a request's body."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.case import MISSING, Candidate, Case, Evidence
+from sessions.engine.causes import BODY, OVERHEAD, RETAINED
+from sessions.engine.sizes import estimator_named
+from sessions.engine.types import Kind, Label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+BODY_LIMITS = (
+    (32_000_000, "32 MB, the API's request limit"), (26_214_400, "25 MiB"), (20_971_520, "20 MiB"),
+    (16_777_216, "16 MiB"), (10_485_760, "10 MiB"), (8_388_608, "8 MiB"),
+)  # fmt: skip
+"""Bytes that providers, gateways and harnesses allow a request's body."""
+LEAST_BODY = 4_000_000
+"""Bytes under which no known limit of request bodies lies."""
+LEAST_CONTEXT = 8_000
+"""Tokens: a context smaller than this is a test's, not one that a fixed overhead fills."""
+
+
+def overhead(case: Case) -> Iterable[Candidate]:
+    """System prompt and tools alone take most of the threshold, so that little conversation is enough."""
+    limit = case.threshold or (max(case.saw or 0, case.true) if case.what != MISSING else case.window)
+    if case.error is not None and case.error.kind == "context":
+        limit = case.error.limit or case.window
+    own = case.weighed.overhead
+    if case.threshold is None and case.error is None and (case.usage is None or case.true < LEAST_CONTEXT):
+        return
+    if not limit or own < 0.5 * limit or case.true < 0.9 * limit:
+        return
+    share = f"{100 * own / limit:.0f} % of {limit:,}"
+    text = f"System prompt, tools and what the harness hides weigh {own:,} tokens, {share}"
+    row = Evidence(text, None, None, own, "tokens", case.weighed.overhead_label.value)
+    score = min(0.95, 0.6 + 0.35 * (own / limit - 0.5) / 0.35)
+    if case.threshold is None and case.error is None:
+        score -= 0.15
+    yield Candidate(OVERHEAD, score, f"{own:,} tokens of fixed overhead stand against {limit:,}", (row, case.true_row))
+
+
+def _floor(case: Case) -> int:
+    """What the context weighed right after the previous compaction, beyond the overhead; 0 where not known."""
+    previous = case.previous
+    if previous is None or not case.run:
+        return 0
+    after = case.weighed.recorded.context[case.run[0]]
+    return after if case.request_of(case.run[0]).index not in case.spikes else 0
+
+
+def retained(case: Case) -> Iterable[Candidate]:
+    """The previous compaction left most of the threshold standing, so that it was soon reached again."""
+    if case.previous is None or case.what == MISSING:
+        return
+    floor = _floor(case)
+    limit = case.threshold or max(case.saw or 0, case.true)
+    if case.error is not None:
+        limit = case.error.limit or case.window
+    if floor < 0.6 * limit or case.true < 0.9 * limit or case.weighed.overhead >= 0.5 * limit:
+        return
+    first = case.weighed.steps[case.run[0]].request
+    text = (
+        f"Right after the compaction before, request {first} already held {floor:,} tokens, {100 * floor / limit:.0f} %"
+    )
+    rows = [Evidence(f"{text} of {limit:,}", first, None, floor, "tokens", Label.MEASURED.value)]
+    rows += [*_kept_media(case), case.true_row]
+    text = f"Requests since then: {len(case.run)}"
+    rows.append(Evidence(text, first, None, len(case.run), "requests", "recorded"))
+    score = min(0.93, 0.7 + 0.8 * (floor / limit - 0.6)) - (0.2 if len(case.run) > 40 else 0)
+    yield Candidate(
+        RETAINED, score, f"the compaction before had left {floor:,} of {limit:,} tokens standing", tuple(rows)
+    )
+
+
+def _kept_media(case: Case) -> list[Evidence]:
+    """Images and documents that the previous compaction kept."""
+    previous = case.previous
+    messages = case.weighed.transcript.messages
+    kept = previous.preserved if previous else ()
+    made = [i for i in range(previous.boundary, case.stop) if messages[i].compaction is not None] if previous else []
+    media = [leaf for i in (*kept, *made) for leaf in messages[i].leaves() if leaf.kind in (Kind.IMAGE, Kind.DOCUMENT)]
+    if not media:
+        return []
+    tokens = sum(case.weighed.image_tokens(leaf) for leaf in media)
+    text = f"It kept {len(media)} images or documents, {tokens:,} tokens by the provider's rule"
+    return [Evidence(text, None, None, tokens, "tokens", Label.ESTIMATED.value)]
+
+
+def body_size(case: Case) -> Iterable[Candidate]:
+    """The request's bytes, not its tokens: the provider said so, or the transcript's bytes reach a known limit."""
+    said = [e for e in case.weighed.transcript.errors if e.kind == "body" and e.request == case.request]
+    n_bytes = _wire_bytes(case)
+    row = Evidence(
+        f"The messages alone weigh {n_bytes:,} transcript bytes as base64 and text", case.request, None, n_bytes,
+        "bytes", "transcript",
+    )  # fmt: skip
+    if case.error is not None:
+        if case.error.kind == "body":
+            because = "the provider refused the request for its bytes, not for its tokens"
+            yield Candidate(BODY, 0.95, because, (_refusal_row(case, case.error.status), row, case.true_row))
+        return
+    if said:
+        because = "the provider had refused the request for its bytes"
+        yield Candidate(BODY, 0.93, because, (_refusal_row(case, said[-1].status), row, case.true_row))
+        return
+    if case.what == MISSING or case.true >= 0.7 * (case.threshold or case.window):
+        return
+    if case.weighed.transcript.errors and case.was_refused and n_bytes >= LEAST_BODY:
+        share = 100 * case.true / case.window
+        because = f"the provider had refused a request of {n_bytes:,} transcript bytes at {share:.0f} % of the window"
+        yield Candidate(BODY, 0.65, because, (row, case.true_row))
+        return
+    for limit, name in BODY_LIMITS:
+        if 0.92 * limit <= n_bytes <= 1.08 * limit and n_bytes - _step_bytes(case) < limit:
+            near = Evidence(f"A known limit of request bodies is {name}", None, None, limit, "bytes", "rule")
+            yield Candidate(BODY, 0.62, f"the request's body had come near {name}", (row, near, case.true_row))
+            return
+
+
+def _step_bytes(case: Case) -> int:
+    """Transcript bytes of what came with and since the last request: before them the limit was not passed."""
+    sizes = case.weighed.sizes(estimator_named("wire_bytes"))
+    start = case.weighed.steps[case.run[-1]].start if case.run else case.tail.start
+    return sum(sizes[start : case.stop])
+
+
+def _refusal_row(case: Case, status: int) -> Evidence:
+    text = f"The provider refused the request as too large{f' (HTTP {status})' if status else ''}"
+    return Evidence(text, case.request, None, status or None, "", "recorded")
+
+
+def _wire_bytes(case: Case) -> int:
+    sizes = case.weighed.sizes(estimator_named("wire_bytes"))
+    return sum(sizes[i] for i in case.context)

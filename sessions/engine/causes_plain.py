@@ -1,0 +1,108 @@
+"""The plain reasons: compacted by hand, or a threshold honestly reached.  Sizes are tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence
+from sessions.engine.causes import MANUAL, REACHED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sessions.engine.ladders import Rung
+
+SERVER_LEAST = 50_000
+"""The smallest trigger that Anthropic's server-side compaction takes (policies 5.3)."""
+CLOSE_TO = 0.97
+"""An estimate this near to a threshold may be at it."""
+USUAL = (0.7, 1.02)
+"""Where harnesses whose gate is not known compact, as shares of the window (policies 3)."""
+
+
+def manual(case: Case) -> Iterable[Candidate]:
+    """The recorder says so; where it says nothing, a compaction under every threshold while the agent was idle."""
+    compaction, limit = case.compaction, case.threshold
+    if compaction is None:
+        return
+    share = f"{100 * case.true / case.window:.0f} % of the window"
+    if compaction.trigger == "manual":
+        row = Evidence("The transcript records the trigger as manual", case.request, None, None, "", "recorded")
+        yield Candidate(MANUAL, 1.0, "somebody asked for it", (row, case.true_row))
+        return
+    if compaction.trigger is None and limit is not None and max(case.true, case.saw or 0) < limit and case.is_idle:
+        text = f"No trigger is recorded; at {share} it was under the threshold of {limit:,}, and the agent was idle"
+        row = Evidence(text, case.request, None, limit, "tokens", "rule")
+        yield Candidate(MANUAL, 0.6, "it came below the threshold while the agent was idle", (row, case.true_row))
+
+
+def reached(case: Case) -> Iterable[Candidate]:
+    """What the gate saw, and the true size, are at or over a threshold of this harness that was not reached before."""
+    if case.what == MISSING:
+        return
+    if case.what == COMPACTION and case.weighed.transcript.errors and case.was_refused:
+        fits = case.true >= 0.8 * (case.usual or case.window)
+        because = "the provider had refused the request as too long"
+        yield Candidate(REACHED, 0.9 if fits else 0.45, because, (case.true_row,))
+        return
+    if case.what == ERROR:
+        return
+    if case.is_spike and case.usual is not None and (case.counted or 0) >= case.usual > case.true:
+        because = f"the provider's own usage, {case.counted:,} tokens, had reached {case.usual:,}"
+        yield Candidate(REACHED, 0.45, because, case.size_rows)
+        return
+    fitting = [rung for rung in case.rungs if max(case.saw or 0, case.true) >= rung.tokens >= case.peak_before]
+    passed = [rung for rung in case.rungs if case.true >= CLOSE_TO * rung.tokens]
+    rung = max((r for r in fitting if r in passed), default=None)
+    if rung is not None:
+        score = 0.95 if case.compaction and case.compaction.trigger == "auto" else 0.9
+        yield _honest(case, rung, _doubted(case, score))
+    elif passed:
+        late = max(passed)
+        n = case.n_over(late.tokens)
+        if n:
+            yield _honest(case, late, _doubted(case, 0.75), f"{n} requests before")
+        else:
+            because = f"{case.true:,} tokens had come within 3 % of the threshold of {late.tokens:,}"
+            yield Candidate(REACHED, _doubted(case, 0.65), because, case.size_rows)
+    elif case.weighed.transcript.format == "anthropic_messages":
+        yield from _server(case)
+    elif not case.rungs:
+        yield from _usual(case)
+
+
+def _doubted(case: Case, score: float) -> float:
+    """Less sure where the window is only assumed, or where a longer one may have been asked for."""
+    if not case.window_is_known:
+        return score - 0.2
+    return score
+
+
+def _honest(case: Case, rung: Rung, score: float, late: str = "") -> Candidate:
+    """The threshold was reached."""
+    figure = max(case.saw or 0, case.true)
+    text = f"{rung.name} is {rung.tokens:,} tokens at a window of {case.window:,}"
+    rows = (
+        *case.size_rows,
+        Evidence(text, case.request, None, rung.tokens, "tokens", "rule"),
+    )
+    if late:
+        because = f"the context had reached the threshold of {rung.tokens:,} tokens {late}"
+        return Candidate(REACHED, score, because, rows)
+    return Candidate(REACHED, score, f"{figure:,} tokens had reached the threshold of {rung.tokens:,}", rows)
+
+
+def _server(case: Case) -> Iterable[Candidate]:
+    """Server-side compaction: the request names its own trigger, 50,000 tokens or more (policies 5.3)."""
+    figure = max(case.saw or 0, case.true)
+    if figure >= SERVER_LEAST:
+        because = f"{figure:,} tokens had reached the trigger that the request itself gives the API"
+        yield Candidate(REACHED, 0.6, because, case.size_rows)
+
+
+def _usual(case: Case) -> Iterable[Candidate]:
+    low, high = USUAL
+    measured = any(r.usage for r in case.weighed.transcript.requests)
+    if measured and case.window_is_known and low * case.window <= case.true <= high * case.window:
+        because = f"the context had reached {100 * case.true / case.window:.0f} % of the window"
+        yield Candidate(REACHED, 0.55, because, (case.true_row,))

@@ -1,0 +1,122 @@
+"""The wrong window, or the wrong share of it: what a count was held against.  Sizes are tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence
+from sessions.engine.causes import WINDOW
+from sessions.engine.ladders import SET_WINDOWS, Rung, ladder, usual_windows
+from sessions.engine.types import Label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+OPT_IN = 272_000
+"""Tokens: larger windows of models are asked for (policies 6.1)."""
+
+
+def unsaid_window(case: Case) -> Iterable[Candidate]:
+    """A threshold honestly reached on the plain window of a model that also has a long one: was that asked for?"""
+    model, limit = case.weighed.model, case.threshold
+    if case.what != COMPACTION or case.weighed.window_source != "model" or limit is None or not model.long_window:
+        return
+    if case.window >= model.long_window or max(case.saw or 0, case.true) < limit:
+        return
+    share = 100 * case.true / model.long_window
+    because = (
+        f"had the long window of {model.long_window:,} been asked for, which is not recorded, it came at {share:.0f} %"
+    )
+    yield Candidate(WINDOW, 0.5, because, (case.true_row,))
+
+
+def small_window(case: Case) -> Iterable[Candidate]:
+    """A recorded window far under what its model is known to take: 272,000 at most, for larger ones are opt-in."""
+    transcript, model, limit = case.weighed.transcript, case.weighed.model, case.threshold
+    usual = min(model.window, OPT_IN)
+    if case.what != COMPACTION or not transcript.window or not model.known or limit is None:
+        return
+    if transcript.window > 0.75 * usual or max(case.saw or 0, case.true) < limit:
+        return
+    text = f"The transcript records a window of {transcript.window:,} tokens; {model.name} takes {usual:,}"
+    row = Evidence(text, case.request, None, transcript.window, "tokens", "recorded")
+    because = f"the client took the window for {transcript.window:,} tokens; the model's is {usual:,}"
+    yield Candidate(WINDOW, 0.7, because, (row, *case.size_rows))
+
+
+def wrong_window(case: Case) -> Iterable[Candidate]:
+    """The gate held the context against another window, or against the wrong share of it."""
+    if case.what == ERROR:
+        yield from _refused_window(case)
+        return
+    figure, limit = max(case.saw or 0, case.true), case.threshold
+    if case.what == MISSING or limit is None or figure >= limit or case.true < 0.6 * figure:
+        return
+    compaction = case.compaction
+    if compaction is not None and compaction.trigger == "manual":
+        return
+    auto = compaction is not None and compaction.trigger == "auto"
+    found = _fitting(case, figure, usual_windows(case.weighed), 0.04) or _fitting(case, figure, SET_WINDOWS, 0.012)
+    if found:
+        rung, window = found
+        text = f"{rung.name} would be {rung.tokens:,} at a window of {window:,}; the session's is {case.window:,}"
+        rows = (*case.size_rows, _window_row(case, text, rung.tokens))
+        score = (0.85 if auto else 0.65) if case.window_is_known else 0.45
+        if window not in usual_windows(case.weighed):
+            score -= 0.15
+        because = f"the gate, or a setting, took the window for {window:,} tokens instead of {case.window:,}"
+        yield Candidate(WINDOW, score, because, rows)
+    elif auto or not case.is_idle:
+        text = f"The lowest threshold known for it is {limit:,} tokens; no other window's threshold fits"
+        because = f"the gate fired at {100 * figure / case.window:.0f} % of the window, under its usual threshold"
+        rows = (case.true_row, _window_row(case, text, limit))
+        yield Candidate(WINDOW, 0.5 if auto else 0.4, because, rows, is_fallback=True)
+
+
+def _fitting(case: Case, figure: int, windows: Iterable[int], share: float) -> tuple[Rung, int] | None:
+    """The threshold of another window that was first reached here, overshot by no more than ``share`` or one step."""
+    near = [
+        (figure - rung.tokens, rung, window)
+        for window in windows
+        if window < 0.95 * case.window
+        for rung in ladder(case.weighed, window)[:1]
+        if case.peak_before < rung.tokens <= figure <= rung.tokens + max(share * rung.tokens, _overshoot(case))
+    ]
+    return min(near)[1:] if near else None
+
+
+def _window_row(case: Case, text: str, figure: int) -> Evidence:
+    return Evidence(text, case.request, None, figure, "tokens", "rule")
+
+
+def _overshoot(case: Case) -> int:
+    """By how much the context grew since the gate was asked before, as far as that is less than a tenth of it."""
+    growth = max(0, case.true - (case.peak_before or case.true))
+    return growth if growth <= 0.1 * case.true else 0
+
+
+def _refused_window(case: Case) -> Iterable[Candidate]:
+    error = case.error
+    if error is None or error.kind != "context":
+        return
+    limit = error.limit
+    if limit and error.tokens and error.tokens < limit:
+        text = f"The request had {error.tokens:,} tokens; with the reply's reserve it passed the window of {limit:,}"
+        row = Evidence(text, case.request, None, error.tokens, "tokens", "recorded")
+        yield Candidate(WINDOW, 0.8, "the room that the reply reserves was left out of the window's share", (row,))
+        return
+    if limit and case.window >= 1.2 * limit and case.weighed.window_source != "default":
+        text = f"The provider's limit is {limit:,} tokens, the session's window {case.window:,}"
+        row = Evidence(text, case.request, None, limit, "tokens", "recorded")
+        because = f"the gate worked with a window of {case.window:,} tokens; the provider's is {limit:,}"
+        yield Candidate(WINDOW, 0.9, because, (row, case.true_row))
+        return
+    real = limit or case.window
+    rungs = ladder(case.weighed, real)
+    usual = rungs[0].tokens if rungs else real * 19 // 20
+    n = case.n_over(usual)
+    if n >= 2 and case.true < 3 * real:
+        text = f"At {n} requests before it the context was already at or over {usual:,} tokens, and nothing fired"
+        row = Evidence(text, case.request, None, n, "requests", Label.MEASURED.value)
+        because = "the gate seems to have been held against a larger window than the provider's"
+        yield Candidate(WINDOW, 0.5, because, (row, case.true_row))
