@@ -1,0 +1,86 @@
+"""What Claude Code puts back after a compaction, and what it takes out of the summary call (policies 4.9)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.edits import edit_blocks, marker, result_tokens
+from sessions.engine.policy import Draft
+from sessions.engine.types import Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.policy import Item, View
+    from sessions.engine.types import Block
+
+READ, SKILL = "Read", "Skill"
+MEMORY_FILES = ("CLAUDE.md", "CLAUDE.local.md", "MEMORY.md")
+PLANS = "/.claude/plans/"
+
+
+def attachments(params: Any, items: Sequence[Item], kept: Sequence[Item] = ()) -> list[Draft]:
+    """Files read, then skills invoked, newest first, each cut and all within their budgets."""
+    return [*reattached(params, items, kept), *skills(params, items)]
+
+
+def reattached(params: Any, items: Sequence[Item], kept: Sequence[Item] = ()) -> list[Draft]:
+    """The newest results of the session's own reads, one per file; not memory files, plans or what is still visible."""
+    paths = _read_paths(items)
+    seen = set(_read_paths(kept).values())
+    files: list[Draft] = []
+    left = params.files_budget
+    for item in reversed(items):
+        for block in reversed(item.message.blocks):
+            path = paths.get(block.call_id, "") if block.kind is Kind.TOOL_RESULT and not block.is_error else ""
+            if not path or path in seen or len(files) >= params.max_files or _is_excluded(path):
+                continue
+            seen.add(path)
+            tokens = min(result_tokens(item, block), params.file_tokens, left)
+            if tokens > 0:
+                left -= tokens
+                files.append(Draft(f"[file read before the compaction: {path}]", tokens))
+    return files
+
+
+def _read_paths(items: Sequence[Item]) -> dict[str, str]:
+    return {b.call_id: b.target for i in items for b in i.message.blocks if b.kind is Kind.TOOL_USE and b.name == READ}
+
+
+def _is_excluded(path: str) -> bool:
+    return path.replace("\\", "/").rsplit("/", 1)[-1] in MEMORY_FILES or PLANS in path
+
+
+def skills(params: Any, items: Sequence[Item]) -> list[Draft]:
+    """The instructions that invoked skills brought, newest first: the unprompted user messages after each call."""
+    bodies: list[tuple[str, int]] = []
+    name = ""
+    for item in items:
+        message = item.message
+        if message.role is Role.ASSISTANT:
+            name = next((b.target or SKILL for b in message.blocks if b.kind is Kind.TOOL_USE and b.name == SKILL), "")
+        elif name and message.meta and not message.summary:
+            bodies.append((name, item.tokens))
+    drafts: list[Draft] = []
+    seen: set[str] = set()
+    left = params.skills_budget
+    for skill, tokens in reversed(bodies):
+        cut = min(tokens, params.skill_tokens, left)
+        if cut > 0 and (skill == SKILL or skill not in seen):
+            seen.add(skill)
+            left -= cut
+            drafts.append(Draft(f"[skill invoked before the compaction: {skill}]", cut))
+    return drafts
+
+
+def described(view: View, items: Sequence[Item]) -> list[Item]:
+    """What the summary call is given: images and documents as a word."""
+    return [edit_blocks(view, item, _word) for item in items]
+
+
+def _word(block: Block) -> Block:
+    if block.kind in (Kind.IMAGE, Kind.DOCUMENT):
+        return marker(f"[{block.kind}]")
+    parts = tuple(_word(part) for part in block.parts)
+    return block if parts == block.parts else replace(block, parts=parts)

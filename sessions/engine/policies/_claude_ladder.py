@@ -1,0 +1,89 @@
+"""Claude Code's threshold ladder (policies 4.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sessions.engine.policy import Gate
+
+if TYPE_CHECKING:
+    from sessions.engine.policy import View
+
+DEFAULT_MAX_OUTPUT = 32_000
+LEAST_WINDOW, MOST_WINDOW = 100_000, 1_000_000
+"""What a window set by hand is clamped to, in tokens."""
+PRECOMPUTE_PERCENT = 20
+
+
+class Ladder(NamedTuple):
+    """Thresholds in tokens: levels are reached at or above them."""
+
+    effective: int
+    warn: int
+    compact: int
+    blocked: int
+
+    @property
+    def precompute(self) -> int:
+        """Where newer clients start background work: a fifth of the effective window under it, or at compact."""
+        return min(self.effective - _half_up(self.effective * PRECOMPUTE_PERCENT, 100), self.compact)
+
+
+def _half_up(amount: int, per: int) -> int:
+    return (2 * amount + per) // (2 * per)
+
+
+def ladder(params: Any, window: int, max_output: int) -> Ladder:
+    """``effective = window − min(max_output, cap)``; compact 13,000 under it; warn 20,000 under that (policies 4.1).
+
+    ``window`` is the model's cap; one set by hand lies between 100,000 and 1,000,000 tokens and never above the cap,
+    and moves all but the level that refuses to send.  A percent override p gives
+    ``min(⌊effective·p/100⌋, effective − buffer)``.  With auto-compaction off it warns under the effective window.
+    """
+    reserve = max_output if params.output_reserve_cap is None else min(max_output, params.output_reserve_cap)
+    cap = window - reserve
+    if params.auto_compact_window is not None:
+        window = min(max(LEAST_WINDOW, min(params.auto_compact_window, MOST_WINDOW)), window)
+    effective = window - reserve
+    compact = effective - params.buffer
+    if params.pct_override is not None:
+        compact = min(effective * params.pct_override // 100, compact)
+    warned = compact if params.auto == "on" else effective
+    return Ladder(effective, warned - params.warn_buffer, compact, cap - params.blocked_buffer)
+
+
+def ladder_of(params: Any, view: View) -> Ladder:
+    """The ladder for a view: the model's maximum output, 32,000 where it is unknown."""
+    max_output = params.max_output
+    if max_output is None:
+        max_output = view.model.max_output or DEFAULT_MAX_OUTPUT
+    return ladder(params, view.window, max_output)
+
+
+def percent_left(steps: Ladder, measure: int, *, auto: bool = True) -> int:
+    """``max(0, round((T − used)/T·100))``, halves up; T is the compact level, or the effective window without it."""
+    most = steps.compact if auto else steps.effective
+    return max(0, _half_up((most - measure) * 100, most)) if most > 0 else 0
+
+
+def used(view: View) -> int:
+    """Last usage in full (input, cache, output) plus an estimate of later messages; without usage, all by estimate."""
+    if view.usage is None:
+        return view.size
+    return view.usage.input + view.usage.output + view.usage.tail
+
+
+def ladder_gate(params: Any, view: View) -> Gate:
+    """Levels in the order blocked, compact, warn, ok, all ≥; compact and blocked both compact."""
+    steps = ladder_of(params, view)
+    measure = used(view)
+    level = "ok"
+    for name, limit in (("blocked", steps.blocked), ("compact", steps.compact), ("warn", steps.warn)):
+        if measure >= limit and (name != "compact" or params.auto == "on"):
+            level = name
+            break
+    fires = level in {"blocked", "compact"} and params.auto == "on"
+    reason = "used tokens against the auto-compact threshold"
+    if level != "ok":
+        reason += f"; {percent_left(steps, measure, auto=params.auto == 'on')} % left"
+    return Gate(fires, reason, measure, min(steps.compact, steps.blocked), ">=", "tokens", level)

@@ -1,0 +1,136 @@
+"""Claude Code's cheap layers: the tool-result budget and micro-compaction (policies 4.3 to 4.5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.edits import clear_results, cut_text, edit_blocks, result_chars
+from sessions.engine.estimators.claude_code import size as rough_size
+from sessions.engine.policies._lists import Found, results_of
+from sessions.engine.policy import Gate
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from sessions.engine.policy import Item, View
+    from sessions.engine.types import Block
+
+MARKER = "[Old tool result content cleared]"
+POINTER = "[Old tool result content cleared: saved to a file, read it again if needed]"
+PERSISTED = "\n<persisted-output>Too large for the context; the whole output was saved to a file.</persisted-output>"
+
+
+def budget_gate(params: Any, view: View) -> Gate:
+    """Fires when a new tool result, or all of one message's, are longer than their cap."""
+    if params.result_chars is None and params.message_chars is None:
+        return Gate(False, "no budget for tool results", 0, 0, ">", "chars")
+    found = _over_budget(params, view, _fresh(view))
+    view.state.memory["over_budget"] = found
+    cap = params.result_chars if params.result_chars is not None else params.message_chars
+    largest = max((result_chars(f.block) for f in found), default=0)
+    return Gate(bool(found), "characters of the largest new tool result to cut", largest, cap, ">", "chars")
+
+
+def _fresh(view: View) -> list[Found]:
+    """Results that came since the gate was last asked (``memory["budget_seen"]``), oldest first."""
+    seen = view.state.memory.get("budget_seen", "")
+    fresh: list[Found] = []
+    for position in reversed(view.results):
+        item = view.items[position]
+        if item.id == seen:
+            break
+        fresh += [Found(position, block) for block in results_of(item)]
+    if view.results:
+        view.state.memory["budget_seen"] = view.items[view.results[-1]].id
+    return fresh[::-1]
+
+
+def _over_budget(params: Any, view: View, fresh: list[Found]) -> list[Found]:
+    """Those over the cap of one result; then, largest first, what brings the newest message under its own."""
+    cap, most = params.result_chars, params.message_chars
+    found = [f for f in fresh if cap is not None and result_chars(f.block) > cap]
+    if most is None:
+        return found
+    newest = [f for f in fresh if f.position > _last_reply(view, fresh)]
+    left = {f.block.call_id: params.preview_chars if f in found else result_chars(f.block) for f in newest}
+    for f in sorted(newest, key=lambda f: -left[f.block.call_id]):
+        if sum(left.values()) <= most or left[f.block.call_id] <= params.preview_chars:
+            break
+        left[f.block.call_id] = params.preview_chars
+        found.append(f)
+    return found
+
+
+def _last_reply(view: View, fresh: list[Found]) -> int:
+    """Position of the newest reply: the results after it are one user message there."""
+    stop = fresh[0].position if fresh else len(view.items)
+    for position in range(len(view.items) - 1, stop - 1, -1):
+        if view.items[position].message.role == "assistant":
+            return position
+    return stop - 1
+
+
+def budget_edit(params: Any, view: View) -> dict[int, Item]:
+    """Each becomes a preview and a note on where the whole output went."""
+    patch: dict[int, Item] = {}
+    for found in view.state.memory["over_budget"]:
+        ids = {found.block.call_id}
+
+        def change(block: Block, ids: set[str] = ids) -> Block:
+            if block.kind is not Kind.TOOL_RESULT or block.call_id not in ids:
+                return block
+            return cut_text(block, params.preview_chars, PERSISTED)
+
+        item = patch.get(found.position, view.items[found.position])
+        patch[found.position] = edit_blocks(view, item, change)
+    return patch
+
+
+def micro_gate(params: Any, view: View) -> Gate:
+    """By time: idle ≥ the gap; by hint: the request was refused; and enough is saved (``micro_saved`` tokens)."""
+    if params.micro == "time":
+        limit = params.micro_gap * 60
+        idle = int(view.idle_seconds or 0)
+        asked = Gate(view.idle_seconds is not None and view.idle_seconds >= limit, "idle", idle, limit, ">=", "seconds")
+        least = 1
+    elif params.micro == "hint":
+        limit = params.hint_at or view.window
+        over = view.context >= limit if params.hint_at else view.rejected
+        asked = Gate(over, "a context the server answers with a hint", view.context, limit,
+                     ">=" if params.hint_at else ">", "tokens")  # fmt: skip
+        least = params.micro_saved
+    else:
+        return Gate(False, "no micro-compaction", 0, 0, ">=", "seconds")
+    if not asked.fires:
+        return asked
+    saved = sum(rough_size(f.block, view.model) for f in stale(params, view))
+    return asked if saved >= least else asked._replace(fires=False, reason=f"{asked.reason}; {saved:,} tokens to save")
+
+
+def stale(params: Any, view: View) -> list[Found]:
+    """Results of compactable tools not cleared yet, but for those of the last ``max(1, keep)`` calls."""
+    tools = set(params.micro_tools.split())
+    calls = [
+        block.call_id
+        for item in view.items
+        for block in item.message.blocks
+        if block.kind is Kind.TOOL_USE and block.name in tools
+    ]
+    clear = set(calls[: -max(1, params.micro_keep)])
+    done = view.state.memory.get("micro", set())
+    return [
+        Found(position, block)
+        for position in view.results
+        for block in results_of(view.items[position])
+        if block.call_id in clear and not (view.items[position].edited and block.call_id in done)
+    ]
+
+
+def micro_edit(params: Any, view: View) -> dict[int, Item]:
+    """A marker in place of each; in the hint variant a pointer to the file where it was saved."""
+    text = POINTER if params.micro == "hint" else MARKER
+    patch: dict[int, Item] = {}
+    for found in stale(params, view):
+        item = patch.get(found.position, view.items[found.position])
+        patch[found.position] = clear_results(view, item, {found.block.call_id}, text)
+        view.state.memory.setdefault("micro", set()).add(found.block.call_id)
+    return patch

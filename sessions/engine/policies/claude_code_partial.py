@@ -1,0 +1,98 @@
+"""Claude Code: a part of the conversation is summarised by hand, from or up to a prompt (policies 4.9).
+
+Its internals are known from third-party analyses only.  From a prompt on: what is before stays, and with it the cached
+prefix.  Up to a prompt: what is before becomes the summary, the rest stays.  It happens between turns, when the user
+asks for it: at a request given, else when the ladder of auto-compaction says compact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sessions.engine.params import param, usage_param
+from sessions.engine.policies._claude_attached import attachments, described
+from sessions.engine.policies._claude_ladder import ladder_gate
+from sessions.engine.policies._lists import apart, prompts
+from sessions.engine.policies.claude_code import Params as Ladder
+from sessions.engine.policy import Gate, Item, Policy, View, pair_safe_cut
+
+LADDER = Ladder()
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Where the pivot is, and when the user asks."""
+
+    direction: str = param(
+        "from", label="Summarise", help="From the pivot on (what is before stays), or up to it",
+        choices=("from", "up_to"),
+    )  # fmt: skip
+    turns: int = param(
+        2, label="Pivot", help="This many turns from the end; the prompt being asked is not one", unit="turns", low=1,
+        high=1_000,
+    )  # fmt: skip
+    at: int | None = param(
+        None, label="At request", help="The first turn's start at or after it; none: when the ladder says compact",
+        unit="request", group="when", low=0, high=1_000_000, optional=True,
+    )  # fmt: skip
+    max_files: int = param(5, label="Files re-attached", help="Most recently read files", unit="files", low=0, high=50)
+    file_tokens: int = param(
+        5_000, label="Tokens per file", unit="tokens", help="Each file is cut to this", low=0, high=100_000, step=500
+    )
+    files_budget: int = param(
+        50_000, label="Tokens for all files", unit="tokens", help="All re-attached files together", low=0,
+        high=500_000, step=1_000,
+    )  # fmt: skip
+    skill_tokens: int = param(
+        5_000, label="Tokens per skill", unit="tokens", help="Each invoked skill is cut to this", low=0, high=100_000,
+        step=500,
+    )  # fmt: skip
+    skills_budget: int = param(
+        25_000, label="Tokens for all skills", unit="tokens", help="All invoked skills together", low=0,
+        high=500_000, step=1_000,
+    )  # fmt: skip
+    usage: str = usage_param()
+
+
+def gate(params: Params, view: View) -> Gate:
+    """Between turns, with a pivot: at the request asked for, once, or when the ladder says compact."""
+    if params.at is None:
+        asked = ladder_gate(LADDER, view)
+    else:
+        due = view.request >= params.at and not view.state.n_events
+        asked = Gate(due, "asked for by hand", view.request, params.at, ">=", "request")
+    if asked.fires and not (view.newest_typed and _pivot(params, apart(view.items)[1][:-1])):
+        return asked._replace(fires=False, reason=f"{asked.reason}; waiting for a turn's end")
+    return asked
+
+
+def _pivot(params: Params, body: list[Item]) -> int:
+    """Position of the pivot in the list without the live prompt; 0 where there is none."""
+    starts = prompts(body)
+    return pair_safe_cut(body, starts[-params.turns], starts[-params.turns]) if len(starts) >= params.turns else 0
+
+
+def edit(params: Params, view: View) -> list[Item]:
+    """The summary in place of one side of the pivot; the live prompt stays last."""
+    system, rest = apart(view.items)
+    body, live = rest[:-1], rest[-1]
+    cut = _pivot(params, body)
+    dropped, kept = (body[cut:], body[:cut]) if params.direction == "from" else (body[:cut], body[cut:])
+    made = view.summarize(described(view, dropped), attachments(params, dropped, kept))
+    if params.direction == "from":
+        return [*system, *kept, *made, live]
+    return [*system, *made, *kept, live]
+
+
+POLICY = Policy(
+    name="claude_code_partial",
+    label="Claude Code partial compaction",
+    source="third-party analyses of Claude Code",
+    help="Summarises the conversation from, or up to, one of its prompts, as a user may ask for by hand.",
+    estimator="claude_code",
+    params=Params,
+    gate=gate,
+    edit=edit,
+    shares_prefix=True,
+    tier="golden",
+)
