@@ -30,7 +30,7 @@ CHARS_PER_TOKEN, CLAUDE_CHARS_PER_TOKEN = 4.0, 3.3
 PER_MESSAGE = 3
 IMAGE_TOKENS = 85
 FRAMES = {
-    Kind.TOOL_USE: len("{'name': '', 'args': , 'id': '', 'type': 'tool_call'}"),
+    Kind.TOOL_USE: len("[{'name': '', 'args': , 'id': '', 'type': 'tool_call'}]"),
     Kind.THINKING: len("{'type': 'thinking', 'thinking': '', 'signature': ''}"),
     Kind.DOCUMENT: len("{'type': 'file', 'base64': '', 'mime_type': ''}"),
 }

@@ -1,0 +1,122 @@
+"""LangChain ClearToolUsesEdit: old tool results become "[cleared]" in the request alone (policies 10.3).
+
+langchain-ai/langchain ``langchain/agents/middleware/context_editing.py`` (1.4.7).  Each request is a copy of the whole
+history: when its approximate count is > the trigger, results are cleared oldest first, all but the newest ``keep``;
+with ``clear_at_least`` > 0 it stops as soon as that much has been taken off, and stands even where less could be.
+A result is passed over when the reply before it did not make its call.  Arguments are emptied on demand.  The count
+is not scaled by usage.  What is cleared once stays cleared: the history only grows.
+
+The original can spare tools by name (``exclude_tools``); here all count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sessions.engine.edits import clear_results, edit_blocks, marker
+from sessions.engine.params import param
+from sessions.engine.policies._roles import ASSISTANT, role_of
+from sessions.engine.policy import Gate, Layer, Policy, View
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sessions.engine.policy import Item
+    from sessions.engine.types import Block
+
+PLACEHOLDER = "[cleared]"
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Trigger, what is kept, how much must be cleared."""
+
+    trigger: int = param(
+        100_000, label="Trigger, over", help="Approximate tokens of the whole history", unit="tokens", group="when",
+        low=0, high=10_000_000, step=1_000,
+    )  # fmt: skip
+    keep: int = param(3, label="Keep", help="Newest results that are never cleared", unit="results", low=0, high=10_000)
+    clear_at_least: int = param(
+        0, label="Clear at least", help="Stops as soon as so much is cleared; 0: clears all it may", unit="tokens",
+        low=0, high=10_000_000, step=1_000,
+    )  # fmt: skip
+    clear_tool_inputs: str = param(
+        "off", label="Clear arguments too", help="Empties the arguments of calls whose result is cleared",
+        choices=("on", "off"),
+    )  # fmt: skip
+
+
+def saved(view: View) -> int:
+    """What this policy's clearing has taken off the list as it stands, in the gate's unit."""
+    return int(view.state.memory.get("saved", 0)) if view.unedited > view.context else 0
+
+
+def waiting(params: Params, view: View) -> Iterator[tuple[int, int, str]]:
+    """Results that may be cleared: position of the result, of the reply that called, call id; oldest first."""
+    found = [(p, b.call_id) for p in view.results for b in view.items[p].message.blocks if b.kind is Kind.TOOL_RESULT]
+    for position, call_id in found[: max(0, len(found) - params.keep)]:
+        if view.items[position].edited and call_id in view.state.cleared:
+            continue
+        reply = position - 1
+        while reply >= 0 and role_of(view.items[reply]) != ASSISTANT:
+            reply -= 1
+        if reply >= 0 and call_id in view.items[reply].message.call_ids():
+            yield position, reply, call_id
+
+
+def gate(params: Params, view: View) -> Gate:
+    """The whole history's count over the trigger, and something left to clear."""
+    taken = saved(view)
+    whole = view.size + taken
+    fires = whole > params.trigger and not (params.clear_at_least and taken >= params.clear_at_least)
+    if fires:
+        fires = next(waiting(params, view), None) is not None
+    return Gate(fires, "approximate tokens of the whole history", whole, params.trigger, ">", "tokens")
+
+
+def edit(params: Params, view: View) -> dict[int, Item]:
+    """Clear, oldest first."""
+    taken = saved(view)
+    patch: dict[int, Item] = {}
+
+    def change(position: int, new: Item) -> None:
+        nonlocal taken
+        taken += patch.get(position, view.items[position]).size - new.size
+        patch[position] = new
+
+    for position, reply, call_id in list(waiting(params, view)):
+        item = patch.get(position, view.items[position])
+        change(position, clear_results(view, item, {call_id}, PLACEHOLDER))
+        if params.clear_tool_inputs == "on":
+            change(reply, _without_arguments(view, patch.get(reply, view.items[reply]), call_id))
+        if params.clear_at_least and taken >= params.clear_at_least:
+            break
+    view.state.memory["saved"] = taken
+    return patch
+
+
+def _without_arguments(view: View, item: Item, call_id: str) -> Item:
+    empty = marker("{}")
+
+    def change(block: Block) -> Block:
+        if block.kind is not Kind.TOOL_USE or block.call_id != call_id or block.n_chars <= empty.n_chars:
+            return block
+        return replace(block, n_chars=empty.n_chars, n_bytes=empty.n_bytes, n_tokens=empty.n_tokens, n_non_ascii=0)
+
+    return edit_blocks(view, item, change)
+
+
+POLICY = Policy(
+    name="langchain_clear_tool_uses",
+    label="LangChain clear tool uses",
+    source="langchain-ai/langchain ContextEditingMiddleware, ClearToolUsesEdit 1.4.7",
+    help="Clears the oldest tool results of each request while the whole history is over a trigger.",
+    estimator="langchain",
+    params=Params,
+    layers=(Layer("langchain_clear_tool_uses", "Clear tool results", gate, edit, cheap=True, drawn=True),),
+    summary_calls=False,
+    threshold_param="trigger",
+    tier="differential",
+)

@@ -1,0 +1,115 @@
+"""LangChain trim_messages: the longest part of the history that fits, from its end or its start (policies 10.1).
+
+langchain-ai/langchain ``langchain_core/messages/utils.py`` (core 1.7.2).  Applied to the whole history at every
+request.  ``last``: messages at the end that are not of the type ``end_on`` go first; the first message stays where it
+is a system message and ``include_system`` is on, its tokens taken off the budget; then the longest suffix whose count
+is ≤ the budget; then its first messages go until one is of the type ``start_on``.  ``first``: the longest prefix, then
+its end until ``end_on``.  The binary search of the original finds the same length, counts being never negative.
+
+The budget has no default there; 80 % of the window here.  ``allow_partial`` (a message cut at a line) needs texts
+and is not offered.  The original splits tool pairs (``orphans``), which is what ``start_on`` is for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.params import param
+from sessions.engine.policies._client import client, same, shown
+from sessions.engine.policies._pairs import mended, orphans_param
+from sessions.engine.policies._roles import SYSTEM, role_of
+from sessions.engine.policy import Gate, Layer, Policy, View
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.policy import Item
+
+TYPES = ("any", "user", "assistant", "tool")
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Budget, side and the types that the result may start and end with."""
+
+    max_tokens: int | None = param(
+        None, label="Budget", help="Approximate tokens; none: 80 % of the window", unit="tokens", group="when", low=0,
+        high=10_000_000, step=1_000, optional=True,
+    )  # fmt: skip
+    strategy: str = param("last", label="Keep", help="The end or the start of the history", choices=("last", "first"))
+    include_system: str = param(
+        "on", label="Keep a leading system message", help="With last alone; the original's default is off",
+        choices=("on", "off"),
+    )  # fmt: skip
+    start_on: str = param("any", label="Start on", help="With last alone", choices=TYPES)
+    end_on: str = param("any", label="End on", help="Messages after the last of this type go", choices=TYPES)
+    orphans: str = orphans_param()
+
+
+def first_fitting(sizes: Sequence[int], budget: int) -> int:
+    """How many of the first messages fit."""
+    total = 0
+    for n, size in enumerate(sizes):
+        total += size
+        if total > budget:
+            return n
+    return len(sizes)
+
+
+def trimmed(params: Params, items: list[Item], budget: int) -> list[Item]:
+    """What is sent of the whole history."""
+    left = list(items)
+    if params.strategy == "first":
+        del left[first_fitting([item.size for item in left], budget) :]
+        _end_on(left, params.end_on)
+        return left
+    _end_on(left, params.end_on)
+    system: list[Item] = []
+    if params.include_system == "on" and left and role_of(left[0]) == SYSTEM:
+        system = [left.pop(0)]
+        budget = max(0, budget - system[0].size)
+    left.reverse()
+    del left[first_fitting([item.size for item in left], budget) :]
+    _end_on(left, params.start_on)
+    left.reverse()
+    return [*system, *left]
+
+
+def _end_on(items: list[Item], kind: str) -> None:
+    while kind != "any" and items and role_of(items[-1]) != kind:
+        items.pop()
+
+
+def _budget(params: Params, view: View) -> int:
+    return view.window * 8 // 10 if params.max_tokens is None else params.max_tokens
+
+
+def gate(params: Params, view: View) -> Gate:
+    """The whole history over the budget, or a message at its end or start that is not of the type asked for."""
+    held, budget = client(view), _budget(params, view)
+    fires = held.size > budget
+    if not fires and (params.end_on != "any" or params.start_on != "any"):
+        fires = not same(trimmed(params, held.items, budget), view.items)
+    return Gate(fires, "approximate tokens of the whole history", held.size, budget, ">", "tokens")
+
+
+def edit(params: Params, view: View) -> list[Item]:
+    """What is sent."""
+    held = client(view).items
+    left = trimmed(params, held, _budget(params, view))
+    return shown(view, mended(view, held, left) if params.orphans == "drop" else left)
+
+
+POLICY = Policy(
+    name="langchain_trim",
+    label="LangChain trim messages",
+    source="langchain-ai/langchain trim_messages, core 1.7.2",
+    help="Sends the longest end (or start) of the history that fits a budget.",
+    estimator="langchain",
+    params=Params,
+    layers=(Layer("langchain_trim", "Trim", gate, edit, cheap=True, drawn=True),),
+    summary_calls=False,
+    threshold_param="max_tokens",
+    tier="differential",
+)

@@ -1,0 +1,153 @@
+"""Message lists that our policy and the original are both given: random ones from a seed, and those of the samples.
+
+A list is plain JSON, so that the original's own environment needs nothing of ours.  Texts are given by their length:
+both sides write them as that many ``x``.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+from sessions.engine.reading import read_transcripts
+from sessions.engine.types import Block, Kind, Message, Request, Role, Transcript
+
+Spec = list[dict]
+NAMES = ("Read", "Bash", "write_file", "Grep", "WebFetch")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What an original can be given: ``joined`` results of one reply in one message, thinking, how long texts are."""
+
+    joined: bool = False
+    thinking: bool = False
+    turns: int = 14
+    longest: int = 900
+    args: bool = False
+    prefix: int = 0
+
+
+def random_list(rng: random.Random, shape: Shape) -> Spec:
+    """A conversation: prompts, replies with up to three parallel calls, results in any order; ends before a reply."""
+    found: Spec = [prompt(rng, shape)]
+    n_calls = 0
+    for _ in range(rng.randint(1, shape.turns)):
+        n = rng.choice((0, 1, 1, 1, 2, 3))
+        calls = [
+            {"id": f"c{n_calls + i}", "name": rng.choice(NAMES), "args": chars(rng, shape) if shape.args else 0}
+            for i in range(n)
+        ]
+        n_calls += n
+        found.append({
+            "role": "assistant",
+            "chars": chars(rng, shape) or 1 if not n or rng.random() < 0.5 else 0,
+            "thinking": chars(rng, shape) if shape.thinking and rng.random() < 0.4 else 0,
+            "calls": calls,
+        })
+        results = [{"id": call["id"], "chars": chars(rng, shape)} for call in rng.sample(calls, n)]
+        if shape.joined and results:
+            found.append({"role": "tool", "results": results})
+        else:
+            found += [{"role": "tool", "results": [result]} for result in results]
+        if not n or rng.random() < 0.15:
+            found.append(prompt(rng, shape))
+    return found
+
+
+def prompt(rng: random.Random, shape: Shape) -> dict:
+    return {"role": "user", "chars": chars(rng, shape) or 1}
+
+
+def chars(rng: random.Random, shape: Shape) -> int:
+    """Mostly short, some long, now and then nothing."""
+    kind = rng.random()
+    if kind < 0.05:
+        return 0
+    return rng.randint(1, 60) if kind < 0.6 else rng.randint(1, shape.longest)
+
+
+def sample_lists(rng: random.Random, shape: Shape, most: int) -> list[Spec]:
+    """Beginnings of the shared transcript samples, in the same form; none where the samples are missing."""
+    root = Path(os.environ.get("CTXWEB_SAMPLES", ""))
+    found: list[Spec] = []
+    for path in sorted(p for p in root.rglob("*") if p.is_file()) if root.name else []:
+        try:
+            with path.open("rb") as file:
+                transcripts = read_transcripts(file, path.name).transcripts
+        except Exception:  # noqa: BLE001, S112 - a file that no format reads is no session
+            continue
+        for transcript in transcripts:
+            whole = as_spec(transcript, shape)
+            for _ in range(3):
+                found.append(cut_before_reply(whole[: rng.randint(5, 120)]))
+    found = [spec for spec in found if len(spec) > 2]
+    rng.shuffle(found)
+    return found[:most]
+
+
+def as_spec(transcript: Transcript, shape: Shape) -> Spec:
+    """A transcript as a list: only calls that are answered, results right after the reply that calls."""
+    found: Spec = []
+    answers = {b.call_id: b for m in transcript.messages for b in m.blocks if b.kind is Kind.TOOL_RESULT}
+    asked: set[str] = set()
+    for message in transcript.messages:
+        texts = sum(b.n_chars for b in message.blocks if b.kind is Kind.TEXT)
+        if message.role is Role.ASSISTANT:
+            blocks = [b for b in message.blocks if b.kind is Kind.TOOL_USE and b.call_id in answers]
+            blocks = [b for b in blocks if b.call_id not in asked]
+            asked |= {b.call_id for b in blocks}
+            thinking = sum(b.n_chars for b in message.blocks if b.kind is Kind.THINKING) if shape.thinking else 0
+            calls = [{"id": b.call_id, "name": b.name, "args": b.n_chars if shape.args else 0} for b in blocks]
+            if texts or calls:
+                found.append({"role": "assistant", "chars": texts, "thinking": thinking, "calls": calls})
+            results = [{"id": b.call_id, "chars": sum(x.n_chars for x in answers[b.call_id].leaves())} for b in blocks]
+            if shape.joined and results:
+                found.append({"role": "tool", "results": results})
+            else:
+                found += [{"role": "tool", "results": [result]} for result in results]
+        elif texts and message.role is Role.USER:
+            found.append({"role": "user", "chars": texts})
+    first = next((n for n, m in enumerate(found) if m["role"] == "user"), len(found))
+    return found[first:]
+
+
+def cut_before_reply(spec: Spec) -> Spec:
+    """The list ends where a model is asked: not in the middle of results, not with a reply."""
+    found = list(spec)
+    while found and found[-1]["role"] != "user":
+        found.pop()
+    return found
+
+
+def arguments(n_chars: int) -> int:
+    """Length of the arguments that both sides write: ``{}``, or one text of ``n_chars``."""
+    return len('{"content":""}') + n_chars if n_chars else 2
+
+
+def transcript(spec: Spec) -> Transcript:
+    """The list as a session: a request before every reply and one at the end."""
+    messages: list[Message] = []
+    requests: list[Request] = []
+    for index, given in enumerate(spec):
+        blocks: list[Block] = []
+        if given.get("thinking"):
+            blocks.append(text(Kind.THINKING, given["thinking"]))
+        if given.get("chars"):
+            blocks.append(text(Kind.TEXT, given["chars"]))
+        for call in given.get("calls", ()):
+            blocks.append(text(Kind.TOOL_USE, arguments(call["args"]), name=call["name"], call_id=call["id"]))
+        blocks += [text(Kind.TOOL_RESULT, r["chars"], call_id=r["id"]) for r in given.get("results", ())]
+        role = Role.ASSISTANT if given["role"] == "assistant" else Role.USER
+        if role is Role.ASSISTANT:
+            requests.append(Request(len(requests), index))
+        messages.append(Message(index, f"m{index}", role, tuple(blocks), typed=given["role"] == "user"))
+    requests.append(Request(len(requests), None))
+    return Transcript("parity", "parity", tuple(messages), tuple(requests))
+
+
+def text(kind: Kind, n_chars: int, **facts: str) -> Block:
+    """A block of that many ``x``; a token is a character, so that a tokenizer's count is known without one."""
+    return Block(kind, n_chars=n_chars, n_bytes=n_chars, n_tokens=n_chars, **facts)  # type: ignore[arg-type]
