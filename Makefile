@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test test-postgres check lint types contracts migrations wheel fmt lock vendor bench clean
+.PHONY: help setup run demo test test-postgres check lint types contracts migrations wheel fmt lock vendor bench parity clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -74,6 +74,9 @@ lock: ## Pin the requirements again (needs uv)
 
 LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet \
 	--custom-compile-command "make lock" $(ARGS)
+
+parity: $(VENV)/.dev ## Compare policies with the originals' own code (installs those apart)
+	@$(BIN)/python -m tests.parity $(ARGS)
 
 vendor: $(VENV)/.dev ## Fetch third-party browser files again (needs npm)
 	@$(PIP) install "fonttools[woff]"

@@ -31,6 +31,7 @@ class Outcome:
     n_samples: int = 0
     n_requests: int = 0
     n_events: int = 0
+    n_failed: int = 0
     n_different: int = 0
     examples: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -52,7 +53,7 @@ def compare(original: Original, n_lists: int, n_samples: int, show: int) -> Outc
     for number in range(len(lists) + n_lists):
         spec = lists[number][0] if number < len(lists) else random_list(rng, original.shape)
         params, window = original.draw(rng, length(spec), len(spec))
-        ours = run(spec, original.policy, params, window, original.summary, original.estimator)
+        ours = run(spec, original.policy, params, window=window, summary=original.summary, estimator=original.estimator)
         case = {
             "policy": original.policy, "messages": spec, "params": params, "window": window, "usage": ours.usage,
             "sizes": ours.sizes, "summary": original.summary,
@@ -76,15 +77,17 @@ def judge(outcome: Outcome, case: dict, ours: Ours, theirs: dict, show: int) -> 
     outcome.n_events += ours.events
     views = theirs.get("views", [])
     outcome.n_requests += len(ours.views)
-    first = next((k for k, view in enumerate(ours.views) if k >= len(views) or view != views[k]), None)
-    if first is None:
+    first = next((k for k, view in enumerate(ours.views) if k >= len(views) or view != views[k]), len(ours.views))
+    if first == len(ours.views) == len(views) and ours.failed == theirs.get("failed", False):
+        outcome.n_failed += ours.failed
         return
     outcome.n_different += 1
     if len(outcome.examples) < show:
+        here = ours.views[first] if first < len(ours.views) else "failed"
         there = views[first] if first < len(views) else theirs.get("error", "nothing")
         outcome.examples.append(
             f"request {first} params {case['params']} window {case['window']}\n  list {case['messages']}\n"
-            f"  usage {case['usage'][:first]}\n  ours   {ours.views[first]}\n  theirs {there}"
+            f"  usage {case['usage'][:first]}\n  ours   {here}\n  theirs {there}"
         )
 
 

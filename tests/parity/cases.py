@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.parity.lists import Shape, Spec
+from tests.parity.lists import Shape
 
 Params = dict[str, Any]
 
@@ -27,7 +27,7 @@ class Environment:
 class Original:
     """One policy and its original.
 
-    ``draw`` gives parameters and the window for a list whose messages weigh ``sizes`` characters in all.
+    ``draw`` gives parameters and the window for a list of so many characters and messages; ``note`` is for the report.
     """
 
     policy: str
@@ -36,6 +36,7 @@ class Original:
     draw: Callable[[random.Random, int, int], tuple[Params, int]]
     shape: Shape = field(default_factory=Shape)
     label: str = ""
+    note: str = ""
     summary: int = 50
     estimator: str = ""
 
@@ -43,6 +44,10 @@ class Original:
 LANGCHAIN = Environment("langchain", ("langchain", "deepagents"), "langchain")
 AUTOGEN = Environment("autogen", ("autogen-core",), "autogen-core")
 AG2 = Environment("ag2", ("ag2<1",), "ag2")
+
+
+INSPECT = Environment("inspect", ("inspect-ai",), "inspect-ai")
+AGENT_FRAMEWORK = Environment("agent-framework", ("agent-framework-core",), "agent-framework-core")
 
 
 def some(rng: random.Random, whole: int) -> int:
@@ -88,6 +93,8 @@ def langchain_summarization(rng: random.Random, n_chars: int, n_messages: int) -
     kept = rng.choice(("messages", "tokens", "fraction"))
     params["keep_tokens"] = some(rng, n_chars // 6) if kept == "tokens" else None
     params["keep_fraction"] = round(rng.uniform(0.01, 0.6), 2) if kept == "fraction" else None
+    whole = params["usage"] == "recorded"
+    params["summary_input"] = None if whole else rng.choice((None, 4_000, some(rng, n_chars // 4)))
     return params, window
 
 
@@ -121,7 +128,48 @@ def ag2_tokens(rng: random.Random, n_chars: int, _n_messages: int) -> tuple[Para
     }, 1_000_000
 
 
+def inspect(rng: random.Random, n_chars: int, _n_messages: int) -> tuple[Params, int]:
+    params: Params = {"threshold": round(rng.uniform(0.1, 1), 2), "usage": rng.choice(("recorded", "none"))}
+    if rng.random() < 0.2:
+        params["threshold_tokens"] = some(rng, n_chars)
+    return params, some(rng, n_chars * 3 // 2) + 50
+
+
+def inspect_edit(rng: random.Random, n_chars: int, n_messages: int) -> tuple[Params, int]:
+    params, window = inspect(rng, n_chars, n_messages)
+    more = {
+        "keep_thinking_turns": rng.choice((None, 0, 1, 2)),
+        "keep_tool_uses": rng.randint(0, 4),
+        "keep_tool_inputs": "on",
+    }
+    return params | more, window
+
+
+def inspect_edit_calls(rng: random.Random, n_chars: int, n_messages: int) -> tuple[Params, int]:
+    params, window = inspect_edit(rng, n_chars, n_messages)
+    return params | {"keep_tool_inputs": "off"}, window
+
+
+def inspect_trim(rng: random.Random, n_chars: int, n_messages: int) -> tuple[Params, int]:
+    params, window = inspect(rng, n_chars, n_messages)
+    return params | {"preserve": rng.choice((0.8, 0.8, 0.7, 0.5, 0.9, round(rng.random(), 2)))}, window
+
+
+def agent_framework(rng: random.Random, n_chars: int, _n_messages: int) -> tuple[Params, int]:
+    eviction = round(rng.uniform(0.1, 0.9), 2)
+    output = rng.randint(0, 200)
+    return {
+        "max_output": output,
+        "eviction": eviction,
+        "truncation": rng.choice((1, round(rng.uniform(eviction, 1), 2))),
+        "keep_last": rng.randint(0, 5),
+        "first_user": rng.choice(("on", "off")),
+        "phases": rng.choice(("threshold", "budget")),
+    }, some(rng, n_chars // 2) + output + 20
+
+
 JOINED = Shape(joined=True)
+THINKING = Shape(thinking=True)
 
 ORIGINALS = (
     Original("langchain_trim", LANGCHAIN, "langchain_original.py", langchain_trim),
@@ -132,4 +180,19 @@ ORIGINALS = (
     Original("autogen_token_limited", AUTOGEN, "autogen_original.py", autogen_token_limited, JOINED),
     Original("ag2_history_limiter", AG2, "ag2_original.py", ag2_history),
     Original("ag2_token_limiter", AG2, "ag2_original.py", ag2_tokens),
+    Original("inspect_edit", INSPECT, "inspect_original.py", inspect_edit, THINKING, estimator="wire_bytes"),
+    Original(
+        "inspect_edit",
+        INSPECT,
+        "inspect_original.py",
+        inspect_edit_calls,
+        Shape(thinking=True, in_order=True),
+        label="calls removed",
+        estimator="wire_bytes",
+        note="Results in the order of their calls: out of order, the original deletes by positions that its own "
+        "deletions have moved, and takes out messages it did not mean.",
+    ),
+    Original("inspect_trim", INSPECT, "inspect_original.py", inspect_trim, THINKING, estimator="wire_bytes"),
+    Original("inspect_summary", INSPECT, "inspect_original.py", inspect, THINKING, estimator="wire_bytes", summary=150),
+    Original("agent_framework", AGENT_FRAMEWORK, "agent_framework_original.py", agent_framework),
 )

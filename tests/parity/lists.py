@@ -27,7 +27,7 @@ class Shape:
     turns: int = 14
     longest: int = 900
     args: bool = False
-    prefix: int = 0
+    in_order: bool = False
 
 
 def random_list(rng: random.Random, shape: Shape) -> Spec:
@@ -41,13 +41,18 @@ def random_list(rng: random.Random, shape: Shape) -> Spec:
             for i in range(n)
         ]
         n_calls += n
-        found.append({
-            "role": "assistant",
-            "chars": chars(rng, shape) or 1 if not n or rng.random() < 0.5 else 0,
-            "thinking": chars(rng, shape) if shape.thinking and rng.random() < 0.4 else 0,
-            "calls": calls,
-        })
-        results = [{"id": call["id"], "chars": chars(rng, shape)} for call in rng.sample(calls, n)]
+        found.append(
+            {
+                "role": "assistant",
+                "chars": chars(rng, shape) or 1 if not n or rng.random() < 0.5 else 0,
+                "thinking": chars(rng, shape) if shape.thinking and rng.random() < 0.4 else 0,
+                "calls": calls,
+            }
+        )
+        results = [
+            {"id": call["id"], "chars": chars(rng, shape)}
+            for call in (calls if shape.in_order else rng.sample(calls, n))
+        ]
         if shape.joined and results:
             found.append({"role": "tool", "results": results})
         else:
@@ -77,7 +82,7 @@ def sample_lists(rng: random.Random, shape: Shape, most: int) -> list[Spec]:
         try:
             with path.open("rb") as file:
                 transcripts = read_transcripts(file, path.name).transcripts
-        except Exception:  # noqa: BLE001, S112 - a file that no format reads is no session
+        except Exception:
             continue
         for transcript in transcripts:
             whole = as_spec(transcript, shape)
@@ -96,7 +101,7 @@ def as_spec(transcript: Transcript, shape: Shape) -> Spec:
     for message in transcript.messages:
         texts = sum(b.n_chars for b in message.blocks if b.kind is Kind.TEXT)
         if message.role is Role.ASSISTANT:
-            blocks = [b for b in message.blocks if b.kind is Kind.TOOL_USE and b.call_id in answers]
+            blocks = [b for b in message.blocks if b.kind is Kind.TOOL_USE and b.call_id in answers and b.call_id]
             blocks = [b for b in blocks if b.call_id not in asked]
             asked |= {b.call_id for b in blocks}
             thinking = sum(b.n_chars for b in message.blocks if b.kind is Kind.THINKING) if shape.thinking else 0

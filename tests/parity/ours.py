@@ -1,7 +1,7 @@
 """Our side: the list replayed request by request through the policy itself, every list as it was sent.
 
-Two rules of the replay are no rules of the originals and are off here: an edit that frees nothing is not made, and three
-events in a row that leave the gate on stop the policy (replay-semantics 4).
+Two rules of the replay are no rules of the originals and are off here: an edit that frees nothing is not made, and
+three events in a row that leave the gate on stop the policy (replay-semantics 4).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sessions.engine import params as parameters
 from sessions.engine import registry
 from sessions.engine.calibrate import weigh
 from sessions.engine.events import LayerResult, count_changes, count_patch
-from sessions.engine.policy import Item
+from sessions.engine.policy import EditFailed, Item
 from sessions.engine.summaries import Summaries
 from sessions.engine.types import Kind
 from sessions.engine.walk import Walk
@@ -27,13 +27,14 @@ class Ours:
     """What our policy sent at every request, and what the original has to be told.
 
     ``usage`` is the provider's report of each request as (input, output) tokens; ``sizes`` are the messages' sizes in
-    the gate's unit.
+    the gate's unit.  ``failed``: an edit failed, where the original raises an error; the views end before it.
     """
 
     views: list[list[Signature]] = field(default_factory=list)
     usage: list[tuple[int, int]] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     events: int = 0
+    failed: bool = False
 
 
 class Watched(Walk):
@@ -43,7 +44,11 @@ class Watched(Walk):
 
     def _edit(self, request, layer, gate):
         """The layer's edit, applied whatever it frees."""
-        outcome = layer.edit(self.params, self.view)
+        try:
+            outcome = layer.edit(self.params, self.view)
+        except EditFailed:
+            self.ours.failed = True
+            return None
         if isinstance(outcome, dict):
             counts = count_patch(len(self.context.items), outcome, self.context.items)
             self.context.patch(outcome)
@@ -57,6 +62,8 @@ class Watched(Walk):
 
     def _send(self, k, cached):
         super()._send(k, cached)
+        if self.ours.failed:
+            return
         self.ours.views.append([signature(item) for item in self.context.items])
         self.ours.usage.append((self.sent[-1].tokens, self.sent[-1].output))
 
@@ -76,7 +83,7 @@ def signature(item: Item) -> Signature:
     return found
 
 
-def run(spec: Spec, policy: str, params: dict[str, Any], window: int, summary: int, estimator: str = "") -> Ours:
+def run(spec: Spec, policy: str, params: dict[str, Any], *, window: int, summary: int, estimator: str = "") -> Ours:
     """Replay a list; ``summary`` is the size of every summary in display tokens."""
     weighed = weigh(transcript(spec))
     chosen = registry.get("policies", policy)

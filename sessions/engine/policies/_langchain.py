@@ -25,7 +25,7 @@ def counted(view: View, size: int | None = None) -> int:
     size = view.size if size is None else size
     if view.usage is None or len(view.items) < 2:
         return size
-    up_to_reply = view.size - view.usage.tail
+    up_to_reply = size - view.usage.tail
     if up_to_reply <= 0:
         return size
     scale = (view.usage.input + view.usage.output) / up_to_reply

@@ -6,23 +6,32 @@ count is LangChain's approximate one, scaled by the last usage by 1 to 1.25.  Th
 longest suffix that fits a budget; on a tool result it moves back to the reply that made the call.  The summary is a
 user message; an earlier summary is summarised like any message.
 
-The original has no trigger unless it is given one; 80 % of the window is the example of its documentation.  Of what is
-summarised, its summary call is shown the last 4,000 tokens alone; when that call overflows it is retried with less.
-System messages are not part of its list.
+Of what is summarised, the summary call is shown the longest end within ``summary_input`` tokens, from its first user
+message on.  Where no user message stands there, no call is made: the summary is one fixed sentence that says so.  The
+original counts there with the scale of an old reply, which is nearly always its cap: 1.25 here; a prompt that fits in
+part is taken as left out.  When the call overflows, the original retries with less.
+
+The original has no trigger unless it is given one; 80 % of the window is the example of its documentation.  System
+messages are not part of its list.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
+from sessions.engine.edits import marker
 from sessions.engine.params import param, usage_param
-from sessions.engine.policies._langchain import counted, message_cut, reached, share, token_cut
-from sessions.engine.policies._roles import SYSTEM, role_of
-from sessions.engine.policy import Gate, Policy, View
+from sessions.engine.policies._langchain import MOST_SCALED, counted, message_cut, reached, share, token_cut
+from sessions.engine.policies._roles import SYSTEM, USER, role_of
+from sessions.engine.policy import Draft, Gate, Policy, View
 
 if TYPE_CHECKING:
     from sessions.engine.policy import Item
+
+FRAME = "Here is a summary of the conversation to date:\n\n"
+UNSEEN = "Previous conversation was too long to summarize."
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,10 @@ class Params:
     keep_fraction: float | None = param(
         None, label="Keep a share", help="In place of both: the newest that fit this share of the window",
         unit="of the window", low=0.01, high=1, step=0.01, optional=True,
+    )  # fmt: skip
+    summary_input: int | None = param(
+        4_000, label="Tokens the summary call sees", help="Of the end of what is summarised; none: all of it",
+        unit="tokens", group="summary", low=1, high=10_000_000, step=500, optional=True,
     )  # fmt: skip
     usage: str = usage_param()
 
@@ -96,7 +109,25 @@ def edit(params: Params, view: View) -> list[Item]:
     items = conversation(view)
     position = cut(params, view, items)
     system = [item for item in view.items if role_of(item) == SYSTEM]
+    if not seen(params, view, items[:position]):
+        note = Draft(FRAME + UNSEEN, marker(FRAME + UNSEEN).n_tokens, FRAME + UNSEEN, summary=True)
+        return [*system, view.tools.draft(note), *items[position:]]
     return [*system, *view.summarize(items[:position]), *items[position:]]
+
+
+def seen(params: Params, view: View, items: list[Item]) -> bool:
+    """Whether a user message stands within what the summary call is shown."""
+    if params.summary_input is None:
+        return True
+    scale = MOST_SCALED if view.usage is not None else 1.0
+    size = 0
+    for item in reversed(items):
+        size += item.size
+        if ceil(size * scale) > params.summary_input:
+            return False
+        if role_of(item) == USER:
+            return True
+    return False
 
 
 POLICY = Policy(

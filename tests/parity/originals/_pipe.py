@@ -21,13 +21,19 @@ def requests(messages):
     return [n for n, message in enumerate(messages) if message["role"] == "assistant"] + [len(messages)]
 
 
+class Refused(Exception):
+    """The original gives up with an error: its argument is what it had sent before."""
+
+
 def serve(views):
     """``views(case)`` gives the list sent at each request, each message as [who, text, thinking, calls, results]."""
     for line in sys.stdin:
         case = json.loads(line)
         try:
             answer = {"views": views(case)}
-        except Exception as error:  # noqa: BLE001 - the original's own error is its answer
+        except Refused as refused:
+            answer = {"views": refused.args[0], "failed": True}
+        except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from autogen.agentchat.contrib.capabilities import transforms, transforms_util
 from _pipe import requests, serve, text
+from autogen.agentchat.contrib.capabilities import transforms, transforms_util
 
 
 class Characters:

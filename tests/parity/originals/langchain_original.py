@@ -116,6 +116,7 @@ def summarize(case):
         Model(profile={"max_input_tokens": case["window"]}),
         trigger=clauses if params["combine"] == "all" else list(clauses.items()),
         keep=keep,
+        trim_tokens_to_summarize=params["summary_input"],
         summarizer=lambda _messages: text(4 * case["summary"] - frame),
     )
     messages, views, state, start = built(case), [], [], 0

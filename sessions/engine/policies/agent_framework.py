@@ -1,0 +1,235 @@
+"""Microsoft Agent Framework's context window strategy: collapse old tool calls, then drop the oldest (policies 11.13).
+
+microsoft/agent-framework ``python/packages/core/agent_framework/_compaction.py`` (1.23.0).  Messages form groups: a
+system message, a user message, a reply without calls, or a reply with its calls and their results.  Input budget =
+window − maximum output.
+
+1. More than ``int(0.5 × budget)``: every group of calls but the newest four becomes one line of its results,
+   "[Tool results: name: …; name: …]", at most 4,096 characters.
+2. Still more than ``int(0.8 × budget)``: the oldest groups go until ``int(0.5 × budget)`` is met; never system
+   messages, never the newest other group.
+
+``phases=budget`` replays an earlier release, which wrapped each phase in a composition with a fallback of its own:
+where a phase has not met its own limit (0.5, then 0.8), the oldest groups go until it has.  The count there is of the
+serialised message by 4; here of characters sent by 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessions.engine.params import param
+from sessions.engine.policies._roles import ASSISTANT, SYSTEM, TOOL, USER, has_calls, role_of, tool_names
+from sessions.engine.policy import Gate, Layer, Policy, View
+from sessions.engine.types import Block, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sessions.engine.policy import Item
+
+PREFIX, CUT, SUFFIX = "[Tool results: ", "... [truncated]", "]"
+MOST_CHARS = 4_096
+DEFAULT_MAX_OUTPUT = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Thresholds as shares of the input budget."""
+
+    max_output: int | None = param(
+        None, label="Maximum output", help="Taken off the window; none: the model's own, else 16,384", unit="tokens",
+        group="when", low=0, high=1_000_000, step=1_024, optional=True,
+    )  # fmt: skip
+    eviction: float = param(
+        0.5, label="Collapse tool calls, over", help="Share of the input budget; also what truncation goes down to",
+        unit="of the budget", group="when", low=0.01, high=1, step=0.01,
+    )  # fmt: skip
+    truncation: float = param(
+        0.8, label="Drop the oldest, over", help="Share of the input budget", unit="of the budget", group="when",
+        low=0.01, high=1, step=0.01,
+    )  # fmt: skip
+    keep_last: int = param(
+        4, label="Keep tool calls", help="Newest groups left whole", unit="groups", low=0, high=1_000
+    )
+    first_user: str = param(
+        "off", label="Keep the first user message", help="Truncation spares it", choices=("on", "off")
+    )
+    phases: str = param(
+        "threshold", label="Phases", help="Budget: each phase drops the oldest until its own limit is met",
+        choices=("threshold", "budget"),
+    )  # fmt: skip
+
+
+class Limits(NamedTuple):
+    """Tokens: input budget, where tool calls collapse, where the oldest go."""
+
+    budget: int
+    eviction: int
+    truncation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Messages that stay or go together: ``kind`` is system, user, assistant or tool."""
+
+    kind: str
+    positions: tuple[int, ...]
+
+
+def limits(window: int, max_output: int, eviction: float = 0.5, truncation: float = 0.8) -> Limits:
+    """128,000 with 4,096 of output: 123,904, 61,952 and 99,123."""
+    budget = max(1, window - max_output)
+    return Limits(budget, int(budget * eviction), int(budget * truncation))
+
+
+def _limits(params: Params, view: View) -> Limits:
+    output = params.max_output
+    if output is None:
+        output = view.model.max_output or DEFAULT_MAX_OUTPUT
+    return limits(view.window, output, params.eviction, max(params.eviction, params.truncation))
+
+
+def groups(items: Sequence[Item]) -> list[Group]:
+    """The list as groups, ordered by their first message; a late result joins the reply that called."""
+    found: list[tuple[str, list[int]]] = []
+    group_of: dict[str, list[int]] = {}
+    for position, item in enumerate(items):
+        kind = role_of(item)
+        if kind == TOOL:
+            home = next((group_of[c] for c in sorted(item.message.result_ids()) if c in group_of), None)
+            if home is None and found and found[-1][0] == TOOL:
+                home = found[-1][1]
+            if home is not None:
+                home.append(position)
+                continue
+        if kind == ASSISTANT and has_calls(item):
+            kind = TOOL
+            positions = _thinking_before(items, position, found)
+            group_of.update(dict.fromkeys(item.message.call_ids(), positions))
+        else:
+            positions = [position]
+        found.append((kind, positions))
+    return [Group(kind, tuple(positions)) for kind, positions in found]
+
+
+def _thinking_before(items: Sequence[Item], position: int, found: list[tuple[str, list[int]]]) -> list[int]:
+    """A reply with calls takes in the replies of thinking alone right before it."""
+    positions = [position]
+    while found and found[-1][0] == ASSISTANT and _only_thinks(items[found[-1][1][0]]):
+        positions[:0] = found.pop()[1]
+    return positions
+
+
+def _only_thinks(item: Item) -> bool:
+    return bool(item.message.blocks) and all(block.kind is Kind.THINKING for block in item.message.blocks)
+
+
+def collapse_gate(params: Params, view: View) -> Gate:
+    """Over the first limit, and a group to collapse (or, with budgets, to drop)."""
+    limit = _limits(params, view).eviction
+    fires = view.size > limit
+    if fires and params.phases == "threshold":
+        fires = sum(group.kind == TOOL for group in groups(view.items)) > params.keep_last
+    return Gate(fires, "characters by 4 against the first share of the budget", view.size, limit, ">", "tokens")
+
+
+def collapse(params: Params, view: View) -> list[Item]:
+    """Old groups of calls as lines of their results."""
+    tools = [group for group in groups(view.items) if group.kind == TOOL]
+    old = {group.positions[0]: group for group in tools[: max(0, len(tools) - params.keep_last)]}
+    gone = {position for group in old.values() for position in group.positions[1:]}
+    left: list[Item] = []
+    for position, item in enumerate(view.items):
+        if position in old:
+            left.append(collapsed(view, [view.items[p] for p in old[position].positions]))
+        elif position not in gone:
+            left.append(item)
+    return dropped(left, _limits(params, view).eviction) if params.phases == "budget" else left
+
+
+def truncate_gate(params: Params, view: View) -> Gate:
+    """Over the second limit."""
+    limit = _limits(params, view).truncation
+    return Gate(view.size > limit, "characters by 4 against the second share", view.size, limit, ">", "tokens")
+
+
+def truncate(params: Params, view: View) -> list[Item]:
+    """Without the oldest groups."""
+    known = _limits(params, view)
+    left = dropped(view.items, known.eviction, first_user=params.first_user == "on", strict=False)
+    return dropped(left, known.truncation) if params.phases == "budget" else left
+
+
+def dropped(items: Sequence[Item], target: int, *, first_user: bool = False, strict: bool = True) -> list[Item]:
+    """Whole groups go, oldest first, until ``target`` is met; the newest group that is not system stays.
+
+    ``strict``: where that is not enough, system messages go as well.
+    """
+    all_groups = groups(items)
+    newest = next((group for group in reversed(all_groups) if group.kind != SYSTEM), all_groups[-1])
+    spared = {newest.positions}
+    if first_user:
+        spared |= {group.positions for group in [g for g in all_groups if g.kind == USER][:1]}
+    system = [group for group in all_groups if group.kind == SYSTEM]
+    order = [group for group in all_groups if group.kind != SYSTEM] + (system if strict else [])
+    size = sum(item.size for item in items)
+    gone: set[int] = set()
+    for group in order:
+        if size <= target:
+            break
+        if group.positions not in spared:
+            size -= sum(items[position].size for position in group.positions)
+            gone |= set(group.positions)
+    return [item for position, item in enumerate(items) if position not in gone]
+
+
+def collapsed(view: View, members: Sequence[Item]) -> Item:
+    """A group as one reply: the line of its results, which takes the place of its first message."""
+    names = tool_names(members)
+    results = [b for item in members for b in item.message.blocks if b.kind is Kind.TOOL_RESULT]
+    n_label = label_length([(names.get(b.call_id, ""), _chars(b)) for b in results])
+    n_chars = min(MOST_CHARS, len(PREFIX) + n_label + len(SUFFIX))
+    n_text = max(1, sum(_chars(block) for block in results))
+    n_kept = min(n_text, n_chars)
+
+    def part(values: Iterable[int]) -> int:
+        return sum(values) * n_kept // n_text
+
+    n_frame = n_chars - n_kept
+    leaves = [leaf for block in results for leaf in block.leaves()]
+    text = Block(
+        Kind.TEXT, n_chars=n_chars, n_bytes=n_frame + part(leaf.n_bytes for leaf in leaves),
+        n_tokens=n_frame // 4 + part(leaf.n_tokens for leaf in leaves), approximate=True,
+    )  # fmt: skip
+    return view.tools.rewrite(members[0], [text], f"{PREFIX}…{SUFFIX}")
+
+
+def label_length(results: Sequence[tuple[str, int]]) -> int:
+    """Characters of "name: text; name: text"; an empty text leaves "name:", no result "no results"."""
+    if not results:
+        return len("no results")
+    lengths = [len(name) + 2 + n if name and n else len(name) + (1 if name else n) for name, n in results]
+    return sum(lengths) + 2 * (len(lengths) - 1)
+
+
+def _chars(block: Block) -> int:
+    return sum(leaf.n_chars for leaf in block.leaves())
+
+
+POLICY = Policy(
+    name="agent_framework",
+    label="Microsoft Agent Framework",
+    source="microsoft/agent-framework ContextWindowCompactionStrategy 1.23.0",
+    help="Collapses old tool calls into lines, then drops the oldest messages.",
+    estimator="chars_per_4",
+    params=Params,
+    layers=(
+        Layer("collapse", "Collapse tool calls", collapse_gate, collapse, cheap=True),
+        Layer("truncate", "Drop the oldest", truncate_gate, truncate, cheap=True, drawn=True),
+    ),
+    summary_calls=False,
+    threshold_param="truncation",
+    tier="differential",
+)
