@@ -11,8 +11,9 @@ from celery.signals import worker_ready
 from django.db import OperationalError, close_old_connections
 from kombu.exceptions import OperationalError as BrokerUnreachable
 
-from sessions.services import jobs
+from sessions.services import jobs, summary_jobs
 from sessions.services.ingest import ingest
+from sessions.services.model_access import environment_access
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,6 +41,20 @@ def enqueue(upload_ids: Iterable[uuid.UUID]) -> None:
             ingest_upload.delay(str(upload_id))
         except BrokerUnreachable:
             log.exception("the task of upload %s could not be sent; it will be sent again", upload_id)
+
+
+@shared_task(acks_late=True, ignore_result=True)
+def write_summaries(job_id: str) -> None:
+    """Have the summaries of a job written with the installation's key; harmless when sent twice."""
+    summary_jobs.run(job_id=uuid.UUID(job_id), access=environment_access())
+
+
+def send_summaries(job_id: uuid.UUID) -> None:
+    """Send the task of a summary job; a broker that is away leaves it to be started again by hand."""
+    try:
+        write_summaries.delay(str(job_id))
+    except BrokerUnreachable:
+        log.exception("the task of summary job %s could not be sent", job_id)
 
 
 def requeue_lost() -> None:

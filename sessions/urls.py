@@ -14,6 +14,7 @@ from sessions.views import (
     preferences,
     replay,
     session,
+    summaries,
     uploads,
     why,
 )
@@ -72,6 +73,11 @@ count_urls: list[URLPattern] = [
     path("s/<str:session_id>/count/", counts.session_count, name="count"),
     path("s/<str:session_id>/m/<int:index>/count/", counts.message_count, name="message_count"),
 ]
+summary_urls: list[URLPattern] = [
+    path("s/<str:session_id>/summaries/", summaries.write, name="summaries"),
+    path("s/<str:session_id>/summaries/<uuid:job_id>/", summaries.progress, name="summary_job"),
+    path("s/<str:session_id>/summaries/<uuid:job_id>/cancel/", summaries.cancel, name="summary_cancel"),
+]
 settings_urls: list[URLPattern] = [
     path("settings/", preferences.settings_page, name="settings"),
     path("settings/key/", preferences.key, name="settings_key"),
@@ -88,5 +94,6 @@ urlpatterns = [
     *why_urls,
     *link_urls,
     *count_urls,
+    *summary_urls,
     *settings_urls,
 ]

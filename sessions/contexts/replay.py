@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.conf import settings
+
 from sessions.charts.marks import figure_json
 from sessions.charts.saw import GateLane, Saw, Tooth, saw_figure
 from sessions.contexts import folding, replays
@@ -16,6 +18,8 @@ from sessions.contexts.urls import Urls, session_urls
 from sessions.engine import registry
 from sessions.engine.diff import diff_event
 from sessions.labelled import bytes_label
+from sessions.services import summary_jobs
+from sessions.services.model_summaries import estimate
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from sessions.engine.cost import Totals
     from sessions.engine.replay import Replay
     from sessions.models import Session
+    from sessions.services.model_summaries import Estimate
     from sessions.urlstate.replay import ReplayState
 
 MINI_LINES = 9
@@ -109,6 +114,8 @@ class ReplayView:
     warnings: tuple[str, ...]
     error: str
     says: str
+    estimate: Estimate | None = None
+    job: str = ""
 
 
 def build_replay(session: Session, state: ReplayState, urls: Urls | None = None) -> ReplayView:
@@ -155,7 +162,15 @@ def build_replay(session: Session, state: ReplayState, urls: Urls | None = None)
         warnings=replay.warnings,
         error=ran.error,
         says=_says(replay, ran.totals),
+        estimate=estimate(settings.ANTHROPIC_MODEL, ran.wanted) if ran.wanted and not urls.frozen else None,
+        job=_job(session) if ran.wanted and not urls.frozen else "",
     )
+
+
+def _job(session: Session) -> str:
+    """The job that is writing summaries for this session, if there is one."""
+    found = summary_jobs.running(session)
+    return str(found.pk) if found else ""
 
 
 def _says(replay: Replay, totals: Totals) -> str:

@@ -7,12 +7,15 @@ import threading
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
 
 from sessions import selectors
 from sessions.engine import replay as engine
 from sessions.engine.cost import Totals, recorded_totals, totals
 from sessions.engine.errors import BadParameter, UnknownName
+from sessions.services.model_summaries import SummaryWriter
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from sessions.engine.calibrate import Weighed
     from sessions.engine.replay import Replay
     from sessions.engine.texts import Texts
+    from sessions.services.model_summaries import Wanted
     from sessions.urlstate.replay import ReplayState
 
 KEPT = 8
@@ -30,12 +34,16 @@ Key = tuple[str, str, str, str, str, int | None, tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """One replay with its totals; ``seconds`` it took when it was run, ``error`` where the engine refused it."""
+    """One replay with its totals; ``seconds`` it took when it was run, ``error`` where the engine refused it.
+
+    ``wanted`` are the summaries that a model has not written yet, where one is to write them.
+    """
 
     replay: Replay
     totals: Totals
     seconds: float
     error: str = ""
+    wanted: tuple[Wanted, ...] = ()
 
 
 _held: OrderedDict[Key, tuple[Weighed, Ran]] = OrderedDict()
@@ -105,6 +113,17 @@ def _texts(session_id: str, state: ReplayState) -> AbstractContextManager[Texts 
     return contextlib.closing(selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id)))
 
 
+def options(state: ReplayState) -> dict[str, Any]:
+    """The options of a state's replay, as the engine takes them and JSON holds them."""
+    return {
+        "policy": state.policy,
+        "params": state.given,
+        "base": state.base,
+        "estimator": state.estimator or None,
+        "window": state.window,
+    }
+
+
 def _run(session_id: str, state: ReplayState) -> Ran:
     weighed = selectors.load_weighed(session_id)
     key: Key = (
@@ -116,12 +135,12 @@ def _run(session_id: str, state: ReplayState) -> Ran:
             _held.move_to_end(key)
             return held[1]
     started = time.perf_counter()
+    writer = SummaryWriter(settings.ANTHROPIC_MODEL) if state.summarizer == "anthropic" else None
     with _texts(session_id, state) as texts:
-        made = engine.replay(
-            weighed, state.policy, params=state.given, base=state.base, estimator=state.estimator or None,
-            summarizer=state.summarizer, window=state.window, texts=texts,
-        )  # fmt: skip
-    ran = Ran(made, totals(made), time.perf_counter() - started)
+        made = engine.replay(weighed, **options(state), summarizer=state.summarizer, texts=texts, writer=writer)
+    ran = Ran(made, totals(made), time.perf_counter() - started, wanted=tuple(writer.wanted) if writer else ())
+    if ran.wanted:
+        return ran  # not kept: another process may be writing them
     with _lock:
         _held[key] = (weighed, ran)
         while len(_held) > KEPT:

@@ -8,6 +8,7 @@ from sessions.models.live import LiveSource
 from sessions.models.message import Flag, Media, MessageRow
 from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, SessionKey, TokenLabel
 from sessions.models.upload import UNFINISHED, Job, Member, MemberStatus, State, Upload
+from sessions.models.writing import SummaryJob, Writing
 
 __all__ = [
     "OVERCOUNTED",
@@ -27,6 +28,8 @@ __all__ = [
     "SessionFacts",
     "SessionKey",
     "State",
+    "SummaryJob",
     "TokenLabel",
     "Upload",
+    "Writing",
 ]

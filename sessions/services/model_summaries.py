@@ -55,6 +55,11 @@ class Estimate:
     dollars: float | None
 
     @property
+    def each(self) -> int:
+        """What one summary is taken to weigh until it is written."""
+        return self.output_tokens // self.n_calls if self.n_calls else 0
+
+    @property
     def words(self) -> str:
         """In a sentence's words, for the command line."""
         price = "price unknown" if self.dollars is None else f"about ${self.dollars:,.2f} at list prices"

@@ -16,6 +16,7 @@ from sessions.contexts.overview import overview
 from sessions.contexts.replay import build_replay
 from sessions.contexts.urls import session_urls
 from sessions.engine import report
+from sessions.services.model_access import key_facts
 from sessions.urlstate import replay as urlstate
 from sessions.views.session import asks_fragment, session_or_404, varied
 
@@ -33,7 +34,7 @@ def replay(request: HttpRequest, session_id: str) -> HttpResponse:
     state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed.window)
     context = shared_context(found, state, "replay") | {"replay": build_replay(found, state)}
     context["controls"] = controls.controls(selectors.load_weighed(found.pk), state)
-    context["cli_oob"] = False
+    context |= {"cli_oob": False, **key_facts(request)}
     if asks_fragment(request):
         context |= {"swap_form": request.GET.get("was", state.policy) != state.policy, "oob": True, "cli_oob": True}
         return varied(render(request, "sessions/_replay_swap.html", context))

@@ -1,0 +1,50 @@
+"""Jobs that have a model write the summaries of a replay."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+
+from sessions.models.session import Session
+
+
+class Writing(models.TextChoices):
+    """Where a summary job stands."""
+
+    QUEUED = "queued"
+    WRITING = "writing"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class SummaryJob(models.Model):
+    """One replay whose summaries are being written: what its page polls, and where a cancel is asked for.
+
+    ``options`` are the replay's, as the engine takes them, ``query`` its page's address.  ``n_total`` is how many
+    summaries were wanted when it began: each one written may change what follows.  ``n_chars`` is of the one under
+    way.  The key is not here: whoever runs the job brings it.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="summary_jobs")
+    options = models.JSONField(default=dict)
+    query = models.TextField(blank=True)
+    model = models.CharField(max_length=100)
+    state = models.CharField(max_length=9, choices=Writing.choices, default=Writing.QUEUED)
+    n_written = models.PositiveIntegerField(default=0)
+    n_total = models.PositiveIntegerField()
+    n_chars = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True)
+    cancel_asked = models.BooleanField(default=False)
+    heartbeat_at = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+        constraints = (models.CheckConstraint(condition=Q(state__in=Writing.values), name="writing_state_known"),)
+
+    def __str__(self) -> str:
+        return f"{self.n_written} of {self.n_total} summaries of {self.session_id}: {self.state}"
