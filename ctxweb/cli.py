@@ -31,6 +31,7 @@ COMMANDS = {
     "sweep": "Replay a transcript over a range of settings.",
     "diff": "The message list before and after one compaction.",
     "probe": "What the compactions of a replay lose.",
+    "study": "Whether such losses came true in recorded sessions.",
     "export": "A message list as JSONL, an Anthropic request or a chat request.",
     "formats": "Transcript formats that can be read.",
     "policies": "Compaction policies and their parameters.",

@@ -15,6 +15,9 @@ from sessions.engine.errors import BadParameter
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sessions.engine.quality.index import Index, Read
+    from sessions.engine.replay import Replay
+
 SHOWN = 8
 
 
@@ -24,6 +27,8 @@ SHOWN = 8
 @click.option(
     "--horizon", type=click.IntRange(min=1), help="Requests after an event that count as later; default: all."
 )
+@click.option("--oracle", is_flag=True, help="Add the lines that would have covered most later needs, with hindsight.")
+@click.option("--find", metavar="TEXT", help="Which compaction lost this text?")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def command(file: Path, event: int | None, horizon: int | None, as_json: bool, **options: Any) -> None:
     """What compactions of FILE lose: rules, what the agent goes on to use, questions they must still answer."""
@@ -33,11 +38,14 @@ def command(file: Path, event: int | None, horizon: int | None, as_json: bool, *
 
     result = run_replay(file, **options)
     transcript = result.weighed.transcript
-    index = build_index(transcript, Texts(lambda: file.open("rb"), transcript.format).of)
+    read = Texts(lambda: file.open("rb"), transcript.format).of
+    index = build_index(transcript, read)
     try:
         document = probe_document(result, index, horizon=horizon, event=event)
     except BadParameter as error:
         raise click.ClickException(str(error)) from error
+    if options["oracle"] or options["find"] is not None:
+        _add_extras(document, result, index, read, options)
     if as_json:
         emit(document)
         return
@@ -47,7 +55,52 @@ def command(file: Path, event: int | None, horizon: int | None, as_json: bool, *
     if document["recorded"]:
         console.print("\n[bold]The recording's own compactions[/bold]")
         _print_events(console, "compaction", document["recorded"])
+    _print_extras(console, document)
     warn(tuple(document["warnings"]))
+
+
+def _add_extras(document: dict[str, Any], result: Replay, index: Index, read: Read, options: dict[str, Any]) -> None:
+    """The oracle hand-off of every event, and the fate of a text, in the replay and in the recording."""
+    from sessions.engine.quality.assess import assess_recorded, assess_replay
+    from sessions.engine.quality.document import oracle_document, survival_document
+    from sessions.engine.quality.oracle import oracle
+    from sessions.engine.quality.survival import survival
+
+    weighed = result.weighed
+    sides = {
+        "events": assess_replay(result, index, horizon=document["horizon"]),
+        "recorded": assess_recorded(weighed, index, horizon=document["horizon"]),
+    }
+    for side, found in sides.items():
+        if options["find"] is not None:
+            fate = survival(options["find"], weighed.transcript, read, found)
+            document.setdefault("survival", {})[side] = survival_document(fate)
+        by_number = {assessment.number: assessment for assessment in found}
+        for entry in document[side] if options["oracle"] else ():
+            assessment = by_number[entry["event"]]
+            entry["oracle"] = oracle_document(assessment, oracle(assessment, weighed, index, read))
+
+
+def _print_extras(console: Console, document: dict[str, Any]) -> None:
+    for side, fate in document.get("survival", {}).items():
+        where = "the replay" if side == "events" else "the recording"
+        if not fate["places"]:
+            said = "stands in no message"
+        elif fate["lost_at"] is None:
+            said = f"first stands in message {fate['places'][0][0]}; no compaction of {where} lost it"
+        else:
+            said = f"first stands in message {fate['places'][0][0]}; lost at compaction {fate['lost_at']} of {where}"
+        console.print(escape(f"{fate['text']!r} {said}"), highlight=False, soft_wrap=True)
+    for word, entries in (("event", document["events"]), ("compaction", document["recorded"])):
+        for entry in entries:
+            found = entry.get("oracle")
+            if found:
+                console.print(
+                    f"\n[bold]{word} {entry['event']}[/bold], with hindsight: {found['tokens']:,} tokens would have "
+                    f"covered {found['covered']} of {found['wanted']} needs; its summary of "
+                    f"{found['summary_tokens']:,} tokens mentions {found['summary_covered']}.", highlight=False,
+                )  # fmt: skip
+                console.print(escape(found["instructions"]), highlight=False, soft_wrap=True)
 
 
 def _print_events(console: Console, word: str, events: list[dict[str, Any]]) -> None:

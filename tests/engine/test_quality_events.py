@@ -8,7 +8,7 @@ from sessions.engine.policy import Gate, Item
 from sessions.engine.quality.assess import Assessor, assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.document import probe_document
 from sessions.engine.quality.index import build_index
-from sessions.engine.quality.needs import Timeline, needs_of
+from sessions.engine.quality.needs import Timeline, gone_after, needs_of
 from sessions.engine.quality.probes import Score, advice
 from sessions.engine.quality.recorded import memory_lines, rereads
 from sessions.engine.quality.refetch import refetched_tokens
@@ -150,6 +150,9 @@ def test_read_again():
     assert found.n_elsewhere == 2
     weighed, index = story().done()
     function = refetched_tokens(index)
+    lists = (standing(items(weighed, kept), weighed.transcript, index, {}) for kept in (range(7), [6]))
+    ids = gone_after(3, *lists, index, Timeline(weighed))
+    assert ids == [need.id for need in needs([6])[1] if need.state == "gone"]
     assert function(weighed, Made(weighed, [6])) == found.tokens > 0
     assert function(weighed, Made(weighed, range(7))) == 0
 

@@ -95,7 +95,7 @@ class Assessor:
             constraints_at(before, after, index, stop),
             needs, found, score, score_of(answers(self.first, after, index)),
             trail(index, newest, after),
-            self.results.refetch(needs, newest),
+            self.results.refetch((n.id for n in needs if n.state == GONE), newest),
             targets(event, self.weighed.overhead, score),
         )  # fmt: skip
 

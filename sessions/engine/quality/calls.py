@@ -26,6 +26,12 @@ COMMAND_KEYS = ("command", "cmd", "script", "code", "input")
 PATH_KEYS = ("file_path", "path", "filename", "notebook_path", "target_file", "file", "filePath", "absolute_path")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _NOT_FOUND_CODE = re.compile(r"\"?cmd\"?\s*:\s*\"((?:[^\"\\]|\\.){1,400})\"")
+_GO_TO = re.compile(r"^cd \S+ && ")
+_SHOWS = re.compile(
+    r"(?:cat|nl(?: -ba)?|less|bat|head(?: -(?:n ?)?(?P<head>\d+))?"
+    r"|sed -n ['\"]?(?P<first>\d+),(?P<last>\d+)p['\"]?)"
+    r" (?P<path>[\w./~@+-]+)$"
+)
 TARGET_CHARS = 200
 
 
@@ -96,9 +102,23 @@ def make_call(message: int, block: int, content: Content, arguments: Any) -> Cal
     """The call that a tool_use makes, without its result yet."""
     verb = verb_of(content.name)
     command = command_of(arguments, verb)
+    shown = shown_file(command)
+    if shown:
+        return Call(message, block, content.call_id, content.name, READ, *shown)
     key = " ".join(command.split()) if command else _path(arguments) or content.target
+    if verb == ASK and not key:
+        key = " ".join(next(strings_of(arguments), "").split())
     start, stop = _lines(arguments)
     return Call(message, block, content.call_id, content.name, verb, key[:TARGET_CHARS], start, stop)
+
+
+def shown_file(command: str) -> tuple[str, int, int | None] | None:
+    """(path, first line, last line) of a shell line that only shows one file: ``sed -n '1,80p' a.py``, ``cat a.py``."""
+    found = _SHOWS.match(_GO_TO.sub("", command.strip()))
+    if not found:
+        return None
+    first, last, head = (int(n) if n else None for n in found.group("first", "last", "head"))
+    return found.group("path")[:TARGET_CHARS], first or 1, last if first else head
 
 
 def _path(arguments: Any) -> str:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sessions.engine.quality.calls import RUN, WRITE
 from sessions.engine.quality.rules import content_words, says_no
 from sessions.engine.quality.standing import GONE, MENTIONED, RE_INJECTED, VERBATIM
 
 if TYPE_CHECKING:
-    from sessions.engine.quality.calls import Call
     from sessions.engine.quality.index import Constraint, Index
     from sessions.engine.quality.rules import Rule
     from sessions.engine.quality.standing import Standing
 
+MIN_LINE = 8
 MENTION_SHARE = 0.6
 """A line mentions a rule when it has this share of its content words (and, for a prohibition, a word of negation)."""
-_WRITES = re.compile(r"^(?:sudo )?(?:sed -i|rm|mv|cp|tee|truncate|touch|git (?:checkout|restore|rm|mv))\b")
-_INTO = re.compile(r">{1,2} ?([^ &]+)")
-_SEGMENTS = re.compile(r"&&|\|\||[;|\n]|\$\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +43,10 @@ class Kept:
 
 def constraints_at(before: Standing, after: Standing, index: Index, stop: int) -> tuple[Kept, ...]:
     """Every rule said up to the event, in the order said; calls are looked at up to message ``stop`` (exclusive)."""
-    return tuple(_kept(c, stop, before, after, index) for c in index.constraints if c.message <= before.newest)
+    return tuple(_kept(c, stop, before, after) for c in index.constraints if c.message <= before.newest)
 
 
-def _kept(c: Constraint, stop: int, before: Standing, after: Standing, index: Index) -> Kept:
+def _kept(c: Constraint, stop: int, before: Standing, after: Standing) -> Kept:
     newest = before.newest
     state = state_of(c, after)
     restated = next((m for m, _ in c.places if m > newest), None)
@@ -58,10 +54,8 @@ def _kept(c: Constraint, stop: int, before: Standing, after: Standing, index: In
     broken = None
     if lost:
         end = stop if restated is None else min(stop, restated)
-        broken = next((call for call in index.calls if newest < call.message < end and breaks(call, c.rule)), None)
-    already = (
-        any(c.message < call.message <= newest and breaks(call, c.rule) for call in index.calls) if broken else False
-    )
+        broken = next((call for call in c.breaking if newest < call.message < end), None)
+    already = broken is not None and any(call.message <= newest for call in c.breaking)
     return Kept(
         c.rule.text, state, c.rule.source, c.message, lost and state_of(c, before) == GONE, restated,
         broken.message if broken else None, broken.key if broken else "", already,
@@ -85,37 +79,13 @@ def mentions(text: str, rule: Rule) -> bool:
     """Whether one line of a text says a rule again in other words."""
     if not rule.words:
         return False
-    for line in text.splitlines():
-        if len(line) < 8 or (rule.prohibits and not says_no(line)):
-            continue
-        if len(rule.words & content_words(line)) >= MENTION_SHARE * len(rule.words):
-            return True
-    return False
+    wanted = MENTION_SHARE * len(rule.words)
+    return any(
+        len(rule.words & words) >= wanted and (negated or not rule.prohibits) for words, negated in _lines_of(text)
+    )
 
 
-def breaks(call: Call, rule: Rule) -> bool:
-    """Whether a tool call names what the rule forbids: writes a forbidden path, or runs a forbidden command."""
-    if call.verb == WRITE:
-        return any(_same_path(call.key, path) for path in rule.forbidden_paths)
-    if call.verb != RUN:
-        return False
-    segments = [" ".join(segment.split()) for segment in _SEGMENTS.split(call.key)]
-    if any(_runs(segment, command) for segment in segments for command in rule.forbidden_commands):
-        return True
-    return any(_writes(segment, path) for segment in segments for path in rule.forbidden_paths)
-
-
-def _writes(segment: str, path: str) -> bool:
-    """Whether a shell command changes a file: names it after a changing command, or sends its output there."""
-    named = segment.split() if _WRITES.match(segment) else _INTO.findall(segment)
-    return any(_same_path(word.strip("'\""), path) for word in named)
-
-
-def _runs(segment: str, command: str) -> bool:
-    words = segment.removeprefix("sudo ").split()
-    wanted = command.split()
-    return words[: len(wanted)] == wanted
-
-
-def _same_path(path: str, forbidden: str) -> bool:
-    return path == forbidden or path.endswith("/" + forbidden.removeprefix("./").lstrip("/"))
+@lru_cache(maxsize=32)
+def _lines_of(text: str) -> tuple[tuple[frozenset[str], bool], ...]:
+    """The content words of each line, and whether it says no."""
+    return tuple((content_words(line), says_no(line)) for line in text.splitlines() if len(line) >= MIN_LINE)

@@ -7,17 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import BadParameter
 from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
+from sessions.engine.quality.carry import working_set
+from sessions.engine.quality.oracle import compact_instructions
 from sessions.engine.quality.probes import advice
 from sessions.engine.quality.recorded import rereads
 from sessions.engine.quality.standing import GONE, MENTIONED, VERBATIM
 
 if TYPE_CHECKING:
     from sessions.engine.quality.assess import Assessment
+    from sessions.engine.quality.carry import WorkingSet
     from sessions.engine.quality.index import Index
+    from sessions.engine.quality.oracle import Oracle
     from sessions.engine.quality.probes import Answer, Score
     from sessions.engine.quality.recorded import Reread
     from sessions.engine.quality.refetch import Refetch
+    from sessions.engine.quality.survival import Survival
     from sessions.engine.replay import Replay
+
+MOST_IDLE = 20
+"""Blocks listed with the largest bill after their last use."""
 
 
 def probe_document(
@@ -42,6 +50,7 @@ def probe_document(
         "summarizer": replay.summarizer,
         "horizon": horizon,
         "events": [event_document(a) for a in found],
+        "working_set": working_set_document(working_set(replay.weighed, index, base=replay.base)),
         "recorded": [event_document(a) | {"fetched_again": reread_document(again[a.number])} for a in recorded],
         "warnings": list(dict.fromkeys((*replay.warnings, *warnings_of(found, index, replay.summarizer)))),
     }
@@ -127,3 +136,31 @@ def reread_document(reread: Reread) -> dict[str, Any]:
         for name, value in (("rate", reread.rate), ("baseline", reread.baseline))
     }
     return {name: getattr(reread, name) for name in fields} | rates | {"again": again}
+
+
+def working_set_document(found: WorkingSet) -> dict[str, Any]:
+    """Tokens carried, needed and unknown at each request; the blocks that cost most after their last use."""
+    idle = sorted(found.blocks, key=lambda block: (-block.idle_token_requests, block.message, block.block))
+    fields = ("message", "block", "kind", "tokens", "entered", "last_use", "left", "idle_requests")
+    usd = None if found.usd is None else round(found.usd, 6)
+    return {
+        "requests": list(found.requests),
+        "carried_tokens": list(found.carried),
+        "needed_tokens": list(found.needed),
+        "unknown_tokens": list(found.unknown),
+        "idle_token_requests": sum(block.idle_token_requests for block in found.blocks),
+        "idle_cost_usd": usd,
+        "most_idle": [
+            {name: getattr(block, name) for name in fields} for block in idle[:MOST_IDLE] if block.idle_token_requests
+        ],
+    }
+
+
+def oracle_document(assessment: Assessment, found: Oracle) -> dict[str, Any]:
+    """The oracle hand-off of an event beside what its summary covers; ``instructions`` is text for `/compact`."""
+    return dataclasses.asdict(found) | {"instructions": compact_instructions(assessment, found)}
+
+
+def survival_document(found: Survival) -> dict[str, Any]:
+    """Where a text stands, its state around every event, and the event that lost it."""
+    return dataclasses.asdict(found)

@@ -6,14 +6,20 @@ what recorded compactions wrote; no other text.  After it is built, judging an e
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality import facts as fact_kinds
+from sessions.engine.quality.breaking import breaks
 from sessions.engine.quality.calls import RUN, Call, arguments_of, command_of, make_call, strings_of
 from sessions.engine.quality.facts import Fact, facts_in, make_fact
 from sessions.engine.quality.names import merge_paths
 from sessions.engine.quality.references import (
+    COMMAND,
+    ERROR,
+    PATH,
+    QUOTED,
     Reference,
     command_references,
     is_common,
@@ -37,10 +43,14 @@ TEXT_KINDS = frozenset({Kind.TEXT, Kind.TOOL_USE, Kind.TOOL_RESULT, Kind.DOCUMEN
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A rule and every place where a user, memory file, skill or system message says it, as (message, block)."""
+    """A rule and every place where a user, memory file, skill or system message says it, as (message, block).
+
+    ``breaking`` are the tool calls after the first place that do what it forbids.
+    """
 
     rule: Rule
     places: tuple[tuple[int, int], ...]
+    breaking: tuple[Call, ...] = ()
 
     @property
     def message(self) -> int:
@@ -71,17 +81,35 @@ class Index:
     products: Mapping[int, str]
     aliases: Mapping[Reference, int]
     n_unread: int = 0
-    _words: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def used_again(self) -> tuple[tuple[int, int], ...]:
+        """(last use, reference) of those that stood somewhere before their last use, the latest first."""
+        again = ((uses[-1], i) for i, uses in enumerate(self.uses) if uses and self.places[i][0] < uses[-1])
+        return tuple(sorted(again, reverse=True))
 
     def found_in(self, text: str) -> frozenset[int]:
         """Ids of the references of this session that a text names (relative paths by their full name)."""
         return frozenset(i for r in _all_references(text) if (i := self.aliases.get(r)) is not None)
 
+    def mentioned_in(self, text: str) -> frozenset[int]:
+        """The same, and commands, quotes and errors that stand in the text without any mark around them."""
+        plain = " ".join(text.split())
+        return self.found_in(text) | {i for i, phrase in self._phrases if phrase in plain}
+
+    @cached_property
+    def _phrases(self) -> tuple[tuple[int, str], ...]:
+        """References of several words that are used again."""
+        known = ((i, self.references[i]) for _, i in self.used_again)
+        return tuple((i, r.text) for i, r in known if r.kind in {COMMAND, QUOTED, ERROR})
+
     def id_of(self, text: str) -> int | None:
         """The id of a reference by its text, of any kind; None where the session has none such."""
-        if not self._words:
-            self._words.update({r.text: i for r, i in self.aliases.items()})
-        return self._words.get(text)
+        return self._by_text.get(text)
+
+    @cached_property
+    def _by_text(self) -> dict[str, int]:
+        return {r.text: i for r, i in self.aliases.items()}
 
 
 def build_index(transcript: Transcript, read: Read) -> Index:
@@ -204,13 +232,21 @@ class _Builder:
             tuple(tuple(sorted({kept[renamed[i]] for i in block if renamed[i] in kept})) for block in message)
             for message in self.blocks
         )
+        full_name = {r.text: references[renamed[i]].text for i, r in enumerate(references) if r.kind == PATH}
+        calls = tuple(call._replace(key=full_name.get(call.key, call.key)) for call in self.calls)
         places, uses, given = _occurrences(self.transcript.messages, blocks, len(kept))
         return Index(
             n, tuple(references[i] for i in kept), blocks, places, uses, given,
-            tuple(Constraint(rule, tuple(found)) for rule, found in self.constraints.values()),
-            tuple(self.facts), tuple(self.calls), self.products,
+            tuple(_constraint(rule, tuple(found), calls) for rule, found in self.constraints.values()),
+            tuple(self.facts), calls, self.products,
             {references[i]: kept[renamed[i]] for i in range(len(references)) if renamed[i] in kept}, self.n_unread,
         )  # fmt: skip
+
+
+def _constraint(rule: Rule, places: tuple[tuple[int, int], ...], calls: tuple[Call, ...]) -> Constraint:
+    able = rule.forbidden_paths or rule.forbidden_commands
+    breaking = tuple(call for call in calls if call.message > places[0][0] and breaks(call, rule)) if able else ()
+    return Constraint(rule, places, breaking)
 
 
 def _occurrences(

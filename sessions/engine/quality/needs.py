@@ -86,11 +86,29 @@ def needs_of(
     return tuple(sorted(found, key=lambda need: (need.needed_at, need.id)))
 
 
+def gone_after(
+    request: int, before: Standing, after: Standing, index: Index, timeline: Timeline, *, horizon: int | None = None
+) -> list[int]:
+    """Ids of what is needed and gone, by first use: what ``needs_of`` calls gone, without the rest of its work."""
+    start = before.newest
+    used = _used(index, start, timeline.end_of(request, horizon))
+    gone = (
+        (first, reference)
+        for reference, first in used
+        if _state(index, after, reference, start, first)[0] == GONE
+        and _source(index, before, reference, start) is not None
+    )
+    return [reference for _, reference in sorted(gone)]
+
+
 def _used(index: Index, start: int, stop: int) -> list[tuple[int, int]]:
-    """References that the agent names between messages ``start`` and ``stop``, with the message of the first use."""
+    """References that stood up to message ``start`` and are named before ``stop``, with the first message that does."""
     found: list[tuple[int, int]] = []
-    for reference, uses in enumerate(index.uses):
-        if uses and uses[-1] > start:
+    for last, reference in index.used_again:
+        if last <= start:
+            break
+        if index.places[reference][0] <= start:
+            uses = index.uses[reference]
             first = uses[bisect_right(uses, start)]
             if first < stop:
                 found.append((reference, first))

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.events import Event, History, count_changes
 from sessions.engine.policy import Gate, Item
-from sessions.engine.quality.calls import FETCH, READ, RUN, SEARCH, WRITE, overlap
+from sessions.engine.quality.calls import ASK, FETCH, READ, RUN, SEARCH, WRITE, overlap
 from sessions.engine.quality.standing import standing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from sessions.engine.calibrate import Weighed
     from sessions.engine.quality.calls import Call
     from sessions.engine.quality.index import Index
     from sessions.engine.types import RecordedCompaction
 
-FETCHES = frozenset({READ, RUN, SEARCH, FETCH})
+FETCHES = frozenset({READ, RUN, SEARCH, FETCH, ASK})
 DEFINITIONS = ("range", "path", "exact")
 """When a call fetches the same again: same target and overlapping lines, same target, or same target and same lines."""
 DEFAULT_DEFINITION = "range"
@@ -112,7 +114,7 @@ def rereads(
     found: list[Reread] = []
     for number, event in events:
         dropped = dropped_fetches(weighed, index, event)
-        later = calls_after(index, event.message or 0, n_calls)
+        later = calls_after(index, -1 if event.message is None else event.message, n_calls)
         pairs = [(old, new) for old in dropped if (new := again(old, later, definition))]
         found.append(
             Reread(
@@ -130,10 +132,10 @@ def dropped_fetches(weighed: Weighed, index: Index, event: Event) -> list[Call]:
     return [call for call in newest if call.result and not after.has_block(*call.result)]
 
 
-def newest_fetches(calls: object) -> list[Call]:
+def newest_fetches(calls: Iterable[Call]) -> list[Call]:
     """The newest fetch of each target among calls in order."""
     found: dict[tuple[str, str], Call] = {}
-    for call in calls:  # type: ignore[attr-defined]
+    for call in calls:
         if call.verb in FETCHES and call.key and call.result:
             found[call.verb, call.key] = call
     return list(found.values())
@@ -166,18 +168,27 @@ def _same(old: Call, new: Call, definition: str) -> bool:
 
 
 def baseline(index: Index, cuts: list[int], definition: str, n_calls: int) -> tuple[int, int]:
-    """(targets, fetched again) at every ``n_calls``-th call that no compaction follows within ``n_calls`` calls."""
+    """(targets, fetched again) over all points where nothing was dropped."""
     n, n_again = 0, 0
+    for _, later, fetches in baseline_points(index, cuts, n_calls):
+        n += len(fetches)
+        n_again += sum(again(old, later, definition) is not None for old in fetches)
+    return n, n_again
+
+
+def baseline_points(index: Index, cuts: list[int], n_calls: int) -> Iterator[tuple[int, list[Call], list[Call]]]:
+    """Every ``n_calls``-th call that no compaction follows within ``n_calls`` calls, while any follow at all.
+
+    Yields its position, the ``n_calls`` calls after it and the newest fetch of each target since the last compaction.
+    ``cuts`` are the first messages after each compaction.
+    """
     for position in range(n_calls, len(index.calls) - n_calls + 1, n_calls):
         at = index.calls[position - 1].message
-        later = index.calls[position : position + n_calls]
+        later = list(index.calls[position : position + n_calls])
         if any(at < cut <= later[-1].message for cut in cuts):
             continue
         since = max((cut for cut in cuts if cut <= at), default=0)
-        standing_fetches = newest_fetches(c for c in index.calls[:position] if c.result and c.result[0] >= since)
-        n += len(standing_fetches)
-        n_again += sum(again(old, list(later), definition) is not None for old in standing_fetches)
-    return n, n_again
+        yield position, later, newest_fetches(c for c in index.calls[:position] if c.result and c.result[0] >= since)
 
 
 def memory_lines(many: list[tuple[Reread, ...]], *, at_least: int = 2) -> tuple[str, ...]:
@@ -190,7 +201,7 @@ def memory_lines(many: list[tuple[Reread, ...]], *, at_least: int = 2) -> tuple[
     for session in many:
         for reread in session:
             counts.update({(old.verb, old.key) for old, _ in reread.again})
-    words = {READ: "Read again", RUN: "Run again", SEARCH: "Searched again", FETCH: "Fetched again"}
+    words = {READ: "Read again", RUN: "Run again", SEARCH: "Searched again", FETCH: "Fetched again", ASK: "Asked again"}
     chosen = sorted(((n, key) for key, n in counts.items() if n >= at_least), key=lambda pair: (-pair[0], pair[1]))
     return tuple(
         f"- `{key}`: {words[verb].lower()} after {n} of {n_compactions} compactions" for n, (verb, key) in chosen

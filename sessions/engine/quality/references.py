@@ -1,6 +1,6 @@
 """What later work can depend on, found in text: paths, addresses, identifiers, commands, errors, figures, quotes, ids.
 
-A text is cut into tokens once; every distinct token is judged once per session.  Left out as common (decisions 0008):
+A text is cut into tokens once; every distinct token is judged once per session.  Left out as common (decision "What counts as lost"):
 words without a marker of their own (plain prose), names that any session has, and whatever stands in so many messages
 that naming it again says nothing (``COMMON_SHARE``).
 """
@@ -33,16 +33,20 @@ class Reference(NamedTuple):
     text: str
 
 
-_TOKEN = re.compile(r"[\w./~@:#$+-]{4,200}")
+_TOKEN = re.compile(r"[\w./~@:#$+-]{4,200}", re.ASCII)
 _URL = re.compile(r"https?://[^\s\"'<>`)\]}\\|]{4,200}")
 _NUMBER = re.compile(
-    r"(?<![\w.,])(\d[\d,]{0,15}(?:\.\d{1,6})?)[ \u00a0]?"
-    r"(%|px|rem|em|ms|µs|us|ns|s|min|h|KB|MB|GB|TB|KiB|MiB|GiB|kB|bytes|tokens|lines|rows|Hz|kHz|MHz|GHz|fps|USD|EUR)(?!\w)"
+    r"\d[\d,]{0,15}(?:\.\d{1,6})?[ \u00a0]?"
+    r"(?:%|px|rem|em|ms|µs|us|ns|s|min|h|KB|MB|GB|TB|KiB|MiB|GiB|kB|bytes|tokens|lines|rows|Hz|kHz|MHz|GHz|fps|USD|EUR)(?!\w)"
 )
-_ERROR = re.compile(r"(?:Error|Exception|error|FAILED|fatal|panic)(?:\[\w{1,12}\])?: [^\n]{4,160}")
+_ERRORS = tuple(
+    (end, re.compile(rf"{end}(?:\[\w{{1,12}}\])?: [^\n]{{4,160}}"))
+    for end in ("rror", "xception", "FAILED", "fatal", "panic")
+)
+"""Ends of the words that begin an error message.  Each pattern starts with plain characters: that is what is fast."""
 _CODE = re.compile(r"[{}`;]|=>|[,(]$|\$\{")
 """Signs of source code: a line that has one is no error message."""
-_QUOTED = re.compile(r"\"([^\"\n\\]{6,80})\"|`([^`\n]{4,120})`|(?<!\w)'([^'\n\\]{6,80})'(?!\w)")
+_QUOTED = tuple(map(re.compile, (r"\"[^\"\n\\]{6,80}\"", r"`[^`\n]{4,120}`", r"'[^'\n\\]{6,80}'")))
 _LINES = re.compile(r"(?::(\d{1,6})(?:[-:](\d{1,6}))?|#L(\d{1,6})(?:-L?(\d{1,6}))?)$")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 _FILE_NAME = re.compile(
@@ -132,20 +136,42 @@ def phrase_references(text: str) -> Iterator[Reference]:
     """What a text refers to by more than one token: addresses, figures with units, error lines, quotes, commands."""
     if "://" in text:
         yield from (Reference(URL, url.rstrip(".,:;")) for url in _URL.findall(text))
-    for figure, unit in _NUMBER.findall(text):
+    yield from _figures(text)
+    for end, pattern in _ERRORS:
+        if end in text:
+            yield from _errors(text, pattern)
+    for pattern in _QUOTED:
+        for found in pattern.finditer(text):
+            start, stop = found.span()
+            if text[start] == "'" and (text[start - 1 : start].isalnum() or text[stop : stop + 1].isalnum()):
+                continue
+            reference = _quoted_reference(text[start + 1 : stop - 1])
+            if reference:
+                yield reference
+
+
+def _figures(text: str) -> Iterator[Reference]:
+    """Numbers with a unit; one that goes on to the left ("v1.5 s", "x31px") is part of something else."""
+    for found in _NUMBER.finditer(text):
+        before = text[found.start() - 1 : found.start()]
+        if before.isalnum() or before in {"_", ".", ","}:
+            continue
+        figure = found.group().rstrip("%abcdefghijklmnopqrstuvwxyzµABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        unit = found.group()[len(figure) :]
+        figure = figure.strip(" \u00a0").replace(",", "")
         if len(figure) > 1 or unit != "s":
-            yield Reference(NUMBER, f"{figure.replace(',', '')} {unit}")
-    for found in _ERROR.finditer(text):
+            yield Reference(NUMBER, f"{figure} {unit}")
+
+
+def _errors(text: str, pattern: re.Pattern[str]) -> Iterator[Reference]:
+    """Error messages: from the start of their first word to the end of the line."""
+    for found in pattern.finditer(text):
         start = found.start()
         while start and text[start - 1].isalnum():
             start -= 1
         line = text[start : found.end()].strip()
         if not _CODE.search(line):
             yield Reference(ERROR, line[:MAX_CHARS])
-    for quoted in _QUOTED.findall(text):
-        reference = _quoted_reference(quoted[0] or quoted[1] or quoted[2])
-        if reference:
-            yield reference
 
 
 def _quoted_reference(text: str) -> Reference | None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.quality.standing import GONE, standing
+from sessions.engine.quality.needs import Timeline, gone_after
+from sessions.engine.quality.standing import standing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from sessions.engine.calibrate import Weighed
     from sessions.engine.events import Event
     from sessions.engine.quality.calls import Call
     from sessions.engine.quality.index import Index
-    from sessions.engine.quality.needs import Need
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +54,18 @@ class Results:
                         return call
         return None
 
-    def refetch(self, needs: tuple[Need, ...], newest: int) -> Refetch:
-        """Each gone need is had by reading the newest result that held it; one result answers for all it held."""
+    def refetch(self, gone: Iterable[int], newest: int) -> Refetch:
+        """Each gone reference is had from the newest result up to ``newest`` that held it; one may answer for many."""
         chosen: dict[tuple[int, int], Call] = {}
+        covered: set[int] = set()
         n_elsewhere = 0
-        for need in needs:
-            if need.state != GONE or any(need.id in self.index.blocks[m][b] for m, b in chosen):
+        for reference in gone:
+            if reference in covered:
                 continue
-            call = self.holding(need.id, newest)
+            call = self.holding(reference, newest)
             if call and call.result:
                 chosen[call.result] = call
+                covered.update(self.index.blocks[call.result[0]][call.result[1]])
             else:
                 n_elsewhere += 1
         calls = tuple(chosen[place] for place in sorted(chosen, reverse=True))
@@ -75,8 +77,6 @@ def refetched_tokens(index: Index, horizon: int | None = None) -> Callable[[Weig
 
     Texts that a mechanical summarizer wrote are not looked at: their mentions count as gone, as an upper end may.
     """
-    from sessions.engine.quality.needs import Timeline, needs_of
-
     made: list[tuple[Weighed, Timeline, Results]] = []
 
     def tokens(weighed: Weighed, event: Event, texts: Mapping[str, str] | None = None) -> int:
@@ -85,7 +85,7 @@ def refetched_tokens(index: Index, horizon: int | None = None) -> Callable[[Weig
         _, timeline, results = made[0]
         before = standing(event.before, weighed.transcript, index, texts or {})
         after = standing(event.after, weighed.transcript, index, texts or {})
-        needs = needs_of(event.request, before, after, index, timeline, horizon=horizon)
-        return results.refetch(needs, before.newest).tokens
+        gone = gone_after(event.request, before, after, index, timeline, horizon=horizon)
+        return results.refetch(gone, before.newest).tokens
 
     return tokens

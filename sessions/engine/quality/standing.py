@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.types import Kind
@@ -32,7 +33,7 @@ class Inserted(NamedTuple):
     found: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Standing:
     """A message list as quality sees it.
 
@@ -60,10 +61,18 @@ class Standing:
         """Whether one block of an original message stands."""
         return message in self.whole or block in self.parts.get(message, ())
 
+    @cached_property
+    def _named(self) -> dict[int, Inserted]:
+        """Summaries first, in list order."""
+        found: dict[int, Inserted] = {}
+        for inserted in sorted(self.inserted, key=lambda inserted: not inserted.is_summary):
+            for reference in inserted.found:
+                found.setdefault(reference, inserted)
+        return found
+
     def mentions(self, reference: int) -> Inserted | None:
         """The first inserted text that names the reference, a summary before others."""
-        named = [i for i in self.inserted if reference in i.found]
-        return next((i for i in named if i.is_summary), named[0] if named else None)
+        return self._named.get(reference)
 
 
 def standing(items: Sequence[Item], transcript: Transcript, index: Index, texts: Mapping[str, str]) -> Standing:
@@ -78,7 +87,7 @@ def standing(items: Sequence[Item], transcript: Transcript, index: Index, texts:
         if item.inserted or product is not None:
             text = texts.get(item.id) or product or ""
             n_silent += not text
-            inserted.append(Inserted(item.id, text, item.message.summary, index.found_in(text)))
+            inserted.append(Inserted(item.id, text, item.message.summary, index.mentioned_in(text)))
             continue
         newest = at
         original = transcript.messages[at]
@@ -87,7 +96,7 @@ def standing(items: Sequence[Item], transcript: Transcript, index: Index, texts:
         else:
             parts[at] = _unchanged(item.message, original)
             if item.id in texts:
-                inserted.append(Inserted(item.id, texts[item.id], False, index.found_in(texts[item.id])))
+                inserted.append(Inserted(item.id, texts[item.id], False, index.mentioned_in(texts[item.id])))
     return Standing(frozenset(whole), parts, tuple(inserted), n_silent, newest)
 
 

@@ -1,0 +1,64 @@
+"""``ctxweb study``: does "needed later and gone" come true in a corpus of recordings?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ctxweb.commands._engine import emit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.quality.index import Index
+
+
+@click.command("study")
+@click.argument("corpus", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--calls", "n_calls", type=click.IntRange(min=1), default=20, show_default=True, help="Calls to look ahead."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+def command(corpus: tuple[Path, ...], n_calls: int, as_json: bool) -> None:
+    """Hold the warnings of the recorded compactions in CORPUS (files or folders) against what was fetched again.
+
+    Files that are no transcripts are left out and counted on standard error.
+    """
+    from sessions.engine.quality.corpus import markdown, study_corpus, study_document
+
+    left_out: list[Path] = []
+    studies = study_corpus(sessions_of(corpus, left_out), n_calls=n_calls)
+    if left_out:
+        click.echo(f"{len(left_out)} files are no transcripts that can be read; left out", err=True)
+    if as_json:
+        emit(study_document(studies))
+    else:
+        click.echo(markdown(studies))
+
+
+def sessions_of(corpus: Sequence[Path], left_out: list[Path]) -> Iterator[tuple[Weighed, Index]]:
+    """Every session of every file, weighed and indexed, one at a time."""
+    from sessions.engine.calibrate import weigh
+    from sessions.engine.errors import EngineError
+    from sessions.engine.quality.index import build_index
+    from sessions.engine.reading import read_transcripts
+    from sessions.engine.texts import Texts
+
+    for path in sorted({file for place in corpus for file in _files(place)}):
+        try:
+            with path.open("rb") as stream:
+                parsed = read_transcripts(stream, path.name)
+            with path.open("rb") as stream:
+                texts = Texts(lambda stream=stream: stream, parsed.format)  # type: ignore[misc]
+                for transcript in parsed.transcripts:
+                    yield weigh(transcript), build_index(transcript, texts.of)
+                    texts = Texts(lambda stream=stream: stream, parsed.format)  # type: ignore[misc]
+        except EngineError:
+            left_out.append(path)
+
+
+def _files(place: Path) -> list[Path]:
+    return [path for path in place.rglob("*") if path.is_file()] if place.is_dir() else [place]

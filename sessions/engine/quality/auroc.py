@@ -1,0 +1,60 @@
+"""How well a score tells two groups apart: AUROC, overall and within strata, with a bootstrap interval."""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+N_RESAMPLES = 1_000
+MIN_OUTCOMES = 5
+"""Fewer of either outcome, and resampling them says nothing: no interval."""
+SEED = 2_026
+
+
+class Scored(NamedTuple):
+    """One unit: its score, whether the outcome came, and the stratum within which it is compared."""
+
+    score: float
+    outcome: bool
+    stratum: Hashable = None
+
+
+class Interval(NamedTuple):
+    """A value with its 95 % bootstrap interval; None where one group is empty, no interval where one is under five."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+def auroc(units: Sequence[Scored]) -> float | None:
+    """The chance that a unit with the outcome scores above one without, ties counting half; within strata, pooled.
+
+    None where no stratum has both.
+    """
+    strata: dict[Hashable, tuple[list[float], list[float]]] = {}
+    for unit in units:
+        strata.setdefault(unit.stratum, ([], []))[unit.outcome].append(unit.score)
+    above, pairs = 0.0, 0
+    for without, having in strata.values():
+        ordered = sorted(without)
+        above += sum((bisect_left(ordered, s) + bisect_right(ordered, s)) / 2 for s in having)
+        pairs += len(without) * len(having)
+    return above / pairs if pairs else None
+
+
+def with_interval(units: Sequence[Scored], *, n_resamples: int = N_RESAMPLES, seed: int = SEED) -> Interval:
+    """AUROC with its percentile interval from ``n_resamples`` seeded resamples of the units."""
+    value = auroc(units)
+    n_with = sum(unit.outcome for unit in units)
+    if value is None or min(n_with, len(units) - n_with) < MIN_OUTCOMES:
+        return Interval(value, None, None)
+    rng = random.Random(seed)  # noqa: S311  the same interval on every run
+    found = sorted(v for _ in range(n_resamples) if (v := auroc(rng.choices(units, k=len(units)))) is not None)
+    if len(found) < n_resamples / 2:
+        return Interval(value, None, None)
+    return Interval(value, found[int(0.025 * len(found))], found[min(len(found) - 1, int(0.975 * len(found)))])

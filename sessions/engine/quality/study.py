@@ -1,0 +1,182 @@
+"""Does "needed later and gone" come true?  Recorded compactions, what they dropped, and what was fetched again.
+
+The unit is a target (file, command, address, question) whose newest result a recorded compaction dropped.  The outcome:
+the agent fetched it again within N calls.  The score: how many references of that result the agent used within those
+calls that the compaction left gone, without the target itself and without what only the repeating call says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.quality.auroc import Interval, Scored, with_interval
+from sessions.engine.quality.recorded import (
+    DEFAULT_CALLS,
+    DEFAULT_DEFINITION,
+    again,
+    baseline_points,
+    calls_after,
+    dropped_fetches,
+    recorded_events,
+)
+from sessions.engine.quality.standing import standing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.quality.calls import Call
+    from sessions.engine.quality.index import Index
+
+PREDICTORS = ("needed and gone", "recency", "size", "keyword absence")
+BINS = ((0, 0), (1, 2), (3, 5), (6, None))
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One dropped target, or at a placebo point one that was not dropped.
+
+    ``needed_gone``, ``recency`` (minus the calls since its newest fetch), ``size`` (tokens) and ``absence`` (share of
+    its references not in the context afterwards) are the predictors; ``n_before`` counts its fetches up to there.
+    """
+
+    session: str
+    point: int
+    placebo: bool
+    needed_gone: int
+    recency: int
+    size: int
+    absence: float
+    n_before: int
+    fetched_again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One predictor: its AUROC, and the same within strata of session, point and earlier fetches (1, 2, 3 or more)."""
+
+    name: str
+    raw: Interval
+    adjusted: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Units whose score is from ``low`` to ``high`` (None: or more), and how many were fetched again."""
+
+    low: int
+    high: int | None
+    n: int
+    n_again: int
+    n_placebo: int
+    n_placebo_again: int
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """The result under one definition of "again"."""
+
+    definition: str
+    n_calls: int
+    n_sessions: int
+    n_with_compactions: int
+    n_compactions: int
+    n_units: int
+    n_again: int
+    n_placebo: int
+    n_placebo_again: int
+    rows: tuple[Row, ...]
+    placebo: Row
+    bins: tuple[Bin, ...]
+
+
+def units_of(
+    weighed: Weighed, index: Index, *, definition: str = DEFAULT_DEFINITION, n_calls: int = DEFAULT_CALLS
+) -> tuple[Unit, ...]:
+    """The units of one session: those its recorded compactions dropped, then those of its placebo points."""
+    found: list[Unit] = []
+    cuts: list[int] = []
+    for number, event in recorded_events(weighed):
+        before = standing(event.before, weighed.transcript, index, {})
+        after = standing(event.after, weighed.transcript, index, {})
+        cuts.append(before.newest + 1)
+        later = calls_after(index, before.newest, n_calls)
+
+        def is_gone(reference: int, after: object = after) -> bool:
+            return not after.has(index, reference) and not after.mentions(reference)  # type: ignore[attr-defined]
+
+        dropped = dropped_fetches(weighed, index, event)
+        found += [_unit(weighed, index, old, later, number, is_gone, definition) for old in dropped]
+    for position, later, standing_fetches in baseline_points(index, cuts, n_calls):
+        found += [_unit(weighed, index, old, later, position, None, definition) for old in standing_fetches]
+    return tuple(found)
+
+
+def _unit(  # noqa: PLR0917
+    weighed: Weighed,
+    index: Index,
+    old: Call,
+    later: Sequence[Call],
+    point: int,
+    is_gone: Callable[[int], bool] | None,
+    definition: str,
+) -> Unit:
+    """One unit; ``is_gone`` is None at a placebo point, where nothing is: what is needed counts in its place."""
+    repeat = again(old, list(later), definition)
+    assert old.result is not None  # noqa: S101 - only fetches with a result are asked about
+    held = set(index.blocks[old.result[0]][old.result[1]]) - {index.id_of(old.key)}
+    used: set[int] = set()
+    for call in later:
+        blocks = index.blocks[call.message]
+        own = blocks[call.block]
+        if repeat is not None and call[:2] == repeat[:2]:
+            continue
+        used |= set(own)
+    for message in {call.message for call in later}:
+        spoken = [block for n, block in enumerate(index.blocks[message]) if not _is_call(later, message, n)]
+        used |= {reference for block in spoken for reference in block}
+    lost = held if is_gone is None else {reference for reference in held if is_gone(reference)}
+    absence = len(lost) / len(held) if held and is_gone is not None else 0.0
+    earlier = [c for c in index.calls if c.message <= old.message and (c.verb, c.key) == (old.verb, old.key)]
+    newest = later[0].message if later else old.message
+    since = sum(old.message < call.message < newest for call in index.calls)
+    return Unit(
+        weighed.transcript.id, point, is_gone is None, len(lost & used), -since, old.n_tokens, absence, len(earlier),
+        repeat is not None,
+    )  # fmt: skip
+
+
+def _is_call(later: Sequence[Call], message: int, block: int) -> bool:
+    return any(call.message == message and call.block == block for call in later)
+
+
+def study(sessions: Sequence[tuple[Unit, ...]], definition: str, n_calls: int, n_compactions: int) -> Study:
+    """The study of many sessions' units; ``n_compactions`` is how many recorded compactions they had."""
+    units = [unit for session in sessions for unit in session]
+    real = [unit for unit in units if not unit.placebo]
+    placebo = [unit for unit in units if unit.placebo]
+    scores = ("needed_gone", "recency", "size", "absence")
+    rows = tuple(_row(name, real, attribute) for name, attribute in zip(PREDICTORS, scores, strict=True))
+    return Study(
+        definition, n_calls, len(sessions), sum(any(not u.placebo for u in session) for session in sessions),
+        n_compactions, len(real), sum(u.fetched_again for u in real), len(placebo),
+        sum(u.fetched_again for u in placebo), rows, _row("needed, nothing lost", placebo, "needed_gone"),
+        tuple(_bin(low, high, real, placebo) for low, high in BINS),
+    )  # fmt: skip
+
+
+def _row(name: str, units: Sequence[Unit], attribute: str) -> Row:
+    raw = [Scored(getattr(u, attribute), u.fetched_again) for u in units]
+    adjusted = [Scored(getattr(u, attribute), u.fetched_again, (u.session, u.point, min(u.n_before, 3))) for u in units]
+    return Row(name, with_interval(raw), with_interval(adjusted))
+
+
+def _bin(low: int, high: int | None, real: Sequence[Unit], placebo: Sequence[Unit]) -> Bin:
+    def inside(unit: Unit) -> bool:
+        return unit.needed_gone >= low and (high is None or unit.needed_gone <= high)
+
+    here, there = [u for u in real if inside(u)], [u for u in placebo if inside(u)]
+    return Bin(
+        low, high, len(here), sum(u.fetched_again for u in here), len(there), sum(u.fetched_again for u in there)
+    )

@@ -1,0 +1,70 @@
+"""Which compaction lost this?  Any text, followed through the events of a replay or of the recording."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.quality.index import flat_text
+from sessions.engine.quality.standing import GONE, MENTIONED, VERBATIM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sessions.engine.quality.assess import Assessment
+    from sessions.engine.quality.index import Read
+    from sessions.engine.types import Transcript
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """The text's state before and after one event: "verbatim", "mentioned" or "gone"."""
+
+    number: int
+    request: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """Where a text stands and how long it survives.
+
+    ``places`` are (message, block) of the originals that say it; ``fates`` are of the events after its first place;
+    ``lost_at`` is the first event after which it is gone though it was there before, None for never.
+    """
+
+    text: str
+    places: tuple[tuple[int, int], ...]
+    fates: tuple[Fate, ...]
+    lost_at: int | None
+
+
+def survival(text: str, transcript: Transcript, read: Read, assessments: Iterable[Assessment]) -> Survival:
+    """Follow a text (case and spacing aside) through events in order; reads every message once."""
+    wanted = plain(text)
+    places = tuple(
+        (message.index, number)
+        for message in transcript.messages
+        if wanted and message.compaction is None
+        for number, content in enumerate(read(message))
+        if wanted in plain(flat_text(content))
+    )
+    fates: list[Fate] = []
+    for assessment in assessments:
+        if not places or places[0][0] > assessment.before.newest:
+            continue
+        states = []
+        for context in (assessment.before, assessment.after):
+            if any(context.has_block(m, b) for m, b in places):
+                states.append(VERBATIM)
+            else:
+                states.append(MENTIONED if any(wanted in plain(i.text) for i in context.inserted) else GONE)
+        fates.append(Fate(assessment.number, assessment.event.request, states[0], states[1]))
+    lost = next((fate.number for fate in fates if fate.before != GONE and fate.after == GONE), None)
+    return Survival(text, places, tuple(fates), lost)
+
+
+def plain(text: str) -> str:
+    """Lower case, one space between words."""
+    return " ".join(text.lower().split())
