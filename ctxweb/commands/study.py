@@ -30,13 +30,13 @@ def command(corpus: tuple[Path, ...], n_calls: int, as_json: bool) -> None:
     from sessions.engine.quality.corpus import markdown, study_corpus, study_document
 
     left_out: list[Path] = []
-    studies = study_corpus(sessions_of(corpus, left_out), n_calls=n_calls)
+    found = study_corpus(sessions_of(corpus, left_out), n_calls=n_calls)
     if left_out:
         click.echo(f"{len(left_out)} files are no transcripts that can be read; left out", err=True)
     if as_json:
-        emit(study_document(studies))
+        emit(study_document(found))
     else:
-        click.echo(markdown(studies))
+        click.echo(markdown(found))
 
 
 def sessions_of(corpus: Sequence[Path], left_out: list[Path]) -> Iterator[tuple[Weighed, Index]]:

@@ -17,10 +17,14 @@ from sessions.engine.sweep import grid, read_over, sweep
 from sessions.engine.sweep_report import sweep_csv, sweep_document
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from sessions.engine.calibrate import Weighed
     from sessions.engine.regret import Optimum
+    from sessions.engine.replay import Replay
     from sessions.engine.sweep import Sweep
+    from sessions.engine.texts import Texts
 
 MAX_AXES = 2
 
@@ -42,6 +46,7 @@ MAX_AXES = 2
     help="What the recommended setting has to keep: max_compactions=3, max_peak=150000, max_cost=2.",
 )
 @click.option("--regret", is_flag=True, help="Set every cost against the cheapest schedule of compactions.")
+@click.option("--losses", is_flag=True, help="Add rules gone, needs gone and what would be read again; slower.")
 @price_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 @click.option("--csv", "as_csv", is_flag=True, help="The rows as CSV on standard output.")
@@ -80,6 +85,7 @@ def _run(file: Path, overs: tuple[str, ...], prices: tuple[str, ...], options: d
         options["policies"], [read_over(text) for text in overs], params=settings(options["pairs"]),
         window=options["window"],
     )  # fmt: skip
+    columns = _losses(weighed, texts) if options["losses"] else None
     return sweep(
         weighed,
         points,
@@ -90,7 +96,15 @@ def _run(file: Path, overs: tuple[str, ...], prices: tuple[str, ...], options: d
         prices=given_prices(weighed, prices),
         texts=texts,
         fail=options["fail"],
+        columns=columns,
     )
+
+
+def _losses(weighed: Weighed, texts: Texts) -> Callable[[Replay], Mapping[str, float]]:
+    from sessions.engine.quality.columns import loss_columns
+    from sessions.engine.quality.index import build_index
+
+    return loss_columns(weighed, build_index(weighed.transcript, texts.of))
 
 
 def _optimum(result: Sweep, window: int | None) -> Optimum | None:

@@ -15,17 +15,14 @@ from tests.samples import find_samples
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "benchmarks" / "study.md"
 HEAD = """# Do the warnings come true?
 
-Made by `python -m tests.bench study` over the shared samples; `ctxweb study` does the same for any recordings. The unit
-is a target (file, command, address, question) whose newest result a recorded compaction dropped; the outcome, that the
-agent fetched it again within 20 tool calls. A file written in between is read for its new content: no repeat. AUROC: 0.5
-is chance; the interval is a bootstrap of 1,000 seeded resamples, given only where both outcomes have five units or more.
-The second column compares units of one session, one compaction and equally many earlier fetches alone, so that what is
-read often anyway explains nothing. The last row is the same count at points where nothing was dropped: as good as the
-first row, and the loss explains nothing. What was chosen and why: decisions, "What counts as lost".
-
-**Reading it.** The samples hold too few compactions to say whether the warnings come true: the repeats after a
-compaction are counted on one hand. The share fetched again is no higher after a compaction than where nothing was
-dropped; in these sessions a raw re-read rate would have shown nothing but the baseline.
+Made by `python -m tests.bench study` over the shared samples; `ctxweb study` does the same for any recordings.
+The unit is a target (file, command, address, question) whose newest result a recorded compaction dropped; the
+outcome, that the agent fetched it again within 20 tool calls. A file written in between is read for its new content:
+no repeat. AUROC: 0.5 is chance; the interval is a bootstrap of 1,000 seeded resamples, given only where both outcomes
+have five units or more. The second column compares units of one session, one compaction and equally many earlier
+fetches alone, so that what is read often anyway explains nothing. The last row is the same count at points where
+nothing was dropped: as good as the first row, and the loss explains nothing. What was chosen and why: decisions,
+"What counts as lost".
 
 """
 

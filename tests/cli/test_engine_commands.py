@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -183,3 +184,40 @@ def test_probe(file):
     run(*options, "--event", 99, expect=1)
     out, _ = run(*options, "--horizon", 5)
     assert "really fetched again" in out
+    more = document(*options, "--oracle", "--find", "step 3")
+    assert {"lines", "tokens", "wanted", "covered", "instructions"} <= set(more["events"][0]["oracle"])
+    assert set(more["survival"]) == {"events", "recorded"}
+
+
+def test_probe_is_the_same_under_every_hash_seed(file):
+    """Sets of strings have another order in every process; results must not."""
+    command = [sys.executable, "-m", "ctxweb", "probe", str(file), "--policy", "sliding_window", "--window", "30000"]
+    outs = [
+        subprocess.run(
+            [*command, "--oracle", "--json"],
+            capture_output=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert outs[0] == outs[1]
+
+
+def test_study(file, tmp_path):
+    """A corpus of one session and one file that is no transcript."""
+    (tmp_path / "notes.txt").write_text("no transcript", encoding="utf-8")
+    result = document("study", file, tmp_path)
+    assert result["schema"] == "ctxweb.study/1"
+    assert [d["definition"] for d in result["definitions"]] == ["range", "path", "exact"]
+    assert result["definitions"][0]["n_compactions"] == 1
+    out, error = run("study", file, tmp_path)
+    assert "| needed and gone |" in out
+    assert "1 files are no transcripts" in error
+
+
+def test_sweep_with_losses(file):
+    """Three columns more; they are part of the front."""
+    options = ("sweep", file, "--policy", "sliding_window", "--window", "30000", "--over", "trigger=50:80:2")
+    assert {"rules_gone", "needs_gone", "read_again_tokens"} <= set(document(*options, "--losses")["rows"][0])
+    assert "needs_gone" not in document(*options)["rows"][0]

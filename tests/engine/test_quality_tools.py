@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.quality.assess import assess_recorded
-from sessions.engine.quality.auroc import Scored, auroc, with_interval
+from sessions.engine.quality.auroc import Interval, Scored, auroc, with_interval
 from sessions.engine.quality.carry import working_set
-from sessions.engine.quality.corpus import markdown, study_corpus, study_document
+from sessions.engine.quality.corpus import markdown, reading, study_corpus, study_document
 from sessions.engine.quality.oracle import compact_instructions, oracle
-from sessions.engine.quality.study import units_of
+from sessions.engine.quality.study import Row, Study, units_of
 from sessions.engine.quality.survival import survival
 from tests.engine.told import Told
 
@@ -154,6 +154,22 @@ def test_interval():
     assert (few.value, few.low) == (1.0, None)
 
 
+@pytest.mark.parametrize(
+    ("raw", "adjusted", "words"),
+    [
+        (Interval(0.9, None, None), Interval(0.9, None, None), "Too few outcomes"),
+        (Interval(0.6, 0.5, 0.7), Interval(0.6, 0.5, 0.7), "chance lies within"),
+        (Interval(0.3, 0.2, 0.4), Interval(0.3, 0.2, 0.4), "less often"),
+        (Interval(0.7, 0.6, 0.8), Interval(0.6, 0.5, 0.7), "but not among"),
+        (Interval(0.7, 0.6, 0.8), Interval(0.7, 0.6, 0.8), "also among"),
+    ],
+)
+def test_reading(raw, adjusted, words):
+    """No more is said than the interval allows."""
+    row = Row("needed and gone", raw, adjusted)
+    assert words in reading(Study("range", 20, 1, 1, 1, 9, 3, 0, 0, (row,), row, ()))
+
+
 def test_units():
     """A dropped target that is read again, after the agent used what it held; the repeat itself counts for nothing."""
     told = Told()
@@ -174,8 +190,9 @@ def test_units():
     assert (second.needed_gone, second.fetched_again) == (0, False)
     assert first.recency == -1
     assert second.recency == 0
-    (found, *_) = study_corpus([pair])
+    result = study_corpus([pair])
+    found = result.studies[0]
     assert (found.definition, found.n_units, found.n_again, found.n_compactions) == ("range", 2, 1, 1)
     assert found.rows[0].raw.value == 1.0
-    assert study_document([found])["schema"] == "ctxweb.study/1"
-    assert "too few outcomes" in markdown([found])
+    assert study_document(result)["schema"] == "ctxweb.study/1"
+    assert "too few outcomes" in markdown(result)

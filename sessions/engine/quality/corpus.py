@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sessions.engine.quality.recorded import DEFAULT_CALLS, DEFAULT_DEFINITION, DEFINITIONS, recorded_events
+from sessions.engine.quality.recorded import DEFAULT_CALLS, DEFAULT_DEFINITION, DEFINITIONS, memory_lines, rereads
 from sessions.engine.quality.study import Study, study, units_of
 
 if TYPE_CHECKING:
@@ -14,31 +14,49 @@ if TYPE_CHECKING:
     from sessions.engine.calibrate import Weighed
     from sessions.engine.quality.auroc import Interval
     from sessions.engine.quality.index import Index
+    from sessions.engine.quality.recorded import Reread
     from sessions.engine.quality.study import Row
 
 
-def study_corpus(sessions: Iterable[tuple[Weighed, Index]], *, n_calls: int = DEFAULT_CALLS) -> tuple[Study, ...]:
-    """One study for each definition of "again", the default first, of the same sessions."""
+class Found(NamedTuple):
+    """Studies by definition of "again", the default first, and lines proposed for a memory file by the default."""
+
+    studies: tuple[Study, ...]
+    memory_lines: tuple[str, ...]
+
+
+def study_corpus(sessions: Iterable[tuple[Weighed, Index]], *, n_calls: int = DEFAULT_CALLS) -> Found:
+    """One study for each definition of "again" of the same sessions, which come one by one."""
     names = (DEFAULT_DEFINITION, *(name for name in DEFINITIONS if name != DEFAULT_DEFINITION))
     units: dict[str, list[Any]] = {name: [] for name in names}
+    repeated: list[tuple[Reread, ...]] = []
     n_compactions = 0
     for weighed, index in sessions:
-        n_compactions += len(recorded_events(weighed))
+        again = rereads(weighed, index, n_calls=n_calls)
+        repeated += [again] if again else []
+        n_compactions += len(again)
         for name in names:
             units[name].append(units_of(weighed, index, definition=name, n_calls=n_calls))
-    return tuple(study(units[name], name, n_calls, n_compactions) for name in names)
+    studies = tuple(study(units[name], name, n_calls, n_compactions) for name in names)
+    return Found(studies, memory_lines(repeated))
 
 
-def study_document(studies: Iterable[Study]) -> dict[str, Any]:
+def study_document(result: Found) -> dict[str, Any]:
     """``ctxweb.study/1``: one entry per definition of "again"; AUROC from 0 to 1, null where it cannot be had."""
-    return {"schema": "ctxweb.study/1", "definitions": [dataclasses.asdict(found) for found in studies]}
+    return {
+        "schema": "ctxweb.study/1",
+        "definitions": [dataclasses.asdict(found) for found in result.studies],
+        "memory_lines": list(result.memory_lines),
+    }
 
 
-def markdown(studies: Iterable[Study]) -> str:
-    """Tables of every definition, with n and intervals."""
+def markdown(result: Found) -> str:
+    """Tables of every definition, with n and intervals; then what a memory file could say."""
     parts: list[str] = []
-    for found in studies:
+    for found in result.studies:
         parts += [*_facts(found), "", *_predictors(found), "", *_reliability(found), ""]
+    if result.memory_lines:
+        parts += ["## Lines proposed for a memory file", "", *result.memory_lines, ""]
     return "\n".join(parts)
 
 
@@ -51,7 +69,22 @@ def _facts(found: Study) -> list[str]:
         f"Dropped: {found.n_units} targets, fetched again within {found.n_calls} calls: {dropped}.",
         f"Where nothing was dropped: {found.n_placebo} targets, fetched again: {others}.",
     )
-    return [f'## "Again" by {found.definition}', "", *sentences]
+    return [f'## "Again" by {found.definition}', "", *sentences, "", f"**{reading(found)}**"]
+
+
+def reading(found: Study) -> str:
+    """What the figures allow to be said about the first predictor, in one sentence."""
+    raw, adjusted = found.rows[0].raw, found.rows[0].adjusted
+    if raw.value is None or raw.low is None or raw.high is None:
+        outcomes = f"{found.n_again} of {found.n_units} fetched again"
+        return f"Too few outcomes ({outcomes}) to say whether the warnings come true."
+    if raw.low <= 0.5 <= raw.high:
+        return "The warnings tell nothing: chance lies within the interval."
+    if raw.high < 0.5:
+        return "What the warnings name is fetched again less often than the rest."
+    if adjusted.low is None or adjusted.low <= 0.5:
+        return "Better than chance, but not among targets that were fetched equally often before."
+    return "Better than chance, also among targets that were fetched equally often before."
 
 
 def _predictors(found: Study) -> list[str]:

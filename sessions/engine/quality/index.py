@@ -14,6 +14,7 @@ from sessions.engine.quality import facts as fact_kinds
 from sessions.engine.quality.breaking import breaks
 from sessions.engine.quality.calls import RUN, Call, arguments_of, command_of, make_call, strings_of
 from sessions.engine.quality.facts import Fact, facts_in, make_fact
+from sessions.engine.quality.gaps import Gaps
 from sessions.engine.quality.names import merge_paths
 from sessions.engine.quality.references import (
     COMMAND,
@@ -87,6 +88,11 @@ class Index:
         """(last use, reference) of those that stood somewhere before their last use, the latest first."""
         again = ((uses[-1], i) for i, uses in enumerate(self.uses) if uses and self.places[i][0] < uses[-1])
         return tuple(sorted(again, reverse=True))
+
+    @cached_property
+    def gaps(self) -> Gaps:
+        """The gaps of all references, made when first asked for."""
+        return Gaps(self)
 
     def found_in(self, text: str) -> frozenset[int]:
         """Ids of the references of this session that a text names (relative paths by their full name)."""

@@ -90,15 +90,17 @@ def gone_after(
     request: int, before: Standing, after: Standing, index: Index, timeline: Timeline, *, horizon: int | None = None
 ) -> list[int]:
     """Ids of what is needed and gone, by first use: what ``needs_of`` calls gone, without the rest of its work."""
-    start = before.newest
-    used = _used(index, start, timeline.end_of(request, horizon))
-    gone = (
-        (first, reference)
-        for reference, first in used
-        if _state(index, after, reference, start, first)[0] == GONE
-        and _source(index, before, reference, start) is not None
-    )
-    return [reference for _, reference in sorted(gone)]
+    stop = timeline.end_of(request, horizon)
+    kept, oldest, named = after.whole, after.oldest, after.named
+    gone: list[int] = []
+    for first, reference, place in index.gaps.across(before.newest):
+        if first >= stop:
+            break
+        if place in kept or reference in named or (place >= oldest and after.has(index, reference)):
+            continue
+        if before.has_newest(index, reference, place) or reference in before.named:
+            gone.append(reference)
+    return gone
 
 
 def _used(index: Index, start: int, stop: int) -> list[tuple[int, int]]:

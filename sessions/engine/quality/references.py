@@ -1,8 +1,8 @@
 """What later work can depend on, found in text: paths, addresses, identifiers, commands, errors, figures, quotes, ids.
 
-A text is cut into tokens once; every distinct token is judged once per session.  Left out as common (decision "What counts as lost"):
-words without a marker of their own (plain prose), names that any session has, and whatever stands in so many messages
-that naming it again says nothing (``COMMON_SHARE``).
+A text is cut into tokens once; every distinct token is judged once per session.  Left out as common: words without a
+marker of their own (plain prose), names that any session has, and whatever stands in so many messages that naming it
+again says nothing (``COMMON_SHARE``; decision "What counts as lost").
 """
 
 from __future__ import annotations
@@ -127,9 +127,9 @@ def _is_dotted(word: str) -> bool:
     return len(word) >= 6 and bool(_DOTTED.match(word))
 
 
-def tokens_of(text: str) -> set[str]:
-    """The distinct tokens of a text that could refer to anything."""
-    return set(_TOKEN.findall(text))
+def tokens_of(text: str) -> dict[str, None]:
+    """The distinct tokens of a text that could refer to anything, in order."""
+    return dict.fromkeys(_TOKEN.findall(text))
 
 
 def phrase_references(text: str) -> Iterator[Reference]:

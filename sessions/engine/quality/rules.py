@@ -1,7 +1,8 @@
 """Rules that bind the agent, found in what the user, memory files, skills and system text say.
 
 A rule is a sentence with one of the markers below, said to the agent: never, always, must, do not, only, before you …,
-use X not Y.  Questions, and sentences about third parties ("I never …", "it must have …"), are none (decision "What counts as lost").
+use X not Y.  Questions, and sentences about third parties ("I never …", "it must have …"), are none (decision "What
+counts as lost").
 """
 
 from __future__ import annotations

@@ -57,13 +57,24 @@ class Standing:
             reference in index.blocks[m][b] for m in places for b in self.parts.get(m, ()) if b < len(index.blocks[m])
         )
 
+    def has_newest(self, index: Index, reference: int, place: int) -> bool:
+        """The same as ``has`` where ``place`` is the newest message up to the list's end that says the reference."""
+        if place in self.whole:
+            return True
+        return place >= self.oldest and self.has(index, reference)
+
+    @cached_property
+    def oldest(self) -> int:
+        """Index of the first original message, one over the newest where there is none."""
+        return min((min(side) for side in (self.whole, self.parts) if side), default=self.newest + 1)
+
     def has_block(self, message: int, block: int) -> bool:
         """Whether one block of an original message stands."""
         return message in self.whole or block in self.parts.get(message, ())
 
     @cached_property
-    def _named(self) -> dict[int, Inserted]:
-        """Summaries first, in list order."""
+    def named(self) -> dict[int, Inserted]:
+        """By reference the first inserted text that names it, a summary before others."""
         found: dict[int, Inserted] = {}
         for inserted in sorted(self.inserted, key=lambda inserted: not inserted.is_summary):
             for reference in inserted.found:
@@ -72,7 +83,7 @@ class Standing:
 
     def mentions(self, reference: int) -> Inserted | None:
         """The first inserted text that names the reference, a summary before others."""
-        return self._named.get(reference)
+        return self.named.get(reference)
 
 
 def standing(items: Sequence[Item], transcript: Transcript, index: Index, texts: Mapping[str, str]) -> Standing:

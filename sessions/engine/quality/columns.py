@@ -1,0 +1,43 @@
+"""Losses as columns of a sweep: what a setting loses over all its compactions, smaller is better."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.quality.constraints import state_of
+from sessions.engine.quality.needs import Timeline, gone_after
+from sessions.engine.quality.refetch import Results
+from sessions.engine.quality.standing import GONE, standing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.quality.index import Index
+    from sessions.engine.replay import Replay
+
+
+def loss_columns(
+    weighed: Weighed, index: Index, *, horizon: int | None = None
+) -> Callable[[Replay], Mapping[str, float]]:
+    """A function to give to ``sweep(columns=...)``.
+
+    ``rules_gone`` are rules that any event lost, ``needs_gone`` references needed and gone, added up over events,
+    ``read_again_tokens`` what would have to be read again for them.  Of one session; ``horizon`` in requests.
+    """
+    timeline, results = Timeline(weighed), Results(weighed, index)
+
+    def columns(replay: Replay) -> Mapping[str, float]:
+        rules: set[int] = set()
+        n_needs = n_tokens = 0
+        for event in replay.events:
+            before = standing(event.before, weighed.transcript, index, replay.written)
+            after = standing(event.after, weighed.transcript, index, replay.written)
+            gone = gone_after(event.request, before, after, index, timeline, horizon=horizon)
+            n_needs += len(gone)
+            n_tokens += results.refetch(gone, before.newest).tokens
+            said = ((k, c) for k, c in enumerate(index.constraints) if c.message <= before.newest and k not in rules)
+            rules.update(k for k, constraint in said if state_of(constraint, after) == GONE)
+        return {"rules_gone": len(rules), "needs_gone": n_needs, "read_again_tokens": n_tokens}
+
+    return columns

@@ -1,0 +1,55 @@
+"""Gaps: from where a reference last stood to where the agent next names it, with nothing in between that says it.
+
+A compaction inside a gap can make the agent miss the reference; one outside cannot.  Sweeps ask for gaps alone.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from heapq import merge
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sessions.engine.quality.index import Index
+
+BUCKET = 64
+
+
+class Gap(NamedTuple):
+    """A reference stood in message ``start`` (−1: only in what a compaction wrote) and is named next in ``stop``."""
+
+    stop: int
+    reference: int
+    start: int
+
+
+class Gaps:
+    """All gaps of a session, found by a message inside them."""
+
+    def __init__(self, index: Index) -> None:
+        """One pass over all uses; gaps lie in buckets of 64 messages."""
+        self._buckets: list[list[Gap]] = [[] for _ in range(index.n_messages // BUCKET + 1)]
+        for gap in _all(index):
+            for bucket in range(max(0, gap.start) // BUCKET, (gap.stop - 1) // BUCKET + 1):
+                self._buckets[bucket].append(gap)
+
+    def across(self, message: int) -> list[Gap]:
+        """The gaps with ``start`` ≤ ``message`` < ``stop``: what a compaction right after it can lose; by ``stop``."""
+        if message < 0:
+            return []
+        return sorted([gap for gap in self._buckets[message // BUCKET] if gap.start <= message < gap.stop])
+
+
+def _all(index: Index) -> Iterator[Gap]:
+    for reference, uses in enumerate(index.uses):
+        if not uses:
+            continue
+        said = list(merge(uses, index.given[reference]))
+        for use in uses:
+            at = bisect_left(said, use)
+            if at:
+                yield Gap(use, reference, said[at - 1])
+            elif index.places[reference][0] < use:
+                yield Gap(use, reference, -1)
