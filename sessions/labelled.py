@@ -6,6 +6,7 @@ transcript is not the wire, so its bytes are transcript bytes unless the file is
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from django.utils.html import format_html
@@ -45,6 +46,7 @@ def bytes_label(format_name: str) -> str:
     return "wire" if getattr(registry.plugins("formats").get(format_name), "is_wire", False) else "transcript"
 
 
+@cache
 def trust_html(label: str, *, short: bool = False) -> SafeString:
     """How a figure is known: disc and word; with ``short`` the word is only for those who cannot see the disc."""
     if label not in LABELS:
@@ -105,7 +107,7 @@ def _cell(number: str, scale: str, unit: str, label: str, *, disc: bool) -> Safe
     """A number whose column names the unit: how it is known is seen as a disc, else told by the title."""
     shown = f"{number}\N{NO-BREAK SPACE}{scale}" if scale else number
     if disc and label in LABELS:
-        return format_html('<span class="fig">{} {}</span>', shown, trust_html(label, short=True))
+        return SafeString(f'<span class="fig">{shown} {trust_html(label, short=True)}</span>')  # digits and a unit
     return titled_html(shown, told(unit, label))
 
 

@@ -71,7 +71,14 @@ def opening(view: Overview) -> Opening | None:
 
 
 def facts(view: Overview) -> tuple[Fact, ...]:
-    """Seven facts, the alarming one first."""
+    """Seven facts, the alarming one first; worked out once per view."""
+    cached: tuple[Fact, ...] | None = view.__dict__.get("facts")
+    if cached is None:
+        cached = view.__dict__["facts"] = _facts(view)
+    return cached
+
+
+def _facts(view: Overview) -> tuple[Fact, ...]:
     weighed, transcript = view.weighed, view.weighed.transcript
     n_bytes, name = sum(view.n_bytes), f"{view.bytes_label.title()} bytes"
     images = sum(

@@ -14,7 +14,7 @@ from sessions.contexts.overview import overview
 from sessions.contexts.verdict_cards import Card, build_cards
 from sessions.engine.overcount import over_count
 from sessions.engine.verdicts import headline, verdicts_of
-from sessions.engine.why import session_why
+from sessions.engine.why import why_of
 
 if TYPE_CHECKING:
     from sessions.engine.calibrate import Weighed
@@ -91,5 +91,6 @@ def reasons(session_id: str) -> Reasons:
 
 def why_document(session_id: str) -> dict[str, Any]:
     """``ctxweb.why/1`` of the session alone: its headline, every verdict, every gate, the fit."""
-    weighed = overview(session_id).weighed
-    return {"schema": "ctxweb.why/1", "format": weighed.transcript.format, "sessions": [session_why(weighed)]}
+    found = reasons(session_id)
+    entry = why_of(found.weighed, found.verdicts, found.gates)
+    return {"schema": "ctxweb.why/1", "format": found.weighed.transcript.format, "sessions": [entry]}

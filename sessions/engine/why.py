@@ -10,9 +10,13 @@ from sessions.engine.overcount import FALSE, LATE, Firing, GateResult, over_coun
 from sessions.engine.verdicts import headline, verdict_document, verdicts_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sessions.engine.calibrate import Weighed
     from sessions.engine.culprits import Culprit
+    from sessions.engine.overcount import OverCount
     from sessions.engine.types import Parsed
+    from sessions.engine.verdicts import Verdict
 
 
 def why_document(parsed: Parsed, *, window: int | None = None) -> dict[str, Any]:
@@ -26,7 +30,11 @@ def why_document(parsed: Parsed, *, window: int | None = None) -> dict[str, Any]
 
 def session_why(weighed: Weighed, *, window: int | None = None) -> dict[str, Any]:
     """One entry of ``sessions[]``."""
-    verdicts, over = verdicts_of(weighed), over_count(weighed, window=window)
+    return why_of(weighed, verdicts_of(weighed), over_count(weighed, window=window))
+
+
+def why_of(weighed: Weighed, verdicts: Sequence[Verdict], over: OverCount) -> dict[str, Any]:
+    """The same from verdicts and gates that are known already."""
     return {
         "id": weighed.transcript.id,
         "title": weighed.transcript.title,
