@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from sessions import figures
-from sessions.engine import causes
 from sessions.engine.case import COMPACTION, ERROR, MISSING
-from sessions.engine.causes import CAUSES
+from sessions.engine.causes import CAUSES, WRONG_COUNT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +22,6 @@ MOST_CARDS = 40
 BAR_WIDTH = 280
 WORDS = {COMPACTION: "compacted", ERROR: "refused", MISSING: "not compacted"}
 BADGES = {COMPACTION: "", ERROR: "badge-warn", MISSING: "badge-warn"}
-WRONG_COUNT = frozenset({causes.MEDIA, causes.DOUBLE, causes.STALE, causes.CACHE, causes.WINDOW})
-"""Causes that say that a counter was wrong: the one thing that is red."""
 PIPS = {"certain": 3, "likely": 2, "possible": 1, "unknown": 0}
 FAR = 1.1
 

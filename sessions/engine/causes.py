@@ -26,3 +26,5 @@ CAUSES = {
     REACHED: "the threshold honestly reached",
     CANNOT_TELL: "cannot be told",
 }
+WRONG_COUNT = frozenset({MEDIA, DOUBLE, STALE, CACHE, WINDOW})
+"""Causes that say that a counter was wrong."""

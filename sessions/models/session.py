@@ -140,6 +140,8 @@ class Session(models.Model):
     worst_overcount = models.FloatField(null=True, blank=True)
     worst_message = models.PositiveIntegerField(null=True, blank=True)
     n_compactions = models.PositiveIntegerField(default=0)
+    headline = models.CharField(max_length=400, blank=True)
+    wrong_cause = models.CharField(max_length=60, blank=True)
     peak_context = models.PositiveBigIntegerField(null=True, blank=True)
     peak_label = models.CharField(max_length=10, choices=TokenLabel.choices, blank=True)
     window = models.PositiveBigIntegerField(default=0)

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from django.db import connection
 
 from sessions.engine import calibrate, pack
+from sessions.engine.causes import CAUSES, WRONG_COUNT
 from sessions.engine.registry import get
 from sessions.engine.report import kinds, usage_totals
 from sessions.engine.series import weak_label
 from sessions.engine.types import Kin, Label
+from sessions.engine.verdicts import headline, verdicts_of
 from sessions.models import Flag, MessageRow, Session, SessionFacts, SessionKey, Upload
 from sessions.services.sharing import keys_of, mark_shared
 
@@ -191,12 +193,21 @@ def message_rows(key: str, weighed: Weighed) -> list[tuple[Any, ...]]:
     return rows
 
 
+def _verdict(weighed: Weighed) -> tuple[str, str]:
+    """The headline of the session's verdicts, and the first cause that says that a counter was wrong."""
+    found = verdicts_of(weighed)
+    sure = (v for v in found if v.cause in WRONG_COUNT and v.certainty in {"certain", "likely"})
+    wrong = next((CAUSES[v.cause] for v in sure), "")
+    return headline(weighed, found), wrong
+
+
 def _session(weighed: Weighed, rows: Sequence[tuple[Any, ...]]) -> Session:
     transcript = weighed.transcript
     at = {name: position for position, name in enumerate(COLUMNS)}
     worst = max((r for r in rows if r[at["overcount"]] is not None), key=lambda r: r[at["overcount"]], default=None)
     peak, peak_label = _peak(weighed)
     usage = usage_totals(transcript) or {}
+    said, wrong = _verdict(weighed)
     return Session(
         native_id=plain(transcript.id, 255),
         format=transcript.format,
@@ -217,6 +228,8 @@ def _session(weighed: Weighed, rows: Sequence[tuple[Any, ...]]) -> Session:
         worst_overcount=worst[at["overcount"]] if worst else None,
         worst_message=worst[at["index"]] if worst else None,
         n_compactions=len(transcript.compactions),
+        headline=plain(said, 400),
+        wrong_cause=wrong,
         peak_context=known(peak),
         peak_label=peak_label,
         window=bounded(weighed.window),

@@ -14,7 +14,7 @@ from sessions.engine import jsonio
 from sessions.engine.gates import GATES
 from sessions.engine.verdicts import headline, verdicts_of
 from sessions.engine.why import session_why
-from tests.engine.claude_lines import claude_session
+from tests.engine.claude_lines import Lines, claude_session
 from tests.web.stored import SHOT, store
 
 if TYPE_CHECKING:
@@ -168,3 +168,32 @@ def test_every_screen_of_the_session_leads_to_the_page(client: Client, session: 
         assert f'<a href="/s/{session.pk}/why/"' in page(client, session, tail)
     assert client.get(f"/s/{session.pk}/share/?view=session").status_code == 200
     assert "share/?view=session" in page(client, session)
+
+
+def test_the_library_says_which_sessions_compacted_on_a_wrong_count(
+    client: Client, db: None, tmp_path: Path, settings: SettingsWrapper
+) -> None:
+    """The provider's usage doubles at one request, falls back, and the harness compacts in between."""
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    lines = Lines()
+    lines.prompt("Find out why the build is slow and make it fast. " * 10)
+    for turn in range(24):
+        doubled = turn == 20
+        context = lines.context
+        lines.context = 2 * context if doubled else context
+        call = {"type": "tool_use", "id": f"t{turn}", "name": "Read", "input": {"file_path": f"/a/{turn}.py"}}
+        lines.reply(turn, call)
+        lines.result(f"t{turn}", "value = compute(1, 2)  # some words\n" * 330)
+        if doubled:
+            lines.compact("The build is slow because every module is compiled twice. " * 20)
+    found = store(lines.text().encode(), "double.jsonl")
+    assert found.wrong_cause == "usage counted twice"
+    assert found.headline == reasons(found.pk).headline
+    html = client.get("/").content.decode()
+    assert f'href="/s/{found.pk}/why/" title="{found.headline}">usage counted twice</a>' in html
+
+
+def test_an_honest_compaction_has_no_badge_in_the_library(client: Client, compacted: Session) -> None:
+    assert compacted.headline
+    assert compacted.wrong_cause == ""
+    assert "badge-danger" not in client.get("/").content.decode()
