@@ -12,6 +12,7 @@ from rich.table import Table
 from ctxweb.commands._engine import FILE, emit, read
 from sessions.engine.fates import sentence
 from sessions.engine.report import inspect_document
+from sessions.engine.texts import Texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +33,8 @@ HEAVIEST = 12
 def command(file: Path, format_name: str | None, branch: str | None, train_fraction: float, as_json: bool) -> None:
     """What every message of FILE weighs in bytes and in tokens."""
     parsed = read(file, format_name, branch)
-    document = inspect_document(parsed, train_fraction=train_fraction)
+    texts = Texts(lambda: file.open("rb"), parsed.format)
+    document = inspect_document(parsed, train_fraction=train_fraction, texts=texts)
     if as_json:
         emit(document)
         return

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from sessions.contexts.overview import Overview
     from sessions.engine.calibrate import Weighed
-    from sessions.engine.fit import FitPoint, Part
+    from sessions.engine.fit import FitPoint
+    from sessions.engine.overhead import OverheadPart
 
 MOST_FLAGGED = 12
 SOURCES = {
@@ -72,7 +73,7 @@ class FitView:
     effective_name: str
     overhead: int
     overhead_label: str
-    parts: tuple[Part, ...]
+    parts: tuple[OverheadPart, ...]
     flagged: tuple[FlaggedUsage, ...]
     n_flagged: int
 

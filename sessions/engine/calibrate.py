@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.growth import Step, contexts, find_flagged, steps_of, training_requests
 from sessions.engine.model_info import ModelInfo, model_info
+from sessions.engine.overhead import OverheadPart, overhead_parts
 from sessions.engine.scale import Scale, fit_attachments, fit_scale
 from sessions.engine.series import Recorded, left_out, recorded_series
 from sessions.engine.sizes import message_size
@@ -128,6 +129,11 @@ class Weighed:
     def recorded(self) -> Recorded:
         """The recorded context as a series, and what each step of it weighs."""
         return recorded_series(self)
+
+    @cached_property
+    def overhead_parts(self) -> tuple[OverheadPart, ...]:
+        """What the overhead is made of as far as the transcript shows, and the messages that stand like it."""
+        return overhead_parts(self)
 
     @cached_property
     def left_out(self) -> frozenset[int]:

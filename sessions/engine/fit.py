@@ -6,11 +6,13 @@ usage it is held against, but for the ratio that was fitted on all of them.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.growth import explained_jump
 from sessions.engine.types import Label
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibrate import Weighed
     from sessions.engine.growth import Step
+    from sessions.engine.overhead import OverheadPart
 
 N_WORST = 5
 
@@ -41,12 +44,12 @@ class FitPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One part of the overhead in tokens, and how it is known."""
+class Flagged:
+    """A request whose usage is shown, but neither fitted nor replayed: its reported context in tokens, and why."""
 
-    name: str
-    tokens: int
-    label: Label
+    request: int
+    context_tokens: int
+    why: str
 
 
 def fit_points(weighed: Weighed) -> tuple[FitPoint, ...]:
@@ -84,15 +87,70 @@ def worst_points(points: Sequence[FitPoint]) -> tuple[FitPoint, ...]:
     return tuple(sorted(points, key=lambda point: (-abs(point.rest), point.request))[:N_WORST])
 
 
-def overhead_parts(weighed: Weighed) -> tuple[Part, ...]:
+def p95_error(points: Sequence[FitPoint]) -> float | None:
+    """The 95th percentile of the same errors, None without any."""
+    errors = sorted(abs(point.rest) / point.measured for point in points if point.measured > 0)
+    return errors[min(len(errors) - 1, int(0.95 * len(errors)))] if errors else None
+
+
+def overhead_parts(weighed: Weighed) -> tuple[OverheadPart, ...]:
     """The overhead: what the file holds of the system prompt and tools, and what only the first usage shows."""
-    held = round(sum(block.n_tokens for block in weighed.transcript.system) * weighed.ratio)
-    known = min(held, weighed.overhead)
-    parts = [Part("system prompt and tools in the file", known, weighed.ratio_label)] if known else []
-    if weighed.overhead > known:
-        name = "what the file leaves out" if known else "system prompt, tools and what the harness hides"
-        parts.append(Part(name, weighed.overhead - known, weighed.overhead_label))
-    return tuple(parts)
+    return tuple(part for part in weighed.overhead_parts if part.message is None)
+
+
+def effective_window(weighed: Weighed) -> int:
+    """What is left of the window for messages: the window less the overhead, in tokens."""
+    return max(0, weighed.window - weighed.overhead)
+
+
+def flagged_usages(weighed: Weighed) -> tuple[Flagged, ...]:
+    """The requests whose usage cannot be right, in order, and why."""
+    found = []
+    for number, step in enumerate(weighed.steps):
+        usage = weighed.transcript.requests[step.request].usage
+        if step.request not in weighed.flagged or not usage:
+            continue
+        why = "it reports an output and no input at all"
+        if usage.context and number:
+            before = weighed.transcript.requests[weighed.steps[number - 1].request].usage
+            jump = usage.context - (before.context if before else 0)
+            most = explained_jump(weighed.transcript, step)
+            why = f"the context jumps by {jump:,} tokens, of which {most:,.0f} at most are explained, and falls back"
+        found.append(Flagged(step.request, usage.context, why))
+    return tuple(found)
+
+
+def fit_summary(weighed: Weighed) -> dict[str, Any]:
+    """``fit`` of a session in ``ctxweb.inspect/1``: what was fitted on how many growths, and how far it is off.
+
+    Figures in tokens; errors are shares of the measured growth (0.02 is 2 %), null where nothing was measured.
+    """
+    points, scale = fit_points(weighed), weighed.scale
+    middle, high = median_error(points), p95_error(points)
+    return {
+        "n_growths": weighed.n_growths,
+        "ratio": round(scale.ratio, 4),
+        "wrapper": scale.wrapper,
+        "prompt_wrapper": scale.prompt,
+        "image_frame": scale.frame,
+        "attachments": dict(scale.attachments),
+        "label": weighed.ratio_label.value,
+        "n_measured": len(points),
+        "median_error": None if middle is None else round(middle, 4),
+        "p95_error": None if high is None else round(high, 4),
+        "effective_window": effective_window(weighed),
+        "worst": [
+            {
+                "request": point.request,
+                "message": point.message,
+                "measured_growth": point.measured,
+                "estimated_growth": point.estimated,
+                "residual": point.rest,
+            }
+            for point in worst_points(points)
+        ],
+        "flagged": [dataclasses.asdict(flagged) for flagged in flagged_usages(weighed)],
+    }
 
 
 def fit_document(weighed: Weighed) -> dict[str, Any]:

@@ -102,12 +102,17 @@ def find_flagged(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int
     for (_, before), (step, here), (after_step, after) in zip(rows, rows[1:], rows[2:], strict=False):
         if not (before and here and after) or step.compaction is not None or after_step.compaction is not None:
             continue
-        explained = JUMP_FACTOR * _raw_tokens(transcript, step.start, step.stop) + JUMP_FLOOR
+        explained = explained_jump(transcript, step)
         jump = here.context - before.context
         fell_back = after.context < before.context + jump / 2
         if jump > explained and fell_back:
             flagged.add(step.request)
     return frozenset(flagged)
+
+
+def explained_jump(transcript: Transcript, step: Step) -> float:
+    """The most tokens that a step's content can explain, generously."""
+    return JUMP_FACTOR * _raw_tokens(transcript, step.start, step.stop) + JUMP_FLOOR
 
 
 def _raw_tokens(transcript: Transcript, start: int, stop: int) -> int:

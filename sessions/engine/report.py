@@ -11,6 +11,8 @@ from sessions.engine.calibrate import weigh
 from sessions.engine.cost import totals
 from sessions.engine.diff import diff_event
 from sessions.engine.errors import BadParameter
+from sessions.engine.fit import fit_summary
+from sessions.engine.overhead import overhead_parts
 from sessions.engine.series import weak_label
 from sessions.engine.types import Kind
 from sessions.engine.verdicts import headline, verdict_document, verdicts_of
@@ -21,14 +23,16 @@ if TYPE_CHECKING:
     from sessions.engine.breakeven import EventCost
     from sessions.engine.calibrate import Weighed
     from sessions.engine.cost import Totals
+    from sessions.engine.overhead import OverheadPart
     from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay
+    from sessions.engine.texts import Texts
     from sessions.engine.types import Block, Message, Parsed, RecordedCompaction, Request, Transcript
 
 
-def inspect_document(parsed: Parsed, *, train_fraction: float = 1.0) -> dict[str, Any]:
-    """``ctxweb.inspect/1`` of a parsed file; sizes in bytes, tokens as labelled."""
-    sessions = [session_document(weigh(t, train_fraction=train_fraction)) for t in parsed.transcripts]
+def inspect_document(parsed: Parsed, *, train_fraction: float = 1.0, texts: Texts | None = None) -> dict[str, Any]:
+    """``ctxweb.inspect/1`` of a parsed file; sizes in bytes, tokens as labelled; ``texts`` name more overhead."""
+    sessions = [session_document(weigh(t, train_fraction=train_fraction), texts) for t in parsed.transcripts]
     return {
         "schema": "ctxweb.inspect/1",
         "format": parsed.format,
@@ -40,7 +44,7 @@ def inspect_document(parsed: Parsed, *, train_fraction: float = 1.0) -> dict[str
     }
 
 
-def session_document(weighed: Weighed) -> dict[str, Any]:
+def session_document(weighed: Weighed, texts: Texts | None = None) -> dict[str, Any]:
     """One entry of ``sessions[]``."""
     transcript, verdicts = weighed.transcript, verdicts_of(weighed)
     wire = weighed.sizes(registry.get("estimators", "wire_bytes"))
@@ -66,9 +70,11 @@ def session_document(weighed: Weighed) -> dict[str, Any]:
         "window_source": weighed.window_source,
         "overhead_tokens": weighed.overhead,
         "overhead_label": weighed.overhead_label.value,
+        "overhead_parts": [part_document(part) for part in overhead_parts(weighed, texts)],
         "ratio": round(weighed.ratio, 4),
         "result_wrapper_tokens": weighed.wrapper,
         "ratio_label": weighed.ratio_label.value,
+        "fit": fit_summary(weighed),
         "headline": headline(weighed, verdicts),
         "verdicts": [verdict_document(verdict) for verdict in verdicts],
         "recorded_compactions": [_compaction(c) for c in transcript.compactions],
@@ -76,6 +82,11 @@ def session_document(weighed: Weighed) -> dict[str, Any]:
         "messages": [_message(weighed, m, wire[m.index], pressure[m.index]) for m in transcript.messages],
         "warnings": list(weighed.warnings),
     }
+
+
+def part_document(part: OverheadPart) -> dict[str, Any]:
+    """A part of the overhead, or a standing message where ``message`` is its index."""
+    return {"name": part.name, "tokens": part.tokens, "label": part.label.value, "message": part.message}
 
 
 def usage_totals(transcript: Transcript) -> dict[str, int] | None:

@@ -7,7 +7,17 @@ import dataclasses
 import pytest
 
 from sessions.engine.calibrate import weigh
-from sessions.engine.fit import FitPoint, fit_document, fit_points, median_error, overhead_parts, worst_points
+from sessions.engine.fit import (
+    FitPoint,
+    fit_document,
+    fit_points,
+    fit_summary,
+    flagged_usages,
+    median_error,
+    overhead_parts,
+    p95_error,
+    worst_points,
+)
 from sessions.engine.types import Block, Kind, Label, Role
 from tests.engine.sessions import Build, text
 
@@ -81,3 +91,37 @@ def test_the_document_has_every_growth() -> None:
     assert document["growths"][0] == {"request": 1, "message": 1, "measured": 600, "estimated": 600}
     assert document["overhead"] == 10_000
     assert document["flagged_requests"] == []
+
+
+def test_the_95th_percentile_is_the_error_that_few_growths_exceed() -> None:
+    points = [FitPoint(n, n, 100, 100 + n) for n in range(40)]
+    assert p95_error(points) == pytest.approx(0.38)
+    assert p95_error(()) is None
+
+
+def test_the_summary_says_what_was_fitted_how_far_it_is_off_and_what_is_flagged() -> None:
+    build = Build(overhead=10_000).turns(8)
+    transcript = build.done()
+    third = transcript.requests[4]
+    assert third.usage
+    wrong = dataclasses.replace(third, usage=dataclasses.replace(third.usage, cache_read=60_000))
+    requests = (*transcript.requests[:4], wrong, *transcript.requests[5:])
+    weighed = weigh(dataclasses.replace(transcript, requests=requests))
+    summary = fit_summary(weighed)
+    assert (summary["n_growths"], summary["ratio"], summary["wrapper"], summary["label"]) == (5, 1.0, 0, "calibrated")
+    assert (summary["n_measured"], summary["median_error"], summary["p95_error"]) == (5, 0.0, 0.0)
+    assert summary["effective_window"] == 190_000
+    assert [row["residual"] for row in summary["worst"]] == [0] * 5
+    (flagged,) = flagged_usages(weighed)
+    assert (flagged.request, flagged.context_tokens) == (4, 60_005)
+    # 48,205 more than request 3's 11,800; three times the step's 600 tokens of text, and 4,000, are explained.
+    assert flagged.why == "the context jumps by 48,205 tokens, of which 5,800 at most are explained, and falls back"
+    assert summary["flagged"] == [dataclasses.asdict(flagged)]
+
+
+def test_an_output_without_an_input_is_flagged() -> None:
+    build = Build(overhead=10_000).turns(3)
+    first = build.requests[0]
+    assert first.usage
+    build.requests[0] = dataclasses.replace(first, usage=dataclasses.replace(first.usage, input=0, cache_read=0))
+    assert [f.why for f in flagged_usages(weigh(build.done()))] == ["it reports an output and no input at all"]
