@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sessions.engine.models_table import FAMILIES, NEW_CLAUDE, OLD_CLAUDE, Row
+from sessions.engine.models_table import FAMILIES, NEW_CLAUDE, OLD_CLAUDE, UNPRICED, Row
 
 UNKNOWN_WINDOW = 200_000
 UNKNOWN_MAX_OUTPUT = 32_000
@@ -39,6 +39,7 @@ class ModelInfo:
     output_price: float | None = None
     cache_read_price: float | None = None
     cache_write_price: float | None = None
+    cache_write_1h_price: float | None = None
     known: bool = True
     long_window: int | None = None
     note: str = ""
@@ -58,13 +59,13 @@ def model_info(name: str) -> ModelInfo:
     family, row = best
     variant = plain[len(row.prefix) :]
     same = variant in SAME_PRICE
-    price_in, price_out, read, write = row.prices if same else (None, None, None, None)
+    price_in, price_out, read, write, write_1h = row.prices if same else UNPRICED
     note = "" if same else f"{name} is taken for a {row.prefix}, without prices"
     long = bool(_LONG.search(name.strip().lower())) and row.long_window is not None
     window = row.long_window if long and row.long_window else row.window
     return ModelInfo(
         name, family, window, row.max_output, row.image_tier, row.text_prior, row.keeps_thinking,
-        price_in, price_out, read, write, long_window=row.long_window, note=note,
+        price_in, price_out, read, write, write_1h, long_window=row.long_window, note=note,
     )  # fmt: skip
 
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.model_info import model_info, normalised
-from sessions.engine.models_table import FAMILIES
+from sessions.engine.models_listed import LISTED
+from sessions.engine.models_table import FAMILIES, HAND
 
 
 @pytest.mark.parametrize(
@@ -83,8 +84,38 @@ def test_table_is_coherent() -> None:
     for row in rows:
         assert model_info(row.prefix).max_output == row.max_output
         assert 0 < row.max_output <= row.window
-        price_in, price_out, read, write = row.prices
+        price_in, price_out, read, write, write_1h = row.prices
         if price_in is not None and price_out is not None:
             assert price_out > price_in
             assert read is None or read < price_in
             assert write is None or write >= price_in
+            assert (write is None) or row.prefix.startswith("gpt") or write_1h == 2 * price_in
+
+
+def test_every_row_is_as_listed_or_says_why_not() -> None:
+    for row in (row for family in FAMILIES.values() for row in family):
+        figures = (row.long_window or row.window, row.max_output, *row.prices)
+        if row.prefix in HAND:
+            assert row.note
+            assert figures == HAND[row.prefix][0]
+            assert figures != LISTED.get(row.prefix), f"{row.prefix} is listed as it stands by hand"
+        else:
+            assert not row.note
+            assert figures == LISTED[row.prefix]
+    assert set(HAND) | set(LISTED) == {row.prefix for family in FAMILIES.values() for row in family}
+
+
+def test_figures_stay_what_was_reviewed() -> None:
+    """A few rows by hand: a list that changes one of them is to be looked at."""
+
+    def figures(name: str) -> tuple[object, ...]:
+        info = model_info(name)
+        prices = (info.input_price, info.output_price, info.cache_read_price, info.cache_write_price)
+        return (info.window, info.long_window, info.max_output, *prices, info.cache_write_1h_price)
+
+    assert figures("claude-opus-4-8") == (200_000, 1_000_000, 128_000, 5, 25, 0.5, 6.25, 10)
+    assert figures("claude-sonnet-4-5") == (200_000, 1_000_000, 64_000, 3, 15, 0.3, 3.75, 6)
+    assert figures("claude-haiku-4-5") == (200_000, None, 64_000, 1, 5, 0.1, 1.25, 2)
+    assert figures("gpt-4o") == (128_000, None, 16_384, 2.5, 10, 1.25, None, None)
+    assert figures("gpt-5.6-sol") == (922_000, None, 128_000, 4, 20, 0.4, 5, None)
+    assert figures("gemini-2.5-pro") == (1_048_576, None, 65_535, 1.25, 10, 0.125, None, None)
