@@ -5,8 +5,8 @@ from __future__ import annotations
 SOURCE = "litellm 1.109.1"
 
 Figures = tuple[int, int, float | None, float | None, float | None, float | None, float | None]
-"""Most input and most output tokens; USD per million tokens of input, output, cache read and cache write (kept
-for 5 minutes, for an hour), None where not listed."""
+"""Most input and most output tokens; USD per million tokens of input, output, cache read and cache write
+(kept for 5 minutes, for an hour), None where not listed."""
 
 LISTED: dict[str, Figures] = {
     "claude-haiku-4-5": (200_000, 64_000, 1, 5, 0.1, 1.25, 2),
