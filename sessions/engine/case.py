@@ -152,8 +152,13 @@ class Case:
         figure = self.compaction.tokens_before if self.compaction else self.error.tokens if self.error else None
         if self.error is not None and self.error.kind != "context":
             return None
-        own = self.weighed.transcript.format in OWN_FIGURE or self.error is not None
+        own = self.error is not None or self.weighed.transcript.format in OWN_FIGURE or self._by_boundary()
         return figure if own or figure != self._computed() else None
+
+    def _by_boundary(self) -> bool:
+        """Claude Code writes its own figure beside the trigger; without a boundary neither is there."""
+        compaction = self.compaction
+        return self.weighed.transcript.format == "claude_code" and compaction is not None and bool(compaction.trigger)
 
     def _computed(self) -> int | None:
         """What a reader would compute for a compaction without a figure: the newest usage, output included."""
@@ -260,6 +265,13 @@ class Case:
     def window(self) -> int:
         """The window in tokens: the session's, unless only a wrong usage speaks for the long one."""
         return self.shared.window
+
+    @property
+    def assumed(self) -> int | None:
+        """The window that the harness works with, None where only we assume one; Claude Code falls back on 200,000."""
+        if self.window_is_known or self.weighed.transcript.format == "claude_code":
+            return self.window
+        return None
 
     @property
     def window_is_known(self) -> bool:

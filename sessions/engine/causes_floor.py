@@ -36,7 +36,7 @@ def overhead(case: Case) -> Iterable[Candidate]:
     share = f"{100 * own / limit:.0f} % of {limit:,}"
     text = f"System prompt, tools and what the harness hides weigh {own:,} tokens, {share}"
     row = Evidence(text, None, None, own, "tokens", case.weighed.overhead_label.value)
-    score = min(0.95, 0.6 + 0.35 * (own / limit - 0.5) / 0.35)
+    score = min(0.95, 0.5 + 0.45 * (own / limit - 0.5) / 0.4)
     if case.threshold is None and case.error is None:
         score -= 0.15
     yield Candidate(OVERHEAD, score, f"{own:,} tokens of fixed overhead stand against {limit:,}", (row, case.true_row))
@@ -69,7 +69,7 @@ def retained(case: Case) -> Iterable[Candidate]:
     rows += [*_kept_media(case), case.true_row]
     text = f"Requests since then: {len(case.run)}"
     rows.append(Evidence(text, first, None, len(case.run), "requests", "recorded"))
-    score = min(0.93, 0.7 + 0.8 * (floor / limit - 0.6)) - (0.2 if len(case.run) > 40 else 0)
+    score = min(0.93, 0.6 + 1.15 * (floor / limit - 0.6)) - (0.2 if len(case.run) > 40 else 0)
     yield Candidate(
         RETAINED, score, f"the compaction before had left {floor:,} of {limit:,} tokens standing", tuple(rows)
     )

@@ -39,7 +39,7 @@ def media_as_text(case: Case) -> Iterable[Candidate]:
         found = _matching(case, case.said)
         if found:
             yield found
-    elif case.what != MISSING and not (case.said is not None and case.threshold and case.said >= case.threshold):
+    elif case.what != MISSING and case.said is None:
         yield from _possible(case)
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence
 from sessions.engine.causes import MANUAL, REACHED
+from sessions.engine.ladder_fit import fitting
+from sessions.engine.ladders import usual_windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,9 +53,10 @@ def reached(case: Case) -> Iterable[Candidate]:
         because = f"the provider's own usage, {case.counted:,} tokens, had reached {case.usual:,}"
         yield Candidate(REACHED, 0.45, because, case.size_rows)
         return
-    fitting = [rung for rung in case.rungs if max(case.saw or 0, case.true) >= rung.tokens >= case.peak_before]
+    figure = max(case.saw or 0, case.true)
+    met = [rung for rung in case.rungs if figure >= rung.tokens >= case.peak_before]
     passed = [rung for rung in case.rungs if case.true >= CLOSE_TO * rung.tokens]
-    rung = max((r for r in fitting if r in passed), default=None)
+    rung = max((r for r in met if r in passed), default=None)
     if rung is not None:
         score = 0.95 if case.compaction and case.compaction.trigger == "auto" else 0.9
         yield _honest(case, rung, _doubted(case, score))
@@ -65,6 +68,10 @@ def reached(case: Case) -> Iterable[Candidate]:
         else:
             because = f"{case.true:,} tokens had come within 3 % of the threshold of {late.tokens:,}"
             yield Candidate(REACHED, _doubted(case, 0.65), because, case.size_rows)
+    elif case.assumed is None and case.rungs and (found := fitting(case, figure, usual_windows(case.weighed), 0.04)):
+        rung, window = found
+        because = f"{figure:,} tokens fit the threshold of a window of {window:,}; the model's is not known"
+        yield Candidate(REACHED, 0.6, because, case.size_rows)
     elif case.weighed.transcript.format == "anthropic_messages":
         yield from _server(case)
     elif not case.rungs:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence
 from sessions.engine.causes import WINDOW
-from sessions.engine.ladders import SET_WINDOWS, Rung, ladder, usual_windows
+from sessions.engine.ladder_fit import fitting
+from sessions.engine.ladders import SET_WINDOWS, ladder, usual_windows
 from sessions.engine.types import Label
 
 if TYPE_CHECKING:
@@ -50,13 +51,13 @@ def wrong_window(case: Case) -> Iterable[Candidate]:
         yield from _refused_window(case)
         return
     figure, limit = max(case.saw or 0, case.true), case.threshold
-    if case.what == MISSING or limit is None or figure >= limit or case.true < 0.6 * figure:
+    if case.what == MISSING or limit is None or figure >= limit or case.true < 0.6 * figure or case.assumed is None:
         return
     compaction = case.compaction
     if compaction is not None and compaction.trigger == "manual":
         return
     auto = compaction is not None and compaction.trigger == "auto"
-    found = _fitting(case, figure, usual_windows(case.weighed), 0.04) or _fitting(case, figure, SET_WINDOWS, 0.012)
+    found = fitting(case, figure, usual_windows(case.weighed), 0.04) or fitting(case, figure, SET_WINDOWS, 0.012)
     if found:
         rung, window = found
         text = f"{rung.name} would be {rung.tokens:,} at a window of {window:,}; the session's is {case.window:,}"
@@ -73,26 +74,8 @@ def wrong_window(case: Case) -> Iterable[Candidate]:
         yield Candidate(WINDOW, 0.5 if auto else 0.4, because, rows, is_fallback=True)
 
 
-def _fitting(case: Case, figure: int, windows: Iterable[int], share: float) -> tuple[Rung, int] | None:
-    """The threshold of another window that was first reached here, overshot by no more than ``share`` or one step."""
-    near = [
-        (figure - rung.tokens, rung, window)
-        for window in windows
-        if window < 0.95 * case.window
-        for rung in ladder(case.weighed, window)[:1]
-        if case.peak_before < rung.tokens <= figure <= rung.tokens + max(share * rung.tokens, _overshoot(case))
-    ]
-    return min(near)[1:] if near else None
-
-
 def _window_row(case: Case, text: str, figure: int) -> Evidence:
     return Evidence(text, case.request, None, figure, "tokens", "rule")
-
-
-def _overshoot(case: Case) -> int:
-    """By how much the context grew since the gate was asked before, as far as that is less than a tenth of it."""
-    growth = max(0, case.true - (case.peak_before or case.true))
-    return growth if growth <= 0.1 * case.true else 0
 
 
 def _refused_window(case: Case) -> Iterable[Candidate]:
@@ -105,8 +88,8 @@ def _refused_window(case: Case) -> Iterable[Candidate]:
         row = Evidence(text, case.request, None, error.tokens, "tokens", "recorded")
         yield Candidate(WINDOW, 0.8, "the room that the reply reserves was left out of the window's share", (row,))
         return
-    if limit and case.window >= 1.2 * limit and case.weighed.window_source != "default":
-        text = f"The provider's limit is {limit:,} tokens, the session's window {case.window:,}"
+    if limit and case.assumed and case.assumed >= 1.2 * limit:
+        text = f"The provider's limit is {limit:,} tokens, the harness's window {case.window:,}"
         row = Evidence(text, case.request, None, limit, "tokens", "recorded")
         because = f"the gate worked with a window of {case.window:,} tokens; the provider's is {limit:,}"
         yield Candidate(WINDOW, 0.9, because, (row, case.true_row))

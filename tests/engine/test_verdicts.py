@@ -305,6 +305,41 @@ def test_a_window_larger_than_the_providers() -> None:
     ]  # fmt: skip
 
 
+def test_a_model_that_claude_code_does_not_know() -> None:
+    """It assumes 200,000; the provider behind it takes 131,072."""
+    session = Claude("glm-4.6")
+    session.prompt()
+    session.until(131_000)
+    session.refuse("This model's maximum context length is 131072 tokens. However, you requested about 133000 tokens.")
+    (verdict,) = session.verdicts()
+    assert (verdict.what, verdict.cause, verdict.certainty) == ("error", "wrong_window", "certain")
+
+
+def test_a_model_whose_window_is_not_known_may_have_reached_its_own() -> None:
+    """pi at 111,617 = 128,000 − 16,384 + 1: the 200,000 are our assumption, not the harness's."""
+    session = Pi("some-model")
+    session.prompt()
+    session.until(111_617)
+    session.turn(max(1, 111_617 - session.context - 112))
+    session.compact(session.context)
+    session.turn(300)
+    (verdict,) = session.verdicts()
+    assert (verdict.cause, verdict.certainty) == ("threshold_reached", "likely")
+    assert "128,000" in verdict.because
+
+
+def test_the_recorders_figure_refutes_what_an_image_might_have_done() -> None:
+    """The new screenshot would fill the window as text, but the gate wrote down that it saw the true size."""
+    session = Claude()
+    session.prompt()
+    session.turns(8, 2_000)
+    session.reply(call="shot")
+    session.result("shot", 50, image=SCREENSHOT)
+    (verdict,) = compacted(session, pre=session.context).verdicts()
+    assert verdict.cause != "image_or_document_as_text"
+    assert verdict.certainty == "possible"
+
+
 def test_the_reserve_for_the_reply_left_out() -> None:
     session = claude_to(166_000)
     session.refuse("API Error: 400 input length and `max_tokens` exceed context limit: 170500 + 32000 > 200000")
