@@ -248,3 +248,24 @@ class Pi:
 
 def _weighed(text: str) -> Weighed:
     return weigh(read_transcripts(io.BytesIO(text.encode())).transcripts[0])
+
+
+def told(verdicts: tuple[Verdict, ...]) -> list[tuple[str, int, str, str]]:
+    """What, where, cause and certainty of every verdict."""
+    return [(v.what, v.request, v.cause, v.certainty) for v in verdicts]
+
+
+def compacted(session: Claude, trigger: str = "auto", pre: int | None = None) -> Claude:
+    """The session with a compaction and three turns after it."""
+    session.compact(trigger, pre)
+    return session.turns(3, 500)
+
+
+def claude_to(context: int, model: str = "claude-opus-4-5") -> Claude:
+    """A session whose context stands just over ``context``, by one last result."""
+    session = Claude(model)
+    session.prompt()
+    session.until(context)
+    session.reply(call="last")
+    session.result("last", max(1, context - session.context))
+    return session
