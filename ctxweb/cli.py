@@ -32,6 +32,7 @@ COMMANDS = {
     "diff": "The message list before and after one compaction.",
     "probe": "What the compactions of a replay lose.",
     "study": "Whether such losses came true in recorded sessions.",
+    "check": "Floors that a policy has to keep on a corpus, for a build.",
     "export": "A message list as JSONL, an Anthropic request or a chat request.",
     "formats": "Transcript formats that can be read.",
     "policies": "Compaction policies and their parameters.",

@@ -18,9 +18,10 @@ from sessions.engine.replay import BASES, replay
 from sessions.engine.texts import Texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from sessions.engine.calibrate import Weighed
+    from sessions.engine.policy import Policy
     from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay
     from sessions.engine.summaries import Writer
@@ -73,7 +74,33 @@ def settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, object]
 
 def replay_options(command: Callable[..., None]) -> Callable[..., None]:
     """The options that replay, diff, probe and check have in common."""
-    return _added(command, [click.option("--policy", required=True, help=POLICY_HELP), *_shared_options()])
+    return _added(command, [click.option("--policy", help=POLICY_HELP), *_command_options(), *_shared_options()])
+
+
+def _command_options() -> list[Callable[..., Any]]:
+    return [
+        click.option("--policy-cmd", metavar="CMD", help="Your own program as the policy: JSON in, the new list out."),
+        click.option(
+            "--policy-set", "own_pairs", multiple=True, metavar="KEY=VALUE", help="A parameter for your own program."
+        ),
+        click.option("--policy-timeout", type=click.FloatRange(min=0.01), default=10.0, show_default=True,
+                     help="Seconds that your own program may take for an answer."),
+        click.option("--policy-memory", type=click.IntRange(min=1), default=1_000, show_default=True,
+                     help="Megabytes of memory that your own program may take."),
+    ]  # fmt: skip
+
+
+def chosen_policy(options: dict[str, Any]) -> str | Policy:
+    """The policy that the options name: one of the registry, or a program; wrong usage for none or both."""
+    name, command = options["policy"], options.get("policy_cmd")
+    if bool(name) == bool(command):
+        raise click.UsageError("give --policy or --policy-cmd, one of them")
+    if not command:
+        return str(name)
+    from ctxweb.commands._policy_process import policy_of
+
+    own = settings(options["own_pairs"], "--policy-set")
+    return policy_of(command, options["policy_timeout"], options["policy_memory"], own)
 
 
 def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -82,6 +109,25 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
         "--policy", "policies", required=True, multiple=True, help=f"{POLICY_HELP} Several are set side by side."
     )
     return _added(command, [policies, *_shared_options()])
+
+
+def check_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The same over any number of files and folders."""
+    corpus = click.argument("corpus", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+    policy = click.option("--policy", help=POLICY_HELP)
+    return _added(command, [corpus, policy, *_command_options(), _format_option(), *_replay_options()])
+
+
+def files_under(paths: tuple[Path, ...]) -> Iterator[tuple[Path, bool]]:
+    """The files named (True) and those in folders named (False), hidden ones left out, sorted within a folder."""
+    for path in paths:
+        if not path.is_dir():
+            yield path, True
+            continue
+        for found in sorted(path.rglob("*")):
+            hidden = any(part.startswith(".") for part in found.relative_to(path).parts)
+            if found.is_file() and not hidden:
+                yield found, False
 
 
 def price_option(command: Callable[..., None]) -> Callable[..., None]:
@@ -96,12 +142,22 @@ def price_option(command: Callable[..., None]) -> Callable[..., None]:
     )(command)
 
 
+def _format_option() -> Callable[..., Any]:
+    return click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
+
+
 def _shared_options() -> list[Callable[..., Any]]:
     return [
         click.argument("file", type=FILE),
-        click.option("--format", "format_name", help="Transcript format, instead of sniffing."),
+        _format_option(),
         click.option("--session", help="Session id; default: the root session with most requests."),
         click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest."),
+        *_replay_options(),
+    ]
+
+
+def _replay_options() -> list[Callable[..., Any]]:
+    return [
         click.option("--base", type=click.Choice(BASES), default="full", show_default=True, help="Which history."),
         click.option("--estimator", help="Estimator the gate measures with; see `ctxweb estimators`."),
         click.option(
@@ -150,12 +206,13 @@ def opened(file: Path, options: dict[str, Any]) -> tuple[Weighed, Texts]:
 
 def run_replay(file: Path, **options: Any) -> Replay:
     """Read, choose, weigh and replay; unknown names and bad values are wrong usage (exit status 2)."""
+    policy = chosen_policy(options)
     weighed, texts = opened(file, options)
 
     def run(writer: Writer | None) -> Replay:
         return replay(
             weighed,
-            options["policy"],
+            policy,
             params=settings(options["pairs"]),
             base=options["base"],
             estimator=options["estimator"],

@@ -185,6 +185,8 @@ class View:
 Edited = list[Item] | dict[int, Item]
 """What an edit returns: the whole list afterwards, or only what it changed in place, by position in ``View.items``.
 
+None declines: the list stays, and that is no failed attempt.
+
 In place is far cheaper for edits that come at every request: use it wherever the list keeps its length and order.
 """
 
@@ -201,7 +203,7 @@ class Layer:
     name: str
     label: str
     gate: Callable[[Any, View], Gate]
-    edit: Callable[[Any, View], Edited]
+    edit: Callable[[Any, View], Edited | None]
     cheap: bool = False
     drawn: bool = False
 
@@ -224,7 +226,7 @@ class Policy:
     estimator: str
     params: type
     gate: Callable[[Any, View], Gate] | None = None
-    edit: Callable[[Any, View], Edited] | None = None
+    edit: Callable[[Any, View], Edited | None] | None = None
     layers: tuple[Layer, ...] = ()
     shares_prefix: bool = False
     summary_calls: bool = True

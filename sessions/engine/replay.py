@@ -56,7 +56,7 @@ class Replay:
 
 def replay(
     weighed: Weighed,
-    policy: str,
+    policy: str | Policy,
     *,
     params: Mapping[str, object] | None = None,
     base: str = "full",
@@ -67,7 +67,7 @@ def replay(
     fail: str = "",
     writer: Writer | None = None,
 ) -> Replay:
-    """Replay ``weighed`` under the policy called ``policy``; raises UnknownName or BadParameter.
+    """Replay ``weighed`` under a policy, registered under its name or given; raises UnknownName or BadParameter.
 
     ``window`` in tokens replaces the recorded window; ``estimator`` replaces the one the gate measures with.
     ``texts`` reads messages for summarizers that need their words; ``fail`` makes summary calls fail: "always",
@@ -77,7 +77,7 @@ def replay(
         raise BadParameter(f"base is one of {', '.join(BASES)}, not {base!r}")
     if window is not None and window <= 0:
         raise BadParameter(f"window is a positive number of tokens, not {window}")
-    chosen: Policy = registry.get("policies", policy)
+    chosen: Policy = registry.get("policies", policy) if isinstance(policy, str) else policy
     built = parameters.build(chosen.params, params or {})
     measure = counted(registry.get("estimators", estimator or _estimator_of(chosen, built)), weighed, texts)
     summaries = Summaries(weighed, summarizer, measure, texts, fail, writer=writer)

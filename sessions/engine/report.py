@@ -14,6 +14,7 @@ from sessions.engine.errors import BadParameter
 from sessions.engine.fit import fit_summary
 from sessions.engine.overhead import overhead_parts
 from sessions.engine.series import weak_label
+from sessions.engine.thrash import thrash_document
 from sessions.engine.types import Kind
 from sessions.engine.verdicts import headline, verdict_document, verdicts_of
 
@@ -198,6 +199,7 @@ def replay_document(replay: Replay, *, prices: Prices | None = None) -> dict[str
         "labels": [None if label is None else label.value for label in replay.labels],
         "events": [_event(e) | {"cost": event_cost_document(c)} for e, c in zip(replay.events, costs, strict=True)],
         "attempts": [dataclasses.asdict(attempt) for attempt in replay.attempts],
+        "thrash": thrash_document(replay),
         "totals": totals_document(replay, prices),
         "warnings": list(replay.warnings),
     }

@@ -212,6 +212,8 @@ class Walk:
         except EditFailed as failure:
             self._failed(request, layer, str(failure), self.summaries.calls_here - n_calls)
             return None
+        if outcome is None:
+            return None
         if isinstance(outcome, dict):
             counts = count_patch(len(self.context.items), outcome, self.context.items)
             undo = {position: self.context.items[position] for position in outcome}

@@ -1,0 +1,133 @@
+"""``ctxweb check``: floors that a policy has to keep on a corpus; exit status 1 when one is broken."""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from ctxweb.commands._engine import (
+    check_options,
+    chosen_policy,
+    emit,
+    files_under,
+    given_prices,
+    price_option,
+    read,
+    settings,
+)  # fmt: skip
+from sessions.engine.calibrate import weigh
+from sessions.engine.checks import LIMITS, QUALITY, check, read_limits
+from sessions.engine.errors import BadParameter, UnknownName, UnreadableInput
+from sessions.engine.replay import replay
+from sessions.engine.texts import Texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from sessions.engine.checks import Floor
+    from sessions.engine.quality.assess import Assessment
+    from sessions.engine.replay import Replay
+    from sessions.engine.types import Transcript
+
+
+def _floors(command: Callable[..., None]) -> Callable[..., None]:
+    for limit in reversed(LIMITS):
+        option = "--" + limit.name.replace("_", "-")
+        word = "At least" if limit.least else "At most"
+        command = click.option(option, limit.name, type=float, help=f"{word}: {limit.help}.")(command)
+    return command
+
+
+@click.command("check")
+@check_options
+@_floors
+@price_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+def command(corpus: tuple[Path, ...], prices: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Replay every session of CORPUS (files and folders) under a policy and hold it against floors.
+
+    Root sessions with requests are checked, all of each file.  Exit status 1 when a floor is broken or a file that was
+    named cannot be read.
+    """
+    try:
+        limits = read_limits({limit.name: options[limit.name] for limit in LIMITS})
+        found, broken = _checked(corpus, limits, prices, options)
+    except (BadParameter, UnknownName) as error:
+        raise click.UsageError(str(error)) from error
+    if not found and not broken:
+        broken = ["no session with requests in the corpus"]
+    passed = all(floor.ok for floor in found) and not broken
+    if as_json:
+        emit({
+            "schema": "ctxweb.check/1",
+            "passed": passed,
+            "policy": options["policy"] or options["policy_cmd"],
+            "floors": [dataclasses.asdict(floor) for floor in found],
+            "unread": broken,
+        })  # fmt: skip
+    else:
+        _print(found, passed=passed)
+    for line in broken:
+        click.echo(line, err=True)
+    if not passed:
+        raise SystemExit(1)
+
+
+def _checked(
+    corpus: tuple[Path, ...], limits: dict[str, float], prices: tuple[str, ...], options: dict[str, Any]
+) -> tuple[list[Floor], list[str]]:
+    """The floors of every session, and what could not be read; a folder may hold files that are no transcripts."""
+    policy = chosen_policy(options)
+    found: list[Floor] = []
+    broken: list[str] = []
+    for path, named in files_under(corpus):
+        try:
+            parsed = read(path, options["format_name"])
+        except UnreadableInput as error:
+            if named:
+                broken.append(f"{path}: {error}")
+            continue
+        for transcript in _sessions(parsed.transcripts):
+            with closing(Texts(lambda path=path: path.open("rb"), parsed.format)) as texts:  # type: ignore[misc]
+                weighed = weigh(transcript)
+                made = replay(
+                    weighed, policy, params=settings(options["pairs"]), base=options["base"],
+                    estimator=options["estimator"], summarizer=options["summarizer"], window=options["window"],
+                    texts=texts, fail=options["fail"],
+                )  # fmt: skip
+                assessed = _assessed(made, texts) if QUALITY & limits.keys() else ()
+            name = f"{path}#{transcript.id}"
+            if options["policy_cmd"] and made.attempts:
+                broken.append(f"{name}: {made.attempts[0].reason}")
+            found += check(made, limits, name, prices=given_prices(weighed, prices), assessed=assessed)
+    return found, broken
+
+
+def _sessions(transcripts: tuple[Transcript, ...]) -> Iterator[Transcript]:
+    return (t for t in transcripts if t.parent_id is None and t.requests)
+
+
+def _assessed(made: Replay, texts: Texts) -> tuple[Assessment, ...]:
+    from sessions.engine.quality.assess import assess_replay
+    from sessions.engine.quality.index import build_index
+
+    return assess_replay(made, build_index(made.weighed.transcript, texts.of))
+
+
+def _print(found: list[Floor], *, passed: bool) -> None:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("session", "floor", "limit", "value", ""):
+        table.add_column(heading, justify="right" if heading in {"limit", "value"} else "left")
+    for floor in found:
+        value = "none" if floor.value is None else f"{floor.value:,.4g}" if floor.value % 1 else f"{floor.value:,.0f}"
+        table.add_row(floor.session, floor.name, f"{floor.limit:,g}", value, "ok" if floor.ok else "BROKEN")
+    console = Console()
+    console.print(table)
+    n = sum(not floor.ok for floor in found)
+    console.print("All floors hold." if passed else f"{n} of {len(found)} floors are broken.")

@@ -1,0 +1,106 @@
+"""``ctxweb check``: floors at, under and over their limits, on files and folders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from ctxweb.cli import cli
+from sessions.engine.demo import write_demo
+
+FIRES = ["--policy", "claude_code", "--window", "60000", "--summarizer", "stub:1000"]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo session, and a file that is no transcript."""
+    folder = tmp_path_factory.mktemp("corpus")
+    with (folder / "demo.jsonl").open("wb") as file:
+        write_demo(file)
+    (folder / "notes.txt").write_text("nothing here")
+    return folder
+
+
+def check(*arguments: object) -> tuple[int, dict[str, Any], str]:
+    result = CliRunner().invoke(cli, ["check", *map(str, arguments), "--json"])
+    document = json.loads(result.stdout) if result.stdout else {}
+    return result.exit_code, document, result.stderr
+
+
+def value(corpus: Path, name: str) -> float:
+    _, document, _ = check(corpus, *FIRES, f"--{name.replace('_', '-')}", 0)
+    return document["floors"][0]["value"]
+
+
+@pytest.mark.parametrize("name", ["max_compactions", "max_peak", "max_tokens", "max_lost", "max_rules_lost"])
+def test_most_holds_at_its_limit_and_breaks_one_under(corpus: Path, name: str) -> None:
+    at = value(corpus, name)
+    option = f"--{name.replace('_', '-')}"
+    code, document, _ = check(corpus, *FIRES, option, at)
+    assert (code, document["passed"]) == (0, True)
+    code, document, _ = check(corpus, *FIRES, option, at - 1)
+    assert (code, document["passed"]) == (1, False)
+    assert document["floors"] == [
+        {"name": name, "limit": at - 1, "value": at, "session": document["floors"][0]["session"], "ok": False}
+    ]
+
+
+@pytest.mark.parametrize("name", ["min_freed", "min_cache_share", "min_probe_score"])
+def test_least_holds_at_its_limit_and_breaks_one_over(corpus: Path, name: str) -> None:
+    at = value(corpus, name)
+    option = f"--{name.replace('_', '-')}"
+    assert check(corpus, *FIRES, option, at)[0] == 0
+    assert check(corpus, *FIRES, option, at + 1)[0] == 1
+
+
+def test_cost_is_held_at_its_upper_end(corpus: Path) -> None:
+    file = corpus / "demo.jsonl"
+    replayed = json.loads(CliRunner().invoke(cli, ["replay", str(file), *FIRES, "--json"]).stdout)
+    assert value(corpus, "max_cost") == pytest.approx(replayed["totals"]["cost_usd"]["high"], abs=1e-6)
+
+
+def test_a_floor_with_nothing_to_measure_holds(corpus: Path) -> None:
+    code, document, _ = check(corpus, "--policy", "none", "--min-interval", 5)
+    assert code == 0
+    assert document["floors"][0]["value"] is None
+
+
+def test_a_folder_may_hold_other_files_a_named_file_may_not(corpus: Path) -> None:
+    assert check(corpus, *FIRES, "--max-compactions", 9)[0] == 0
+    code, document, said = check(corpus / "notes.txt", *FIRES, "--max-compactions", 9)
+    assert code == 1
+    assert not document["passed"]
+    assert "notes.txt" in said
+
+
+def test_without_a_floor_or_with_a_wrong_policy_it_is_wrong_usage(corpus: Path) -> None:
+    code, _, said = check(corpus, *FIRES)
+    assert code == 2
+    assert "no floor is given" in said
+    assert check(corpus, "--policy", "nothing", "--max-cost", 1)[0] == 2
+
+
+def test_the_table_names_what_broke(corpus: Path) -> None:
+    result = CliRunner().invoke(cli, ["check", str(corpus), *FIRES, "--max-compactions", "0"])
+    assert result.exit_code == 1
+    assert "BROKEN" in result.stdout
+    assert "1 of 1 floors are broken." in result.stdout
+
+
+def test_the_workflow_example_uses_options_that_exist() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "examples" / "compaction.yml").read_text()
+    shown = CliRunner().invoke(cli, ["check", "--help"]).stdout
+    options = [word for word in text.split() if word.startswith("--")]
+    assert len(options) >= 8
+    assert all(option in shown for option in options)
+
+
+def test_a_program_that_fails_fails_the_check(corpus: Path) -> None:
+    code, document, said = check(corpus, "--policy-cmd", "false", "--set", "share=10", "--max-compactions", 9)
+    assert code == 1
+    assert document["floors"][0]["ok"]
+    assert "false ended with status 1" in said
