@@ -9,20 +9,19 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import compress, pairwise, repeat
 from operator import add, mul, sub
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine import registry
-from sessions.engine.cost import Totals, bill_of, used_otherwise
+from sessions.engine.cost import Totals, bill_of
+from sessions.engine.refetch import refetched
 from sessions.engine.summaries import Brief, Summaries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from sessions.engine.calibrate import Weighed
     from sessions.engine.prices import Prices
-    from sessions.engine.track import Reuse, Track
+    from sessions.engine.track import Track
 
 FIXED_SIZE = frozenset({"recorded", "stub"})
 """Summarizers whose summary weighs the same whatever is dropped."""
@@ -52,6 +51,11 @@ class Jump:
     breaker: int | None = THRASH_LIMIT
 
     @property
+    def tail_key(self) -> tuple[object, ...]:
+        """What decides on the cut at a step: jumps alike in it share their tails."""
+        return (self.keep_messages, self.keep_tokens, self.snap, self.inserted)
+
+    @property
     def limit(self) -> int:
         """The fewest tokens at which the gate fires."""
         return math.ceil(self.threshold) if self.operator == ">=" else math.floor(self.threshold) + 1
@@ -75,13 +79,14 @@ class Inserts(NamedTuple):
 class Course:
     """A session as a jump went through it.
 
-    ``steps`` are the steps that compact, ``cuts`` their positions; ``offsets`` has one entry more: before the first,
-    and after each.  ``vain`` are steps whose edit freed nothing, with the context at each: its summary call was made
-    for nothing.  ``visited`` counts the places looked at.
+    ``steps`` are the steps that compact, ``cuts`` their positions, ``afters`` the display tokens they leave;
+    ``offsets`` has one entry more: before the first, and after each.  ``vain`` are steps whose edit freed nothing,
+    with the context at each: its summary call was made for nothing.  ``visited`` counts the places looked at.
     """
 
     steps: list[int]
     cuts: list[int]
+    afters: list[int]
     offsets: list[int]
     vain: list[tuple[int, int]]
     visited: int
@@ -103,40 +108,44 @@ class Jumper:
             return None
         cuts, after = self.tail(jump)
         heights, peaks, end = track.heights, track.peaks, len(track.heights)
+        monotone, long_pairs, breaker = track.monotone, track.long_pairs, jump.breaker
         steps: list[int] = []
-        kept: list[int] = []
         vain: list[tuple[int, int]] = []
+        moved: dict[int, tuple[int, int]] = {}
         offsets = [track.overhead]
-        offset, start, low, visited, failures, still_on = track.overhead, 0, 1, 0, 0, 0
+        offset, start, low, n_failed, failures, still_on = track.overhead, 0, 1, 0, 0, 0
         while (j := bisect_left(peaks, limit - offset, low)) < end:
-            if not track.monotone and (j := track.first_at_least(low, limit - offset)) == end:
+            if not monotone and (j := track.first_at_least(low, limit - offset)) == end:
                 break
-            visited += 1
             step, low = j - 1, j + 1
-            cut, left = cuts[step], after[step]
-            if track.long_pairs:
-                cut, left = self._whole_pairs(jump, cut, start, step)
-            before = offset + heights[j]
-            if cut <= start or left >= before:
+            cut, left, height = cuts[step], after[step], heights[j]
+            if long_pairs:
+                cut, left = moved[step] = self._whole_pairs(jump, cut, start, step)
+            if cut <= start or left >= offset + height:
                 if cut > start:
-                    vain.append((step, before))
+                    vain.append((step, offset + height))
+                n_failed += 1
                 failures += 1
-                if jump.breaker is not None and failures >= jump.breaker:
+                if breaker is not None and failures >= breaker:
                     break
                 continue
-            failures = 0
-            offset, start = left - heights[j], cut
+            failures, offset, start = 0, left - height, cut
             steps.append(step)
-            kept.append(cut)
             offsets.append(offset)
-            still_on = still_on + 1 if left >= limit else 0
+            if left < limit:
+                still_on = 0
+                continue
+            still_on += 1
             if still_on >= THRASH_LIMIT:
                 break
-        return Course(steps, kept, offsets, vain, visited)
+        made = [moved.get(k) or (cuts[k], after[k]) for k in steps] if moved else []
+        kept = [cut for cut, _ in made] if moved else list(map(cuts.__getitem__, steps))
+        lefts = [left for _, left in made] if moved else list(map(after.__getitem__, steps))
+        return Course(steps, kept, lefts, offsets, vain, len(steps) + n_failed)
 
     def tail(self, jump: Jump) -> Tail:
         """Cut and remaining tokens at every step."""
-        key = (jump.keep_messages, jump.keep_tokens, jump.snap, jump.inserted)
+        key = jump.tail_key
         if key not in self._tails:
             track = self.track
             stops, tokens = track.stops, track.tokens
@@ -169,38 +178,38 @@ class Jumper:
         summary_calls: bool,
         shares_prefix: bool,
         prices: Prices | None,
-        refetched: Callable[[Track, Course], int] | None = None,
+        again: int | None = None,
     ) -> Totals | None:
-        """The totals of a course, field by field those of the replay; None where a context would fall below 0."""
+        """The totals of a course, field by field those of the replay; None where a context would fall below 0.
+
+        ``again`` are the tokens fetched again, where they are known (None: ``refetch.refetched``).
+        """
         track, steps, offsets = self.track, course.steps, course.offsets
-        heights, warm, reads = track.heights, track.warm, track.reads
-        n, marks = track.n_steps, [0, *steps, track.n_steps]
-        befores = list(map(add, offsets, map(heights.__getitem__, [k + 1 for k in steps])))
+        heights = track.heights
+        marks = [0, *steps, track.n_steps]
         earlier = list(map(add, offsets, map(heights.__getitem__, steps)))
-        afters = list(map(add, offsets[1:], map(heights.__getitem__, [k + 1 for k in steps])))
-        extremes = self._extremes(course, afters, earlier)
+        extremes = self._extremes(course, earlier)
         if extremes is None:
             return None
-        sent = sum(map(mul, offsets, map(sub, marks[1:], marks))) + track.sum_of_heights
-        warm_before = list(map(warm.__getitem__, marks[1:]))
-        warm_from = [0, *(warm[k + 1] for k in steps)]
-        cached = sum(map(mul, offsets, map(sub, warm_before, warm_from))) + reads[n]
-        cached -= sum(reads[k + 1] - reads[k] for k in steps)
-        prefix, cold = track.overhead + track.lead, track.cold
-        is_warm = [bool(k) and k not in cold for k in steps]
-        cached += sum(min(e, prefix, a) for e, a, w in zip(earlier, afters, is_warm, strict=True) if w)
+        beyond: int = sum(map(mul, offsets, map(sub, marks[1:], marks)))
+        sent = beyond + track.sum_of_heights
+        is_warm = None if track.always_warm and marks[1] else [bool(k) and k not in track.cold for k in steps]
+        cached = self._read(course, earlier, is_warm, beyond)
         plain = call_read = call_fresh = written = n_calls = 0
         if summary_calls and jump.inserted is None:
             written = sum(map(self.inserts(None).summary.__getitem__, steps))
             n_calls = len(steps) + len(course.vain)
+            befores = list(map(add, offsets, map(track.tops.__getitem__, steps)))
             called = sum(befores) + sum(tokens for _, tokens in course.vain)
             if shares_prefix:
-                call_read = sum(min(e, b) for e, b, w in zip(earlier, befores, is_warm, strict=True) if w)
-                call_read += self._vainly_read(course)
+                # A context that only grows was never larger at the request before.
+                reads = earlier if track.monotone else map(min, earlier, befores)
+                call_read = sum(reads if is_warm is None else compress(reads, is_warm)) + self._vainly_read(course)
                 call_fresh = called - call_read
             else:
                 plain = called
-        again = (refetched or refetched_on_track)(track, course)
+        if again is None:
+            again = refetched(track, [course])[0]
         bill = bill_of(
             prices, plain=plain, read=cached + call_read, fresh=sent - cached + call_fresh,
             output=track.output + written, hour=track.hour,
@@ -209,6 +218,26 @@ class Jumper:
             len(steps), extremes[1], bill.input, bill.read, bill.write, bill.output,
             n_calls, again, bill.cost(prices, again, hour=track.hour),
         )  # fmt: skip
+
+    def _read(self, course: Course, earlier: list[int], is_warm: list[bool] | None, beyond: int) -> int:
+        """Tokens that requests read from the cache; one that compacts reads the prefix that did not change.
+
+        ``beyond`` is the sum of the offsets of all requests; ``is_warm`` None where every request but the first is.
+        """
+        track, steps, offsets = self.track, course.steps, course.offsets
+        if is_warm is None:
+            between = beyond - sum(offsets)
+        else:
+            starts = [0, *(track.warm[k + 1] for k in steps)]
+            ends = [*(track.warm[k] for k in steps), track.warm[-1]]
+            between = sum(map(mul, offsets, map(sub, ends, starts)))
+        between += track.sum_of_reads - sum(map(track.reads.__getitem__, steps))
+        prefix = track.overhead + track.lead
+        if is_warm is None and steps and prefix <= min(earlier) and prefix <= min(course.afters):
+            return between + prefix * len(steps)
+        at_events = map(min, earlier, course.afters, repeat(prefix))
+        read: int = sum(at_events if is_warm is None else compress(at_events, is_warm))
+        return between + read
 
     def _vainly_read(self, course: Course) -> int:
         """Tokens that summary calls made in vain read from the cache: the request before, as sent."""
@@ -219,16 +248,17 @@ class Jumper:
                 total += min(tokens, offset + heights[step])
         return total
 
-    def _extremes(self, course: Course, afters: list[int], earlier: list[int]) -> tuple[int, int] | None:
+    def _extremes(self, course: Course, earlier: list[int]) -> tuple[int, int] | None:
         """The smallest and the largest context sent; None where the smallest would be below 0."""
-        track = self.track
+        track, afters = self.track, course.afters
         first = [] if course.steps and course.steps[0] == 0 else [track.overhead + track.heights[1]]
         last = course.offsets[-1] + track.heights[-1]
         if track.monotone:
-            low = min([*afters, *first])
+            low = min(min(afters, default=last), last, *first)
             # The context before a first event at step 0 was never sent.
             sent = earlier[1:] if course.steps and course.steps[0] == 0 else earlier
-            return (low, max([*afters, *sent, *first, last])) if low >= 0 else None
+            most = max(max(afters, default=last), max(sent, default=last), last, *first)
+            return (low, most) if low >= 0 else None
         marks = [0, *course.steps, track.n_steps]
         spans = [(o, track.heights[a + 1 : b + 1]) for o, (a, b) in zip(course.offsets, pairwise(marks), strict=True)]
         lows = [offset + min(span) for offset, span in spans if span]
@@ -245,50 +275,17 @@ class Jumper:
         return cut, track.overhead + inserted + track.standing[cut] + track.whole[step + 1]
 
 
-def refetched_on_track(track: Track, course: Course) -> int:
-    """``cost.refetched_tokens`` of every event of a course, added up."""
-    if not track.reuses or not course.steps:
-        return 0
-    places = [reuse.position for reuse in track.reuses]
-    total = begin = start = 0
-    for step, cut in zip(course.steps, course.cuts, strict=True):
-        end = bisect_left(places, cut, begin)
-        if end > begin:
-            total += _again(track, track.reuses[begin:end], start, _newest(track, step) + 1)
-            begin = end
-        start = cut
-    return total
-
-
-def _again(track: Track, dropped: Sequence[Reuse], start: int, message: int) -> int:
-    """Tokens of dropped results that are used otherwise from ``message`` on; the list began at position ``start``."""
-    uses = track.weighed.target_uses
-    newest = {
-        target: tokens
-        for _, call_at, target, name, tokens, last_use in dropped
-        if last_use >= message and call_at >= start and used_otherwise(uses[target], name, message)
-    }
-    return sum(newest.values())
-
-
-def _newest(track: Track, step: int) -> int:
-    """The newest message of the list before a compaction at ``step``."""
-    out, stop = track.weighed.left_out, track.weighed.steps[step].stop - 1
-    while stop in out:
-        stop -= 1
-    return stop
-
-
 def _written(weighed: Weighed, summarizer: str) -> Inserts:
     """What the summarizer writes at every step; it depends on the request alone (``FIXED_SIZE``)."""
     summaries = Summaries(weighed, summarizer, registry.get("estimators", "tiktoken_o200k"))
     compactions = [c.request for c in weighed.transcript.compactions]
     usual = _weight(summaries, weighed, NEVER)
-    sizes = [
-        _weight(summaries, weighed, step.request) if any(abs(at - step.request) <= 1 for at in compactions) else usual
-        for step in weighed.steps
-    ]
-    return Inserts([tokens for tokens, _ in sizes], [summary for _, summary in sizes])
+    tokens, summary = [usual[0]] * len(weighed.steps), [usual[1]] * len(weighed.steps)
+    near = {at + beside for at in compactions for beside in (-1, 0, 1)}
+    for k, step in enumerate(weighed.steps):
+        if step.request in near:
+            tokens[k], summary[k] = _weight(summaries, weighed, step.request)
+    return Inserts(tokens, summary)
 
 
 def _weight(summaries: Summaries, weighed: Weighed, request: int) -> tuple[int, int]:

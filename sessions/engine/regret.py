@@ -98,7 +98,7 @@ def optimum(
         return None
     chosen = _advancing(track, chosen, cuts, after)
     offsets = [track.overhead, *(after[k] - track.heights[k + 1] for k in chosen)]
-    course = Course(chosen, [cuts[k] for k in chosen], offsets, [], len(chosen))
+    course = Course(chosen, [cuts[k] for k in chosen], [after[k] for k in chosen], offsets, [], len(chosen))
     sums = jumper.totals(course, jump, summary_calls=True, shares_prefix=shares_prefix, prices=prices)
     if sums is None:
         return None

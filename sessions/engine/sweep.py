@@ -16,13 +16,14 @@ from sessions.engine.errors import BadParameter
 from sessions.engine.jump import FIXED_SIZE, Jumper
 from sessions.engine.pareto import pareto
 from sessions.engine.prices import prices_of
+from sessions.engine.refetch import refetched
 from sessions.engine.replay import replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sessions.engine.calibrate import Weighed
-    from sessions.engine.jump import Jump
+    from sessions.engine.jump import Course, Jump
     from sessions.engine.policy import Policy
     from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay
@@ -194,6 +195,7 @@ def sweep(
     prices = prices or prices_of(weighed.model)
     replays = {"base": base, "estimator": estimator, "summarizer": summarizer, "texts": texts, "fail": fail}
     runner = _Runner(weighed, replays, prices, columns)
+    runner.prepare([setting for setting in settings if setting not in (done or {})])
     rows: list[Row] = []
     for number, setting in enumerate(settings):
         if cancelled is not None and cancelled():
@@ -248,13 +250,15 @@ class _Runner:
         plain = replays["base"] == "full" and replays["estimator"] is None and not replays["fail"]
         self.may_jump = fixed and plain and columns is None
         self.jumper: Jumper | None = None
+        self.courses: dict[Setting, tuple[Jump, Course]] = {}
+        self.again: dict[Setting, int] = {}
 
     def row(self, setting: Setting, axes: Sequence[Axis]) -> Row:
         """One setting's row; its place on the front is not known yet."""
         policy: Policy = registry.get("policies", setting.policy)
         window = setting.window or self.weighed.window or DEFAULT_WINDOW
         values = {axis.key: value_of(setting, axis.key) for axis in axes}
-        sums = self._jumped(policy, setting, window) if self.may_jump and policy.jump is not None else None
+        sums = self._jumped(policy, setting)
         jumped, more = sums is not None, dict[str, float]()
         if sums is None:
             params = dict(setting.params)
@@ -264,24 +268,35 @@ class _Runner:
         fits = sums.peak_context_tokens <= window
         return Row(setting, values, sums, window, fits, False, jumped, more)
 
-    def _jumped(self, policy: Policy, setting: Setting, window: int) -> Totals | None:
+    def prepare(self, settings: Iterable[Setting]) -> None:
+        """Jump over the session at every setting that allows it, and count what is fetched again, all at once."""
+        if not self.may_jump or self.weighed.track is None:
+            return
+        self.jumper = Jumper(self.weighed.track, self.replays["summarizer"])
+        tails: dict[tuple[object, ...], list[Setting]] = {}
+        for setting in settings:
+            policy: Policy = registry.get("policies", setting.policy)
+            if policy.jump is None:
+                continue
+            built = parameters.build(policy.params, dict(setting.params))
+            jump: Jump | None = policy.jump(built, self.weighed, setting.window or self.weighed.window)
+            course = None if jump is None else self.jumper.course(jump)
+            if jump is not None and course is not None:
+                self.courses[setting] = (jump, course)
+                tails.setdefault(jump.tail_key, []).append(setting)
+        for alike in tails.values():
+            counts = refetched(self.weighed.track, [self.courses[setting][1] for setting in alike])
+            self.again |= dict(zip(alike, counts, strict=True))
+
+    def _jumped(self, policy: Policy, setting: Setting) -> Totals | None:
         """Totals by jumping; None where the policy, the setting or the session does not allow it."""
-        built = parameters.build(policy.params, dict(setting.params))
-        jump: Jump | None = policy.jump(built, self.weighed, window) if policy.jump is not None else None
-        if jump is None:
+        if self.jumper is None or setting not in self.courses:
             return None
-        if self.jumper is None:
-            track = self.weighed.track
-            if track is None:
-                self.may_jump = False
-                return None
-            self.jumper = Jumper(track, self.replays["summarizer"])
-        course = self.jumper.course(jump)
-        if course is None:
-            return None
+        jump, course = self.courses[setting]
         return self.jumper.totals(
-            course, jump, summary_calls=policy.summary_calls, shares_prefix=policy.shares_prefix, prices=self.prices
-        )
+            course, jump, summary_calls=policy.summary_calls, shares_prefix=policy.shares_prefix, prices=self.prices,
+            again=self.again[setting],
+        )  # fmt: skip
 
 
 def value_of(setting: Setting, key: str) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,8 +43,8 @@ class Track:
     Positions count the messages that can be dropped (no system messages, nothing a recorded compaction made).
     ``heights`` has one entry more than there are steps; ``peaks`` is its running maximum.  ``stops[k]`` is the number
     of positions at step k.  ``standing[c] + whole[k + 1]`` is what the list from position c on weighs at step k,
-    system messages included; ``lead`` what those weigh alone.  ``reads`` and ``warm`` are prefix sums of what a warm
-    step reads beyond the offset, and of warm steps.
+    system messages included; ``lead`` what those weigh alone.  ``reads[k]`` is what a warm step reads beyond the offset
+    (0 where the cache is cold), ``warm`` the prefix sums of warm steps.
     """
 
     weighed: Weighed
@@ -62,8 +63,9 @@ class Track:
     reads: list[int]
     warm: list[int]
     sum_of_heights: int
+    sum_of_reads: int
     output: int
-    reuses: list[Reuse]
+    others: list[Message]
     monotone: bool
     hour: bool
 
@@ -71,6 +73,27 @@ class Track:
     def n_steps(self) -> int:
         """How many requests the branch has."""
         return len(self.stops)
+
+    @cached_property
+    def always_warm(self) -> bool:
+        """Whether the cache never expired."""
+        return not self.cold
+
+    @cached_property
+    def tops(self) -> list[int]:
+        """``heights`` by step: what the context at a step weighs beyond the offset."""
+        return self.heights[1:]
+
+    @cached_property
+    def uses(self) -> list[tuple[int, str]]:
+        """Every use (message, target) of a target that ``reuses`` name, in order."""
+        targets = {reuse.target for reuse in self.reuses}
+        return sorted((at, target) for target in targets for at, _ in self.weighed.target_uses[target])
+
+    @cached_property
+    def reuses(self) -> list[Reuse]:
+        """Results whose target a later call of another tool names, in order (the upper end of the cost range)."""
+        return _reuses(self.weighed, self.others)
 
     def first_at_least(self, low: int, value: int) -> int:
         """The first index ≥ ``low`` of ``heights`` with at least ``value``; one past the end where there is none."""
@@ -113,8 +136,8 @@ def track_of(weighed: Weighed) -> Track | None:
         _standing(weighed, rest, system_tokens, lead, whole),
         list(accumulate((weighed.tokens[m.index] for step in rest for m in step), initial=0)),
         _snapped(short, n_positions, forward=False), _snapped(short, n_positions, forward=True), long_pairs,
-        cold, list(accumulate(reads, initial=0)), list(accumulate(warm, initial=0)), sum(heights[1:]),
-        _outputs(weighed), _reuses(weighed, [m for step in rest for m in step]), min(weights) >= 0,
+        cold, reads, list(accumulate(warm, initial=0)), sum(heights[1:]), sum(reads),
+        _outputs(weighed), [m for step in rest for m in step], min(weights) >= 0,
         writes_last_an_hour(weighed),
     )  # fmt: skip
 

@@ -14,6 +14,7 @@ from sessions.engine.jump import Jump, Jumper
 from sessions.engine.params import param
 from sessions.engine.policy import EditFailed, Gate, Policy
 from sessions.engine.prices import prices_of
+from sessions.engine.refetch import refetched
 from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
 from sessions.engine.track import track_of
@@ -165,6 +166,23 @@ def test_equals_the_replay(transcript, policy, params, keep_tokens, summarizer):
         assert found == totals(plain)
     else:
         assert min(weighed.recorded.weights) < 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    transcript=transcripts(),
+    keep=st.integers(0, 8),
+    snap=st.sampled_from(["back", "forward"]),
+    thresholds=st.lists(st.integers(1_000, 30_000), min_size=1, max_size=6),
+)
+def test_what_is_fetched_again_is_counted_for_many_courses_at_once(transcript, keep, snap, thresholds):
+    """One pass over the session says for each what its replay says."""
+    weighed = weigh(transcript)
+    given = {"keep_messages": keep, "snap": snap}
+    plain = [totals(replay(weighed, POLICY.name, params={**given, "threshold": t})) for t in thresholds]
+    jumper = Jumper(weighed.track)
+    courses = [jumper.course(Jump(t, **given)) for t in thresholds]
+    assert refetched(weighed.track, courses) == [sums.refetched_tokens for sums in plain]
 
 
 @pytest.mark.parametrize("kind", ["system among others", "two calls of one name"])

@@ -33,7 +33,7 @@ def every_schedule(weighed, *, keep, window, shares_prefix, summarizer):
                 start = cuts[k]
             if len(offsets) <= len(steps):
                 continue
-            course = Course(list(steps), [cuts[k] for k in steps], offsets, [], 0)
+            course = Course(list(steps), [cuts[k] for k in steps], [after[k] for k in steps], offsets, [], 0)
             sums = jumper.totals(course, jump, summary_calls=True, shares_prefix=shares_prefix, prices=prices)
             if sums is not None and sums.peak_context_tokens <= window:
                 yield sums.cost.low
