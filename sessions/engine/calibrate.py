@@ -33,6 +33,7 @@ from sessions.engine.weights import (
 if TYPE_CHECKING:
     from typing import Any
 
+    from sessions.engine.context import Entering
     from sessions.engine.estimator import Estimator
     from sessions.engine.policy import Item
     from sessions.engine.track import Track
@@ -158,6 +159,11 @@ class Weighed:
     @cached_property
     def counted(self) -> dict[str, Estimator]:
         """Estimators by name under which this session's texts were counted; filled by ``counted``."""
+        return {}
+
+    @cached_property
+    def entering_cache(self) -> dict[tuple[str, bool], list[Entering]]:
+        """What enters at every step by the key of the estimator and whether something is left out; by the replay."""
         return {}
 
     @cached_property

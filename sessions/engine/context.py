@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.policy import Item
-from sessions.engine.types import Kind
+from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from sessions.engine.calibrate import Weighed
+
+
+class Entering(NamedTuple):
+    """Messages that enter together, with their sums, made once for all replays.
+
+    ``tokens`` are display tokens; ``size`` and ``reply_size`` (the part of it that is the last request's reply) are in
+    the gate's unit; ``results`` are the places of those that hold tool results; ``replied`` and ``arrived`` are the
+    times of the last reply and of the last other message among them, in seconds or None.
+    """
+
+    items: Sequence[Item]
+    tokens: int
+    size: int
+    reply_size: int
+    results: tuple[int, ...]
+    n_typed: int
+    replied: float | None
+    arrived: float | None
 
 
 @dataclass(slots=True)
@@ -40,19 +58,20 @@ class Context:
         self.unedited = [0] * len(self.weights)
         self.standing = [0] * len(self.weights)
 
-    def add_step(self, k: int, items: Sequence[Item]) -> None:
+    def add_step(self, k: int, added: Entering) -> None:
         """Append the messages of step ``k``; they weigh the step's measured weight."""
-        self.members[k] = self.unedited[k] = len(items)
-        self.standing[k] = sum([item.tokens for item in items])
+        self.members[k] = self.unedited[k] = len(added.items)
+        self.standing[k] = added.tokens
         self.tokens += self.weights[k]
-        self.append(items)
+        self.append(added)
 
-    def append(self, items: Sequence[Item]) -> None:
+    def append(self, added: Entering) -> None:
         """Append messages without weighing them."""
-        start = len(self.items)
-        self.items += items
-        self.results += [start + n for n, item in enumerate(items) if holds_result(item)]
-        self.size += sum([item.size for item in items])
+        if added.results:
+            start = len(self.items)
+            self.results += [start + n for n in added.results]
+        self.items += added.items
+        self.size += added.size
 
     def replace(self, items: list[Item], tokens: int) -> None:
         """Take ``items``, which weigh ``tokens`` (``weigh``), as the list from here on."""
@@ -148,7 +167,10 @@ def _in_order(items: Sequence[Item]) -> bool:
 
 def holds_result(item: Item) -> bool:
     """Whether a message holds a tool result."""
-    return any(block.kind is Kind.TOOL_RESULT for block in item.message.blocks)
+    for block in item.message.blocks:  # noqa: SIM110 - asked of every message of every list: a generator costs thrice
+        if block.kind is Kind.TOOL_RESULT:
+            return True
+    return False
 
 
 def message_items(weighed: Weighed, estimator: Any) -> list[Item]:
@@ -165,6 +187,43 @@ def message_items(weighed: Weighed, estimator: Any) -> list[Item]:
         ]
         weighed.item_cache[estimator.key] = cached
     return cached
+
+
+def entering(items: Sequence[Item], n_reply: int) -> Entering:
+    """``items`` with their sums; the first ``n_reply`` of them are the last request's reply."""
+    replied = arrived = None
+    for item in items:
+        stamp = item.message.timestamp
+        if stamp is not None and item.message.role is Role.ASSISTANT:
+            replied = stamp
+        elif stamp is not None:
+            arrived = stamp
+    return Entering(
+        items,
+        sum(item.tokens for item in items),
+        sum(item.size for item in items),
+        sum(item.size for item in items[:n_reply] if item.message.role is Role.ASSISTANT),
+        tuple(n for n, item in enumerate(items) if holds_result(item)),
+        sum(item.message.typed for item in items),
+        replied,
+        arrived,
+    )
+
+
+def entering_steps(weighed: Weighed, estimator: Any, left_out: frozenset[int]) -> list[Entering]:
+    """What enters at every step, sized by the estimator, without the messages ``left_out``; made once and shared."""
+    key = (estimator.key, bool(left_out))
+    made = weighed.entering_cache.get(key)
+    if made is None:
+        made, n_reply, items = [], 0, message_items(weighed, estimator)
+        for step in weighed.steps:
+            added = items[step.start : step.stop]
+            if left_out:
+                added = [item for item in added if item.message.index not in left_out]
+            made.append(entering(added, n_reply))
+            n_reply = weighed.transcript.requests[step.request].n_messages
+        weighed.entering_cache[key] = made
+    return made
 
 
 def common_prefix(before: Sequence[Item], after: Sequence[Item]) -> int:

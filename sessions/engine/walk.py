@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace as changed_copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.calibrate import DEFAULT_WINDOW
-from sessions.engine.context import Context, common_prefix, message_items
+from sessions.engine.context import Context, Entering, common_prefix, entering, entering_steps, message_items
 from sessions.engine.events import Counts, Event, History, LayerResult, count_changes, count_patch
 from sessions.engine.policy import EditFailed, Gate, LastUsage, State, View
 from sessions.engine.series import weak_label
-from sessions.engine.types import Kind, Label, Role
+from sessions.engine.types import Kind, Label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from sessions.engine.calibrate import Weighed
     from sessions.engine.policy import Edited, Item, Layer, Policy
@@ -27,8 +27,7 @@ BREAKER = 3
 """Failed attempts in a row before a policy without a breaker of its own is stopped."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """One request as sent in the replay, what the cost model needs.
 
     ``tokens`` is the context in display tokens, ``cached`` the longest common prefix with the request before it as
@@ -77,8 +76,8 @@ class Walk:
         self.window = window or weighed.window or DEFAULT_WINDOW
         self.window_source = "given" if window else weighed.window_source
         self.items = message_items(weighed, estimator)
-        self.left_out = weighed.left_out if base == "full" else frozenset()
-        self.series = weighed.recorded
+        self.entering = entering_steps(weighed, estimator, weighed.left_out if base == "full" else frozenset())
+        self.series, self.tokens = weighed.recorded, weighed.tokens
         self.context = Context(list(self.series.weights), [0] * len(weighed.steps), [])
         self.history = History()
         self.state = State()
@@ -112,14 +111,12 @@ class Walk:
     def _request(self, k: int) -> None:
         """Step, gates, edits, send (replay-semantics 4)."""
         step = self.weighed.steps[k]
-        added = self.items[step.start : step.stop]
-        if self.left_out:
-            added = [item for item in added if item.message.index not in self.left_out]
+        added = self.entering[k]
         if step.compaction is not None and self.base == "full":
             self.changed = True
         before_step = len(self.context.items)
         self.context.add_step(k, added)
-        self.history.add(added)
+        self.history.add(added.items)
         self._count(added)
         cached = self.sent[k - 1].tokens if k else 0
         event = self._ask(k, added)
@@ -139,11 +136,12 @@ class Walk:
         step = self.weighed.steps[k]
         compaction = self.weighed.transcript.compactions[compaction_index]
         split = min(max(step.start, compaction.boundary), step.stop)
-        before = self.items[step.start : split]
+        n_reply = self.weighed.transcript.requests[self.sent[k - 1].request].n_messages if k else 0
+        before = entering(self.items[step.start : split], n_reply)
         self.context.append(before)
-        self.context.tokens += sum(item.tokens for item in before)
+        self.context.tokens += before.tokens
         self.context.members[k] = -1
-        self.history.add(before)
+        self.history.add(before.items)
         self._count(before)
         self._ask(k, before)
         kept = [changed_copy(self.items[index], step=k) for index in compaction.preserved]
@@ -156,18 +154,18 @@ class Walk:
         self.asleep = False
         self._send(k, self.weighed.overhead)
 
-    def _count(self, added: Sequence[Item]) -> None:
-        typed = sum(item.message.typed for item in added)
+    def _count(self, added: Entering) -> None:
+        typed = added.n_typed
         self.view.n_turns += typed
         self.state.turns_since_event += typed
-        self.state.messages_since_event += len(added)
+        self.state.messages_since_event += len(added.items)
         self.state.requests_since_event += 1
 
     def _restart_counts(self) -> None:
         state = self.state
         state.messages_since_event = state.requests_since_event = state.turns_since_event = 0
 
-    def _ask(self, k: int, added: Sequence[Item]) -> Event | None:
+    def _ask(self, k: int, added: Entering) -> Event | None:
         """Ask every gate once; where one fires, edit.  The event of all that took effect, None where nothing did."""
         request = self.weighed.steps[k].request
         view = self.view
@@ -323,26 +321,18 @@ class Walk:
             self.state.stopped = f"thrash guard: {THRASH_LIMIT} events in a row left the gate on"
             self.warnings.append(f"request {request}: {self.state.stopped}; the policy stops")
 
-    def _last_usage(self, k: int, added: Sequence[Item]) -> LastUsage | None:
+    def _last_usage(self, k: int, added: Entering) -> LastUsage | None:
         """What the provider would have reported for the request before (replay-semantics 4)."""
         if not k or getattr(self.params, "usage", "recorded") == "none":
             return None
         sent = self.sent[k - 1]
-        n_reply = self.weighed.transcript.requests[sent.request].n_messages
-        reply = sum(item.size for item in added[:n_reply] if item.message.role is Role.ASSISTANT)
-        return LastUsage(sent.tokens, sent.output, self.size_then, sum([item.size for item in added]) - reply)
+        return LastUsage(sent.tokens, sent.output, self.size_then, added.size - added.reply_size)
 
-    def _idle(self, request: int, added: Sequence[Item]) -> float | None:
+    def _idle(self, request: int, added: Entering) -> float | None:
         """Seconds from the last reply to what is sent now, as recorded."""
-        replied, now = self.last_reply, None
-        for item in added:
-            stamp = item.message.timestamp
-            if stamp is None:
-                continue
-            if item.message.role is Role.ASSISTANT:
-                replied = self.last_reply = stamp
-            else:
-                now = stamp
+        if added.replied is not None:
+            self.last_reply = added.replied
+        replied, now = self.last_reply, added.arrived
         if now is None:
             now = self.weighed.transcript.requests[request].timestamp
         return None if replied is None or now is None else max(0.0, now - replied)
@@ -356,7 +346,7 @@ class Walk:
         self.context_tokens[step.request] = tokens
         self.labels[step.request] = Label.MEASURED if measured else self.weak_label
         first = request.message
-        output = 0 if first is None else sum(self.weighed.tokens[first : first + request.n_messages])
+        output = 0 if first is None else sum(self.tokens[first : first + request.n_messages])
         self.sent.append(Sent(step.request, tokens, min(cached, tokens), output, request.timestamp))
         self.size_then = self.context.size
 
