@@ -151,7 +151,7 @@ def count(
     found: list[RangeCount] = []
     stopped, n_asked = "", 0
     with ExitStack() as stack:
-        client = stack.enter_context(Client(access, bucket=bucket(access.key))) if access else None
+        client = stack.enter_context(Client(access, bucket=bucket(access))) if access else None
         for one in ranges:
             if n_asked and time.monotonic() > until:
                 found.append(one)

@@ -6,6 +6,7 @@ cookie's session knows.  It is never written to the database, the disk, a log or
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import threading
 from collections import OrderedDict
@@ -83,7 +84,12 @@ def environment_access() -> Access | None:
     return Access(key, settings.ANTHROPIC_BASE_URL, "environment") if key else None
 
 
+def bucket(access: Access) -> TokenBucket:
+    """The rate limit of a key in this process; limits are the key's, so one user's wait is not another's."""
+    return _bucket(hashlib.sha256(access.key.encode()).hexdigest())
+
+
 @lru_cache(maxsize=256)
-def bucket(key: str) -> TokenBucket:
-    """The rate limit of one key in this process; limits are the key's, so one user's wait is not another's."""
+def _bucket(_fingerprint: str) -> TokenBucket:
+    """By fingerprint, so that a key which was forgotten is in no cache."""
     return TokenBucket(settings.ANTHROPIC_PER_MINUTE, BURST)

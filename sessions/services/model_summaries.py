@@ -112,7 +112,7 @@ class SummaryWriter:
             return None
         summary = summarize(
             self.access, body, on_progress=lambda n_chars: self.on_progress(self.n_written, n_chars),
-            cancel=self.cancel, bucket=bucket(self.access.key),
+            cancel=self.cancel, bucket=bucket(self.access),
         )  # fmt: skip
         keep(key, summary.text, self.model, summary.input_tokens, summary.output_tokens)
         self.n_written += 1
