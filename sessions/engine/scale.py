@@ -29,6 +29,8 @@ MAX_WRAPPER = 60
 MAX_IMAGE_FRAME = 100
 MIN_PROMPTS = 3
 """Fewer clean growths with a prompt than this and the family's prompt wrapper is used."""
+MIN_AGREEING, AGREEING_TOKENS = 2, 3
+"""How many growths, and within how many tokens, agree on a wrapper where there are too few to fit a ratio."""
 MAX_FITTED = 400
 """No more growths than about this are fitted, evenly spaced: enough for three numbers."""
 CLAUDE_WRAPPER = 12
@@ -91,6 +93,8 @@ def fit_scale(
     scale, n_clean = prior_scale(model), 0
     if len(clean) >= MIN_GROWTHS:
         scale, n_clean = _fitted(clean[:: 1 + len(clean) // MAX_FITTED], scale, model), len(clean)
+    else:
+        scale = replace(scale, wrapper=_agreed_wrapper(clean, scale))
     frames = [(_rest(growth, scale) - growth.media) / growth.n_images for growth in growths if growth.n_images]
     if frames:
         scale = replace(scale, frame=_bounded(frames, MAX_IMAGE_FRAME))
@@ -150,6 +154,16 @@ def _fitted(growths: Sequence[Growth], prior: Scale, model: ModelInfo) -> Scale:
     if len(prompts) >= MIN_PROMPTS:
         return replace(scale, prompt=_bounded(prompts, MAX_WRAPPER))
     return replace(scale, prompt=GPT_PROMPT) if model.family == "gpt" else scale
+
+
+def _agreed_wrapper(growths: Sequence[Growth], prior: Scale) -> int:
+    """The wrapper that a few growths say alike under the prior's ratio, else the prior's.
+
+    Too few for a ratio, but two or more results whose framing comes out the same tell that framing.
+    """
+    rests = [(g.added - prior.ratio * g.n_raw) / g.n_results for g in growths if g.n_results and not g.n_prompts]
+    alike = len(rests) >= MIN_AGREEING and max(rests) - min(rests) <= AGREEING_TOKENS
+    return _bounded(rests, MAX_WRAPPER) if alike else prior.wrapper
 
 
 def _bounded(values: Sequence[float], most: int) -> int:

@@ -93,6 +93,7 @@ def test_a_policy_measures_at_its_image_charge() -> None:
     sizes = [weighed.sizes(estimator_named(r.estimator))[2] for r in (plain, lower)]
     assert sizes[0] - sizes[1] == 2 * (16_384 - 1_024)
     assert replay(weighed, "buzz_handoff", params={"measure": "wire_bytes"}).estimator == "wire_bytes"
+    assert replay(weighed, "buzz_recovery", params={"image_charge": "8192"}).estimator == "pressure_bytes:8192"
 
 
 def test_unsettled_counts_are_refused() -> None:

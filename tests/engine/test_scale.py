@@ -43,6 +43,18 @@ def test_five_clean_growths_are_enough_and_four_are_not(n_turns: int, label: str
     assert weighed.n_growths == (n_turns if label == "calibrated" else 0)
 
 
+def test_two_growths_that_agree_tell_the_wrapper_and_two_that_do_not_leave_the_prior() -> None:
+    """At gpt-4o's ratio of 1: framings of 8 and 10 tokens agree, of 8 and 12 do not."""
+    for second, wrapper in ((10, 9), (12, 0)):
+        session = Build(model="gpt-4o")
+        session.prompt()
+        for framing in (8, second):
+            turns(session, 1, wrapper=framing)
+        session.reply()
+        weighed = weigh(session.done())
+        assert (weighed.wrapper, weighed.ratio, weighed.ratio_label.value) == (wrapper, 1.0, "estimated")
+
+
 def test_a_prompt_weighs_what_three_growths_say_it_adds() -> None:
     session = Build()
     session.prompt()

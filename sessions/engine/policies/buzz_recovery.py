@@ -27,6 +27,10 @@ class Params:
         16_384, label="Smallest budget", help="Gives up where the next budget is smaller", unit="bytes", low=0,
         high=16 * 1024 * 1024, step=1_024,
     )  # fmt: skip
+    image_charge: int = param(
+        16_384, label="Image charge", help="What pressure_bytes charges for an image, beside its media type",
+        unit="bytes", group="when", low=0, high=4_194_304, step=1_024,
+    )  # fmt: skip
 
 
 def gate(params: Params, view: View) -> Gate:
