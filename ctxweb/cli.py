@@ -30,6 +30,7 @@ COMMANDS = {
     "count": "Tokens of a transcript by the provider's own count.",
     "sweep": "Replay a transcript over a range of settings.",
     "diff": "The message list before and after one compaction.",
+    "recorded": "Recorded compactions beside what a policy does there.",
     "probe": "What the compactions of a replay lose.",
     "study": "Whether such losses came true in recorded sessions.",
     "check": "Floors that a policy has to keep on a corpus, for a build.",

@@ -1,0 +1,91 @@
+"""``ctxweb recorded``: the compactions a transcript records, beside what a policy would have done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from ctxweb.commands._engine import FILE, choose, emit, read, settings, warn
+from sessions.engine.calibrate import weigh
+from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.parity import compare, parity_document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sessions.engine.parity import Compared, Consistent, Parity
+
+
+@click.command("recorded")
+@click.argument("file", type=FILE)
+@click.option("--policy", help="Compaction policy; default: what the client that wrote FILE does.")
+@click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
+@click.option("--session", help="Session id; default: the root session with most requests.")
+@click.option("--window", type=click.IntRange(min=1), help="Context window in tokens.")
+@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy.")
+@click.option("--calibrate", is_flag=True, help="Say which thresholds and known settings explain the recording.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+def command(file: Path, policy: str | None, calibrate: bool, as_json: bool, **options: Any) -> None:
+    """Compare each compaction that FILE records with what a policy does there."""
+    parsed = read(file, options["format_name"])
+    try:
+        weighed = weigh(choose(parsed, options["session"]))
+        parity = compare(
+            weighed, policy, params=settings(options["pairs"]), window=options["window"], calibrate=calibrate
+        )
+    except (BadParameter, UnknownName) as error:
+        raise click.UsageError(str(error)) from error
+    if as_json:
+        emit(parity_document(parity))
+        return
+    _print(Console(), parity)
+    if calibrate:
+        Console().print(_explained(parity.consistent), highlight=False)
+    warn(parity.warnings)
+
+
+def _print(console: Console, parity: Parity) -> None:
+    console.print(f"[bold]{parity.policy}[/bold], window {parity.window:,} tokens, along the recorded context.")
+    if not parity.compared:
+        console.print("This session records no compaction.")
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in ("compaction", "request", "trigger", "recorded before", "gate", "outcome", "policy fires at"):
+        table.add_column(heading, justify="left" if heading in {"trigger", "gate", "outcome"} else "right")
+    for one in parity.compared:
+        table.add_row(*_row(one))
+    console.print(table)
+    for one in parity.compared:
+        for reason in one.reasons:
+            console.print(f"compaction {one.index}: {reason}", highlight=False, soft_wrap=True)
+    console.print(
+        f"recall {_share(parity.recall)} of the automatic ones, precision {_share(parity.precision)} of the policy's; "
+        f"{parity.n_false_alarms} false alarms, {parity.n_by_hand} made by hand, counted apart"
+    )
+
+
+def _row(one: Compared) -> tuple[str, ...]:
+    gate = one.gate
+    asked = f"{gate.measure:,} {gate.operator} {gate.threshold:,} {gate.unit}" if gate else "not asked"
+    before = "not reported" if one.recorded_before is None else f"{one.recorded_before:,} tokens"
+    fired = "nowhere" if one.fired_at is None else str(one.fired_at)
+    return str(one.index), str(one.request), one.trigger or "not said", before, asked, one.outcome, fired
+
+
+def _share(share: float | None) -> str:
+    return "none to count" if share is None else f"{100 * share:.0f} %"
+
+
+def _explained(consistent: Consistent | None) -> str:
+    if consistent is None:
+        return "No automatic compaction to calibrate on."
+    unit = consistent.unit
+    if not consistent.possible:
+        return f"No one threshold explains it: not compacted at {consistent.above:,} {unit}, compacted at " \
+               f"{consistent.up_to:,} {unit}."  # fmt: skip
+    words = f"A threshold over {consistent.above:,} and up to {consistent.up_to:,} {unit} explains every automatic one."
+    named = [f"The recording is consistent with {setting}." for setting, _ in consistent.settings]
+    return "\n".join([words, *(named or ["No known setting has such a threshold."])])

@@ -1,0 +1,330 @@
+"""Recorded against replayed: what the matching policy does at each compaction that a session records.
+
+The policy is replayed under base "recorded" (replay-semantics 2): along the recorded context, each recorded compaction
+being the end of a stretch in which the gate may fire once.  Firing at the recorded compaction's request is a hit,
+firing earlier a false alarm; compactions made by hand are counted apart, for no threshold explains them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine import params as parameters
+from sessions.engine import registry
+from sessions.engine.errors import BadParameter
+from sessions.engine.parity_table import DEFAULTS, POLICIES, REMOTE, SETTINGS
+from sessions.engine.policy import State, View
+from sessions.engine.replay import replay
+from sessions.engine.summaries import Summaries
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.events import Event
+    from sessions.engine.parity_table import Setting
+    from sessions.engine.policy import Gate
+    from sessions.engine.replay import Replay
+    from sessions.engine.types import RecordedCompaction
+
+HIT, EARLY, MISSED, APART, NOT_ASKED = "hit", "early", "missed", "by hand", "not comparable"
+
+
+@dataclass(frozen=True, slots=True)
+class AfterList:
+    """How the lists after a compaction agree on the original messages before it: counts of messages."""
+
+    kept_by_both: int
+    kept_by_recording: int
+    kept_by_policy: int
+    tokens_recorded: int | None
+    tokens_policy: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One recorded compaction beside what the policy does.
+
+    ``outcome`` is one of hit, early, missed, by hand, not comparable.  ``recorded_before`` is the recorder's own figure
+    in tokens, ``usage_before`` input and output of the request before it, both None where not reported; ``gate`` is
+    the policy's answer about the list before it, None where it was not asked.  ``fired_at`` is the request of the
+    policy's event in this stretch.  ``reasons`` explain what differs.
+    """
+
+    index: int
+    request: int
+    trigger: str | None
+    outcome: str
+    recorded_before: int | None
+    usage_before: int | None
+    gate: Gate | None
+    fired_at: int | None
+    after: AfterList | None
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Consistent:
+    """Thresholds under which the policy would have fired at the automatic compactions and nowhere else.
+
+    ``above`` is the largest measure at which the recording was not compacted, ``up_to`` the smallest at which it was,
+    in the gate's unit; ``settings`` are known settings with such a threshold, in words, with their parameters.
+    """
+
+    above: int
+    up_to: int
+    unit: str
+    settings: tuple[tuple[str, Mapping[str, object]], ...]
+
+    @property
+    def possible(self) -> bool:
+        """False where no one threshold explains the recording."""
+        return self.above < self.up_to
+
+
+@dataclass(frozen=True, slots=True)
+class Parity:
+    """A recording against a policy.
+
+    ``recall`` is hits over automatic compactions that can be compared, ``precision`` hits over the policy's firings
+    but for those where a compaction was made by hand; None without any.
+    """
+
+    policy: str
+    params: Mapping[str, object]
+    window: int
+    compared: tuple[Compared, ...]
+    n_false_alarms: int
+    n_by_hand: int
+    recall: float | None
+    precision: float | None
+    consistent: Consistent | None
+    warnings: tuple[str, ...]
+
+
+def policy_for(weighed: Weighed) -> str:
+    """The policy whose client wrote the recording; raises BadParameter where none is known."""
+    transcript = weighed.transcript
+    known = [name for name in POLICIES.get(transcript.format, ()) if name in registry.plugins("policies")]
+    if not known:
+        raise BadParameter(f"no policy is known to be what {transcript.format} transcripts' client does: name one")
+    if REMOTE in known and any(_is_opaque(weighed, c) for c in transcript.compactions):
+        return REMOTE
+    return known[0]
+
+
+def _is_opaque(weighed: Weighed, compaction: RecordedCompaction) -> bool:
+    if compaction.message is None:
+        return False
+    blocks = weighed.transcript.messages[compaction.message].blocks
+    return bool(blocks) and all(block.kind is Kind.OPAQUE for block in blocks)
+
+
+def compare(
+    weighed: Weighed,
+    policy: str | None = None,
+    *,
+    params: Mapping[str, object] | None = None,
+    window: int | None = None,
+    calibrate: bool = False,
+) -> Parity:
+    """Every recorded compaction of a session against a policy; raises UnknownName or BadParameter."""
+    name = policy or policy_for(weighed)
+    result = replay(weighed, name, params=params, base="recorded", window=window)
+    compared = tuple(_compare(result, k) for k in range(len(weighed.transcript.compactions)))
+    hits = sum(one.outcome == HIT for one in compared)
+    automatic = sum(one.outcome in {HIT, EARLY, MISSED} for one in compared)
+    by_hand = {one.request for one in compared if one.trigger == "manual"}
+    fired = [event for event in result.events if event.request not in by_hand]
+    return Parity(
+        name, dict(params or {}), result.window, compared, len(fired) - hits, len(by_hand),
+        hits / automatic if automatic else None, hits / len(fired) if fired else None,
+        _consistent(result, range(len(compared))) if calibrate else None, result.warnings,
+    )  # fmt: skip
+
+
+def _compare(result: Replay, index: int) -> Compared:
+    compactions = result.weighed.transcript.compactions
+    compaction = compactions[index]
+    event = _event_in(result, index)
+    n_requests = len(result.gates)
+    gate = result.gates[compaction.request] if compaction.request < n_requests else None
+    before = result.weighed.transcript.requests[compaction.request - 1].usage if compaction.request else None
+    usage = before.context + before.output if before else None
+    outcome = _outcome(compaction, event, gate)
+    after = None
+    if event is not None and event.request == compaction.request:
+        after = _after(result, compaction, event)
+    return Compared(
+        index, compaction.request, compaction.trigger, outcome, compaction.tokens_before, usage, gate,
+        event.request if event else None, after, tuple(_reasons(result, index, outcome, gate, event)),
+    )  # fmt: skip
+
+
+def _event_in(result: Replay, index: int) -> Event | None:
+    """The policy's event between the compaction before and this one."""
+    compactions = result.weighed.transcript.compactions
+    start = compactions[index - 1].request if index else -1
+    stop = compactions[index].request
+    return next((e for e in result.events if start < e.request <= stop), None)
+
+
+def _outcome(compaction: RecordedCompaction, event: Event | None, gate: Gate | None) -> str:
+    if compaction.trigger == "manual":
+        return APART
+    if gate is None or compaction.outside:
+        return NOT_ASKED
+    if event is None:
+        return MISSED
+    return HIT if event.request == compaction.request else EARLY
+
+
+def _after(result: Replay, compaction: RecordedCompaction, event: Event) -> AfterList:
+    """What both keep of the messages before the boundary."""
+    messages = result.weighed.transcript.messages
+    recorded = {messages[index].id for index in compaction.preserved}
+    kept = {
+        item.id
+        for item in event.after
+        if not item.inserted and item.message.compaction is None and item.message.index < compaction.boundary
+    }
+    return AfterList(
+        len(recorded & kept), len(recorded), len(kept), result.context_tokens[compaction.request], event.after_tokens
+    )
+
+
+def _reasons(result: Replay, index: int, outcome: str, gate: Gate | None, event: Event | None) -> list[str]:
+    """Why the recording and the replay differ, in words."""
+    weighed = result.weighed
+    compaction = weighed.transcript.compactions[index]
+    found: list[str] = []
+    if outcome == APART:
+        found.append("made by hand: no threshold applies")
+    if compaction.outside:
+        found.append("what it removed is not in this session")
+    elif gate is None:
+        found.append("no request was sent after it, so the gate was not asked")
+    if gate is not None and outcome == MISSED:
+        found.append(
+            f"{gate.measure:,} {gate.unit} were below the policy's {gate.threshold:,}: by hand, or under other settings"
+        )
+    if outcome == EARLY and event is not None:
+        found.append(
+            f"the policy fires {compaction.request - event.request:,} requests earlier, at {event.gate.measure:,} of "
+            f"{event.gate.threshold:,} {event.gate.unit}: the client had a higher threshold, or was off"
+        )
+    if outcome in {EARLY, MISSED} and (here := _consistent(result, [index])):
+        found += [f"consistent with {words}" for words, _ in here.settings]
+    return found + _doubts(weighed, index)
+
+
+def _doubts(weighed: Weighed, index: int) -> list[str]:
+    """What makes the comparison uncertain: usage that is missing, a model that changed."""
+    compactions = weighed.transcript.compactions
+    stop = compactions[index].request
+    start = compactions[index - 1].request if index else 0
+    stretch = weighed.transcript.requests[start:stop]
+    found: list[str] = []
+    if stretch and stretch[-1].usage is None:
+        found.append("no usage is reported for the request before it: the gate measured an estimate")
+    models = list(dict.fromkeys(request.model for request in stretch if request.model))
+    if len(models) > 1:
+        found.append(f"the model changed on the way ({', '.join(models)}): limits may have changed with it")
+    return found
+
+
+def _consistent(result: Replay, indices: Sequence[int]) -> Consistent | None:
+    """Bounds on the threshold in the stretches that end at these compactions and after them, and known settings.
+
+    None where none of them is automatic and was asked about.
+    """
+    compactions = result.weighed.transcript.compactions
+    ends = {c.request for c in compactions}
+    automatic = {compactions[k].request for k in indices if _is_automatic(compactions[k])}
+    asked = [(i, gate) for i, gate in enumerate(result.gates) if gate is not None and _among(i, compactions, indices)]
+    at = [gate for i, gate in asked if i in automatic]
+    if not at:
+        return None
+    quiet = [gate.measure for i, gate in asked if i not in ends and gate.unit == at[0].unit]
+    above, up_to = max(quiet, default=0), min(gate.measure for gate in at)
+    low, high = (above, up_to - 1) if at[0].operator == ">" else (above + 1, up_to)
+    settings = tuple(
+        (setting.words, setting.params)
+        for setting in SETTINGS.get(result.policy.name, DEFAULTS)
+        if low <= _threshold(result, setting) <= high
+    )
+    return Consistent(above, up_to, at[0].unit, settings)
+
+
+def _is_automatic(compaction: RecordedCompaction) -> bool:
+    return compaction.trigger != "manual" and not compaction.outside
+
+
+def _among(request: int, compactions: Sequence[RecordedCompaction], indices: Sequence[int]) -> bool:
+    """Whether a request lies in the stretch that ends at one of these compactions, or after the last of all."""
+    stretch = sum(compaction.request < request for compaction in compactions)
+    return stretch in indices or (stretch == len(compactions) and len(indices) == stretch)
+
+
+def _threshold(result: Replay, setting: Setting) -> int:
+    """The policy's threshold under a setting, over the replay's own parameters."""
+    own = {spec.name: getattr(result.params, spec.name) for spec in parameters.specs(result.policy.params)}
+    weighed = result.weighed
+    tools = Summaries(weighed, "stub:0", registry.get("estimators", result.estimator))
+    view = View([], 0, 0, None, result.window, weighed.overhead, 0, weighed.model, State(), tools)
+    return result.policy.drawn.gate(parameters.build(result.policy.params, own | setting.params), view).threshold
+
+
+def parity_document(parity: Parity) -> dict[str, Any]:
+    """``ctxweb.recorded/1``; tokens, or the gate's unit where a gate is concerned."""
+    consistent = parity.consistent
+    return {
+        "schema": "ctxweb.recorded/1",
+        "policy": parity.policy,
+        "params": dict(parity.params),
+        "window": parity.window,
+        "recall": parity.recall,
+        "precision": parity.precision,
+        "false_alarms": parity.n_false_alarms,
+        "by_hand": parity.n_by_hand,
+        "compactions": [_entry(one) for one in parity.compared],
+        "consistent": None
+        if consistent is None
+        else {
+            "above": consistent.above,
+            "up_to": consistent.up_to,
+            "unit": consistent.unit,
+            "possible": consistent.possible,
+            "settings": [{"words": words, "params": dict(params)} for words, params in consistent.settings],
+        },
+        "warnings": list(parity.warnings),
+    }
+
+
+def _entry(one: Compared) -> dict[str, Any]:
+    gate, after = one.gate, one.after
+    return {
+        "index": one.index,
+        "request": one.request,
+        "trigger": one.trigger,
+        "outcome": one.outcome,
+        "tokens_before": one.recorded_before,
+        "usage_before": one.usage_before,
+        "measure": gate.measure if gate else None,
+        "threshold": gate.threshold if gate else None,
+        "operator": gate.operator if gate else None,
+        "unit": gate.unit if gate else None,
+        "fired_at": one.fired_at,
+        "after": None
+        if after is None
+        else {
+            "kept_by_both": after.kept_by_both,
+            "kept_by_recording": after.kept_by_recording,
+            "kept_by_policy": after.kept_by_policy,
+            "tokens_recorded": after.tokens_recorded,
+            "tokens_policy": after.tokens_policy,
+        },
+        "reasons": list(one.reasons),
+    }
