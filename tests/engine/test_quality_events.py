@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sessions.engine.policy import Gate, Item
@@ -128,8 +130,6 @@ def test_rule_in_a_summary_is_mentioned_and_put_back_is_re_injected():
     weighed, _ = story().done()
     message = weighed.transcript.messages[0]
     attachment = Item("e0.0", message, 1, 0, -1, inserted=True)
-    from dataclasses import replace
-
     summary = Item("e0.0", replace(message, summary=True), 1, 0, -1, inserted=True)
     (said,) = assess([6], [summary], {"e0.0": "Rules:\n- package-lock.json must not be touched"}).constraints
     assert said.state == "mentioned"
@@ -276,5 +276,35 @@ def test_document_partition_and_warning():
         assert event["needed"] == event["verbatim"] + event["mentioned"] + len(event["gone"])
     found = assess_replay(made, index)
     assert bool(found) == bool(document["events"])
-    silent = assess([6], [Item("e0.0", weighed.transcript.messages[1], 1, 0, -1, inserted=True)])
+    stub = replace(weighed.transcript.messages[1], summary=True)
+    silent = assess([6], [Item("e0.0", stub, 1, 0, -1, inserted=True)])
     assert "mentions nothing" in warnings_of([silent], index, "stub:10")[0]
+
+
+def put_back(preview, tokens, kept=(6,)):
+    """The assessment of an event that puts something back without its text."""
+    weighed, _ = story().done()
+    message = replace(weighed.transcript.messages[0], index=-1, id="e0.0", blocks=(), preview=preview, typed=False)
+    return assess(kept, [Item("e0.0", message, tokens, 0, -1, inserted=True)])
+
+
+def test_a_file_put_back_whole_is_mentioned():
+    """Its result is known; cut, it is not known what of it is left."""
+    whole = put_back("[file read before the compaction: /app/src/footer.css]", 10_000)
+    states = {n.reference.text: (n.state, n.how) for n in whole.needs}
+    assert states["payBarHeight"] == states["SHOP-812"] == ("mentioned", "re-attached")
+    cut = put_back("[file read before the compaction: /app/src/footer.css]", 2)
+    states = {n.reference.text: n.state for n in cut.needs}
+    assert states["SHOP-812"] == "gone"
+    assert states["/app/src/footer.css"] == "mentioned"
+    assert cut.after.n_unread == 1
+
+
+def test_recent_messages_as_text_are_put_back():
+    """All seven: nothing is gone, nothing is verbatim, the rule is re-injected."""
+    found = put_back("[7 recent messages, as text]", 100, kept=())
+    assert found.count("gone") == found.count("verbatim") == 0
+    assert found.constraints[0].state == "re-injected"
+    assert found.score.gone == 0
+    fewer = put_back("[2 recent messages, as text]", 100, kept=())
+    assert fewer.constraints[0].state == "gone"

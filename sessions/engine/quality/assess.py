@@ -11,7 +11,16 @@ from sessions.engine.quality.needs import Need, Timeline, needs_of
 from sessions.engine.quality.probes import Answer, Probe, Score, answers, probes_before, score_of
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.refetch import Refetch, Results
-from sessions.engine.quality.standing import GONE, MENTIONED, RE_INJECTED, STATES, VERBATIM, Standing, standing
+from sessions.engine.quality.standing import (
+    GONE,
+    MENTIONED,
+    RE_INJECTED,
+    STATES,
+    VERBATIM,
+    Inserted,
+    Standing,
+    standing,
+)
 from sessions.engine.quality.targets import Target, targets
 
 if TYPE_CHECKING:
@@ -76,24 +85,32 @@ class Assessor:
         self.timeline = Timeline(weighed)
         self.results = Results(weighed, index)
         self.first: tuple[Probe, ...] | None = None
+        self.known: dict[str, Inserted] = {}
+
+    def look(self, event: Event, texts: Mapping[str, str]) -> tuple[Standing, Standing]:
+        """What stands before and after an event; remembers what it put back, and the probes of the first event."""
+        transcript, index = self.weighed.transcript, self.index
+        listed = event.before
+        before = standing(listed, transcript, index, texts, known=self.known)
+        after = standing(event.after, transcript, index, texts, sources=listed, known=self.known)
+        if self.first is None:
+            self.first = probes_before(index, before.newest)
+        return before, after
 
     def assess(self, event: Event, number: int, texts: Mapping[str, str]) -> Assessment:
-        """One event; ``texts`` are those of inserted items by id.  Events must come in order (the telephone score)."""
-        transcript, index = self.weighed.transcript, self.index
-        before = standing(event.before, transcript, index, texts)
-        after = standing(event.after, transcript, index, texts)
+        """One event; ``texts`` are those of inserted items by id.  Events must come in order."""
+        index = self.index
+        before, after = self.look(event, texts)
         newest = before.newest
         stop = self.timeline.end_of(event.request, self.horizon)
         needs = needs_of(event.request, before, after, index, self.timeline, horizon=self.horizon)
         asked = probes_before(index, newest)
-        if self.first is None:
-            self.first = asked
         found = answers(asked, after, index)
         score = score_of(found)
         return Assessment(
             number, event, before, after,
             constraints_at(before, after, index, stop),
-            needs, found, score, score_of(answers(self.first, after, index)),
+            needs, found, score, score_of(answers(self.first or asked, after, index)),
             trail(index, newest, after),
             self.results.refetch((n.id for n in needs if n.state == GONE), newest),
             targets(event, self.weighed.overhead, score),
@@ -105,11 +122,13 @@ def assess_replay(
 ) -> tuple[Assessment, ...]:
     """Every event of a replay, or only event ``only``; ``horizon`` in requests after each, None for all."""
     assessor = Assessor(replay.weighed, index, horizon=horizon)
-    if only and replay.events:
-        first = standing(replay.events[0].before, replay.weighed.transcript, index, replay.written)
-        assessor.first = probes_before(index, first.newest)
-    chosen = [event for event in replay.events if only is None or event.index == only]
-    return tuple(assessor.assess(event, event.index, replay.written) for event in chosen)
+    found = []
+    for event in replay.events:
+        if only is None or event.index == only:
+            found.append(assessor.assess(event, event.index, replay.written))
+        elif event.index < only:
+            assessor.look(event, replay.written)
+    return tuple(found)
 
 
 def assess_recorded(weighed: Weighed, index: Index, *, horizon: int | None = None) -> tuple[Assessment, ...]:
@@ -129,6 +148,9 @@ def warnings_of(assessments: Iterable[Assessment], index: Index, summarizer: str
             f"summaries without text at {which} (summarizer {summarizer}): a stub mentions nothing, so what only a "
             "real summary would keep counts as gone; `--summarizer extractive` has text"
         )
+    n_unread = sum(a.after.n_unread for a in several)
+    if n_unread:
+        found.append(f"{n_unread:,} messages were put back cut or unknown: what they hold counts as not there")
     n_edited = sum(len(a.after.parts) for a in several)
     if n_edited:
         found.append(f"{n_edited:,} edited messages: what an edit left of a cut block counts as not there")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibrate import Weighed
     from sessions.engine.quality.index import Index
+    from sessions.engine.quality.standing import Inserted
     from sessions.engine.replay import Replay
 
 
@@ -28,11 +29,13 @@ def loss_columns(
     timeline, results = Timeline(weighed), Results(weighed, index)
 
     def columns(replay: Replay) -> Mapping[str, float]:
+        known: dict[str, Inserted] = {}
         rules: set[int] = set()
         n_needs = n_tokens = 0
         for event in replay.events:
-            before = standing(event.before, weighed.transcript, index, replay.written)
-            after = standing(event.after, weighed.transcript, index, replay.written)
+            listed = event.before
+            before = standing(listed, weighed.transcript, index, replay.written, known=known)
+            after = standing(event.after, weighed.transcript, index, replay.written, sources=listed, known=known)
             gone = gone_after(event.request, before, after, index, timeline, horizon=horizon)
             n_needs += len(gone)
             n_tokens += results.refetch(gone, before.newest).tokens

@@ -66,6 +66,8 @@ def state_of(constraint: Constraint, list_: Standing) -> str:
     """A rule's state in a list: its sentence in a kept message, put back, meant by the summary, or gone."""
     if any(list_.has_block(m, b) for m, b in constraint.places):
         return VERBATIM
+    if any(place in inserted.holds for inserted in list_.inserted for place in constraint.places):
+        return RE_INJECTED
     wanted = " ".join(constraint.rule.text.lower().split())
     for inserted in list_.inserted:
         if not inserted.is_summary and wanted in " ".join(inserted.text.lower().split()):

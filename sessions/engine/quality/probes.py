@@ -146,14 +146,13 @@ def _state(probe: Probe, context: Standing, index: Index) -> str:
     if probe.constraint:
         state = state_of(probe.constraint, context)
         return MENTIONED if state == RE_INJECTED else state
-    if context.has_block(probe.source_message, probe.source_block):
+    place = (probe.source_message, probe.source_block)
+    named = () if probe.plain else probe.keywords
+    ids = [i for word in named if (i := index.id_of(word)) is not None]
+    if context.has_block(*place) or any(context.has(index, i) for i in ids):
         return VERBATIM
-    if not probe.plain:
-        ids = [i for word in probe.keywords if (i := index.id_of(word)) is not None]
-        if any(context.has(index, i) for i in ids):
-            return VERBATIM
-        if any(context.mentions(i) for i in ids):
-            return MENTIONED
+    if any(place in inserted.holds for inserted in context.inserted) or any(context.mentions(i) for i in ids):
+        return MENTIONED
     wanted = len(probe.keywords) / 2 if probe.plain else 1
     for inserted in context.inserted:
         text = inserted.text.lower()

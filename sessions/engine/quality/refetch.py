@@ -83,8 +83,9 @@ def refetched_tokens(index: Index, horizon: int | None = None) -> Callable[[Weig
         if not made or made[0][0] is not weighed:
             made[:] = [(weighed, Timeline(weighed), Results(weighed, index))]
         _, timeline, results = made[0]
-        before = standing(event.before, weighed.transcript, index, texts or {})
-        after = standing(event.after, weighed.transcript, index, texts or {})
+        listed = event.before
+        before = standing(listed, weighed.transcript, index, texts or {})
+        after = standing(event.after, weighed.transcript, index, texts or {}, sources=listed)
         gone = gone_after(event.request, before, after, index, timeline, horizon=horizon)
         return results.refetch(gone, before.newest).tokens
 

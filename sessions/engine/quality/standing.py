@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.quality.attached import attached
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
@@ -25,12 +26,16 @@ SUMMARY, RETURNED = "summary", "returned"
 
 
 class Inserted(NamedTuple):
-    """A text that a compaction put in: ``is_summary``, else re-attached or a marker; ``found`` are reference ids."""
+    """What a compaction put in: ``is_summary``, else re-attached or a marker.
+
+    ``found`` are the ids of references in it, ``holds`` the (message, block) of originals whose content it is.
+    """
 
     id: str
     text: str
     is_summary: bool
     found: frozenset[int]
+    holds: frozenset[tuple[int, int]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,8 @@ class Standing:
     """A message list as quality sees it.
 
     ``whole`` are indices of original messages that stand as recorded, ``parts`` the blocks that an edit left of others;
-    ``inserted`` is in list order; ``n_silent`` counts inserted messages without text (stubs).  ``newest`` is the index
+    ``inserted`` is in list order; ``n_silent`` counts summaries without text (stubs),
+    ``n_unread`` what was put back without it being known what of.  ``newest`` is the index
     of the last original message, -1 where there is none.
     """
 
@@ -46,6 +52,7 @@ class Standing:
     parts: Mapping[int, frozenset[int]]
     inserted: tuple[Inserted, ...] = ()
     n_silent: int = 0
+    n_unread: int = 0
     newest: int = -1
 
     def has(self, index: Index, reference: int) -> bool:
@@ -86,19 +93,34 @@ class Standing:
         return self.named.get(reference)
 
 
-def standing(items: Sequence[Item], transcript: Transcript, index: Index, texts: Mapping[str, str]) -> Standing:
-    """What stands in a list; ``texts`` are those of inserted items by id, where they have one."""
+def standing(
+    items: Sequence[Item],
+    transcript: Transcript,
+    index: Index,
+    texts: Mapping[str, str],
+    *,
+    sources: Sequence[Item] = (),
+    known: dict[str, Inserted] | None = None,
+) -> Standing:
+    """What stands in a list; ``texts`` are those of inserted items by id, where they have one.
+
+    ``sources`` is the list before, in which the content of what was put back is found; ``known`` remembers inserted
+    items by id from one list to the next.
+    """
     whole: set[int] = set()
     parts: dict[int, frozenset[int]] = {}
     inserted: list[Inserted] = []
-    n_silent, newest = 0, -1
+    n_silent, n_unread, newest = 0, 0, -1
     for item in items:
         at = item.message.index
         product = index.products.get(at) if at >= 0 else None
         if item.inserted or product is not None:
-            text = texts.get(item.id) or product or ""
-            n_silent += not text
-            inserted.append(Inserted(item.id, text, item.message.summary, index.mentioned_in(text)))
+            made = (known or {}).get(item.id) or _inserted(item, texts.get(item.id) or product or "", sources, index)
+            if known is not None:
+                known[item.id] = made
+            n_silent += made.is_summary and not made.text
+            n_unread += not made.is_summary and not made.text and not made.holds
+            inserted.append(made)
             continue
         newest = at
         original = transcript.messages[at]
@@ -108,7 +130,16 @@ def standing(items: Sequence[Item], transcript: Transcript, index: Index, texts:
             parts[at] = _unchanged(item.message, original)
             if item.id in texts:
                 inserted.append(Inserted(item.id, texts[item.id], False, index.mentioned_in(texts[item.id])))
-    return Standing(frozenset(whole), parts, tuple(inserted), n_silent, newest)
+    return Standing(frozenset(whole), parts, tuple(inserted), n_silent, n_unread, newest)
+
+
+def _inserted(item: Item, text: str, sources: Sequence[Item], index: Index) -> Inserted:
+    """An inserted item; one without text is known by its preview and by the originals it holds."""
+    if text or item.message.summary:
+        return Inserted(item.id, text, item.message.summary, index.mentioned_in(text))
+    holds = attached(item, sources, index)
+    found = index.found_in(item.message.preview).union(*(index.blocks[m][b] for m, b in holds))
+    return Inserted(item.id, "", False, found, holds)
 
 
 def _unchanged(edited: Message, original: Message) -> frozenset[int]:
