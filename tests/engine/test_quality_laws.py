@@ -5,13 +5,19 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions.engine.policy import Item
-from sessions.engine.quality.assess import Assessor
+from sessions.engine.quality.assess import Assessor, assess_replay
 from sessions.engine.quality.calls import arguments_of, strings_of
+from sessions.engine.quality.columns import loss_columns
 from sessions.engine.quality.index import flat_text
+from sessions.engine.quality.needs import Timeline, gone_after
+from sessions.engine.quality.standing import STATES
+from sessions.engine.registry import plugins
+from sessions.engine.replay import replay
 from sessions.engine.types import Kind
 from tests.engine.told import Told
 
@@ -104,3 +110,41 @@ def test_laws(made, seed):
     said = judge(pair, everything, kept, {"e0.0": text}, [summary])
     assert said.count("gone") == 0
     assert said.count("verbatim") == found.count("verbatim")
+
+
+def long_told():
+    """Forty turns of reading, with a rule, names that come back, and replies long enough to compact."""
+    told = Told()
+    told.prompt("Never touch package-lock.json here. Look at src/app.py and pay_bar.")
+    for n in range(40):
+        told.reply(
+            f"pay_bar{n % 7}_row and job_runner{n % 5}_id " + "so " * 40,
+            **{f"c{n}": ("Read", {"file_path": f"/srv/app/src/mod{n % 9}.py"})},
+        )
+        told.result(f"c{n}", f"pay_bar{n % 6}_row job_runner{n % 4}_id ABC-{n % 8} " + "filler words again " * 200)
+        if n % 10 == 9:
+            told.prompt(f"go on with mod{n % 9}.py")
+    told.reply("done")
+    return told  # fmt: skip
+
+
+@pytest.mark.parametrize("base", ["full", "recorded"])
+@pytest.mark.parametrize("policy", sorted(plugins("policies")))
+def test_every_policy(policy, base, told_pair):
+    """The three states add up under every policy, and gaps say the same as needs."""
+    weighed, index = told_pair
+    made = replay(weighed, policy, base=base, window=20_000, summarizer="extractive")
+    timeline = Timeline(weighed)
+    for found in assess_replay(made, index)[:5]:
+        assert found.needed == sum(found.count(state) for state in STATES)
+        gone = gone_after(found.event.request, found.before, found.after, index, timeline)
+        assert gone == [need.id for need in found.needs if need.state == "gone"]
+        assert len(found.constraints) == 1
+    columns = loss_columns(weighed, index)(made)
+    assert columns["rules_gone"] in {0, 1}
+
+
+@pytest.fixture(scope="module")
+def told_pair():
+    """The long session, weighed and indexed once."""
+    return long_told().done()

@@ -115,7 +115,8 @@ def standing(
         at = item.message.index
         product = index.products.get(at) if at >= 0 else None
         if item.inserted or product is not None:
-            made = (known or {}).get(item.id) or _inserted(item, texts.get(item.id) or product or "", sources, index)
+            made = None if known is None or item.edited else known.get(item.id)
+            made = made or _inserted(item, texts.get(item.id) or product or "", sources, index)
             if known is not None:
                 known[item.id] = made
             n_silent += made.is_summary and not made.text
