@@ -115,22 +115,10 @@ def without_sentence(culprit: Culprit, firing: Firing) -> str:
 
 
 def summary(result: GateResult) -> str:
-    """What a gate does on the session, in one sentence or two."""
+    """What a gate does on the session, in one sentence."""
     label, n = result.gate.label, len(result.firings)
-    if not n:
-        said = f"At its defaults {label} would not have compacted"
-    else:
-        said = f"At its defaults {label} would have compacted {_times(n)}"
-    details = [
-        f"{count} {words}"
-        for count, words in (
-            (result.n_for_media, "for images or documents alone"),
-            (result.count(FALSE) - result.n_for_media, "falsely"),
-            (result.count(LATE), "late"),
-        )
-        if count
-    ]
-    if details:
+    said = f"At its defaults {label} would {'' if n else 'not '}have compacted{f' {_times(n)}' if n else ''}"
+    if details := _details(result):
         said += f", {', '.join(details)}"
     if result.stopped is not None:
         said += f"; it compacts at every request from there on and stops at request {result.stopped}"
@@ -138,6 +126,21 @@ def summary(result: GateResult) -> str:
     if missed is not None:
         said += f"; it misses request {missed.request}, where the context reached its threshold"
     return f"{said}."
+
+
+def _details(result: GateResult) -> list[str]:
+    """How many of the firings were wrong, and how."""
+    n, false = len(result.firings), result.count(FALSE)
+    counts = (
+        (result.n_for_media, "for images or documents alone"),
+        (false - result.n_for_media, "with the context under its threshold"),
+        (result.count(LATE), "late"),
+    )
+    return [words if n == 1 else f"{_of(count, n)} {words}" for count, words in counts if count]
+
+
+def _of(count: int, n: int) -> str:
+    return "all of them" if count == n else f"{count} of them"
 
 
 def _times(n: int) -> str:

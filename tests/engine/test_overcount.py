@@ -72,7 +72,7 @@ def test_without_the_screenshot_the_wire_gate_never_fires() -> None:
     assert culprit.without is None
     assert without_sentence(culprit, result.firings[0]) == "Without message 0 it would never fire."
     assert summary(result) == (
-        "At its defaults buzz-agent, wire bytes would have compacted once, 1 for images or documents alone."
+        "At its defaults buzz-agent, wire bytes would have compacted once, for images or documents alone."
     )
 
 
@@ -224,3 +224,18 @@ def test_ten_thousand_messages_are_walked_without_quadratic_work() -> None:
         over_count(weighed)
         times.append(time.process_time() - start)
     assert times[1] < 3.5 * times[0]
+
+
+def test_the_sentence_counts_what_was_wrong() -> None:
+    build = screenshot_later(10, 10)
+    for number in range(2):
+        build.reply(100, f"again{number}")
+        build.result(f"again{number}", 500, image(SCREENSHOT_BASE64, SCREENSHOT_SIDE))
+        build.context += SCREENSHOT_TOKENS
+    build.reply(100)
+    assert summary(gate(build, "chars_per_4")) == (
+        "At its defaults Characters ÷ 4, base64 counted would have compacted 3 times, "
+        "all of them for images or documents alone."
+    )
+    right = over_count(weigh(long_session(400, model=MODEL)), names=["claude_code"]).results[0]
+    assert summary(right) == f"At its defaults Claude Code would have compacted {len(right.firings)} times."
