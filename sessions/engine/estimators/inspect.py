@@ -35,11 +35,12 @@ def size(block: Block, model: ModelInfo) -> int:
 
 def of_message(message: Message, model: ModelInfo) -> int:
     """Tokens of a message: its texts together, then its media; at least 1."""
-    blocks = message.blocks
-    if len(blocks) == 1 and not blocks[0].parts and blocks[0].media is None and blocks[0].kind is not Kind.IMAGE:
-        return max(1, _with_buffer(_text(blocks[0], model)))
-    text = sum(_text(block, model) for block in blocks)
-    return max(1, _with_buffer(text) + sum(map(_media, blocks)))
+    text = media = 0
+    for block in message.blocks:
+        text += _text(block, model)
+        if block.parts or block.media is not None or block.kind is Kind.IMAGE:
+            media += _media(block)
+    return max(1, _with_buffer(text) + media)
 
 
 def _with_buffer(n_tokens: int) -> int:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.estimator import Estimator
 from sessions.engine.estimators._counts import media_chars, own_chars
-from sessions.engine.types import Block, Kind, Message, Role
+from sessions.engine.types import Block, Kind, Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,24 +44,19 @@ def size(block: Block, model: ModelInfo) -> int:
 
 def of_message(message: Message, model: ModelInfo) -> int:
     """Tokens of a message, its tool results as messages of their own; the first one's 3 tokens are ``per_message``."""
-    if len(message.blocks) == 1:
-        return _alone(message, model)
-    results = [block for block in message.blocks if block.kind is Kind.TOOL_RESULT]
-    rest = [block for block in message.blocks if block.kind is not Kind.TOOL_RESULT]
-    total = sum(_rounded(_chars(block) + len(TOOL_ROLE), model) for block in results)
-    if rest or not results:
-        n_role = len(Role(message.role).value)
-        total += _rounded(sum(map(_chars, rest)) + n_role, model)
-    n_messages = len(results) + (1 if rest or not results else 0)
+    total = n_messages = n_rest = 0
+    n_chars = len(message.role)
+    for block in message.blocks:
+        if block.kind is Kind.TOOL_RESULT:
+            total += _rounded(_chars(block) + len(TOOL_ROLE), model)
+            n_messages += 1
+        else:
+            n_chars += _chars(block)
+            n_rest += 1
+    if n_rest or not n_messages:
+        total += _rounded(n_chars, model)
+        n_messages += 1
     return total + _images(message.blocks) + PER_MESSAGE * (n_messages - 1)
-
-
-def _alone(message: Message, model: ModelInfo) -> int:
-    """Tokens of a message of one block."""
-    block = message.blocks[0]
-    n_role = len(TOOL_ROLE) if block.kind is Kind.TOOL_RESULT else len(message.role)
-    own = _rounded(_chars(block) + n_role, model)
-    return own + _images(message.blocks) if block.parts or block.kind is Kind.IMAGE else own
 
 
 def _chars(block: Block) -> int:
@@ -74,7 +69,13 @@ def _chars(block: Block) -> int:
 
 
 def _images(blocks: Sequence[Block]) -> int:
-    return IMAGE_TOKENS * sum(leaf.kind is Kind.IMAGE for block in blocks for leaf in block.leaves())
+    total = 0
+    for block in blocks:
+        if block.kind is Kind.IMAGE:
+            total += IMAGE_TOKENS
+        if block.parts:
+            total += _images(block.parts)
+    return total
 
 
 def _rounded(n_chars: int, model: ModelInfo) -> int:
