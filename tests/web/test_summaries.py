@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import threading
 import time
+import uuid
 from typing import TYPE_CHECKING
 
 import pytest
@@ -162,6 +164,22 @@ def test_a_job_that_never_began_is_cancelled_at_once(client: Client, session: Se
     summary_jobs.run(job_id=job.pk, access=Access("sk"))
     job.refresh_from_db()
     assert job.state == "cancelled"
+
+
+def test_a_thread_of_its_own_reports_what_went_wrong(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(*, job_id: uuid.UUID, access: Access) -> None:
+        raise RuntimeError(f"{threading.current_thread().name} has {access!r}")
+
+    monkeypatch.setattr(summary_jobs, "run", fails)
+    job_id = uuid.uuid4()
+    summary_jobs.run_in_thread(job_id=job_id, access=Access("sk-ant-not-to-be-logged"))
+    for thread in threading.enumerate():
+        if thread.name == f"summaries-{job_id}":
+            thread.join(10)
+    assert f"RuntimeError: summaries-{job_id} has Access(" in caplog.text
+    assert "sk-ant-not-to-be-logged" not in caplog.text
 
 
 def test_one_job_at_a_time(session: Session) -> None:
