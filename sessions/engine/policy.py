@@ -15,6 +15,8 @@ from sessions.engine.types import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.jump import Jump
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import Block, Message
 
@@ -215,8 +217,8 @@ class Policy:
     ``estimator`` names the estimator its gates measure with; ``source`` says where the rule comes from, ``tier`` how
     it is proven ("founding", "differential", "golden", "preset").  ``shares_prefix`` is true when its summary call is
     sent with the conversation's own prefix and so reads the cache; ``summary_calls`` is false for policies that never
-    call a model.  ``threshold_param`` names the parameter that dragging the threshold line sets.  ``jump`` tells, where
-    it can, how a sweep may jump between this policy's compactions.
+    call a model.  ``threshold_param`` names the parameter that dragging the threshold line sets.  ``jump`` tells, from
+    parameters, session and window, how a sweep may jump between this policy's compactions; None where it may not.
     """
 
     name: str
@@ -232,7 +234,7 @@ class Policy:
     summary_calls: bool = True
     threshold_param: str = ""
     tier: str = ""
-    jump: Callable[..., Any] | None = None
+    jump: Callable[[Any, Weighed, int], Jump | None] | None = None
 
     @property
     def pipeline(self) -> tuple[Layer, ...]:

@@ -33,14 +33,11 @@ def _together(track: Track, courses: Sequence[Course]) -> list[int]:
     places = [reuse.position for reuse in track.reuses]
     totals = [0] * len(courses)
     needs = _Needs(track)
-    last_step, last_cut, end = -1, -1, 0
+    last_step, end = -1, 0
     for step, cut, start, number in events:
         if step != last_step:
-            needs.pass_uses(newest_message(track, step) + 1)
-            last_step = step
-        if cut != last_cut:
-            end, last_cut = bisect_left(places, cut, end), cut
-            needs.enter(end)
+            end, last_step = bisect_left(places, cut, end), step
+            needs.advance(newest_message(track, step) + 1, end)
         begin = bisect_left(places, start, 0, end)
         if begin < end:
             totals[number] += sum(needs.tokens[begin:end])
@@ -57,42 +54,37 @@ class _Needs:
         self.passed = 0
         self.place = dict.fromkeys(self.uses, 0)
         self.newest: dict[str, dict[str, int]] = {target: {} for target in self.uses}
-        self.chosen: dict[str, int] = {}
-        self.tokens = [0] * len(track.reuses)
+        self.chosen = dict.fromkeys(self.uses, -1)
+        self.tokens = [0] * (len(track.reuses) + 1)
+        """By number; the last entry takes what is said of none (-1)."""
         self.entered = 0
 
-    def pass_uses(self, message: int) -> None:
-        """Uses before ``message`` are over."""
+    def advance(self, message: int, end: int) -> None:
+        """Uses before ``message`` are over, and results up to number ``end`` would be dropped."""
+        touched: set[str] = set()
         stop = bisect_left(self.queue, (message, ""), self.passed)
-        touched = [target for _, target in self.queue[self.passed : stop]]
-        self.passed = stop
-        for target in touched:
+        for _, target in self.queue[self.passed : stop]:
             self.place[target] += 1
-        self._choose(dict.fromkeys(touched))
-
-    def enter(self, end: int) -> None:
-        """Results up to number ``end`` would be dropped."""
-        touched: dict[str, None] = {}
+            touched.add(target)
         for number in range(self.entered, end):
             reuse = self.reuses[number]
             self.newest[reuse.target][reuse.name] = number
-            touched[reuse.target] = None
-        self.entered = max(self.entered, end)
+            touched.add(reuse.target)
+        self.passed, self.entered = stop, max(self.entered, end)
         self._choose(touched)
 
     def _choose(self, targets: Iterable[str]) -> None:
         for target in targets:
-            old = self.chosen.pop(target, -1)
-            if old >= 0:
-                self.tokens[old] = 0
             uses, at = self.uses[target], self.place[target]
-            if at == len(uses):
-                continue
-            tool = uses[at][1]
-            new = max((number for name, number in self.newest[target].items() if name != tool), default=-1)
-            if new >= 0:
+            tool, new = uses[at][1] if at < len(uses) else "", -1
+            for name, number in self.newest[target].items() if at < len(uses) else ():
+                if name != tool and number > new:
+                    new = number
+            old = self.chosen[target]
+            if new != old:
+                self.tokens[old] = 0
+                self.tokens[new] = self.reuses[new].tokens if new >= 0 else 0
                 self.chosen[target] = new
-                self.tokens[new] = self.reuses[new].tokens
 
 
 def _one_by_one(track: Track, course: Course) -> int:

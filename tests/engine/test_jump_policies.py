@@ -1,0 +1,65 @@
+"""Every policy that can jump does what its replay does."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sessions.engine.calibrate import weigh
+from sessions.engine.params import specs
+from sessions.engine.registry import plugins
+from sessions.engine.sweep import Setting, sweep
+from tests.engine.sessions import long_session
+from tests.engine.test_jump import transcripts
+
+JUMPING = sorted(name for name, policy in plugins("policies").items() if policy.jump is not None)
+CHOICES = {
+    "tokens": st.integers(1_000, 40_000),
+    "share": st.sampled_from([1, 2.5, 5, 10, 50]),
+    "reserve": st.integers(1_000, 40_000),
+    "operator": st.sampled_from([">=", ">"]),
+    "keep_last": st.integers(0, 30),
+    "keep_unit": st.sampled_from(["messages", "tokens"]),
+    "edit": st.sampled_from(["summarise", "truncate"]),
+    "breaker": st.sampled_from([None, 1, 3]),
+}
+TRIGGERS = ("tokens", "share", "reserve")
+
+
+@st.composite
+def given_params(draw, policy):
+    """Some of its parameters, one trigger at a time."""
+    has = {spec.name: spec for spec in specs(plugins("policies")[policy].params)}
+    trigger = draw(st.sampled_from([name for name in TRIGGERS if name in has]))
+    chosen = {name: None for name in TRIGGERS if name in has and has[name].optional}
+    chosen[trigger] = draw(CHOICES[trigger])
+    for name in sorted(CHOICES.keys() - set(TRIGGERS) & has.keys()):
+        if name in has and draw(st.booleans()):
+            chosen[name] = draw(CHOICES[name])
+    return tuple(chosen.items())
+
+
+@pytest.mark.parametrize("policy", JUMPING)
+@settings(max_examples=80, deadline=None)
+@given(data=st.data(), transcript=transcripts(), window=st.integers(20_000, 60_000),
+       summarizer=st.sampled_from(["recorded", "stub:500", "stub:20000"]))  # fmt: skip
+def test_a_jump_equals_the_replay(policy, data, transcript, window, summarizer):
+    """Row by row, whatever was drawn; some settings do not jump, which is right too."""
+    setting = Setting(policy, data.draw(given_params(policy)), window)
+    weighed = weigh(transcript)
+    (fast,) = sweep(weighed, [setting], summarizer=summarizer).rows
+    (slow,) = sweep(weighed, [setting], summarizer=summarizer, columns=lambda _replay: {}).rows
+    assert dataclasses.replace(fast, jumped=False) == slow
+
+
+def test_plain_settings_of_the_parametric_policy_jump():
+    """One threshold and a tail; a gate with a condition besides is replayed."""
+    weighed = weigh(long_session(100))
+    plain = Setting("parametric", (("share", None), ("tokens", 40_000), ("keep_last", 6)))
+    guarded = plain._replace(params=(*plain.params, ("min_messages", 20)))
+    first, second = sweep(weighed, [plain, guarded]).rows
+    assert (first.jumped, second.jumped) == (True, False)
+    assert first.totals.compactions > 0
