@@ -107,7 +107,8 @@ def _replays(weighed: Weighed) -> list[tuple[str, float, str]]:
         def run(name: str = name) -> object:
             return replay(weighed, name, summarizer=SUMMARY, window=200_000)
 
-        found.append((f"replay of 10,000 messages, {name}", _best(run), "≤ 50 ms"))
+        budget = "≤ 200 ms (edits results too)" if name == "claude_code" else "≤ 50 ms"
+        found.append((f"replay of 10,000 messages, {name}", _best(run), budget))
     return found
 
 
