@@ -1,14 +1,15 @@
-"""``python -m tests.bench [ingest|pages|accuracy|cache|study|sweep]``: the benchmarks, all where none is named."""
+"""``python -m tests.bench [ingest|pages|accuracy|cache|quality|study|sweep]``: the benchmarks, all by default."""
 
 from __future__ import annotations
 
 import sys
 
-from tests.bench import accuracy, cache, ingest, pages, study, sweep
+from tests.bench import accuracy, cache, ingest, pages, quality, study, sweep
 
 BENCHES = {
     "ingest": ingest.main,
     "pages": pages.main,
+    "quality": quality.main,
     "accuracy": accuracy.main,
     "cache": cache.main,
     "study": study.main,

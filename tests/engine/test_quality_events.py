@@ -281,6 +281,20 @@ def test_document_partition_and_warning():
     assert "mentions nothing" in warnings_of([silent], index, "stub:10")[0]
 
 
+def test_rules_of_memory_files_are_said_to_be_read_again():
+    """A replay cannot see what a harness loads at every request."""
+    told = Told()
+    told.prompt("<system-reminder># claudeMd\nNever touch a.lock.</system-reminder>", typed=False)
+    told.prompt("Go.")
+    told.reply("fine")
+    told.compact("Nothing.")
+    told.reply("done")
+    weighed, index = told.done()
+    found = assess_recorded(weighed, index)
+    assert found[0].constraints[0].state == "gone"
+    assert any("memory file" in warning for warning in warnings_of(found, index, "recorded"))
+
+
 def put_back(preview, tokens, kept=(6,)):
     """The assessment of an event that puts something back without its text."""
     weighed, _ = story().done()

@@ -10,7 +10,7 @@ from sessions.engine.quality.constraints import mentions
 from sessions.engine.quality.index import _all_references
 from sessions.engine.quality.references import command_references, is_common
 from sessions.engine.quality.rules import rules_in
-from sessions.engine.types import Content, Kind
+from sessions.engine.types import Content, Kind, Role
 from tests.engine.told import Told
 
 
@@ -68,6 +68,7 @@ def test_common(kind, n_with, n, common):
         ("Use pnpm, not npm, for installs.", True, (), ("npm",)),
         ("You must use yarn instead of npm here.", True, (), ("npm",)),
         ("Always answer in German.", False, (), ()),
+        ("Write comments in English rather than German, please.", True, (), ("German",)),
         ("Only edit files below src please.", False, (), ()),
         ("Before you commit, run the linter.", False, (), ()),
         ("NEVER commit unless the user asks.", True, (), ()),
@@ -108,6 +109,9 @@ def call(tool, **arguments):
         ("Use pnpm, not npm, for installs.", call("Bash", command="pnpm install left-pad"), False),
         ("Do not run `git push` today.", call("Bash", command="git status && git push origin main"), True),
         ("Do not run `git push` today.", call("Bash", command="git pull"), False),
+        ("Do not run `git push` today.", call("Bash", command="A=1 B= git push -f"), True),
+        ("Never touch package-lock.json at all.", call(
+            "apply_patch", input="*** Begin Patch\n*** Update File: package-lock.json\n@@\n"), True),
     ],
 )  # fmt: skip
 def test_breaks(rule, made, broken):
@@ -132,6 +136,32 @@ def test_mentions(summary, mentioned):
 )  # fmt: skip
 def test_verbs(name, verb):
     assert verb_of(name) == verb
+
+
+def test_who_says_it():
+    """The user, a reminder inside the user's message, a memory file that is read, a plain result: nobody."""
+    told = Told()
+    told.prompt("Never touch a.lock here.")
+    told.prompt("<system-reminder>\nContents of /app/CLAUDE.md:\nAlways run the linter.\n</system-reminder>")
+    told.add(Role.USER, Content(Kind.TEXT, text="You must answer briefly, always."), meta=True)
+    told.reply("", c=("Read", {"file_path": "/app/AGENTS.md"}), d=("Bash", {"command": "sed -n '1,9p' docs/SKILL.md"}))
+    told.result("c", "Do not commit anything.")
+    told.result("d", "Never guess a version here.")
+    told.reply("You must know that I never do that.", e=("Bash", {"command": "make"}))
+    told.result("e", "You must always run make install.")
+    told.reply("done")
+    _, index = told.done()
+    assert [(c.rule.source, c.message) for c in index.constraints] == [
+        ("user", 0), ("memory file", 1), ("harness", 2), ("memory file", 4), ("skill", 5),
+    ]  # fmt: skip
+
+
+def test_shown_files():
+    """A shell line that only shows a file reads it."""
+    made = call("Bash", command="cd /app && sed -n '10,40p' src/a.py")
+    assert (made.verb, made.key, made.start, made.stop) == ("read", "src/a.py", 10, 40)
+    assert call("Bash", command="head -20 a.py")[4:8] == ("read", "a.py", 1, 20)
+    assert call("Bash", command="cat a.py | grep x").verb == "run"
 
 
 def test_lines():

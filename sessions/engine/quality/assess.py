@@ -11,6 +11,7 @@ from sessions.engine.quality.needs import Need, Timeline, needs_of
 from sessions.engine.quality.probes import Answer, Probe, Score, answers, probes_before, score_of
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.refetch import Refetch, Results
+from sessions.engine.quality.rules import MEMORY
 from sessions.engine.quality.standing import (
     GONE,
     MENTIONED,
@@ -156,6 +157,12 @@ def warnings_of(assessments: Iterable[Assessment], index: Index, summarizer: str
         found.append(f"{n_edited:,} edited messages: what an edit left of a cut block counts as not there")
     if index.n_unread:
         found.append(f"{index.n_unread:,} messages have no text to read (encrypted, media)")
+    memory = {c.text for a in several for c in a.constraints if c.state == GONE and c.source == MEMORY}
+    if memory:
+        found.append(
+            f"{len(memory):,} of the rules gone are a memory file's: a harness that reads it again keeps them, "
+            "which a replay cannot see"
+        )
     if several and not index.constraints:
         found.append("no rules were found in what user, memory files, skills and system messages say")
     return tuple(found)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _WRITES = re.compile(r"^(?:sudo )?(?:sed -i|rm|mv|cp|tee|truncate|touch|git (?:checkout|restore|rm|mv))\b")
 _INTO = re.compile(r">{1,2} ?([^ &]+)")
+_SETTINGS = re.compile(r"^(?:\w+=\S* )+")
 _SEGMENTS = re.compile(r"&&|\|\||[;|\n]|\$\(")
 
 
@@ -35,7 +36,7 @@ def _writes(segment: str, path: str) -> bool:
 
 
 def _runs(segment: str, command: str) -> bool:
-    words = segment.removeprefix("sudo ").split()
+    words = _SETTINGS.sub("", segment.removeprefix("sudo ")).split()
     wanted = command.split()
     return words[: len(wanted)] == wanted
 

@@ -26,6 +26,7 @@ COMMAND_KEYS = ("command", "cmd", "script", "code", "input")
 PATH_KEYS = ("file_path", "path", "filename", "notebook_path", "target_file", "file", "filePath", "absolute_path")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _NOT_FOUND_CODE = re.compile(r"\"?cmd\"?\s*:\s*\"((?:[^\"\\]|\\.){1,400})\"")
+_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (\S.*)$", re.MULTILINE)
 _GO_TO = re.compile(r"^cd \S+ && ")
 _SHOWS = re.compile(
     r"(?:cat|nl(?: -ba)?|less|bat|head(?: -(?:n ?)?(?P<head>\d+))?"
@@ -106,6 +107,8 @@ def make_call(message: int, block: int, content: Content, arguments: Any) -> Cal
     if shown:
         return Call(message, block, content.call_id, content.name, READ, *shown)
     key = " ".join(command.split()) if command else _path(arguments) or content.target
+    if verb == WRITE and not key:
+        key = next((found.group(1) for text in strings_of(arguments) if (found := _PATCHED.search(text))), "")
     if verb == ASK and not key:
         key = " ".join(next(strings_of(arguments), "").split())
     start, stop = _lines(arguments)

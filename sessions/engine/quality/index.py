@@ -28,7 +28,7 @@ from sessions.engine.quality.references import (
     token_references,
     tokens_of,
 )
-from sessions.engine.quality.rules import Rule, rules_in, source_of
+from sessions.engine.quality.rules import Rule, is_reminder, rules_in, source_of
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
@@ -213,11 +213,12 @@ class _Builder:
             n_tokens = _tokens(message.blocks[number])
             self.calls[at] = self.calls[at]._replace(result=(message.index, number), n_tokens=n_tokens)
             path = self.calls[at].key
-        if message.typed and not self.has_intent and text.strip():
+        if message.typed and not self.has_intent and text.strip() and not is_reminder(text):
             self.has_intent = True
             self.facts.append(make_fact(fact_kinds.INTENT, " ".join(text.split()), message.index, number))
-        source = source_of(message, path if content.kind is Kind.TOOL_RESULT or message.attachment else "")
-        source = source or (source_of(message) if content.kind is not Kind.TOOL_RESULT else "")
+        source = source_of(message, read_path=path) if path else ""
+        if not source and content.kind is not Kind.TOOL_RESULT:
+            source = source_of(message, text)
         if source:
             for rule in rules_in(text, source):
                 self.constraints.setdefault(rule.text.lower(), (rule, []))[1].append((message.index, number))

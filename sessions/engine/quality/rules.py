@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.quality.references import HEADS, PATH, token_references, tokens_of
+from sessions.engine.types import Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,7 @@ _PROHIBITION = re.compile(
     re.IGNORECASE,
 )
 _CHOICE = re.compile(
-    r"\buse\b[^.!?]{1,80}?(?:,?\s+(?:and\s+)?not\s+|\binstead\s+of\s+|\brather\s+than\s+)(?P<no>`[^`]+`|[\w./@:-]+)"
+    r"\b(?:use|prefer|write|run|call|take|choose|install)\b[^.!?]{1,80}?(?:,?\s+(?:and\s+)?not\s+|\binstead\s+of\s+|\brather\s+than\s+)(?P<no>`[^`]+`|[\w./@:-]+)"
     r"|\binstead\s+of\s+(?P<no2>`[^`]+`|[\w./@:-]+)[^.!?]{0,20}\buse\b",
     re.IGNORECASE,
 )
@@ -78,6 +79,7 @@ _WORDS = re.compile(r"[A-Za-z_][\w./-]{2,}")
 _MEMORY_FILE = re.compile(
     r"(?:^|/)(?:CLAUDE(?:\.local)?\.md|AGENTS(?:\.override)?\.md|GEMINI\.md|MEMORY\.md|\.cursorrules|\.windsurfrules|copilot-instructions\.md)$"
 )
+_NAMES_MEMORY = re.compile(r"\b(?:CLAUDE|AGENTS|GEMINI|MEMORY)\.md\b|\bclaudeMd\b")
 _SKILL_FILE = re.compile(r"(?:^|/)SKILL\.md$|/skills/[^/]+/[^/]+\.md$")
 
 
@@ -97,23 +99,36 @@ class Rule(NamedTuple):
     forbidden_commands: tuple[str, ...] = ()
 
 
-def source_of(message: Message, read_path: str = "") -> str:
-    """Who speaks in a user or system message, "" where nobody gives rules (plain tool results).
+def source_of(message: Message, text: str = "", read_path: str = "") -> str:
+    """Who speaks in a block of a user or system message, "" where nobody gives rules (plain tool results).
 
     ``read_path`` is the file that a tool result holds: memory files and skills bind the agent however they arrive.
+    A harness puts its reminders, memory files among them, into the user's message too.
     """
     if read_path:
-        return MEMORY if _MEMORY_FILE.search(read_path) else SKILL if _SKILL_FILE.search(read_path) else ""
-    if message.summary or message.compaction is not None:
+        return _of_file(read_path)
+    if message.compaction is not None or message.summary:
         return ""
-    if message.typed:
-        return USER
-    if message.role.value == "system":
-        return SYSTEM
-    name = message.attachment.lower()
-    if name:
-        return MEMORY if "memory" in name or "rules" in name else SKILL if "skill" in name else HARNESS
-    return HARNESS if message.meta else ""
+    if is_reminder(text):
+        return MEMORY if _NAMES_MEMORY.search(text) else HARNESS
+    if message.typed or message.role is Role.SYSTEM:
+        return USER if message.typed else SYSTEM
+    return _of_attachment(message.attachment.lower()) or (HARNESS if message.meta else "")
+
+
+def _of_file(path: str) -> str:
+    return MEMORY if _MEMORY_FILE.search(path) else SKILL if _SKILL_FILE.search(path) else ""
+
+
+def _of_attachment(name: str) -> str:
+    if not name:
+        return ""
+    return MEMORY if "memory" in name or "rules" in name else SKILL if "skill" in name else HARNESS
+
+
+def is_reminder(text: str) -> bool:
+    """Whether a text block of a user's message is the harness's own."""
+    return text.lstrip().startswith("<system-reminder>")
 
 
 def rules_in(text: str, source: str) -> Iterator[Rule]:
