@@ -39,13 +39,22 @@ def get(client: Client, session: Session, tail: str, status: int = 200, **header
     return html
 
 
-@pytest.mark.parametrize("policy", ["claude_code", "buzz_handoff", "sliding_window", "none"])
+@pytest.mark.parametrize("policy", ["claude_code", "anthropic_clear_tool_uses", "buzz_handoff", "none"])
 def test_every_policy_has_a_page_with_its_parameters(client: Client, session: Session, policy: str) -> None:
     html = get(client, session, f"replay/?policy={policy}")
     state = urlstate.parse({"policy": policy})
     for name in state.plugin.params.__dataclass_fields__:
         assert f'name="p.{name}"' in html
     assert "Holding the trajectory constant" in html
+
+
+def test_names_of_tools_are_typed(client: Client, session: Session) -> None:
+    """A field of words: commas or spaces, kept in the address with spaces; too long a name is said at the field."""
+    html = get(client, session, "replay/?policy=anthropic_clear_tool_uses&p.exclude_tools=Read,Bash+Grep")
+    assert 'name="p.exclude_tools" value="Read Bash Grep"' in html
+    assert "p.exclude_tools=Read+Bash+Grep" in html
+    wrong = get(client, session, f"replay/?policy=anthropic_clear_tool_uses&p.exclude_tools={'x' * 200}", status=400)
+    assert "at most 100 names" in wrong
 
 
 def test_results_alone_for_htmx_with_the_command_beside(client: Client, session: Session) -> None:

@@ -24,12 +24,27 @@ class Cleared:
     tokens: int = 0
     frontier: int = 0
     anchor: str = ""
+    n_items: int = 0
 
 
 def cleared(view: View) -> Cleared:
-    """The memory of this replay (``memory["cleared"]``)."""
+    """The memory of this replay (``memory["cleared"]``); a list that became shorter starts anew."""
     held: Cleared = view.state.memory.setdefault("cleared", Cleared())
+    if len(view.items) < held.n_items:
+        held = view.state.memory["cleared"] = Cleared()
+    held.n_items = len(view.items)
     return held
+
+
+def is_carried(view: View) -> bool:
+    """False where what was cleared stands in the list as it was: a replay along the recorded context shows it only."""
+    held = cleared(view)
+    places = view.results[max(0, held.frontier - 1) : held.frontier + 1]
+    return not any(
+        block.call_id in held.ids and not view.items[position].edited
+        for position in places
+        for block in results_of(view.items[position])
+    )
 
 
 def open_results(view: View, excluded: frozenset[str] = frozenset()) -> list[Found]:

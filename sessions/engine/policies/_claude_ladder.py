@@ -86,4 +86,6 @@ def ladder_gate(params: Any, view: View) -> Gate:
     reason = "used tokens against the auto-compact threshold"
     if level != "ok":
         reason += f"; {percent_left(steps, measure, auto=params.auto == 'on')} % left"
+    elif measure >= steps.precompute and params.auto == "on":
+        reason += "; newer clients start the summary in the background"
     return Gate(fires, reason, measure, min(steps.compact, steps.blocked), ">=", "tokens", level)

@@ -102,8 +102,12 @@ def micro_gate(params: Any, view: View) -> Gate:
         return Gate(False, "no micro-compaction", 0, 0, ">=", "seconds")
     if not asked.fires:
         return asked
-    saved = sum(rough_size(f.block, view.model) for f in stale(params, view))
-    return asked if saved >= least else asked._replace(fires=False, reason=f"{asked.reason}; {saved:,} tokens to save")
+    saved = 0
+    for found in stale(params, view):
+        saved += rough_size(found.block, view.model)
+        if saved >= least:
+            return asked
+    return asked._replace(fires=False, reason=f"{asked.reason}; {saved:,} tokens to save")
 
 
 def stale(params: Any, view: View) -> list[Found]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.edits import clear_results, edit_blocks, marker, result_tokens
 from sessions.engine.params import param, usage_param
-from sessions.engine.policies._api_clearing import call_position, cleared, open_results
+from sessions.engine.policies._api_clearing import call_position, cleared, is_carried, open_results
 from sessions.engine.policies._lists import Found, call_names
 from sessions.engine.policy import Gate, Item, Layer, Policy, View
 from sessions.engine.types import Kind
@@ -72,6 +72,8 @@ def gate(params: Params, view: View) -> Gate:
     reason = "prompt as the client holds it"
     if measure <= limit:
         return Gate(False, reason, measure, limit, ">", unit)
+    if not is_carried(view):
+        return Gate(True, f"{reason}; what was cleared is only shown", measure, limit, ">", unit)
     chosen = candidates(params, view)
     if not chosen:
         return Gate(False, f"{reason}; nothing new to clear", measure, limit, ">", unit)

@@ -24,8 +24,8 @@ class Params:
     """Where the pivot is, and when the user asks."""
 
     direction: str = param(
-        "from", label="Summarise", help="From the pivot on (what is before stays), or up to it",
-        choices=("from", "up_to"),
+        "up_to", label="Summarise", help="Up to the pivot, or from it on (what is before stays)",
+        choices=("up_to", "from"),
     )  # fmt: skip
     turns: int = param(
         2, label="Pivot", help="This many turns from the end; the prompt being asked is not one", unit="turns", low=1,

@@ -6,6 +6,8 @@ import pytest
 
 from sessions.engine.calibrate import weigh
 from sessions.engine.errors import BadParameter
+from sessions.engine.params import build
+from sessions.engine.policies.anthropic_clear_tool_uses import Params
 from sessions.engine.replay import replay
 from sessions.engine.types import Kind
 from tests.engine.policies.asked import fires_at, ids, reply_of, session_of
@@ -179,3 +181,19 @@ def test_sdk_compaction_is_one_user_message():
     session.reply(100)
     event = replay(weigh(session.done()), "anthropic_sdk_compaction", summarizer="stub:300").events[0]
     assert ids(event.after) == ["e0.0", "m2"]
+
+
+def test_along_the_recording_clearing_is_shown_and_not_carried():
+    """One event; until the next recorded compaction the list stands as recorded, and every gate says so."""
+    result = replay(weigh(long_session(200)), CLEAR, base="recorded", window=1_000_000)
+    (event,) = result.events
+    assert result.context_tokens[-1] > 200_000
+    assert all(gate.fires for gate in result.gates[event.request + 1 :])
+
+
+def test_names_are_separated_by_commas_or_spaces():
+    given = {"exclude_tools": " Bash,Read  Read;", "input_tools": None}
+    built = build(Params, given)
+    assert (built.exclude_tools, built.input_tools) == ("Bash Read Read;", "")
+    with pytest.raises(BadParameter, match="at most 100 names"):
+        build(Params, {"exclude_tools": "x" * 121})

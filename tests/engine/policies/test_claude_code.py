@@ -347,3 +347,10 @@ def test_laws_of_the_variants(transcript, window, variant):
     for event in result.events:
         assert event.after_tokens < event.before_tokens
         assert all(row.pair_ok is not False for row in diff_event(event, result.weighed))
+
+
+@pytest.mark.parametrize(("size", "said"), [(143_999, False), (144_000, True), (146_999, True), (147_000, False)])
+def test_background_work_is_said(size, said):
+    """From the precompute level up to the warning."""
+    result = replay(session_of(size), "claude_code", params={"max_output": 32_000}, window=200_000)
+    assert ("in the background" in result.gates[1].reason) is said
