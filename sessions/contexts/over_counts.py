@@ -246,6 +246,11 @@ def _weight(held: Sequence[tuple[GateResult, Culprit]]) -> tuple[int, float]:
     return len(changed), max((culprit.size - culprit.tokens) / result.threshold for result, culprit in held)
 
 
+def _named(result: GateResult) -> str:
+    """The harness's name without what stands in brackets."""
+    return result.gate.label.partition(" (")[0]
+
+
 def _changes(result: GateResult, culprit: Culprit) -> bool:
     """Whether the first firing hangs on the message: without it it never comes, or well later.
 
@@ -265,7 +270,7 @@ def _blame(view: Overview, message: int, held: Sequence[tuple[GateResult, Culpri
     by_request: dict[int | None, list[str]] = {}
     for result, culprit in held:
         if _changes(result, culprit):
-            by_request.setdefault(culprit.without, []).append(result.gate.label)
+            by_request.setdefault(culprit.without, []).append(_named(result))
     factor = max((c.factor for _, c in held if c.factor is not None), default=None)
     return Blamed(
         message=message,
@@ -281,7 +286,7 @@ def _blame(view: Overview, message: int, held: Sequence[tuple[GateResult, Culpri
         factor=view.factors[message] or factor,
         preview=found.preview,
         kinds=kinds_of(found),
-        gates=tuple(dict.fromkeys(result.gate.label for result, _ in held)),
+        gates=tuple(dict.fromkeys(_named(result) for result, _ in held)),
         changes=tuple(
             Deleted(at, tuple(dict.fromkeys(by_request[at])))
             for at in sorted(by_request, key=lambda at: -1 if at is None else at)
