@@ -32,8 +32,8 @@ def formats() -> str:
 
 def policies() -> str:
     """Every registered policy."""
-    rows = [[f"`{p.name}`", p.help, p.source] for p in plugins("policies").values()]
-    return table(["policy", "what it does", "source of the rule"], rows)
+    rows = [[f"`{p.name}`", p.help, p.source, "; ".join(p.caveats)] for p in plugins("policies").values()]
+    return table(["policy", "what it does", "source of the rule", "what it does not guarantee"], rows)
 
 
 def estimators() -> str:

@@ -193,6 +193,10 @@ In place is far cheaper for edits that come at every request: use it wherever th
 """
 
 
+MAY_START_WITH_A_REPLY = "what is left may start with a reply, which some providers refuse"
+MAY_LOSE_THE_REQUEST = "the latest typed request may be dropped, and no summary tells of it"
+
+
 @dataclass(frozen=True, slots=True)
 class Layer:
     """One step of a pipeline: its gate, its edit, what it reports under.
@@ -217,8 +221,9 @@ class Policy:
     ``estimator`` names the estimator its gates measure with; ``source`` says where the rule comes from, ``tier`` how
     it is proven ("founding", "differential", "golden", "preset").  ``shares_prefix`` is true when its summary call is
     sent with the conversation's own prefix and so reads the cache; ``summary_calls`` is false for policies that never
-    call a model.  ``threshold_param`` names the parameter that dragging the threshold line sets.  ``jump`` tells, from
-    parameters, session and window, how a sweep may jump between this policy's compactions; None where it may not.
+    call a model.  ``threshold_param`` names the parameter that dragging the threshold line sets.  ``caveats`` say in
+    words what it does not guarantee (policies 2.5).  ``jump`` tells, from parameters, session and window, how a sweep
+    may jump between this policy's compactions; None where it may not.
     """
 
     name: str
@@ -234,6 +239,7 @@ class Policy:
     summary_calls: bool = True
     threshold_param: str = ""
     tier: str = ""
+    caveats: tuple[str, ...] = ()
     jump: Callable[[Any, Weighed, int], Jump | None] | None = None
 
     @property

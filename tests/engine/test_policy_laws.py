@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sessions.engine import registry
 from sessions.engine.calibrate import weigh
 from sessions.engine.diff import diff_event
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
 from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
+from sessions.engine.types import Role
 from tests.engine.sessions import Build, image
 
 POLICIES = sorted(plugins("policies"))
@@ -37,7 +45,7 @@ def transcripts(draw):
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(transcript=transcripts(), window=st.integers(20_000, 200_000), base=st.sampled_from(["full", "recorded"]),
        summarizer=st.sampled_from(["recorded", "stub:500", "stub:50000"]))  # fmt: skip
 def test_laws(policy, transcript, window, base, summarizer):
@@ -61,3 +69,75 @@ def test_laws(policy, transcript, window, base, summarizer):
         assert [row.after for row in rows if row.after is not None] == list(range(len(event.after)))
         if base == "full":
             assert event.after_tokens == result.context_tokens[event.request]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@settings(max_examples=25, deadline=None)
+@given(transcript=transcripts(), window=st.integers(15_000, 80_000))
+def test_what_a_policy_guarantees_or_says_it_does_not(policy, transcript, window):
+    """First message a user's, latest request alive: verbatim or told by a summary; else the policy's caveats say so."""
+    caveats = registry.get("policies", policy).caveats
+    for event in replay(weigh(transcript), policy, window=window, summarizer="stub:300").events:
+        first = next((item.message.role for item in event.after if item.message.role is not Role.SYSTEM), Role.USER)
+        started = next((item.message.role for item in event.before if item.message.role is not Role.SYSTEM), Role.USER)
+        if MAY_START_WITH_A_REPLY not in caveats and started is Role.USER:
+            assert first is Role.USER
+        typed = [item.id for item in event.before if item.message.typed]
+        told = any(item.inserted and item.message.summary for item in event.after)
+        if MAY_LOSE_THE_REQUEST not in caveats and typed and not told:
+            assert typed[-1] in {item.id for item in event.after}
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@settings(max_examples=12, deadline=None)
+@given(transcript=transcripts(), window=st.integers(15_000, 80_000))
+def test_what_was_cleared_is_not_cleared_again(policy, transcript, window):
+    """Idempotence: no event changes a message in place into what it already is, and ids stay unique."""
+    for event in replay(weigh(transcript), policy, window=window, summarizer="stub:300").events:
+        for old, new in event.changes:
+            assert new is None or new.message.blocks != old.message.blocks
+        ids = [item.id for item in event.after]
+        assert len(ids) == len(set(ids))
+        assert all(layer.freed_tokens > 0 for layer in event.layers)
+
+
+PRINTED = """
+import hashlib, json, sys
+from sessions.engine.calibrate import weigh
+from sessions.engine.registry import plugins
+from sessions.engine.replay import replay
+from sessions.engine.report import replay_document
+from tests.engine.sessions import Build, image
+
+session = Build()
+session.prompt()
+for n in range(70):
+    session.reply(150, f"a{n}", f"b{n}", name=("Read", "Bash", "Edit")[n % 3], target=f"/f{n % 9}.py")
+    session.result(f"a{n}", 700)
+    session.result(f"b{n}", 300, *([image(200_000, 700)] if n % 9 == 0 else []))
+    if n % 12 == 11:
+        session.prompt(200)
+session.reply()
+weighed = weigh(session.done())
+for name in sorted(plugins("policies")):
+    for summarizer in ("recorded", "extractive"):
+        made = replay_document(replay(weighed, name, window=60_000, summarizer=summarizer))
+        print(name, summarizer, hashlib.sha256(json.dumps(made).encode()).hexdigest())
+"""
+
+
+def test_replay_documents_are_the_same_bytes_in_every_process():
+    """Two processes with two hash seeds print the same documents under every policy."""
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", PRINTED],
+            capture_output=True,
+            check=True,
+            text=True,
+            cwd=Path(__file__).parents[2],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[2])},
+        ).stdout
+        for seed in ("1", "271828")
+    ]
+    assert printed[0] == printed[1]
+    assert printed[0].count("\n") == 2 * len(POLICIES)

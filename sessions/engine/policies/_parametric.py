@@ -263,7 +263,9 @@ def _field(field: dataclasses.Field[Any], defaults: dict[str, Any]) -> Any:
     return dataclasses.field(default=defaults.get(field.name, field.default), metadata=field.metadata)
 
 
-def preset(name: str, label: str, source: str, text: str, estimator: str, **defaults: Any) -> Policy:
+def preset(
+    name: str, label: str, source: str, text: str, estimator: str, *, caveats: tuple[str, ...] = (), **defaults: Any
+) -> Policy:
     """A policy of this gate and this edit under other defaults; raises TypeError for an unknown parameter."""
     fields = {f.name: f for f in dataclasses.fields(Params)}
     unknown = defaults.keys() - fields.keys()
@@ -284,5 +286,5 @@ def preset(name: str, label: str, source: str, text: str, estimator: str, **defa
     )
     return Policy(
         name, label, source, text, estimator, made, gate=gate, edit=edit, jump=jump, threshold_param=threshold,
-        summary_calls=defaults.get("edit", "summarise") == "summarise", tier="preset",
+        summary_calls=defaults.get("edit", "summarise") == "summarise", tier="preset", caveats=caveats,
     )  # fmt: skip

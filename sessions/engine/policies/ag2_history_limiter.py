@@ -16,7 +16,7 @@ from sessions.engine.params import param
 from sessions.engine.policies._client import client, shown
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies._roles import TOOL, roles
-from sessions.engine.policy import Gate, Layer, Policy, View
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,4 +90,5 @@ POLICY = Policy(
     summary_calls=False,
     threshold_param="max_messages",
     tier="differential",
+    caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
 )

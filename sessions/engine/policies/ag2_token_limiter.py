@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.params import param
 from sessions.engine.policies._client import client, shown
 from sessions.engine.policies._pairs import mended, orphans_param
-from sessions.engine.policy import Gate, Layer, Policy, View
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
@@ -138,4 +138,5 @@ POLICY = Policy(
     summary_calls=False,
     threshold_param="max_tokens",
     tier="differential",
+    caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
 )

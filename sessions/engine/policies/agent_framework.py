@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.params import param
 from sessions.engine.policies._roles import ASSISTANT, SYSTEM, TOOL, USER, has_calls, role_of, tool_names
-from sessions.engine.policy import Gate, Layer, Policy, View
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 from sessions.engine.types import Block, Kind
 
 if TYPE_CHECKING:
@@ -232,4 +232,5 @@ POLICY = Policy(
     summary_calls=False,
     threshold_param="truncation",
     tier="differential",
+    caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
 )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.params import param
 from sessions.engine.policies._pairs import mended
 from sessions.engine.policies._roles import TOOL, role_of
-from sessions.engine.policy import Gate, Layer, Policy, View
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,4 +61,5 @@ POLICY = Policy(
     summary_calls=False,
     threshold_param="buffer_size",
     tier="differential",
+    caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
 )

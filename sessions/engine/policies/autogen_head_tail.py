@@ -16,7 +16,7 @@ from sessions.engine.params import param
 from sessions.engine.policies._client import client, shown
 from sessions.engine.policies._pairs import mended
 from sessions.engine.policies._roles import TOOL, has_calls, role_of
-from sessions.engine.policy import Draft, Gate, Layer, Policy, View
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, Draft, Gate, Layer, Policy, View
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,4 +74,5 @@ POLICY = Policy(
     summary_calls=False,
     threshold_param="tail_size",
     tier="differential",
+    caveats=(MAY_LOSE_THE_REQUEST,),
 )

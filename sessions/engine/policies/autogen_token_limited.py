@@ -17,7 +17,7 @@ from sessions.engine.params import param
 from sessions.engine.policies._client import client, shown
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies._roles import TOOL, role_of
-from sessions.engine.policy import Gate, Layer, Policy, View
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, Gate, Layer, Policy, View
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,4 +72,5 @@ POLICY = Policy(
     summary_calls=False,
     threshold_param="token_limit",
     tier="differential",
+    caveats=(MAY_LOSE_THE_REQUEST,),
 )

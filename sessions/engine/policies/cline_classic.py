@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.edits import clear_results, result_chars
 from sessions.engine.params import param, usage_param
 from sessions.engine.policies._lists import apart, only_whole, results_of
-from sessions.engine.policy import Gate, Item, Layer, Policy, View
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, Gate, Item, Layer, Policy, View
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
@@ -125,4 +125,5 @@ POLICY = Policy(
     summary_calls=False,
     threshold_param="max_allowed",
     tier="golden",
+    caveats=(MAY_LOSE_THE_REQUEST,),
 )

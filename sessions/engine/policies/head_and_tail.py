@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sessions.engine.policies._parametric import preset
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST
 
 POLICY = preset(
     "head_and_tail",
@@ -14,4 +15,5 @@ POLICY = preset(
     edit="truncate",
     keep_first=3,
     keep_last=20,
+    caveats=(MAY_LOSE_THE_REQUEST,),
 )

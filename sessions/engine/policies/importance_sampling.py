@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.extracting import DECISION, ERROR
 from sessions.engine.params import param
 from sessions.engine.policies._compression import Compression, gate, split
-from sessions.engine.policy import Policy
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Policy
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
@@ -114,4 +114,5 @@ POLICY = Policy(
     summary_calls=False,
     threshold_param="trigger",
     tier="founding",
+    caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
 )

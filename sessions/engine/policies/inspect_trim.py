@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.params import param, usage_param
 from sessions.engine.policies._inspect import gate, partitioned, repeated, threshold_param, tokens_param
 from sessions.engine.policies._roles import ASSISTANT, TOOL, role_of
-from sessions.engine.policy import Policy
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, Policy
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
@@ -91,4 +91,5 @@ POLICY = Policy(
     summary_calls=False,
     threshold_param="threshold",
     tier="differential",
+    caveats=(MAY_LOSE_THE_REQUEST,),
 )

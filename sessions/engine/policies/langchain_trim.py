@@ -19,7 +19,7 @@ from sessions.engine.params import param
 from sessions.engine.policies._client import client, same, shown
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies._roles import SYSTEM, role_of
-from sessions.engine.policy import Gate, Layer, Policy, View
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,4 +112,5 @@ POLICY = Policy(
     summary_calls=False,
     threshold_param="max_tokens",
     tier="differential",
+    caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
 )

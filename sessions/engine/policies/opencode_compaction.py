@@ -17,7 +17,7 @@ from sessions.engine.edits import drop_media
 from sessions.engine.params import param, usage_param
 from sessions.engine.policies import _opencode
 from sessions.engine.policies._lists import apart, prompts
-from sessions.engine.policy import Draft, Gate, Item, Policy, View
+from sessions.engine.policy import MAY_START_WITH_A_REPLY, Draft, Gate, Item, Policy, View
 
 GO_ON = "Go on with the next steps, or stop and ask where it is unclear how to proceed."
 GO_ON_TOKENS = 20
@@ -108,4 +108,5 @@ POLICY = Policy(
     edit=edit,
     threshold_param="reserved",
     tier="golden",
+    caveats=(MAY_START_WITH_A_REPLY,),
 )

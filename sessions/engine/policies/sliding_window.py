@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.params import param
 from sessions.engine.policies._compression import Compression, capacity, gate
-from sessions.engine.policy import Policy, pair_safe_cut
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Policy, pair_safe_cut
 
 if TYPE_CHECKING:
     from sessions.engine.policy import Item, View
@@ -55,4 +55,5 @@ POLICY = Policy(
     summary_calls=False,
     threshold_param="trigger",
     tier="founding",
+    caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
 )
