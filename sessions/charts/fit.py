@@ -82,7 +82,8 @@ def residual_figure(points: Sequence[FitPoint], named: Sequence[FitPoint], last:
     title = note(
         "Estimate less measurement, tokens", 0, 1, xref="paper", yref="paper", shift=(0, 4), size=11, weight=600
     )
-    tagged = _labelled(named, [point.request for point in named], max(last, 1))
+    far = [point for point in named if abs(point.rest) > 0.08 * top]
+    tagged = _labelled(far, [point.request for point in far], max(last, 1))
     figure["annotations"] = [title, *(_number(point, point.request, point.rest) for point in tagged)]
     stems_x: list[float | None] = [value for point in shown for value in (point.request, point.request, None)]
     stems_y: list[float | None] = [value for point in shown for value in (0, point.rest, None)]
