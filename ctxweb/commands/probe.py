@@ -105,15 +105,17 @@ def _print_extras(console: Console, document: dict[str, Any]) -> None:
 
 def _print_events(console: Console, word: str, events: list[dict[str, Any]]) -> None:
     table = Table(box=None, pad_edge=False)
-    for heading in (word, "request", "rules gone", "needed", "verbatim", "mentioned", "gone", "probes", "read again"):
-        table.add_column(heading, justify="right")
+    first = "event" if word == "event" else "no."
+    for heading in (first, "request", "rules\ngone", "needed", "verbatim", "mentioned", "gone", "probes\npassed"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("tokens to\nread again", justify="right", no_wrap=True)
     for event in events:
         rules = f"{sum(c['state'] == 'gone' for c in event['constraints'])} of {len(event['constraints'])}"
         score = event["score"]["score"]
         table.add_row(
             str(event["event"]), str(event["request"]), rules, str(event["needed"]), str(event["verbatim"]),
             str(event["mentioned"]), str(len(event["gone"])), "–" if score is None else f"{score:.0%}",
-            f"{event['refetch']['tokens']:,} tokens",
+            f"{event['refetch']['tokens']:,}",
         )  # fmt: skip
     console.print(table)
     for event in events:

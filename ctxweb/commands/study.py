@@ -32,7 +32,7 @@ def command(corpus: tuple[Path, ...], n_calls: int, as_json: bool) -> None:
     left_out: list[Path] = []
     found = study_corpus(sessions_of(corpus, left_out), n_calls=n_calls)
     if left_out:
-        click.echo(f"{len(left_out)} files are no transcripts that can be read; left out", err=True)
+        click.echo(f"left out, no transcripts that can be read: {len(left_out)}", err=True)
     if as_json:
         emit(study_document(found))
     else:

@@ -18,8 +18,9 @@ HEAD = """# Do the warnings come true?
 Made by `python -m tests.bench study` over the shared samples; `ctxweb study` does the same for any recordings.
 The unit is a target (file, command, address, question) whose newest result a recorded compaction dropped; the
 outcome, that the agent fetched it again within 20 tool calls. A file written in between is read for its new content:
-no repeat. AUROC: 0.5 is chance; the interval is a bootstrap of 1,000 seeded resamples, given only where both outcomes
-have five units or more. The second column compares units of one session, one compaction and equally many earlier
+no repeat. AUROC: 0.5 is chance; the interval is a bootstrap of 1,000 seeded draws of whole compactions (points),
+given only where both outcomes have five units or more and there are ten compactions or more.
+The second column compares units of one session, one compaction and equally many earlier
 fetches alone, so that what is read often anyway explains nothing. The last row is the same count at points where
 nothing was dropped: as good as the first row, and the loss explains nothing. What was chosen and why: decisions,
 "What counts as lost".

@@ -213,7 +213,7 @@ def test_study(file, tmp_path):
     assert result["definitions"][0]["n_compactions"] == 1
     out, error = run("study", file, tmp_path)
     assert "| needed and gone |" in out
-    assert "1 files are no transcripts" in error
+    assert "no transcripts that can be read: 1" in error
 
 
 def test_sweep_with_losses(file):

@@ -84,7 +84,9 @@ def test_rules(text, prohibits, paths, commands):
 @pytest.mark.parametrize(
     "text",
     ["I never got this to work, sorry.", "It must have been the cache then.", "Why do you always do this?",
-     "I don't know what happens here.", "```\nnever touch this code\n```", "Please fix the footer next."],
+     "I don't know what happens here.",
+     "Write the test now: it should compare boxes, not pixels.",
+     "```\nnever touch this code\n```", "Please fix the footer next."],
 )  # fmt: skip
 def test_no_rules(text):
     assert list(rules_in(text, "user")) == []

@@ -154,6 +154,16 @@ def test_interval():
     assert (few.value, few.low) == (1.0, None)
 
 
+def test_clusters_are_drawn_whole():
+    """Copies of a unit in one cluster tell nothing new: the interval stays as wide; nine clusters have none."""
+    units = [Scored(n % 7, n % 3 == 0, None, n) for n in range(30)]
+    copies = [unit for unit in units for _ in range(5)]
+    assert with_interval(copies) == with_interval(units)
+    alone = with_interval([unit._replace(cluster=None) for unit in copies])
+    assert alone.high - alone.low < with_interval(copies).high - with_interval(copies).low
+    assert with_interval([unit._replace(cluster=unit.cluster % 9) for unit in units]).low is None
+
+
 @pytest.mark.parametrize(
     ("raw", "adjusted", "words"),
     [
@@ -195,4 +205,4 @@ def test_units():
     assert (found.definition, found.n_units, found.n_again, found.n_compactions) == ("range", 2, 1, 1)
     assert found.rows[0].raw.value == 1.0
     assert study_document(result)["schema"] == "ctxweb.study/1"
-    assert "too few outcomes" in markdown(result)
+    assert "too few for an interval" in markdown(result)

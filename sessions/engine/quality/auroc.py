@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_left, bisect_right
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -12,19 +13,25 @@ if TYPE_CHECKING:
 N_RESAMPLES = 1_000
 MIN_OUTCOMES = 5
 """Fewer of either outcome, and resampling them says nothing: no interval."""
+MIN_CLUSTERS = 10
+"""Fewer independent groups, and drawing whole groups says nothing: no interval."""
 SEED = 2_026
 
 
 class Scored(NamedTuple):
-    """One unit: its score, whether the outcome came, and the stratum within which it is compared."""
+    """One unit: its score, whether the outcome came, and the stratum within which it is compared.
+
+    Units of one ``cluster`` depend on each other and are drawn together; without one a unit stands for itself.
+    """
 
     score: float
     outcome: bool
     stratum: Hashable = None
+    cluster: Hashable = None
 
 
 class Interval(NamedTuple):
-    """A value with its 95 % bootstrap interval; None where one group is empty, no interval where one is under five."""
+    """A value with its 95 % bootstrap interval; None where one group is empty, no interval where units are too few."""
 
     value: float | None
     low: float | None
@@ -48,13 +55,20 @@ def auroc(units: Sequence[Scored]) -> float | None:
 
 
 def with_interval(units: Sequence[Scored], *, n_resamples: int = N_RESAMPLES, seed: int = SEED) -> Interval:
-    """AUROC with its percentile interval from ``n_resamples`` seeded resamples of the units."""
+    """AUROC with its percentile interval from ``n_resamples`` seeded resamples of whole clusters."""
     value = auroc(units)
     n_with = sum(unit.outcome for unit in units)
     if value is None or min(n_with, len(units) - n_with) < MIN_OUTCOMES:
         return Interval(value, None, None)
+    clusters: dict[Hashable, list[Scored]] = {}
+    for number, unit in enumerate(units):
+        clusters.setdefault(number if unit.cluster is None else ("cluster", unit.cluster), []).append(unit)
+    groups = list(clusters.values())
+    if len(groups) < MIN_CLUSTERS:
+        return Interval(value, None, None)
     rng = random.Random(seed)  # noqa: S311  the same interval on every run
-    found = sorted(v for _ in range(n_resamples) if (v := auroc(rng.choices(units, k=len(units)))) is not None)
+    draws = (list(chain.from_iterable(rng.choices(groups, k=len(groups)))) for _ in range(n_resamples))
+    found = sorted(v for drawn in draws if (v := auroc(drawn)) is not None)
     if len(found) < n_resamples / 2:
         return Interval(value, None, None)
     return Interval(value, found[int(0.025 * len(found))], found[min(len(found) - 1, int(0.975 * len(found)))])

@@ -65,7 +65,7 @@ def _facts(found: Study) -> list[str]:
     others = _share(found.n_placebo_again, found.n_placebo)
     sentences = (
         f"{found.n_sessions} sessions, {found.n_compactions} recorded compactions whose originals are in the file,",
-        f"{found.n_with_compactions} sessions in which one dropped a target.",
+        f"sessions in which one dropped a target: {found.n_with_compactions}.",
         f"Dropped: {found.n_units} targets, fetched again within {found.n_calls} calls: {dropped}.",
         f"Where nothing was dropped: {found.n_placebo} targets, fetched again: {others}.",
     )
@@ -118,5 +118,5 @@ def _interval(interval: Interval) -> str:
     if interval.value is None:
         return "one outcome only"
     if interval.low is None or interval.high is None:
-        return f"{interval.value:.2f} [too few outcomes for an interval]"
+        return f"{interval.value:.2f} [too few for an interval]"
     return f"{interval.value:.2f} [{interval.low:.2f}, {interval.high:.2f}]"

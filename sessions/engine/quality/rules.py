@@ -35,8 +35,10 @@ _PROHIBITION = re.compile(
     re.IGNORECASE,
 )
 _CHOICE = re.compile(
-    r"\b(?:use|prefer|write|run|call|take|choose|install)\b[^.!?]{1,80}?(?:,?\s+(?:and\s+)?not\s+|\binstead\s+of\s+|\brather\s+than\s+)(?P<no>`[^`]+`|[\w./@:-]+)"
-    r"|\binstead\s+of\s+(?P<no2>`[^`]+`|[\w./@:-]+)[^.!?]{0,20}\buse\b",
+    r"\buse\b[^.!?:]{1,80}?(?:,?\s+(?:and\s+)?not\s+|\binstead\s+of\s+|\brather\s+than\s+)(?P<no>`[^`]+`|[\w./@-]+)"
+    r"|\b(?:prefer|write|run|call|take|choose|install)\b[^.!?:]{1,80}?\b(?:instead\s+of|rather\s+than)\s+"
+    r"(?P<no2>`[^`]+`|[\w./@-]+)"
+    r"|\binstead\s+of\s+(?P<no3>`[^`]+`|[\w./@-]+)[^.!?]{0,20}\buse\b",
     re.IGNORECASE,
 )
 _DEMAND = re.compile(
@@ -160,7 +162,7 @@ def _rule(sentence: str, source: str) -> Rule | None:
         return None
     paths, commands = _forbidden(sentence) if prohibits and not _CONDITION.search(sentence) else ((), ())
     if choice:
-        other = (choice.group("no") or choice.group("no2")).strip("`").rstrip(".,:")
+        other = next(word for word in choice.groups() if word).strip("`").rstrip(".,:")
         commands = (*commands, other)
     return Rule(sentence, source, prohibits or bool(choice), content_words(sentence), paths, commands)
 

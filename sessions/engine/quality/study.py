@@ -167,8 +167,10 @@ def study(sessions: Sequence[tuple[Unit, ...]], definition: str, n_calls: int, n
 
 
 def _row(name: str, units: Sequence[Unit], attribute: str) -> Row:
-    raw = [Scored(getattr(u, attribute), u.fetched_again) for u in units]
-    adjusted = [Scored(getattr(u, attribute), u.fetched_again, (u.session, u.point, min(u.n_before, 3))) for u in units]
+    raw = [Scored(getattr(u, attribute), u.fetched_again, None, (u.session, u.point)) for u in units]
+    adjusted = [
+        scored._replace(stratum=(u.session, u.point, min(u.n_before, 3))) for u, scored in zip(units, raw, strict=True)
+    ]
     return Row(name, with_interval(raw), with_interval(adjusted))
 
 
