@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +93,7 @@ def _replay_frozen(query: Mapping[str, str]) -> str:
 
 
 def _options(state: str) -> str:
-    return " ".join(replay_state.arguments(_stored(state)))
+    return shlex.join(replay_state.arguments(_stored(state)))
 
 
 def _looked(state: str, looking: Mapping[str, str]) -> ReplayState:

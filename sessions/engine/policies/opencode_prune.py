@@ -56,6 +56,7 @@ def marked(params: Params, view: View) -> list[Found]:
     names = call_names(view)
     protected = set(params.protected_tools.split())
     end = len(view.items) - 1
+    pruned: set[str] = view.state.memory.get("pruned", set())
     n_turns, total = 0, 0
     found: list[Found] = []
     for position in range(end - 1, -1, -1):
@@ -68,7 +69,7 @@ def marked(params: Params, view: View) -> list[Found]:
         for block in reversed(list(results_of(item))):
             if names.get(block.call_id) in protected:
                 continue
-            if item.edited and block.call_id in view.state.cleared:
+            if item.edited and block.call_id in pruned:
                 return found
             total += _size(item, block)
             if total > params.protect:
@@ -89,6 +90,7 @@ def edit(params: Params, view: View) -> dict[int, Item]:
     for found in marked(params, view):
         item = patch.get(found.position, view.items[found.position])
         patch[found.position] = clear_results(view, item, {found.block.call_id}, MARKER)
+        view.state.memory.setdefault("pruned", set()).add(found.block.call_id)
     return patch
 
 

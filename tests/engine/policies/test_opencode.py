@@ -10,8 +10,9 @@ from sessions.engine.policies.opencode_compaction import Params, recent_budget
 from sessions.engine.policies.opencode_compaction_v2 import Params as ParamsV2
 from sessions.engine.policies.opencode_compaction_v2 import threshold
 from sessions.engine.replay import replay
+from sessions.engine.types import Kind
 from tests.engine.policies.asked import conversation, fires_at, ids, reply_of
-from tests.engine.sessions import Build
+from tests.engine.sessions import Build, text
 
 
 @pytest.mark.parametrize(
@@ -163,3 +164,24 @@ def test_prune_stops_at_what_it_pruned():
 def test_prune_never_touches_skills():
     weighed = conversation(9, rounds=1, tokens=10_000, name="skill")
     assert replay(weighed, "opencode_prune").events == ()
+
+
+def test_prune_tells_two_results_of_one_message_apart():
+    """One of two is over what is protected: the other is not taken for pruned already, and goes at the next prune."""
+    session = Build()
+    session.prompt()
+    session.reply(100, "a", "b")
+    both = (text(30_000, Kind.TOOL_RESULT, call_id="a"), text(30_000, Kind.TOOL_RESULT, call_id="b"))
+    session.add("user", *both)
+    session.reply(100)
+    for turn in range(3):
+        session.prompt()
+        session.reply(100, f"c{turn}")
+        session.result(f"c{turn}", 20_000)
+        session.reply(100)
+    session.prompt()
+    session.reply(100)
+    result = replay(weigh(session.done()), "opencode_prune", window=1_000_000)
+    assert [event.gate.measure for event in result.events] == [30_000, 30_000]
+    assert [event.edited for event in result.events] == [1, 1]
+    assert all(block.n_chars == 33 for block in result.events[-1].after[2].message.blocks)
