@@ -10,7 +10,8 @@ import json
 import random
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 from tests.parity import environments
 from tests.parity.cases import ORIGINALS, Original
@@ -57,6 +58,7 @@ def compare(original: Original, n_lists: int, n_samples: int, show: int) -> Outc
         case = {
             "policy": original.policy, "messages": spec, "params": params, "window": window, "usage": ours.usage,
             "sizes": ours.sizes, "summary": original.summary,
+            "rejected": ours.rejected, "summary_size": ours.summary_size,
         }  # fmt: skip
         process.stdin.write(json.dumps(case) + "\n")
         process.stdin.flush()
@@ -91,22 +93,44 @@ def judge(outcome: Outcome, case: dict, ours: Ours, theirs: dict, show: int) -> 
         )
 
 
+def record(original: Original) -> Path:
+    """Where the outcome of one original is kept until the page is written."""
+    return environments.root() / "outcomes" / f"{original.policy} {original.label}.json".replace(" .", ".")
+
+
+def keep(outcome: Outcome) -> None:
+    path = record(outcome.original)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    facts = asdict(outcome)
+    del facts["original"]
+    path.write_text(json.dumps(facts))
+
+
+def kept(original: Original) -> Outcome | None:
+    path = record(original)
+    return Outcome(original, **json.loads(path.read_text())) if path.exists() else None
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("policies", nargs="*", help="policies to compare; all by default")
     parser.add_argument("--lists", type=int, default=10_000, help="random lists each (default 10,000)")
     parser.add_argument("--samples", type=int, default=400, help="at most so many lists from the samples each")
     parser.add_argument("--show", type=int, default=1, help="differences to print each")
+    parser.add_argument("--resume", action="store_true", help="take what an interrupted run has finished")
     given = parser.parse_args()
     outcomes, missing = [], []
     for original in ORIGINALS:
         if given.policies and original.policy not in given.policies:
             continue
-        outcome = compare(original, given.lists, given.samples, given.show)
+        outcome = kept(original) if given.resume else None
+        if outcome is None:
+            outcome = compare(original, given.lists, given.samples, given.show)
         if outcome is None:
             missing.append(original)
             print(f"{original.policy}: the original cannot be installed here")
             continue
+        keep(outcome)
         outcomes.append(outcome)
         print(
             f"{original.policy} {original.label} {outcome.version}: {outcome.n_random} + {outcome.n_samples} lists, "

@@ -48,6 +48,8 @@ AG2 = Environment("ag2", ("ag2<1",), "ag2")
 
 INSPECT = Environment("inspect", ("inspect-ai",), "inspect-ai")
 AGENT_FRAMEWORK = Environment("agent-framework", ("agent-framework-core",), "agent-framework-core")
+OPENHANDS = Environment("openhands-v0", ("openhands-ai<1",), "openhands-ai", python="python3.12")
+OPENHANDS_SDK = Environment("openhands-sdk", ("openhands-sdk",), "openhands-sdk", python="python3.12")
 
 
 def some(rng: random.Random, whole: int) -> int:
@@ -168,8 +170,37 @@ def agent_framework(rng: random.Random, n_chars: int, _n_messages: int) -> tuple
     }, some(rng, n_chars // 2) + output + 20
 
 
+def openhands(rng: random.Random, n_chars: int, n_messages: int) -> tuple[Params, int]:
+    max_size = rng.randint(6, n_messages + 6)
+    keep_first = rng.randint(0, max(0, max_size // 2 - 2))
+    return {"max_size": max_size, "keep_first": keep_first, "orphans": "keep"}, 1_000_000
+
+
+def openhands_recent(rng: random.Random, _n_chars: int, n_messages: int) -> tuple[Params, int]:
+    most = rng.randint(2, n_messages + 2)
+    return {"max_events": most, "keep_first": rng.randint(0, most - 1), "orphans": "keep"}, 1_000_000
+
+
+def openhands_masking(rng: random.Random, _n_chars: int, n_messages: int) -> tuple[Params, int]:
+    return {"attention_window": rng.randint(1, n_messages)}, 1_000_000
+
+
+def openhands_window(rng: random.Random, n_chars: int, _n_messages: int) -> tuple[Params, int]:
+    return {}, some(rng, n_chars)
+
+
+def openhands_sdk(rng: random.Random, n_chars: int, n_messages: int) -> tuple[Params, int]:
+    params, _ = openhands(rng, n_chars, n_messages)
+    del params["orphans"]
+    params["max_size"] = params["max_size"] if rng.random() < 0.7 else 1_000
+    params["max_tokens"] = rng.choice((None, some(rng, n_chars)))
+    params["minimum_progress"] = rng.choice((0.1, round(rng.uniform(0.01, 0.9), 2)))
+    return params, rng.choice((1_000_000, some(rng, n_chars)))
+
+
 JOINED = Shape(joined=True)
 THINKING = Shape(thinking=True)
+SINGLE = Shape(parallel=1, turns=20)
 
 ORIGINALS = (
     Original("langchain_trim", LANGCHAIN, "langchain_original.py", langchain_trim),
@@ -195,4 +226,23 @@ ORIGINALS = (
     Original("inspect_trim", INSPECT, "inspect_original.py", inspect_trim, THINKING, estimator="wire_bytes"),
     Original("inspect_summary", INSPECT, "inspect_original.py", inspect, THINKING, estimator="wire_bytes", summary=150),
     Original("agent_framework", AGENT_FRAMEWORK, "agent_framework_original.py", agent_framework),
+    Original("openhands_amortized", OPENHANDS, "openhands_original.py", openhands, SINGLE),
+    Original("openhands_llm_summarizing", OPENHANDS, "openhands_original.py", openhands, SINGLE),
+    Original(
+        "openhands_recent",
+        OPENHANDS,
+        "openhands_original.py",
+        openhands_recent,
+        SINGLE,
+        note="With fewer events than its limit the original sends the first ones twice; the second time is left out.",
+    ),
+    Original("openhands_masking", OPENHANDS, "openhands_original.py", openhands_masking, SINGLE),
+    Original("openhands_window", OPENHANDS, "openhands_original.py", openhands_window, SINGLE),
+    Original(
+        "openhands_sdk",
+        OPENHANDS_SDK,
+        "openhands_sdk_original.py",
+        openhands_sdk,
+        Shape(parallel=1, turns=20, thinking=True),
+    ),
 )

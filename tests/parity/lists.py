@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from sessions.engine.reading import read_transcripts
@@ -28,6 +29,7 @@ class Shape:
     longest: int = 900
     args: bool = False
     in_order: bool = False
+    parallel: int = 3
 
 
 def random_list(rng: random.Random, shape: Shape) -> Spec:
@@ -35,7 +37,7 @@ def random_list(rng: random.Random, shape: Shape) -> Spec:
     found: Spec = [prompt(rng, shape)]
     n_calls = 0
     for _ in range(rng.randint(1, shape.turns)):
-        n = rng.choice((0, 1, 1, 1, 2, 3))
+        n = min(shape.parallel, rng.choice((0, 1, 1, 1, 2, 3)))
         calls = [
             {"id": f"c{n_calls + i}", "name": rng.choice(NAMES), "args": chars(rng, shape) if shape.args else 0}
             for i in range(n)
@@ -76,21 +78,27 @@ def chars(rng: random.Random, shape: Shape) -> int:
 
 def sample_lists(rng: random.Random, shape: Shape, most: int) -> list[Spec]:
     """Beginnings of the shared transcript samples, in the same form; none where the samples are missing."""
-    root = Path(os.environ.get("CTXWEB_SAMPLES", ""))
     found: list[Spec] = []
-    for path in sorted(p for p in root.rglob("*") if p.is_file()) if root.name else []:
-        try:
-            with path.open("rb") as file:
-                transcripts = read_transcripts(file, path.name).transcripts
-        except Exception:
-            continue
-        for transcript in transcripts:
-            whole = as_spec(transcript, shape)
-            for _ in range(3):
-                found.append(cut_before_reply(whole[: rng.randint(5, 120)]))
+    for transcript in samples():
+        whole = as_spec(transcript, shape)
+        found += [cut_before_reply(whole[: rng.randint(5, 120)]) for _ in range(3)]
     found = [spec for spec in found if len(spec) > 2]
     rng.shuffle(found)
     return found[:most]
+
+
+@lru_cache(maxsize=1)
+def samples() -> tuple[Transcript, ...]:
+    """The sessions of the shared samples."""
+    root = Path(os.environ.get("CTXWEB_SAMPLES", ""))
+    found: list[Transcript] = []
+    for path in sorted(p for p in root.rglob("*") if p.is_file()) if root.name else []:
+        try:
+            with path.open("rb") as file:
+                found += read_transcripts(file, path.name).transcripts
+        except Exception:
+            continue
+    return tuple(found)
 
 
 def as_spec(transcript: Transcript, shape: Shape) -> Spec:
@@ -103,6 +111,7 @@ def as_spec(transcript: Transcript, shape: Shape) -> Spec:
         if message.role is Role.ASSISTANT:
             blocks = [b for b in message.blocks if b.kind is Kind.TOOL_USE and b.call_id in answers and b.call_id]
             blocks = [b for b in blocks if b.call_id not in asked]
+            blocks = blocks[: shape.parallel]
             asked |= {b.call_id for b in blocks}
             thinking = sum(b.n_chars for b in message.blocks if b.kind is Kind.THINKING) if shape.thinking else 0
             calls = [{"id": b.call_id, "name": b.name, "args": b.n_chars if shape.args else 0} for b in blocks]

@@ -26,8 +26,9 @@ Signature = list[Any]
 class Ours:
     """What our policy sent at every request, and what the original has to be told.
 
-    ``usage`` is the provider's report of each request as (input, output) tokens; ``sizes`` are the messages' sizes in
-    the gate's unit.  ``failed``: an edit failed, where the original raises an error; the views end before it.
+    ``usage`` is the provider's report of each request as (input, output) tokens; ``sizes`` are the messages' sizes
+    in the gate's unit. ``rejected`` says at which requests the list was over the window, ``summary_size`` what a
+    summary weighs. ``failed``: an edit failed, where the original raises an error; the views end before it.
     """
 
     views: list[list[Signature]] = field(default_factory=list)
@@ -35,12 +36,18 @@ class Ours:
     sizes: list[int] = field(default_factory=list)
     events: int = 0
     failed: bool = False
+    rejected: list[bool] = field(default_factory=list)
+    summary_size: int = 0
 
 
 class Watched(Walk):
     """The walk of a replay, which notes every list as sent."""
 
     ours: Ours
+
+    def _ask(self, k, added):
+        self.ours.rejected.append(self._display() > self.window)
+        return super()._ask(k, added)
 
     def _edit(self, request, layer, gate):
         """The layer's edit, applied whatever it frees."""
@@ -65,6 +72,7 @@ class Watched(Walk):
         if self.ours.failed:
             return
         self.ours.views.append([signature(item) for item in self.context.items])
+        self.ours.summary_size = next((i.size for i in self.context.items if i.inserted), self.ours.summary_size)
         self.ours.usage.append((self.sent[-1].tokens, self.sent[-1].output))
 
 

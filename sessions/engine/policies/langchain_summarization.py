@@ -9,7 +9,8 @@ user message; an earlier summary is summarised like any message.
 Of what is summarised, the summary call is shown the longest end within ``summary_input`` tokens, from its first user
 message on.  Where no user message stands there, no call is made: the summary is one fixed sentence that says so.  The
 original counts there with the scale of an old reply, which is nearly always its cap: 1.25 here; a prompt that fits in
-part is taken as left out.  When the call overflows, the original retries with less.
+part is taken as left out, an earlier summary that fits without its frame as seen.  When the call overflows, the
+original retries with less.
 
 The original has no trigger unless it is given one; 80 % of the window is the example of its documentation.  System
 messages are not part of its list.
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from sessions.engine.policy import Item
 
 FRAME = "Here is a summary of the conversation to date:\n\n"
+FRAME_TOKENS = len(FRAME) // 4
 UNSEEN = "Previous conversation was too long to summarize."
 
 
@@ -124,7 +126,7 @@ def seen(params: Params, view: View, items: list[Item]) -> bool:
     for item in reversed(items):
         size += item.size
         if ceil(size * scale) > params.summary_input:
-            return False
+            return item.message.summary and ceil((size - FRAME_TOKENS) * scale) <= params.summary_input
         if role_of(item) == USER:
             return True
     return False

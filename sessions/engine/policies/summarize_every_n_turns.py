@@ -1,0 +1,76 @@
+"""SummarizeEveryNTurns: whenever n + keep turns are not summarised, the first n become a checkpoint (policies 11.7).
+
+The fork of SWE-agent behind "The Complexity Trap" (arXiv 2508.21433).  A turn is a reply and what follows it.  What
+stands before the first turn (the task) stays; the checkpoint is an assistant message; its summary call is given the
+checkpoint before it.
+
+As read in the fork, the call that triggers shows the newest checkpoint alone and later calls show all of them:
+``checkpoints`` chooses one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.params import param
+from sessions.engine.policies._pairs import mended
+from sessions.engine.policies._roles import ASSISTANT, role_of
+from sessions.engine.policy import Gate, Policy, View
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.policy import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """How many turns are summarised at once, and how many stay."""
+
+    n: int = param(
+        21, label="Turns at once", help="Become one checkpoint", unit="turns", group="when", low=1, high=10_000
+    )
+    keep_last: int = param(10, label="Keep turns", help="Newest ones, at least", unit="turns", low=0, high=10_000)
+    checkpoints: str = param(
+        "newest", label="Checkpoints shown", help="The newest alone, or every one", choices=("newest", "all")
+    )
+
+
+def turns(items: Sequence[Item]) -> list[int]:
+    """Where each turn starts: at a reply that is no checkpoint."""
+    return [n for n, item in enumerate(items) if role_of(item) == ASSISTANT and not item.message.summary]
+
+
+def gate(params: Params, view: View) -> Gate:
+    """As many turns as are summarised and kept together."""
+    found, limit = len(turns(view.items)), params.n + params.keep_last
+    return Gate(found >= limit, "turns not summarised", found, limit, ">=", "turns")
+
+
+def edit(params: Params, view: View) -> list[Item]:
+    """The first n turns become a checkpoint."""
+    starts = [*turns(view.items), len(view.items)]
+    before, dropped, after = (
+        view.items[: starts[0]],
+        view.items[starts[0] : starts[params.n]],
+        view.items[starts[params.n] :],
+    )
+    if params.checkpoints == "newest":
+        before = [item for item in before if not (item.message.summary and role_of(item) == ASSISTANT)]
+    made = view.summarize(dropped, mode="merge", role=ASSISTANT)
+    return mended(view, view.items, [*before, *made, *after])
+
+
+POLICY = Policy(
+    name="summarize_every_n_turns",
+    label="Summarise every N turns",
+    source="Complexity Trap fork of SWE-agent (arXiv 2508.21433)",
+    help="Turns the oldest 21 turns into a checkpoint whenever 31 have piled up.",
+    estimator="tiktoken_o200k",
+    params=Params,
+    gate=gate,
+    edit=edit,
+    threshold_param="n",
+    tier="golden",
+)

@@ -1,0 +1,94 @@
+"""SWE-agent LastNObservations: all but the newest observations are elided, in batches on demand (policies 11.6).
+
+SWE-agent/SWE-agent ``sweagent/agent/history_processors.py``.  Of N observations, ``last = max(0, (N // polling) ×
+polling − n)``; those at 1 to last − 1 become one line: "Old environment output: (k lines omitted)".  Number 0 is the
+task and stays, so from n to n + polling − 1 newest ones stay whole.
+
+An observation is a message with tool results, number 0 the first user message; in a session without tool results every
+user message is one (actions as text).  Demonstrations are not in a replay's list; the tags ``keep_output`` and
+``remove_output``, which override the rule, are not recorded.  How many lines were omitted is not counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.edits import clear_results, marker
+from sessions.engine.params import param
+from sessions.engine.policies._roles import USER, role_of
+from sessions.engine.policy import Gate, Layer, Policy, View
+
+if TYPE_CHECKING:
+    from sessions.engine.policy import Item
+
+ELIDED = "Old environment output: (k lines omitted)"
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """How many stay, and in what steps."""
+
+    n: int = param(
+        5, label="Keep observations", help="Newest ones left whole; 5 in SWE-agent's own configurations",
+        unit="observations", group="when", low=1, high=10_000,
+    )  # fmt: skip
+    polling: int = param(
+        1, label="In batches of", help="Elides when so many more are due: the cache breaks less often",
+        unit="observations", group="when", low=1, high=10_000,
+    )  # fmt: skip
+
+
+def elided(n_observations: int, n: int, polling: int) -> int:
+    """How many of the oldest observations are elided, the task not counted."""
+    last = max(0, n_observations // polling * polling - n)
+    return max(0, last - 1)
+
+
+def observations(view: View) -> list[int]:
+    """Positions of the observations in the list, the task left out."""
+    if view.results:
+        return view.results
+    users = [position for position, item in enumerate(view.items) if role_of(item) == USER]
+    return users[1:]
+
+
+def due(params: Params, view: View) -> list[int]:
+    """Positions to elide now, newest first: elided ones are all older."""
+    found = observations(view)
+    waiting: list[int] = []
+    for position in reversed(found[: elided(1 + len(found), params.n, params.polling)]):
+        if view.items[position].edited:
+            break
+        waiting.append(position)
+    return waiting
+
+
+def gate(params: Params, view: View) -> Gate:
+    """Observations are due."""
+    n_waiting = len(due(params, view))
+    return Gate(n_waiting > 0, "observations older than those kept", n_waiting, 0, ">", "observations")
+
+
+def edit(params: Params, view: View) -> dict[int, Item]:
+    """One line each."""
+    return {position: _elide(view, view.items[position]) for position in due(params, view)}
+
+
+def _elide(view: View, item: Item) -> Item:
+    calls = item.message.result_ids()
+    return clear_results(view, item, calls, ELIDED) if calls else view.tools.rewrite(item, [marker(ELIDED)])
+
+
+POLICY = Policy(
+    name="swe_agent_last_n",
+    label="SWE-agent last N observations",
+    source="SWE-agent/SWE-agent history_processors.py LastNObservations",
+    help="Elides all but the newest observations.",
+    estimator="tiktoken_o200k",
+    params=Params,
+    layers=(Layer("swe_agent_last_n", "Elide observations", gate, edit, cheap=True, drawn=True),),
+    summary_calls=False,
+    threshold_param="n",
+    tier="golden",
+)
