@@ -50,6 +50,8 @@ INSPECT = Environment("inspect", ("inspect-ai",), "inspect-ai")
 AGENT_FRAMEWORK = Environment("agent-framework", ("agent-framework-core",), "agent-framework-core")
 OPENHANDS = Environment("openhands-v0", ("openhands-ai<1",), "openhands-ai", python="python3.12")
 OPENHANDS_SDK = Environment("openhands-sdk", ("openhands-sdk",), "openhands-sdk", python="python3.12")
+PI = Environment("pi", ("@mariozechner/pi-coding-agent",), "@mariozechner/pi-coding-agent", tool="npm")
+GEMINI = Environment("gemini", ("@google/gemini-cli-core",), "@google/gemini-cli-core", tool="npm")
 
 
 def some(rng: random.Random, whole: int) -> int:
@@ -198,7 +200,33 @@ def openhands_sdk(rng: random.Random, n_chars: int, n_messages: int) -> tuple[Pa
     return params, rng.choice((1_000_000, some(rng, n_chars)))
 
 
+def pi(rng: random.Random, n_chars: int, _n_messages: int) -> tuple[Params, int]:
+    window = some(rng, n_chars * 3 // 2) + 40
+    params = {"reserve": rng.randint(0, window // 2), "keep_recent": some(rng, n_chars // 5)}
+    return params | {"when": "turns", "usage": "recorded"}, window
+
+
+def gemini_compression(rng: random.Random, n_chars: int, _n_messages: int) -> tuple[Params, int]:
+    """The limit is the model's own; a small share of it stands for a small limit."""
+    window = 1_048_576
+    return {
+        "threshold": max(0.0001, some(rng, n_chars) / window),
+        "response_chars": rng.choice((100, 400, 40_000)),
+        "usage": "recorded",
+    }, window
+
+
+def gemini_masking(rng: random.Random, n_chars: int, _n_messages: int) -> tuple[Params, int]:
+    return {
+        "protect": some(rng, n_chars // 6),
+        "least": rng.choice((0, some(rng, n_chars // 6))),
+        "protect_latest": rng.choice(("on", "off")),
+    }, 1_000_000
+
+
 JOINED = Shape(joined=True)
+PROMPTED = Shape(thinking=True, prompts=0.4)
+LONG = Shape(joined=True, longest=4_000)
 THINKING = Shape(thinking=True)
 SINGLE = Shape(parallel=1, turns=20)
 
@@ -226,6 +254,23 @@ ORIGINALS = (
     Original("inspect_trim", INSPECT, "inspect_original.py", inspect_trim, THINKING, estimator="wire_bytes"),
     Original("inspect_summary", INSPECT, "inspect_original.py", inspect, THINKING, estimator="wire_bytes", summary=150),
     Original("agent_framework", AGENT_FRAMEWORK, "agent_framework_original.py", agent_framework),
+    Original("pi", PI, "pi_original.mjs", pi, PROMPTED),
+    Original(
+        "gemini_compression",
+        GEMINI,
+        "gemini_original.mjs",
+        gemini_compression,
+        Shape(joined=True, longest=40_000, turns=20),
+        note="The threshold is drawn instead of the limit, which the original takes from the model's name.",
+    ),
+    Original(
+        "gemini_masking",
+        GEMINI,
+        "gemini_original.mjs",
+        gemini_masking,
+        LONG,
+        note="File names are counted as of one length; no shell tools, whose previews go by lines.",
+    ),
     Original("openhands_amortized", OPENHANDS, "openhands_original.py", openhands, SINGLE),
     Original("openhands_llm_summarizing", OPENHANDS, "openhands_original.py", openhands, SINGLE),
     Original(

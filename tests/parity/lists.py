@@ -30,6 +30,7 @@ class Shape:
     args: bool = False
     in_order: bool = False
     parallel: int = 3
+    prompts: float = 0.15
 
 
 def random_list(rng: random.Random, shape: Shape) -> Spec:
@@ -59,7 +60,7 @@ def random_list(rng: random.Random, shape: Shape) -> Spec:
             found.append({"role": "tool", "results": results})
         else:
             found += [{"role": "tool", "results": [result]} for result in results]
-        if not n or rng.random() < 0.15:
+        if not n or rng.random() < shape.prompts:
             found.append(prompt(rng, shape))
     return found
 

@@ -1,0 +1,158 @@
+"""Gemini CLI's chat compression: the older 70 % of the history becomes a snapshot (policies 7.1).
+
+google-gemini/gemini-cli ``packages/core/src/context/chatCompressionService.ts`` (0.61.0; the trigger was 0.7 of the
+limit in older releases).  Fires when the prompt tokens last reported are ≥ 0.5 × the limit.
+
+1. Newest first, once tool responses are over 50,000 tokens together, every one that does not fit the rest is cut to
+   20 % of its start and 80 % of its end, 40,000 characters in all; shorter ones stay.
+2. Split where the JSON before it is ≥ 70 %: at the first such user message that is no tool response.  Without one:
+   everything, where the history ends with a reply without calls, else at the last user message before.  Nothing before
+   the split: nothing happens.
+3. Two calls, write and verify; the new history is the snapshot, a fixed reply, and the rest as cut.
+4. More tokens than before: it failed, the history stays, and from then on step 1 alone is done.
+
+What is about to be sent is not in the history yet and stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+from sessions.engine.edits import cut_text, marker
+from sessions.engine.params import param, usage_param
+from sessions.engine.policies._gemini import json_length, n_history, quarter_tokens, text_chars
+from sessions.engine.policies._roles import ASSISTANT, TOOL, USER, has_calls, role_of, tool_names
+from sessions.engine.policy import Draft, EditFailed, Gate, Policy, View
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.policy import Edited, Item
+
+ACK = "Got it. Thanks for the additional context!"
+CUT_FRAME = (
+    "Output too large. Showing first {:,} and last {:,} characters. For full output see: {}\n\n\n... [{:,} characters "
+    "omitted] ...\n\n"
+)
+PATH = "/tmp/gemini/tool-outputs/a-tool-output.txt"  # noqa: S108 - its length alone is used
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Trigger, split and the budget of tool responses."""
+
+    threshold: float = param(
+        0.5, label="Threshold", help="Share of the limit; 0.7 in older releases", unit="of the window", group="when",
+        low=0.0001, high=1, step=0.01,
+    )  # fmt: skip
+    preserve: float = param(
+        0.3, label="Preserve", help="Share of the history that stays", unit="of the history", low=0.01, high=0.99,
+        step=0.01,
+    )  # fmt: skip
+    response_budget: int = param(
+        50_000, label="Budget of tool responses", help="Newest ones stay whole within it", unit="tokens", low=0,
+        high=10_000_000, step=1_000,
+    )  # fmt: skip
+    response_chars: int = param(
+        40_000, label="Cut responses to", help="What of a response over the budget stays", unit="characters", low=100,
+        high=10_000_000, step=1_000,
+    )  # fmt: skip
+    usage: str = usage_param()
+
+
+def split(lengths: Sequence[int], kinds: Sequence[str], fraction: float, *, all_safe: bool) -> int:
+    """How many messages are compressed; ``kinds`` are roles, ``all_safe``: the last is a reply without calls."""
+    target, before, last = sum(lengths) * fraction, 0, 0
+    for position, (length, kind) in enumerate(zip(lengths, kinds, strict=True)):
+        if kind == USER:
+            if before >= target:
+                return position
+            last = position
+        before += length
+    return len(lengths) if all_safe else last
+
+
+def used(view: View) -> int:
+    """Prompt tokens last reported; without usage the list's estimate."""
+    return view.size + view.overhead if view.usage is None else view.usage.input
+
+
+def gate(params: Params, view: View) -> Gate:
+    """The last prompt at or over the share of the limit, and something to compress."""
+    limit = ceil(params.threshold * view.window)
+    fires = used(view) >= limit and n_history(view.items) > 0
+    if fires and not view.state.memory.get("inflated"):
+        fires = _split(params, _cut_history(params, view)) > 0
+    return Gate(fires, "prompt tokens last reported", used(view), limit, ">=", "tokens")
+
+
+def edit(params: Params, view: View) -> Edited:
+    """Snapshot, reply and rest; responses alone after a compression that inflated."""
+    n = n_history(view.items)
+    history = _cut_history(params, view)
+    if view.state.memory.get("inflated"):
+        if _quarters(history) >= 4 * used(view):
+            raise EditFailed("cut tool responses do not make it smaller")
+        return {p: new for p, new in enumerate(history) if new is not view.items[p]}
+    position = _split(params, history)
+    ack = Draft(ACK, marker(ACK).n_tokens, ACK, role=ASSISTANT)
+    made = [*view.summarize(history[:position], (ack,), calls=2), *history[position:]]
+    if _quarters(made) > 4 * used(view):
+        view.state.memory["inflated"] = True
+        raise EditFailed("compression inflated the history")
+    return [*made, *view.items[n:]]
+
+
+def _split(params: Params, history: Sequence[Item]) -> int:
+    names = tool_names(history)
+    last = history[-1]
+    safe = role_of(last) == ASSISTANT and not has_calls(last)
+    lengths = [json_length(item, names) for item in history]
+    return split(lengths, [role_of(item) for item in history], 1 - params.preserve, all_safe=safe)
+
+
+def _quarters(items: Sequence[Item]) -> int:
+    names: Mapping[str, str] = tool_names(items)
+    return sum(quarter_tokens(block, names) for item in items for block in item.message.blocks)
+
+
+def _cut_history(params: Params, view: View) -> list[Item]:
+    """The history, tool responses beyond the budget cut."""
+    history = view.items[: n_history(view.items)]
+    counted = 0
+    for position in range(len(history) - 1, -1, -1):
+        item = history[position]
+        if role_of(item) != TOOL:
+            continue
+        blocks = list(item.message.blocks)
+        for at in range(len(blocks) - 1, -1, -1):
+            if blocks[at].kind is not Kind.TOOL_RESULT:
+                continue
+            n_chars = text_chars(blocks[at])
+            if counted + n_chars > 4 * params.response_budget and n_chars > params.response_chars:
+                head = int(params.response_chars * 0.2)
+                kept = params.response_chars
+                frame = CUT_FRAME.format(head, kept - head, PATH, n_chars - kept)
+                blocks[at] = cut_text(blocks[at], kept, frame)
+                n_chars = kept + len(frame)
+            counted += n_chars
+        if blocks != list(item.message.blocks):
+            history[position] = view.tools.rewrite(item, blocks)
+    return history
+
+
+POLICY = Policy(
+    name="gemini_compression",
+    label="Gemini CLI compression",
+    source="google-gemini/gemini-cli chatCompressionService 0.61.0",
+    help="At half of the limit, the older 70 % of the history becomes a snapshot.",
+    estimator="gemini_cli",
+    params=Params,
+    gate=gate,
+    edit=edit,
+    threshold_param="threshold",
+    tier="differential",
+)

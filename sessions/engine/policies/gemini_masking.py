@@ -1,0 +1,134 @@
+"""Gemini CLI's tool output masking: older outputs become a preview and a file name (policies 7.2).
+
+google-gemini/gemini-cli ``packages/core/src/context/toolOutputMaskingService.ts`` (0.61.0).  Newest first, tool
+outputs that are not masked yet count against 50,000 tokens; the one that crosses it and all older ones may be
+masked.  Only when those weigh ≥ 30,000 are they: each becomes its first and last 250 characters and the name of a
+file, where that is smaller.  Spared: the last message of the history, skills, questions to the user, plan mode.
+
+The history ends with the last reply: what is about to be sent is not in it yet.  Of a shell's output the original keeps
+the first and last ten lines; here it is previewed like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessions.engine.edits import cut_text, edit_blocks
+from sessions.engine.params import param
+from sessions.engine.policies._gemini import n_history, quarter_tokens, text_chars
+from sessions.engine.policies._roles import tool_names
+from sessions.engine.policy import Gate, Layer, Policy, View
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from sessions.engine.policy import Item
+    from sessions.engine.types import Block
+
+EXEMPT = frozenset({"activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode"})
+PATH = "/tmp/gemini/tool-outputs/session-a/a-tool-output.txt"  # noqa: S108 - its length alone is used
+FRAME = (
+    "<tool_output_masked>\n\n... [TRUNCATED] ...\n\n\nOutput too large. Full output available at: "
+    f"{PATH}\n</tool_output_masked>"
+)
+PREVIEW = 500
+PRETTY = len('{\n  "output": ""\n}')
+ESCAPES = 12
+"""Line breaks and quotes of the masked text that JSON escapes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """What is protected, and what it must be worth."""
+
+    protect: int = param(
+        50_000, label="Protect", help="Newest tool outputs that stay", unit="tokens", group="when", low=0,
+        high=10_000_000, step=1_000,
+    )  # fmt: skip
+    least: int = param(
+        30_000, label="Mask at least", help="Older outputs must weigh this much together", unit="tokens", group="when",
+        low=0, high=10_000_000, step=1_000,
+    )  # fmt: skip
+    protect_latest: str = param("on", label="Spare the last message", help="Of the history", choices=("on", "off"))
+
+
+class Prunable(NamedTuple):
+    """Outputs that may be masked: position and call id, newest first; their weight in quarters of a token."""
+
+    outputs: list[tuple[int, str]]
+    quarters: int
+
+
+def prunable(params: Params, view: View) -> Prunable:
+    """What lies beyond the protected outputs."""
+    stop = n_history(view.items) - (params.protect_latest == "on")
+    names = tool_names(view.items[:stop])
+    found: list[tuple[int, str]] = []
+    total = counted = 0
+    for position in reversed([p for p in view.results if p < stop]):
+        item = view.items[position]
+        for block in reversed(item.message.blocks):
+            if block.kind is not Kind.TOOL_RESULT or names.get(block.call_id) in EXEMPT:
+                continue
+            if item.edited and block.call_id in view.state.cleared:
+                continue
+            quarters = quarter_tokens(block, names)
+            counted += quarters
+            if counted > 4 * params.protect:
+                found.append((position, block.call_id))
+                total += quarters
+    return Prunable(found, total)
+
+
+def gate(params: Params, view: View) -> Gate:
+    """Prunable outputs weigh at least the minimum, and one of them would become smaller."""
+    found = prunable(params, view)
+    measure = found.quarters // 4
+    fires = bool(found.outputs) and found.quarters >= 4 * params.least
+    fires = fires and any(_smaller(view, position, call_id) for position, call_id in found.outputs)
+    return Gate(fires, "prunable tool output", measure, params.least, ">=", "tokens")
+
+
+def edit(params: Params, view: View) -> dict[int, Item]:
+    """Mask those that become smaller."""
+    by_position: dict[int, set[str]] = {}
+    for position, call_id in prunable(params, view).outputs:
+        if _smaller(view, position, call_id):
+            by_position.setdefault(position, set()).add(call_id)
+    return {position: _mask(view, view.items[position], calls) for position, calls in by_position.items()}
+
+
+def _smaller(view: View, position: int, call_id: str) -> bool:
+    blocks = view.items[position].message.blocks
+    return any(b.call_id == call_id and masked_chars(text_chars(b)) is not None for b in blocks)
+
+
+def masked_chars(n_chars: int) -> int | None:
+    """Length of a masked output; None where masking would not make it smaller."""
+    if n_chars + PRETTY <= PREVIEW:
+        return None
+    made = len(FRAME) + PREVIEW
+    return made if made + ESCAPES < n_chars else None
+
+
+def _mask(view: View, item: Item, calls: set[str]) -> Item:
+    def change(block: Block) -> Block:
+        if block.kind is not Kind.TOOL_RESULT or block.call_id not in calls:
+            return block
+        return cut_text(block, PREVIEW, FRAME)
+
+    return edit_blocks(view, item, change)
+
+
+POLICY = Policy(
+    name="gemini_masking",
+    label="Gemini CLI output masking",
+    source="google-gemini/gemini-cli toolOutputMaskingService 0.61.0",
+    help="Masks older tool outputs once they are worth 30,000 tokens.",
+    estimator="gemini_cli",
+    params=Params,
+    layers=(Layer("gemini_masking", "Mask outputs", gate, edit, cheap=True, drawn=True),),
+    summary_calls=False,
+    threshold_param="least",
+    tier="differential",
+)

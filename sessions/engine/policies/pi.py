@@ -1,0 +1,141 @@
+"""pi's compaction: everything before a cut becomes a summary, kept up to date (policies 11.1).
+
+badlogic/pi-mono ``packages/coding-agent/src/core/compaction/compaction.ts`` (0.73.1).  Between turns: total tokens
+of the last reply > window − 16,384.  Also when the provider refuses a request.  Walking back, messages are summed
+until they reach ``keep_recent``; the cut is at the first message from there on that is no tool result; where
+there is none, and where the sum is never reached, at the first message of all.  The earlier summary is updated.  A
+cut inside a turn makes two calls: the history before the turn, and the turn's beginning.  Names of files read and
+written since the start stand after the summary, here as a message of their own.
+
+``when=requests`` asks at every request, what came after the last reply counted by estimate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessions.engine.edits import marker
+from sessions.engine.params import param, usage_param
+from sessions.engine.policies._roles import ASSISTANT, SYSTEM, TOOL, USER, role_of
+from sessions.engine.policy import Draft, Gate, Policy, View
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.policy import Item
+
+READERS, WRITERS = frozenset({"read"}), frozenset({"write", "edit"})
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Reserve and what is kept."""
+
+    reserve: int = param(
+        16_384, label="Reserve", help="Compacts over the window less this", unit="tokens", group="when", low=0,
+        high=1_000_000, step=1_024,
+    )  # fmt: skip
+    keep_recent: int = param(
+        20_000, label="Keep recent", help="Newest messages that reach this stay", unit="tokens", low=0,
+        high=10_000_000, step=1_000,
+    )  # fmt: skip
+    when: str = param(
+        "turns", label="Asked", help="Between turns alone, or at every request", group="when",
+        choices=("turns", "requests"),
+    )  # fmt: skip
+    usage: str = usage_param()
+
+
+class Cut(NamedTuple):
+    """The first message kept, and where its turn starts if the cut is inside one (-1: it is not)."""
+
+    first_kept: int
+    turn: int
+
+
+def find_cut(sizes: Sequence[int], kinds: Sequence[str], keep_recent: int) -> Cut:
+    """Where the list is cut; ``kinds`` are roles."""
+    valid = [position for position, kind in enumerate(kinds) if kind != TOOL]
+    if not valid:
+        return Cut(0, -1)
+    cut, total = valid[0], 0
+    for position in range(len(sizes) - 1, -1, -1):
+        total += sizes[position]
+        if total >= keep_recent:
+            cut = next((place for place in valid if place >= position), cut)
+            break
+    if kinds[cut] == USER:
+        return Cut(cut, -1)
+    return Cut(cut, next((position for position in range(cut, -1, -1) if kinds[position] == USER), -1))
+
+
+def used(params: Params, view: View) -> int:
+    """All tokens of the last reply; with ``requests`` what came after it too; without usage the estimate of all."""
+    if view.usage is None:
+        return view.size + view.overhead
+    tail = view.usage.tail if params.when == "requests" else 0
+    return view.usage.input + view.usage.output + tail
+
+
+def gate(params: Params, view: View) -> Gate:
+    """Used tokens over the window less the reserve, or a request that would be refused."""
+    measure, limit = used(params, view), view.window - params.reserve
+    asked = params.when == "requests" or (bool(view.items) and role_of(view.items[-1]) == USER)
+    known = view.usage is not None or params.usage == "none" or params.when == "requests"
+    fires = (asked and known and measure > limit) or view.rejected
+    return Gate(fires, "tokens of the last reply", measure, limit, ">", "tokens")
+
+
+def edit(params: Params, view: View) -> list[Item]:
+    """Summary, what is kept, what is about to be sent."""
+    system = [item for item in view.items if role_of(item) == SYSTEM]
+    rest = [item for item in view.items if role_of(item) != SYSTEM]
+    first = next((n for n, item in enumerate(rest) if not item.message.summary), len(rest))
+    n_entries = len(rest)
+    if params.when == "turns" and used(params, view) > view.window - params.reserve and role_of(rest[-1]) == USER:
+        n_entries = next((n for n in range(len(rest), first, -1) if role_of(rest[n - 1]) == ASSISTANT), first)
+    entries, pending = rest[first:n_entries], rest[n_entries:]
+    cut = find_cut([item.size for item in entries], [role_of(item) for item in entries], params.keep_recent)
+    two = cut.turn > 0
+    made = view.summarize(entries[: cut.first_kept], _files(view, entries[: cut.first_kept]), mode="merge",
+                          calls=2 if two else 1)  # fmt: skip
+    return [*system, *made, *entries[cut.first_kept :], *pending]
+
+
+def _files(view: View, dropped: Sequence[Item]) -> tuple[Draft, ...]:
+    """The names of all files read and of those written so far."""
+    read: set[str] = set(view.state.memory.get("read", ()))
+    written: set[str] = set(view.state.memory.get("written", ()))
+    for item in dropped:
+        for block in item.message.blocks:
+            if block.kind is Kind.TOOL_USE and block.target:
+                read |= _named(block.name, READERS, block.target)
+                written |= _named(block.name, WRITERS, block.target)
+    view.state.memory["read"], view.state.memory["written"] = sorted(read), sorted(written)
+    sections = [
+        f"<{tag}>\n" + "\n".join(names) + f"\n</{tag}>"
+        for tag, names in (("read-files", sorted(read - written)), ("modified-files", sorted(written)))
+        if names
+    ]
+    text = "\n\n".join(sections)
+    return (Draft(text.split("\n", 1)[0], marker(text).n_tokens, text, summary=True),) if text else ()
+
+
+def _named(name: str, names: frozenset[str], target: str) -> set[str]:
+    return {target} if name.lower() in names else set()
+
+
+POLICY = Policy(
+    name="pi",
+    label="pi",
+    source="badlogic/pi-mono coding-agent compaction 0.73.1",
+    help="Between turns, summarises all but the newest 20,000 tokens and updates the summary later.",
+    estimator="pi",
+    params=Params,
+    gate=gate,
+    edit=edit,
+    threshold_param="reserve",
+    tier="differential",
+)
