@@ -1,9 +1,9 @@
 """How long Gemini CLI's contents are, as JSON and as its estimate counts them (policies 7).
 
-google-gemini/gemini-cli ``packages/core/src/utils/tokenCalculation.ts`` (0.61.0): a quarter of a token a character of
-ASCII text, of the name and JSON of a tool response, of the whole JSON of any other part.  Lengths are exact for text
-without characters that JSON escapes.  What the CLI looks at is the history up to the last reply: what is about to be
-sent is not in it yet.
+google-gemini/gemini-cli ``packages/core/src/utils/tokenCalculation.ts`` (0.61.0): a quarter of a token a
+character of ASCII text, of the name and JSON of a tool response, of the whole JSON of any other part, rounded
+down over what is counted together.  Lengths are exact for text without characters that JSON escapes.  What the CLI
+looks at is the history up to the last reply: what is about to be sent is not in it yet.
 """
 
 from __future__ import annotations

@@ -94,13 +94,13 @@ def edit(params: Params, view: View) -> Edited:
     n = n_history(view.items)
     history = _cut_history(params, view)
     if view.state.memory.get("inflated"):
-        if _quarters(history) >= 4 * used(view):
+        if _tokens(history) >= used(view):
             raise EditFailed("cut tool responses do not make it smaller")
         return {p: new for p, new in enumerate(history) if new is not view.items[p]}
     position = _split(params, history)
     ack = Draft(ACK, marker(ACK).n_tokens, ACK, role=ASSISTANT)
     made = [*view.summarize(history[:position], (ack,), calls=2), *history[position:]]
-    if _quarters(made) > 4 * used(view):
+    if _tokens(made) > used(view):
         view.state.memory["inflated"] = True
         raise EditFailed("compression inflated the history")
     return [*made, *view.items[n:]]
@@ -114,9 +114,9 @@ def _split(params: Params, history: Sequence[Item]) -> int:
     return split(lengths, [role_of(item) for item in history], 1 - params.preserve, all_safe=safe)
 
 
-def _quarters(items: Sequence[Item]) -> int:
+def _tokens(items: Sequence[Item]) -> int:
     names: Mapping[str, str] = tool_names(items)
-    return sum(quarter_tokens(block, names) for item in items for block in item.message.blocks)
+    return sum(quarter_tokens(block, names) for item in items for block in item.message.blocks) // 4
 
 
 def _cut_history(params: Params, view: View) -> list[Item]:
@@ -132,13 +132,13 @@ def _cut_history(params: Params, view: View) -> list[Item]:
             if blocks[at].kind is not Kind.TOOL_RESULT:
                 continue
             n_chars = text_chars(blocks[at])
-            if counted + n_chars > 4 * params.response_budget and n_chars > params.response_chars:
+            if counted + n_chars // 4 > params.response_budget and n_chars > params.response_chars:
                 head = int(params.response_chars * 0.2)
                 kept = params.response_chars
                 frame = CUT_FRAME.format(head, kept - head, PATH, n_chars - kept)
                 blocks[at] = cut_text(blocks[at], kept, frame)
                 n_chars = kept + len(frame)
-            counted += n_chars
+            counted += n_chars // 4
         if blocks != list(item.message.blocks):
             history[position] = view.tools.rewrite(item, blocks)
     return history

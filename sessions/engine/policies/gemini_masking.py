@@ -53,10 +53,10 @@ class Params:
 
 
 class Prunable(NamedTuple):
-    """Outputs that may be masked: position and call id, newest first; their weight in quarters of a token."""
+    """Outputs that may be masked: position and call id, newest first; their weight in tokens."""
 
     outputs: list[tuple[int, str]]
-    quarters: int
+    tokens: int
 
 
 def prunable(params: Params, view: View) -> Prunable:
@@ -70,23 +70,22 @@ def prunable(params: Params, view: View) -> Prunable:
         for block in reversed(item.message.blocks):
             if block.kind is not Kind.TOOL_RESULT or names.get(block.call_id) in EXEMPT:
                 continue
-            if item.edited and block.call_id in view.state.cleared:
+            if item.edited and block.call_id in view.state.memory.get("masked", ()):
                 continue
-            quarters = quarter_tokens(block, names)
-            counted += quarters
-            if counted > 4 * params.protect:
+            tokens = quarter_tokens(block, names) // 4
+            counted += tokens
+            if counted > params.protect:
                 found.append((position, block.call_id))
-                total += quarters
+                total += tokens
     return Prunable(found, total)
 
 
 def gate(params: Params, view: View) -> Gate:
     """Prunable outputs weigh at least the minimum, and one of them would become smaller."""
     found = prunable(params, view)
-    measure = found.quarters // 4
-    fires = bool(found.outputs) and found.quarters >= 4 * params.least
+    fires = bool(found.outputs) and found.tokens >= params.least
     fires = fires and any(_smaller(view, position, call_id) for position, call_id in found.outputs)
-    return Gate(fires, "prunable tool output", measure, params.least, ">=", "tokens")
+    return Gate(fires, "prunable tool output", found.tokens, params.least, ">=", "tokens")
 
 
 def edit(params: Params, view: View) -> dict[int, Item]:
@@ -95,20 +94,22 @@ def edit(params: Params, view: View) -> dict[int, Item]:
     for position, call_id in prunable(params, view).outputs:
         if _smaller(view, position, call_id):
             by_position.setdefault(position, set()).add(call_id)
+    view.state.memory.setdefault("masked", set()).update(*by_position.values())
     return {position: _mask(view, view.items[position], calls) for position, calls in by_position.items()}
 
 
 def _smaller(view: View, position: int, call_id: str) -> bool:
-    blocks = view.items[position].message.blocks
-    return any(b.call_id == call_id and masked_chars(text_chars(b)) is not None for b in blocks)
+    names = tool_names(view.items[: position + 1])
+    return any(
+        b.call_id == call_id and saves(text_chars(b), quarter_tokens(b, names) - text_chars(b))
+        for b in view.items[position].message.blocks
+    )
 
 
-def masked_chars(n_chars: int) -> int | None:
-    """Length of a masked output; None where masking would not make it smaller."""
-    if n_chars + PRETTY <= PREVIEW:
-        return None
-    made = len(FRAME) + PREVIEW
-    return made if made + ESCAPES < n_chars else None
+def saves(n_chars: int, n_frame: int) -> bool:
+    """Whether a masked output weighs less; ``n_frame`` characters stand around it either way."""
+    made = len(FRAME) + PREVIEW + ESCAPES
+    return n_chars + PRETTY > PREVIEW and (n_frame + n_chars) // 4 > (n_frame + made) // 4
 
 
 def _mask(view: View, item: Item, calls: set[str]) -> Item:

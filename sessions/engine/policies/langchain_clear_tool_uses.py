@@ -57,7 +57,7 @@ def waiting(params: Params, view: View) -> Iterator[tuple[int, int, str]]:
     """Results that may be cleared: position of the result, of the reply that called, call id; oldest first."""
     found = [(p, b.call_id) for p in view.results for b in view.items[p].message.blocks if b.kind is Kind.TOOL_RESULT]
     for position, call_id in found[: max(0, len(found) - params.keep)]:
-        if view.items[position].edited and call_id in view.state.cleared:
+        if view.items[position].edited and call_id in view.state.memory.get("cleared", ()):
             continue
         reply = position - 1
         while reply >= 0 and role_of(view.items[reply]) != ASSISTANT:
@@ -88,6 +88,7 @@ def edit(params: Params, view: View) -> dict[int, Item]:
 
     for position, reply, call_id in list(waiting(params, view)):
         item = patch.get(position, view.items[position])
+        view.state.memory.setdefault("cleared", set()).add(call_id)
         change(position, clear_results(view, item, {call_id}, PLACEHOLDER))
         if params.clear_tool_inputs == "on":
             change(reply, _without_arguments(view, patch.get(reply, view.items[reply]), call_id))

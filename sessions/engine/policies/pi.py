@@ -82,10 +82,15 @@ def used(params: Params, view: View) -> int:
 def gate(params: Params, view: View) -> Gate:
     """Used tokens over the window less the reserve, or a request that would be refused."""
     measure, limit = used(params, view), view.window - params.reserve
-    asked = params.when == "requests" or (bool(view.items) and role_of(view.items[-1]) == USER)
+    asked = params.when == "requests" or _turn_ended(view)
     known = view.usage is not None or params.usage == "none" or params.when == "requests"
     fires = (asked and known and measure > limit) or view.rejected
     return Gate(fires, "tokens of the last reply", measure, limit, ">", "tokens")
+
+
+def _turn_ended(view: View) -> bool:
+    """The newest message is a prompt, or a reply that nothing follows yet."""
+    return bool(view.items) and role_of(view.items[-1]) in {USER, ASSISTANT}
 
 
 def edit(params: Params, view: View) -> list[Item]:

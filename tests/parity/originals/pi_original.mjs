@@ -51,9 +51,6 @@ function views({ messages, params, window, usage, summary, rejected }) {
   for (const [request, k] of requests(messages).entries()) {
     const added = messages.slice(start, k);
     const nReply = added[0]?.role === "assistant" ? 1 : 0;
-    let pending = added.length;
-    while (pending && added[pending - 1].role === "user") pending -= 1;
-    if (added.at(-1)?.role !== "user") pending = added.length;
     const lastReply = added.findLastIndex((given) => given.role === "assistant");
     const split = added.at(-1)?.role === "user" ? Math.max(lastReply + 1, 0) : added.length;
     const push = (given, at) => append({ type: "message", message: built(given, start + at, usage[replies] ?? [0, 0]) });
@@ -63,7 +60,7 @@ function views({ messages, params, window, usage, summary, rejected }) {
       replies += 1;
     }
     const last = entries.findLast((entry) => entry.message?.role === "assistant")?.message;
-    const asked = added.at(-1)?.role === "user";
+    const asked = ["user", "assistant"].includes(added.at(-1)?.role);
     const over = fresh && last && shouldCompact(calculateContextTokens(last.usage), window, settings);
     if (asked && over) compact();
     added.slice(split).forEach((given, at) => push(given, split + at));
