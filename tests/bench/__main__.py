@@ -1,10 +1,10 @@
-"""``python -m tests.bench [ingest|pages|accuracy|cache|quality|study|sweep]``: the benchmarks, all by default."""
+"""``python -m tests.bench [NAME]``: the benchmarks of BENCHES, all by default."""
 
 from __future__ import annotations
 
 import sys
 
-from tests.bench import accuracy, cache, ingest, pages, quality, study, sweep
+from tests.bench import accuracy, cache, ingest, pages, quality, strategies, study, sweep
 
 BENCHES = {
     "ingest": ingest.main,
@@ -12,6 +12,7 @@ BENCHES = {
     "quality": quality.main,
     "accuracy": accuracy.main,
     "cache": cache.main,
+    "strategies": strategies.main,
     "study": study.main,
     "sweep": sweep.main,
 }
