@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace as changed_copy
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +14,7 @@ from sessions.engine.series import weak_label
 from sessions.engine.types import Kind, Label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from sessions.engine.calibrate import Weighed
     from sessions.engine.policy import Edited, Item, Layer, Policy
@@ -151,6 +150,8 @@ class Walk:
         self.context.replace(after, weight)
         self.history.restart(tuple(after))
         self._restart_counts()
+        self.state.cleared.clear()
+        self.state.memory.clear()
         self.asleep = False
         self._send(k, self.weighed.overhead)
 
@@ -219,11 +220,15 @@ class Walk:
             freed = before - self._display()
             if freed <= 0:
                 self.context.patch(undo)
+            else:
+                self._note_cleared((undo[position], item) for position, item in outcome.items())
         else:
             tokens = self.context.weigh(outcome)
             freed = before - max(0, self.weighed.overhead + tokens)
             counts = count_changes(self.context.items, outcome)
             if freed > 0:
+                old = {item.id: item for item in self.context.items} if counts.edited else {}
+                self._note_cleared((old[item.id], item) for item in outcome if item.edited and item.id in old)
                 self.context.replace(outcome, tokens)
         if freed <= 0:
             if not layer.cheap:
@@ -258,7 +263,7 @@ class Walk:
             self.history,
         )  # fmt: skip
         self.events.append(event)
-        self._remember(event, outcome)
+        self._remember(event)
         self._guard(request, drawn.name)
         if self.base == "recorded":
             self.history.restart(tuple(held.items))
@@ -267,7 +272,7 @@ class Walk:
     def _kept(self, layer: LayerResult) -> int:
         return len(self.context.items) - layer.inserted - layer.edited
 
-    def _remember(self, event: Event, outcome: Mapping[int, Item] | tuple[Item, ...]) -> None:
+    def _remember(self, event: Event) -> None:
         state = self.state
         if any(layer.name in self._counted for layer in event.layers):
             state.failures = 0
@@ -275,13 +280,14 @@ class Walk:
         state.last_summary = self.summaries.last
         self._restart_counts()
         self.asleep = self.base == "recorded"
-        changed: Iterable[Item] = outcome.values() if isinstance(outcome, Mapping) else outcome
-        state.cleared |= {
+
+    def _note_cleared(self, changes: Iterable[tuple[Item, Item]]) -> None:
+        """Remember the calls whose results an edit in place changed."""
+        self.state.cleared |= {
             block.call_id
-            for item in changed
-            if item.edited
-            for block in item.message.blocks
-            if block.kind is Kind.TOOL_RESULT
+            for old, new in changes
+            for block in new.message.blocks
+            if block.kind is Kind.TOOL_RESULT and block not in old.message.blocks
         }
 
     @property

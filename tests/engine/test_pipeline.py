@@ -203,3 +203,25 @@ def test_media_and_thinking_leave():
     view, item = one_message(text(10), text(90, Kind.THINKING), role=Role.ASSISTANT)
     assert drop_thinking(view, item).tokens == round(10 * 1.18)
     assert result_tokens(item, item.message.blocks[1]) == item.tokens * 90 // 100
+
+
+def test_only_the_results_that_changed_count_as_cleared():
+    """Two results in one message, one longer than 120 characters: the other may still be cleared later."""
+    from sessions.engine.summaries import Summaries
+    from sessions.engine.walk import Walk
+
+    build = Build(usage=False)
+    build.prompt()
+    build.reply(50, "a", "b")
+    build.add(Role.USER, text(1_000, Kind.TOOL_RESULT, call_id="a"), text(10, Kind.TOOL_RESULT, call_id="b"))
+    build.turns(6)
+    build.reply()
+    weighed = weigh(build.done())
+    chosen = registry.get("policies", "layered_v1")
+    measure = registry.get("estimators", chosen.estimator)
+    walk = Walk(
+        weighed, chosen, chosen.params(), measure, Summaries(weighed, "stub:0", measure), base="full", window=None
+    )
+    walk.run()
+    assert "a" in walk.state.cleared
+    assert "b" not in walk.state.cleared
