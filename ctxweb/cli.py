@@ -29,6 +29,7 @@ COMMANDS = {
     "replay": "Replay a transcript under a compaction policy.",
     "count": "Tokens of a transcript by the provider's own count.",
     "sweep": "Replay a transcript over a range of settings.",
+    "apply": "Write a setting as the configuration of Claude Code, Codex, LangChain and others.",
     "diff": "The message list before and after one compaction.",
     "recorded": "Recorded compactions beside what a policy does there.",
     "probe": "What the compactions of a replay lose.",

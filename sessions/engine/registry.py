@@ -1,8 +1,8 @@
 """Finds formats, estimators, policies, summarizers and export targets: one module each, one constant each.
 
 A module under ``sessions.engine.<package>`` declares exactly one constant (``FORMAT``, ``ESTIMATOR``, ``POLICY``,
-``SUMMARIZER`` or ``TARGET``) with a ``name``; third parties register the same object under the entry-point group
-``ctxweb.<package>``.  Modules whose name starts with an underscore are skipped.
+``SUMMARIZER``, ``TARGET`` or ``AGENT``) with a ``name``; third parties register the same object under the entry-point
+group ``ctxweb.<package>``.  Modules whose name starts with an underscore are skipped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sessions.engine.errors import UnknownName
 
 CONSTANTS = {
     "formats": "FORMAT", "estimators": "ESTIMATOR", "policies": "POLICY", "summarizers": "SUMMARIZER",
-    "exports": "TARGET",
+    "exports": "TARGET", "apply": "AGENT",
 }  # fmt: skip
 
 
@@ -52,5 +52,6 @@ def get(package: str, name: str) -> Any:
         return variant(argument)
     if name not in registered:
         known = ", ".join(sorted(registered))
-        raise UnknownName(f"no {package.removesuffix('s').replace('policie', 'policy')} {name!r}; known: {known}")
+        noun = "agent" if package == "apply" else package.removesuffix("s").replace("policie", "policy")
+        raise UnknownName(f"no {noun} {name!r}; known: {known}")
     return registered[name]

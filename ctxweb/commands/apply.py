@@ -1,0 +1,70 @@
+"""``ctxweb apply``: a setting as the configuration of real agents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ctxweb.commands._engine import FILE, POLICY_HELP, choose, emit, read, settings
+from sessions.engine.calibrate import weigh
+from sessions.engine.configure import apply_document, configure
+from sessions.engine.errors import BadParameter, UnknownName
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.wanted import Snippet
+
+
+@click.command("apply")
+@click.argument("file", type=FILE, required=False)
+@click.option("--policy", required=True, help=POLICY_HELP)
+@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy.")
+@click.option("--window", type=click.IntRange(min=1), help="Context window in tokens; default: the model's.")
+@click.option("--model", default="", help="The model, for its window; with FILE: the session's.")
+@click.option("--session", help="With FILE: session id; default: the root session with most requests.")
+@click.option("--for", "agents", multiple=True, metavar="AGENT", help="This agent only; repeat for several.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+def command(  # noqa: PLR0917
+    file: Path | None, policy: str, pairs: tuple[str, ...], window: int | None, model: str, session: str | None,
+    agents: tuple[str, ...], as_json: bool,
+) -> None:  # fmt: skip
+    """Write a policy's setting as the configuration of Claude Code, Codex, LangChain and other agents.
+
+    With FILE the window, and what system prompt and tools take of it, are the session's.
+    """
+    params = settings(pairs)
+    try:
+        found = configure(
+            policy, params, window=window, model=model, weighed=_weighed(file, session), agents=agents
+        )  # fmt: skip
+    except (BadParameter, UnknownName) as error:
+        raise click.UsageError(str(error)) from error
+    if as_json:
+        emit(apply_document(policy, params, found))
+        return
+    alone = len(found) == 1
+    for snippet in found:
+        _print(snippet, alone=alone)
+
+
+def _weighed(file: Path | None, session: str | None) -> Weighed | None:
+    if file is None:
+        return None
+    return weigh(choose(read(file, None), session))
+
+
+def _print(snippet: Snippet, *, alone: bool) -> None:
+    """The configuration on standard output; of one agent alone what is not expressed goes to standard error."""
+    agent = snippet.agent
+    marks: dict[str, Any] = {"err": alone}
+    click.echo(f"# {agent.label}: {agent.file}{' (exactly this policy)' if snippet.exact else ''}", **marks)
+    click.echo(f"# keys: {agent.source}, {agent.checked}", **marks)
+    for sentence in snippet.cannot:
+        click.echo(f"# {sentence}", **marks)
+    if snippet.text:
+        click.echo(snippet.text.rstrip("\n"))
+    if not alone:
+        click.echo("")

@@ -1,0 +1,60 @@
+"""What the snippets in Python share: numbers as Python writes them, context sizes as LangChain takes them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sessions.engine.wanted import Wanted
+
+MODEL = "anthropic:claude-sonnet-4-5"
+PROVIDERS = {"claude": "anthropic", "gpt": "openai", "gemini": "google_genai"}
+
+
+def model(setting: Wanted) -> str:
+    """The session's model as LangChain names it, an example where it is not known."""
+    family = next((family for family in PROVIDERS if setting.model.startswith(family)), "")
+    return f"{PROVIDERS[family]}:{setting.model}" if family else MODEL
+
+
+def number(value: float) -> str:
+    """120_000, 0.8."""
+    return f"{value:_}" if isinstance(value, int) else f"{value:g}"
+
+
+def names(words: str) -> str:
+    """["Read", "Bash"]."""
+    return json.dumps(words.split())
+
+
+def trigger(setting: Wanted) -> str:
+    """When, as a LangChain context size; "" where the gate counts neither tokens nor messages."""
+    own = setting.policy.name == "langchain_summarization"
+    if own:
+        return _own_trigger(setting)
+    if setting.trigger is not None:
+        return f'("tokens", {number(setting.trigger)})'
+    return "" if setting.trigger_messages is None else f'("messages", {number(setting.trigger_messages)})'
+
+
+def _own_trigger(setting: Wanted) -> str:
+    """All that are given: a list is any of them, a mapping all of them at once (policies 10.2)."""
+    params = setting.params
+    given = [("fraction", params.trigger_fraction), ("tokens", params.trigger_tokens),
+             ("messages", params.trigger_messages)]  # fmt: skip
+    found = [(name, value) for name, value in given if value is not None]
+    if len(found) == 1:
+        return f'("{found[0][0]}", {number(found[0][1])})'
+    if params.combine == "all":
+        return "{" + ", ".join(f'"{name}": {number(value)}' for name, value in found) + "}"
+    return "[" + ", ".join(f'("{name}", {number(value)})' for name, value in found) + "]"
+
+
+def keep(setting: Wanted) -> str:
+    """What stays, as a LangChain context size; "" for the default."""
+    if setting.policy.name == "langchain_summarization" and setting.params.keep_fraction is not None:
+        return f'("fraction", {number(setting.params.keep_fraction)})'
+    if setting.keep_tokens is not None:
+        return f'("tokens", {number(setting.keep_tokens)})'
+    return "" if setting.keep_messages is None else f'("messages", {number(setting.keep_messages)})'

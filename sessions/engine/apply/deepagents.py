@@ -1,0 +1,46 @@
+"""deepagents: its summarization, which keeps what it evicts in a file (policies 10.4)."""
+
+from __future__ import annotations
+
+from sessions.engine.apply._python import keep, model, trigger
+from sessions.engine.wanted import SUMMARISE, Agent, Made, Wanted, not_tokens
+
+
+def make(setting: Wanted) -> Made:
+    """The agent with a summarization of one's own."""
+    if setting.edit != SUMMARISE:
+        return Made(cannot=("deepagents compacts with a summary; for clearing, add LangChain's middleware.",))
+    when, stays = trigger(setting), keep(setting)
+    if not when:
+        return Made(cannot=(not_tokens(setting),))
+    lines = [f'            model="{model(setting)}",', "            backend=backend,", f"            trigger={when},"]
+    if stays:
+        lines.append(f"            keep={stays},")
+    text = (
+        "from deepagents import create_deep_agent\n"
+        "from deepagents.backends import FilesystemBackend\n"
+        "from deepagents.middleware.summarization import SummarizationMiddleware\n\n"
+        'backend = FilesystemBackend(root_dir=".")\n'
+        "agent = create_deep_agent(\n"
+        f'    model="{model(setting)}",\n    tools=tools,\n    backend=backend,\n    middleware=[\n'
+        "        SummarizationMiddleware(\n" + "\n".join(lines) + "\n        ),\n    ],\n)\n"
+    )
+    cannot = [
+        "create_deep_agent brings a summarization of its own, at 0.85 of the input limit: see that yours is used."
+    ]
+    if not stays:
+        cannot.append("What it keeps is the default, 20 messages.")
+    return Made(text, setting.trigger, tuple(cannot))
+
+
+AGENT = Agent(
+    name="deepagents",
+    label="deepagents",
+    file="your agent's Python",
+    language="python",
+    source="https://reference.langchain.com/python/deepagents/middleware/summarization",
+    checked="2026-11-22",
+    own=frozenset(),
+    differs="deepagents writes a fresh summary each time and puts what it takes out into a file for the agent.",
+    make=make,
+)

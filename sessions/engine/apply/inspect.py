@@ -1,0 +1,72 @@
+"""Inspect: the compaction of its ``react`` agent."""
+
+from __future__ import annotations
+
+from sessions.engine.apply._python import names, number
+from sessions.engine.wanted import CLEAR, SUMMARISE, THINKING, TRIM, Agent, Made, Wanted, built_in, not_tokens
+
+EXPRESSED = {
+    "threshold", "threshold_tokens", "keep_thinking_turns", "keep_tool_uses", "keep_tool_inputs", "preserve",
+}  # fmt: skip
+CLASSES = {SUMMARISE: "CompactionSummary", CLEAR: "CompactionEdit", THINKING: "CompactionEdit", TRIM: "CompactionTrim"}
+
+
+def make(setting: Wanted) -> Made:
+    """The agent with its compaction."""
+    name = CLASSES.get(setting.edit)
+    if name is None:
+        return Made(cannot=("Inspect summarises, edits or trims; nothing else.",))
+    own = setting.policy.name in AGENT.own
+    when = _threshold(setting, own=own)
+    if not when:
+        return Made(cannot=(not_tokens(setting),))
+    arguments = [f"threshold={when}", *_more(setting, own=own)]
+    inner = "\n".join(f"        {argument}," for argument in arguments)
+    text = (
+        "from inspect_ai.agent import react\n"
+        f"from inspect_ai.model import {name}\n\n"
+        f"agent = react(\n    tools=tools,\n    compaction={name}(\n{inner}\n    ),\n)\n"
+    )
+    cannot = list(built_in(setting, EXPRESSED)) if own else []
+    if not own and setting.edit == SUMMARISE and (setting.keep_messages or setting.keep_tokens):
+        cannot.append("It keeps the sample's input beside the summary, and no newest messages.")
+    return Made(text, setting.trigger, tuple(cannot))
+
+
+def _threshold(setting: Wanted, *, own: bool) -> str:
+    """A share as a decimal below 1, tokens as a whole number."""
+    if own and setting.params.threshold_tokens is None:
+        return number(setting.params.threshold)
+    if own:
+        return number(setting.params.threshold_tokens)
+    return "" if setting.trigger is None else number(setting.trigger)
+
+
+def _more(setting: Wanted, *, own: bool) -> list[str]:
+    if setting.policy.name == "inspect_edit":
+        params = setting.params
+        turns = '"all"' if params.keep_thinking_turns is None else number(params.keep_thinking_turns)
+        found = [f"keep_thinking_turns={turns}", f"keep_tool_uses={number(params.keep_tool_uses)}"]
+        return found if params.keep_tool_inputs == "on" else [*found, "keep_tool_inputs=False"]
+    if setting.policy.name == "inspect_trim":
+        return [f"preserve={number(setting.params.preserve)}"]
+    if own or setting.edit in {SUMMARISE, TRIM}:
+        return []
+    if setting.edit == THINKING:
+        return [] if setting.keep_messages is None else [f"keep_thinking_turns={number(setting.keep_messages)}"]
+    kept = [] if setting.keep_results is None else [f"keep_tool_uses={number(setting.keep_results)}"]
+    tools = getattr(setting.params, "exclude_tools", "")
+    return ['keep_thinking_turns="all"', *kept, *([f"exclude_tools={names(tools)}"] if tools else [])]
+
+
+AGENT = Agent(
+    name="inspect",
+    label="Inspect",
+    file="your task's Python",
+    language="python",
+    source="https://inspect.aisi.org.uk/compaction.html",
+    checked="2026-11-22",
+    own=frozenset({"inspect_edit", "inspect_summary", "inspect_trim"}),
+    differs="Inspect keeps the sample's input, and leaves the message history itself untouched.",
+    make=make,
+)
