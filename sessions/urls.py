@@ -52,6 +52,7 @@ export_urls: list[URLPattern] = [
 replay_urls: list[URLPattern] = [
     path("s/<str:session_id>/replay/", replay.replay, name="replay"),
     path("s/<str:session_id>/replay.json", replay.replay_json, name="replay_json"),
+    path("s/<str:session_id>/replay/step/", replay.step, name="step"),
     path("s/<str:session_id>/diff/", diff.diff, name="diff"),
     path("s/<str:session_id>/diff.json", diff.diff_json, name="diff_json"),
 ]

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from sessions.engine.policy import Policy
     from sessions.urlstate.replay import ReplayState
 
+TIERS = (
+    ("founding", "Founding systems"), ("differential", "Proven against the original"),
+    ("golden", "By golden values"), ("preset", "Presets and your own"),
+)  # fmt: skip
+"""Groups of the policy list, by how a policy is proven."""
+WINDOWS = (128_000, 200_000, 400_000, 1_000_000)
+"""Windows of current models, in tokens."""
 GROUPS = (("when", "When"), ("how", "How"), ("summary", "Summary"))
 SAMPLES = 100
 SLIDER = {"low": 0.0, "high": 1_000_000.0}
@@ -32,6 +39,14 @@ class Option:
     words: str
     current: bool
     title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """A group of the policy list."""
+
+    title: str
+    policies: tuple[Option, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +76,8 @@ class Control:
     off: bool = False
     threshold: bool = False
     error: str = ""
+    reset_href: str = ""
+    default_words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +102,9 @@ class Controls:
     policy_label: str
     policy_help: str
     policy_source: str
-    policies: tuple[Option, ...]
+    policy_tier: str
+    caveats: tuple[str, ...]
+    policies: tuple[Tier, ...]
     groups: tuple[Group, ...]
     bases: tuple[Option, ...]
     estimators: tuple[Option, ...]
@@ -97,6 +116,10 @@ class Controls:
     window_changed: bool
     window_high: int
     window_tick: float
+    windows: tuple[Option, ...]
+    fails: tuple[Option, ...]
+    fail_n: int
+    reset_href: str
     errors: Mapping[str, str]
     n_changed: int
 
@@ -104,17 +127,17 @@ class Controls:
     def other_errors(self) -> tuple[str, ...]:
         """Errors of the address that belong to no field of the form."""
         fields = {control.key for group in self.groups for control in group.controls}
-        fields |= {"policy", "base", "estimator", "summarizer", "window"}
+        fields |= {"policy", "base", "estimator", "summarizer", "window", "fail"}
         return tuple(text for name, text in self.errors.items() if name not in fields)
 
 
-def controls(weighed: Weighed, state: ReplayState) -> Controls:
-    """The form for a state."""
+def controls(weighed: Weighed, state: ReplayState, path: str = "") -> Controls:
+    """The form for a state; ``path`` is the page that its links lead to."""
     policy = state.plugin
     given = dict(state.params)
     steered = threshold_param(weighed, state)
     made = [
-        (spec.group, _control(spec, given, state, threshold=spec.name == steered))
+        (spec.group, _control(spec, given, state, path, threshold=spec.name == steered))
         for spec in parameters.specs(policy.params)
     ]
     own = weighed.window
@@ -129,7 +152,9 @@ def controls(weighed: Weighed, state: ReplayState) -> Controls:
         policy_label=policy.label,
         policy_help=policy.help,
         policy_source=policy.source,
-        policies=tuple(Option(p.name, p.label, p.name == policy.name) for p in registry.plugins("policies").values()),
+        policy_tier=dict(TIERS).get(policy.tier, ""),
+        caveats=tuple(getattr(policy, "caveats", ())),
+        policies=_tiers(policy.name),
         groups=groups,
         bases=(
             Option("full", "as if never compacted", state.base == "full", "every original message stays"),
@@ -146,9 +171,55 @@ def controls(weighed: Weighed, state: ReplayState) -> Controls:
         window_changed=state.window not in (None, own),
         window_high=high,
         window_tick=round(100 * (own - urlstate.LEAST_WINDOW) / (high - urlstate.LEAST_WINDOW), 2),
+        windows=_windows(own, state, path),
+        fails=_fails(state),
+        fail_n=int(state.fail.partition(":")[2] or 2),
+        reset_href=_reset(state, path, params=(), window=None, estimator="", fail=""),
         errors=state.errors,
         n_changed=sum(group.n_changed for group in groups),
     )
+
+
+def _tiers(current: str) -> tuple[Tier, ...]:
+    """The policies in groups; those whose tier is not named stand under "Other"."""
+    plugins = registry.plugins("policies").values()
+    known = dict(TIERS)
+    groups = [(title, [p for p in plugins if p.tier == tier]) for tier, title in TIERS]
+    groups.append(("Other", [p for p in plugins if p.tier not in known]))
+    return tuple(
+        Tier(title, tuple(Option(p.name, p.name, p.name == current, p.label) for p in found))
+        for title, found in groups
+        if found
+    )
+
+
+def _windows(own: int, state: ReplayState, path: str) -> tuple[Option, ...]:
+    """The session's own window and those of current models, each as a link."""
+    current = state.window or own
+    sizes = sorted({own, *WINDOWS})
+    return tuple(
+        Option(_reset(state, path, window=None if n == own else n), _short(n) + (" own" if n == own else ""),
+               n == current, f"{n:,}")
+        for n in sizes
+    )  # fmt: skip
+
+
+def _short(n: int) -> str:
+    return f"{n / 1_000_000:g} M" if n >= 1_000_000 else f"{n / 1_000:g} k"
+
+
+def _fails(state: ReplayState) -> tuple[Option, ...]:
+    kind = state.fail.partition(":")[0]
+    words = (
+        ("", "never", "no summary call fails"), ("always", "always", "every summary call fails"),
+        ("every", "every N", "every Nth summary call fails"), ("first", "first N", "the first N summary calls fail"),
+    )  # fmt: skip
+    return tuple(Option(value, text, value == kind, title) for value, text, title in words)
+
+
+def _reset(state: ReplayState, path: str, **changes: object) -> str:
+    query = urlstate.query(state, **{"rows": None, "event": None} | changes)
+    return f"{path}?{query}" if query else path or "?"
 
 
 def _estimators(policy: Policy, state: ReplayState) -> tuple[Option, ...]:
@@ -158,7 +229,7 @@ def _estimators(policy: Policy, state: ReplayState) -> tuple[Option, ...]:
     return (Option("", f"The policy's own: {own}", not state.estimator), *others)
 
 
-def _control(spec: Spec, given: Mapping[str, str], state: ReplayState, *, threshold: bool) -> Control:
+def _control(spec: Spec, given: Mapping[str, str], state: ReplayState, path: str, *, threshold: bool) -> Control:
     default = urlstate.written(spec.default)
     value = given.get(spec.name, default)
     options = tuple(Option(choice, choice, choice == value) for choice in spec.choices)
@@ -186,7 +257,15 @@ def _control(spec: Spec, given: Mapping[str, str], state: ReplayState, *, thresh
         off=off,
         threshold=threshold,
         error=state.errors.get(f"p.{spec.name}", ""),
+        reset_href=_reset(state, path, params=tuple(pair for pair in state.params if pair[0] != spec.name)),
+        default_words=_default_words(spec, default),
     )
+
+
+def _default_words(spec: Spec, default: str) -> str:
+    if not spec.is_number or default == "none":
+        return default or "none"
+    return f"{_grouped(default)} {spec.unit}".strip()
 
 
 def _grouped(value: str) -> str:

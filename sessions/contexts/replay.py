@@ -12,7 +12,9 @@ from sessions.charts.marks import figure_json
 from sessions.charts.saw import GateLane, Saw, Tooth, saw_figure
 from sessions.contexts import folding, replays
 from sessions.contexts.controls import threshold_param, threshold_table
+from sessions.contexts.event_rows import event_rows, failures, layer_lines, room
 from sessions.contexts.overview import overview
+from sessions.contexts.step import build_step
 from sessions.contexts.totals import TotalsRow, totals_table, weakest_label
 from sessions.contexts.urls import Urls, session_urls
 from sessions.engine import registry
@@ -24,8 +26,10 @@ from sessions.services.model_summaries import estimate
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
+    from sessions.contexts.event_rows import EventRow, Failures, LayerLine, Room
     from sessions.contexts.folding import Line
     from sessions.contexts.replays import Ran
+    from sessions.contexts.step import StepView
     from sessions.engine.cost import Totals
     from sessions.engine.replay import Replay
     from sessions.models import Session
@@ -33,30 +37,8 @@ if TYPE_CHECKING:
     from sessions.urlstate.replay import ReplayState
 
 MINI_LINES = 9
-MOST_EVENTS = 60
 FAR = 0.25
 """Share of the window by which measure and context differ before the gate's lane shows itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class EventRow:
-    """One event of the list, ``number`` 0-based as in the JSON."""
-
-    number: int
-    request: int
-    before: int
-    after: int
-    kept: int
-    edited: int
-    dropped: int
-    inserted: int
-    chosen: bool
-    href: str
-    diff_href: str
-    measure: int
-    unit: str
-    fires: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +63,9 @@ class Chosen:
     tokens_label: str
     overhead_label: str
     bytes_label: str
+    layers: tuple[LayerLine, ...]
+    freed_tokens: int
+    room: Room
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +101,17 @@ class ReplayView:
     says: str
     estimate: Estimate | None = None
     job: str = ""
+    step: StepView | None = None
+    failures: Failures | None = None
 
 
-def build_replay(session: Session, state: ReplayState, urls: Urls | None = None) -> ReplayView:
-    """The results of a state; ``urls`` leads elsewhere than the session's own pages where a link is shown."""
+def build_replay(
+    session: Session, state: ReplayState, urls: Urls | None = None, *, steering: bool = False
+) -> ReplayView:
+    """The results of a state; ``urls`` leads elsewhere than the session's own pages where a link is shown.
+
+    ``steering``: a hand is on a slider, and the list sent at a request is asked for once it rests.
+    """
     urls = urls or session_urls(session.pk)
     ran = replays.run(session.pk, state)
     replay, weighed = ran.replay, ran.replay.weighed
@@ -136,19 +128,19 @@ def build_replay(session: Session, state: ReplayState, urls: Urls | None = None)
     )
     return ReplayView(
         urls=urls,
-        figure=figure_json(saw_figure(_saw(session.pk, ran, number, gate, request))),
+        figure=figure_json(saw_figure(_saw(session.pk, ran, number, gate))),
         label=weakest_label(replay.labels),
         n_requests=sum(value is not None for value in replay.context_tokens),
         milliseconds=ran.seconds * 1000,
         totals=totals_table(session.pk, ran),
-        events=tuple(_event(replay, k, urls, state, chosen=k == number) for k in _nearest(len(replay.events), number)),
+        events=event_rows(replay, number, urls, state),
         n_events=len(replay.events),
         chosen=_chosen(replay, number, urls, state) if number is not None else None,
         request=request,
         request_tokens=tokens,
         request_label=str(label) if label else "",
-        before_href=urls.to_replay(state, request=max((request or 0) - 1, 0)),
-        after_href=urls.to_replay(state, request=min((request or 0) + 1, last)),
+        before_href=urls.to_replay(state, request=max((request or 0) - 1, 0), at=None),
+        after_href=urls.to_replay(state, request=min((request or 0) + 1, last), at=None),
         gate_words=words,
         gate_shown=gate is not None,
         gate_href=urls.to_replay(state, gate="off" if gate is not None else "on"),
@@ -164,6 +156,8 @@ def build_replay(session: Session, state: ReplayState, urls: Urls | None = None)
         says=_says(replay, ran.totals),
         estimate=estimate(settings.ANTHROPIC_MODEL, ran.wanted) if ran.wanted and not urls.frozen else None,
         job=_job(session) if ran.wanted and not urls.frozen else "",
+        failures=failures(replay, urls, state),
+        step=None if steering or not urls.step else build_step(session.pk, replay, state, request),
     )
 
 
@@ -186,7 +180,7 @@ def _request(replay: Replay, state: ReplayState, number: int | None) -> int | No
     return replay.events[number].request if number is not None else None
 
 
-def _saw(session_id: str, ran: Ran, number: int | None, gate: GateLane | None, request: int | None) -> Saw:
+def _saw(session_id: str, ran: Ran, number: int | None, gate: GateLane | None) -> Saw:
     replay = ran.replay
     view = overview(session_id)
     recorded: list[int | None] = [None] * len(replay.context_tokens)
@@ -201,7 +195,7 @@ def _saw(session_id: str, ran: Ran, number: int | None, gate: GateLane | None, r
     compactions = [(c.request, c.tokens_before) for c in replay.weighed.transcript.compactions]
     without = replays.without_compaction(session_id).replay.context_tokens
     threshold = sample.threshold if sample and in_tokens else None
-    return Saw(replay.context_tokens, recorded, without, replay.window, threshold, teeth, compactions, gate, request)
+    return Saw(replay.context_tokens, recorded, without, replay.window, threshold, teeth, compactions, gate)
 
 
 def _lane(replay: Replay, state: ReplayState) -> GateLane | None:
@@ -223,29 +217,9 @@ def _lane(replay: Replay, state: ReplayState) -> GateLane | None:
     return GateLane(measures, last.threshold, last.unit, f"with {estimator.label}", fired)
 
 
-def _nearest(n_events: int, number: int | None) -> range:
-    """The events listed: all, or the sixty around the chosen one."""
-    start = min(max((number or 0) - MOST_EVENTS // 2, 0), max(n_events - MOST_EVENTS, 0))
-    return range(start, min(start + MOST_EVENTS, n_events))
-
-
 def _fires(event: object) -> str:
     gate = event.gate  # type: ignore[attr-defined]
     return f"{gate.measure:,} {'≥' if gate.operator == '>=' else gate.operator} {gate.threshold:,}"
-
-
-def _event(replay: Replay, number: int, urls: Urls, state: ReplayState, *, chosen: bool) -> EventRow:
-    event = replay.events[number]
-    return EventRow(
-        number, event.request, event.before_tokens, event.after_tokens, event.kept, event.edited, event.dropped,
-        event.inserted, chosen,
-        href=urls.to_replay(state, event=number, request=None),
-        diff_href=urls.to_diff(state, event=number, request=None, rows=None),
-        measure=event.gate.measure,
-        unit=event.gate.unit,
-        fires=f"{_fires(event)} {event.gate.unit}",
-        reason=event.gate.reason,
-    )  # fmt: skip
 
 
 def _chosen(replay: Replay, number: int, urls: Urls, state: ReplayState) -> Chosen:
@@ -272,4 +246,7 @@ def _chosen(replay: Replay, number: int, urls: Urls, state: ReplayState) -> Chos
         tokens_label=weakest_label(replay.labels),
         overhead_label=str(replay.weighed.overhead_label),
         bytes_label=bytes_label(replay.weighed.transcript.format),
+        layers=layer_lines(event) if len(replay.policy.pipeline) > 1 else (),
+        freed_tokens=event.before_tokens - event.after_tokens,
+        room=room(replay, number),
     )

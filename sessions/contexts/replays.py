@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 KEPT = 8
 TEXTLESS = frozenset({"recorded", "stub"})
 """Summarizers that look at no message's text."""
-Key = tuple[str, str, str, str, str, int | None, tuple[tuple[str, str], ...]]
+Key = tuple[str, str, str, str, str, int | None, str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def run(session_id: str, state: ReplayState) -> Ran:
     except (BadParameter, UnknownName) as error:
         from dataclasses import replace
 
-        plain = replace(state, params=(), estimator="", summarizer="recorded", window=None)
+        plain = replace(state, params=(), estimator="", summarizer="recorded", window=None, fail="")
         return replace(_run(session_id, plain), error=str(error))
 
 
@@ -121,13 +121,14 @@ def options(state: ReplayState) -> dict[str, Any]:
         "base": state.base,
         "estimator": state.estimator or None,
         "window": state.window,
+        "fail": state.fail,
     }
 
 
 def _run(session_id: str, state: ReplayState) -> Ran:
     weighed = selectors.load_weighed(session_id)
     key: Key = (
-        session_id, state.policy, state.base, state.estimator, state.summarizer, state.window, state.params,
+        session_id, state.policy, state.base, state.estimator, state.summarizer, state.window, state.fail, state.params,
     )  # fmt: skip
     with _lock:
         held = _held.get(key)

@@ -13,25 +13,31 @@ if TYPE_CHECKING:
     from sessions.urlstate.replay import ReplayState
 
 
+DIFF_ONLY: dict[str, object] = {"rows": None, "between": None, "only": ""}
+"""What the diff alone looks at, as a replay leaves it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Urls:
-    """Paths of the replay and of the diff; ``message`` is the pattern of a message's page, "" where there is none.
+    """Paths of the replay and of the diff.
 
+    ``message`` is the pattern of a message's page, ``step`` the part that shows one request; "" where there is none.
     ``frozen``: the replay's state is fixed (a link), so that addresses carry only what is looked at.
     """
 
     replay: str
     diff: str
     message: str = ""
+    step: str = ""
     frozen: bool = False
 
     def to_replay(self, state: ReplayState, **changes: object) -> str:
         """The replay's address for a state with ``changes``."""
-        return self._with_query(self.replay, state, changes)
+        return self._with_query(self.replay, state, DIFF_ONLY | changes)
 
     def to_diff(self, state: ReplayState, **changes: object) -> str:
         """The diff's address for a state with ``changes``."""
-        return self._with_query(self.diff, state, changes)
+        return self._with_query(self.diff, state, {"at": None} | changes)
 
     def to_message(self, index: int | None) -> str:
         """The page of an original message, "" where it cannot be opened."""
@@ -47,4 +53,5 @@ def session_urls(session_id: str) -> Urls:
     message = reverse("sessions:session", args=[session_id]) + "m/0/"
     return Urls(
         reverse("sessions:replay", args=[session_id]), reverse("sessions:diff", args=[session_id]), message,
+        reverse("sessions:step", args=[session_id]),
     )  # fmt: skip

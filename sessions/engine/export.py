@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, cast
 from sessions.engine import registry
 from sessions.engine.errors import BadParameter
 from sessions.engine.exports import Entry, Listing, Report
-from sessions.engine.policy import Item
-from sessions.engine.series import left_out
+from sessions.engine.lists import items_at
 from sessions.engine.types import Content, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from sessions.engine.exports import Read, Target
+    from sessions.engine.policy import Item
     from sessions.engine.replay import Replay
     from sessions.engine.types import Block, Message, Request, Transcript
 
@@ -57,19 +57,9 @@ def sent_at(replay: Replay, request: int) -> Listing:
 
     Raises BadParameter for a request that is not one of the replayed branch.
     """
-    steps = [step for step in replay.weighed.steps if step.request <= request]
-    if not steps or steps[-1].request != request:
-        raise BadParameter(f"no request {request} on this branch")
-    messages = replay.weighed.transcript.messages
-    if replay.base == "recorded":
-        return _listing(replay, _as_recorded(replay, request), f"sent at request {request}, as recorded")
-    event = next((e for e in reversed(replay.events) if e.request <= request), None)
-    hidden = left_out(replay.weighed)
-    entries: list[Item | Message] = list(event.after) if event else []
-    for step in steps:
-        if event is None or step.request > event.request:
-            entries += [m for m in messages[step.start : step.stop] if m.index not in hidden]
-    return _listing(replay, entries, f"sent at request {request} under {replay.policy.name}")
+    under = "as recorded" if replay.base == "recorded" else f"under {replay.policy.name}"
+    joined = ", " if replay.base == "recorded" else " "
+    return _listing(replay, items_at(replay, request), f"sent at request {request}{joined}{under}")
 
 
 def reader(replay: Replay | None, read: ReadMessage, report: Report | None = None) -> Read:
@@ -103,12 +93,12 @@ def _replies(transcript: Transcript) -> dict[int, Request]:
     return {r.message: r for r in transcript.requests if r.message is not None}
 
 
-def _listing(replay: Replay, items: Sequence[Item | Message], what: str) -> Listing:
+def _listing(replay: Replay, items: Sequence[Item], what: str) -> Listing:
     transcript = replay.weighed.transcript
     replies, messages = _replies(transcript), transcript.messages
     entries = []
     for item in items:
-        message, inserted = (item.message, item.inserted) if isinstance(item, Item) else (item, False)
+        message, inserted = item.message, item.inserted
         original = messages[message.index] if message.index >= 0 else message
         entries.append(
             Entry(
@@ -117,22 +107,6 @@ def _listing(replay: Replay, items: Sequence[Item | Message], what: str) -> List
             )
         )  # fmt: skip
     return Listing(transcript, tuple(entries), what)
-
-
-def _as_recorded(replay: Replay, request: int) -> list[Message]:
-    """The recording's own list at a request: since its newest compaction, with what that one kept."""
-    messages, compactions = replay.weighed.transcript.messages, replay.weighed.transcript.compactions
-    found: list[Message] = []
-    for step in replay.weighed.steps:
-        if step.request > request:
-            break
-        start = step.start
-        if step.compaction is not None:
-            compaction = compactions[step.compaction]
-            start = min(max(step.start, compaction.boundary), step.stop)
-            found = [messages[index] for index in compaction.preserved]
-        found += messages[start : step.stop]
-    return found
 
 
 def edited_contents(blocks: Sequence[Block], before: Sequence[Block], contents: Sequence[Content]) -> Iterator[Content]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from django import template
@@ -68,6 +69,7 @@ def trust(label: str, *, short: bool = False) -> SafeString:
 
 
 @register.simple_tag
+@cache
 def kind(name: str, *, word: bool = False, chip: bool = False) -> SafeString:
     """A block kind: its shape, and its word (seen with ``word`` or ``chip``, else as title and hidden text)."""
     known = name if name in KINDS else "opaque"

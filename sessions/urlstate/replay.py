@@ -28,6 +28,11 @@ MOST_STUB = 1_000_000
 LEAST_WINDOW, MOST_WINDOW = 1_000, 10_000_000
 GATES = ("", "on", "off")
 LAYOUTS = ("", "unified")
+OPS = ("", "kept", "edited", "dropped", "inserted", "moved")
+FAILS = ("always", "every", "first")
+MOST_FAIL = 1_000
+LOOKED_AT = ("event", "request", "at", "gate", "layout", "only", "between", "rows")
+"""Fields that say what is looked at, not what is replayed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +40,10 @@ class ReplayState:
     """What is replayed and what is looked at.
 
     ``params`` holds only values that differ from the policy's defaults, as text; ``window`` None is the session's
-    own; ``event`` and ``request`` are 0-based; ``gate`` shows or hides the gate's lane ("" decides by itself);
-    ``rows`` is a folded run of the diff to show, ``layout`` its layout.
+    own; ``fail`` makes summary calls fail ("always", "every:N", "first:N"); ``event`` and ``request`` are 0-based,
+    ``at`` is the position of the list sent then at which the page shown begins; ``gate`` shows or hides the gate's lane
+    ("" decides by itself).  Of the diff: ``rows`` is a folded run to show, ``layout`` its layout, ``only`` the one fate
+    shown, ``between`` two requests whose lists are compared.
     """
 
     policy: str = DEFAULT_POLICY
@@ -45,10 +52,14 @@ class ReplayState:
     summarizer: str = DEFAULT_SUMMARIZER
     window: int | None = None
     params: tuple[tuple[str, str], ...] = ()
+    fail: str = ""
     event: int | None = None
     request: int | None = None
+    at: int | None = None
     gate: str = ""
     layout: str = ""
+    only: str = ""
+    between: tuple[int, int] | None = None
     rows: tuple[int, int] | None = None
     errors: Mapping[str, str] = field(default_factory=dict, compare=False)
 
@@ -81,10 +92,14 @@ def parse(query: Mapping[str, str], own_window: int | None = None) -> ReplayStat
         summarizer=_summarizer(query, errors),
         window=None if window == own_window else window,
         params=() if stale else _params(query, policy, errors),
+        fail=_fail(query, errors),
         event=_index(query, "event", errors),
         request=_index(query, "request", errors),
+        at=_index(query, "at", errors),
         gate=_known(query, "gate", GATES, "", errors),
         layout=_known(query, "layout", LAYOUTS, "", errors),
+        only=_known(query, "only", OPS, "", errors),
+        between=_between(query, errors),
         rows=_rows(query, errors),
         errors=errors,
     )
@@ -94,33 +109,37 @@ def query(state: ReplayState, **changes: object) -> str:
     """The shortest query string of the state with ``changes``, without "?"; empty for the default."""
     wanted = replace(state, **changes)  # type: ignore[arg-type]  # names are checked by replace
     plain = ReplayState()
-    names = ("policy", "base", "estimator", "summarizer", "window", "event", "request", "gate", "layout")
+    if wanted.request is None and wanted.at is not None:
+        wanted = replace(wanted, at=None)
+    names = (
+        "policy", "base", "estimator", "summarizer", "window", "fail", "event", "request", "at", "gate", "layout",
+        "only",
+    )  # fmt: skip
     pairs = [(n, str(v)) for n in names if (v := getattr(wanted, n)) != getattr(plain, n) and v is not None]
     pairs += [(f"p.{name}", value) for name, value in wanted.params]
+    if wanted.between:
+        pairs += [("from", str(wanted.between[0])), ("to", str(wanted.between[1]))]
     if wanted.rows:
         pairs.append(("rows", f"{wanted.rows[0]}-{wanted.rows[1]}"))
     return urlencode(pairs, safe=":,")
 
 
 def looked_at(state: ReplayState, **changes: object) -> str:
-    """The part of the query that says what is looked at, for a frozen replay: event, request, gate, layout, rows."""
+    """The part of the query that says what is looked at, for a frozen replay."""
     wanted = replace(state, **changes)  # type: ignore[arg-type]
-    return query(replace(ReplayState(), event=wanted.event, request=wanted.request, gate=wanted.gate,
-                         layout=wanted.layout, rows=wanted.rows))  # fmt: skip
+    return query(replace(ReplayState(), **{name: getattr(wanted, name) for name in LOOKED_AT}))
 
 
 def frozen(state: ReplayState, looking: ReplayState) -> ReplayState:
     """A shared state of which a stranger chooses only what is looked at."""
-    chosen = {
-        n: v for n in ("event", "request", "gate", "layout", "rows") if (v := getattr(looking, n)) not in (None, "")
-    }
+    chosen = {n: v for n in LOOKED_AT if (v := getattr(looking, n)) not in (None, "")}
     return replace(state, **chosen, errors=looking.errors)
 
 
 def arguments(state: ReplayState) -> list[str]:
     """The same as options of the command line."""
     options = ["--policy", state.policy]
-    for name in ("base", "estimator", "summarizer", "window"):
+    for name in ("base", "estimator", "summarizer", "window", "fail"):
         value = getattr(state, name)
         if value != getattr(ReplayState(), name):
             options += [f"--{name}", str(value)]
@@ -152,6 +171,32 @@ def _summarizer(query: Mapping[str, str], errors: dict[str, str]) -> str:
         errors["summarizer"] = f"A stub weighs 0 to {MOST_STUB:,} tokens, not {number[:40]!r}."
         return DEFAULT_SUMMARIZER
     return value
+
+
+def _fail(query: Mapping[str, str], errors: dict[str, str]) -> str:
+    """``every`` and ``first`` take their number from ``every:N`` or from the form's own field."""
+    value = query.get("fail", "")
+    name, _, number = value.partition(":")
+    number = number or query.get("fail_n", "").replace(",", "").strip() or "2"
+    if value in ("", "always"):
+        return value
+    if name in FAILS[1:] and number.isascii() and number.isdigit() and 0 < int(number[:9]) <= MOST_FAIL:
+        return f"{name}:{int(number)}"
+    errors["fail"] = (
+        f"Summary calls fail always, every:N or first:N with N from 1 to {MOST_FAIL:,}; not {value[:40]!r}."
+    )
+    return ""
+
+
+def _between(query: Mapping[str, str], errors: dict[str, str]) -> tuple[int, int] | None:
+    """Two requests: without ``to`` there is nothing to compare."""
+    first, last = _index(query, "from", errors), _index(query, "to", errors)
+    if first is None and last is None:
+        return None
+    if first is None or last is None:
+        errors.setdefault("between", "Two requests are compared: give from and to.")
+        return None
+    return first, last
 
 
 def _window(query: Mapping[str, str], errors: dict[str, str]) -> int | None:

@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from django.http import HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -14,6 +14,7 @@ from sessions import selectors
 from sessions.contexts import controls, replays
 from sessions.contexts.overview import overview
 from sessions.contexts.replay import build_replay
+from sessions.contexts.step import build_step
 from sessions.contexts.urls import session_urls
 from sessions.engine import report
 from sessions.services.model_access import key_facts
@@ -32,13 +33,28 @@ def replay(request: HttpRequest, session_id: str) -> HttpResponse:
     """The lab; a wrong address shows the nearest replay, says what is wrong and answers 400."""
     found = session_or_404(session_id)
     state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed.window)
-    context = shared_context(found, state, "replay") | {"replay": build_replay(found, state)}
-    context["controls"] = controls.controls(selectors.load_weighed(found.pk), state)
+    steering = asks_fragment(request) and "was" in request.GET
+    context = shared_context(found, state, "replay") | {"replay": build_replay(found, state, steering=steering)}
+    context["controls"] = controls.controls(selectors.load_weighed(found.pk), state, session_urls(found.pk).replay)
     context |= {"cli_oob": False, **key_facts(request)}
     if asks_fragment(request):
         context |= {"swap_form": request.GET.get("was", state.policy) != state.policy, "oob": True, "cli_oob": True}
         return varied(render(request, "sessions/_replay_swap.html", context))
     return varied(render(request, "sessions/replay.html", context, status=400 if state.errors else 200))
+
+
+@require_safe
+def step(request: HttpRequest, session_id: str) -> HttpResponse:
+    """One request of a replay, for htmx; a plain GET is led to the page that it is a part of."""
+    found = session_or_404(session_id)
+    state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed.window)
+    urls = session_urls(found.pk)
+    if not asks_fragment(request):
+        return redirect(urls.to_replay(state))
+    made = replays.run(found.pk, state).replay
+    number = min(state.event or 0, len(made.events) - 1) if made.events else None
+    here = made.events[number].request if state.request is None and number is not None else state.request
+    return varied(render(request, "sessions/_step.html", {"step": build_step(found.pk, made, state, here)}))
 
 
 def shared_context(found: Session, state: ReplayState, tab: str) -> dict[str, Any]:

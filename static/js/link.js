@@ -1,5 +1,5 @@
 // A shared view: charts are drawn and lead to their events; nothing is changed and nothing else is reachable.
-import "./charts.js";
+import { mark } from "./charts.js";
 
 const events = () => [...document.querySelectorAll("[data-event]")];
 
@@ -13,4 +13,9 @@ document.addEventListener("keydown", (event) => {
   const rows = events();
   const at = rows.findIndex((row) => row.getAttribute("aria-selected") === "true");
   rows[at + step]?.querySelector("a").click();
+});
+
+document.addEventListener("chart:drawn", (event) => {
+  const request = document.getElementById("saw-data")?.dataset.request;
+  if (event.target.id === "saw" && request) mark(event.target, "step", request);
 });

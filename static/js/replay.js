@@ -14,6 +14,8 @@ function noteChange(field) {
   const standard = field.dataset.default;
   const same = value === standard || (Number.isFinite(number(value)) && number(value) === number(standard) && standard !== "none");
   field.querySelector(".field-label").classList.toggle("changed", !same);
+  const one = field.querySelector("[data-reset-one]");
+  if (one) one.hidden = same;
   field.classList.toggle("off", value === "none");
   const group = field.closest(".form");
   const reset = group.querySelector("[data-reset]");
@@ -35,8 +37,8 @@ function follow(event) {
   noteChange(field);
 }
 
-function reset(button) {
-  for (const field of button.closest(".form").querySelectorAll("[data-field]")) {
+function reset(fields) {
+  for (const field of fields) {
     const standard = field.dataset.default;
     const input = field.querySelector("input.input");
     if (input) {
@@ -65,9 +67,31 @@ document.addEventListener("input", (event) => {
   if (event.target !== form()) follow(event);
   steered();
 }, true);
+// A link of the form says where the same lies without a script; here it moves the fields, and the form asks.
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-reset]");
-  if (button) reset(button);
+  const link = event.target.closest("[data-reset], [data-reset-one], [data-reset-all], [data-window]");
+  if (!link || event.ctrlKey || event.metaKey || !form()?.contains(link)) return;
+  event.preventDefault();
+  if (link.matches("[data-window]")) {
+    const field = document.getElementById("f-window");
+    field.value = link.dataset.window;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    field.focus();
+    return;
+  }
+  const part = link.matches("[data-reset-all]") ? form() : link.closest(link.matches("[data-reset]") ? ".form" : "[data-field]");
+  reset(part.matches("[data-field]") ? [part] : part.querySelectorAll("[data-field]"));
+  (part.querySelector("input:not([type=hidden])") || form()).focus();
+});
+// which of the model windows is chosen, and whether anything is left to reset
+document.addEventListener("input", (event) => {
+  if (!form()?.contains(event.target)) return;
+  const size = number(document.getElementById("f-window").value);
+  for (const link of form().querySelectorAll("[data-window]")) {
+    if (number(link.dataset.window) === size) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
+  }
+  const all = form().querySelector("[data-reset-all]");
+  if (all) all.hidden = !form().querySelector("[data-field] .field-label.changed");
 });
 
 // the address follows when the hand rests: browsers limit how often it may change
@@ -94,16 +118,19 @@ function facts() {
   return table.length && input ? { table, input, threshold: Number(data.dataset.threshold), unit: data.dataset.unit } : null;
 }
 
+// A threshold in tokens stands on the context's axis, one in another unit on that of the gate's own lane.
+const scale = (plot, known) => scaleOf(plot, known.unit === "tokens" ? "yaxis" : "yaxis2");
+
 function showPill(value) {
   const pill = document.querySelector("#threshold-box .pill");
   const plot = document.getElementById("saw");
-  const scale = plot && scaleOf(plot);
   const known = facts();
-  if (!pill || !scale || !known || known.unit !== "tokens") { if (pill) pill.hidden = true; return; }
+  const axis = plot && known && scale(plot, known);
+  if (!pill || !axis) { if (pill) pill.hidden = true; return; }
   const shown = value ?? known.threshold;
-  const [low, high] = scale.range;
+  const [low, high] = axis.range;
   pill.hidden = !(shown >= low && shown <= high);
-  pill.style.insetBlockStart = scale.at(shown) + "px";
+  pill.style.insetBlockStart = axis.at(shown) + "px";
   pill.style.insetInlineEnd = "auto";
   pill.style.insetInlineStart = plot._fullLayout.xaxis._offset + plot._fullLayout.xaxis._length + 4 + "px";
   pill.textContent = (plot.clientWidth < 700 ? "⇅" : "⇅ ") + (plot.clientWidth < 700 ? "" : grouped(Math.round(shown)));
@@ -111,7 +138,7 @@ function showPill(value) {
   pill.setAttribute("aria-valuemin", Math.min(...ends));
   pill.setAttribute("aria-valuemax", Math.max(...ends));
   pill.setAttribute("aria-valuenow", Math.round(shown));
-  pill.setAttribute("aria-valuetext", grouped(Math.round(shown)) + " tokens");
+  pill.setAttribute("aria-valuetext", grouped(Math.round(shown)) + " " + known.unit);
 }
 
 function steer(wanted) {
@@ -135,7 +162,7 @@ document.addEventListener("pointerdown", (event) => {
 document.addEventListener("pointermove", (event) => {
   if (!dragging) return;
   const plot = document.getElementById("saw");
-  showPill(steer(scaleOf(plot).value(event.clientY - plot.getBoundingClientRect().top)));
+  showPill(steer(scale(plot, facts()).value(event.clientY - plot.getBoundingClientRect().top)));
 });
 for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => { if (dragging) { dragging = false; showPill(); } });
 document.addEventListener("keydown", (event) => {
