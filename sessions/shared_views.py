@@ -120,7 +120,7 @@ def _replay_context(session: Session, state: str, looking: Mapping[str, str], ba
 
 
 def _replay_document(session: Session, state: str) -> dict[str, Any]:
-    document: dict[str, Any] = report.replay_document(replays.run(session.pk, _stored(state)).replay)
+    document: dict[str, Any] = replays.document(replays.run(session.pk, _stored(state)))
     return document
 
 

@@ -81,6 +81,7 @@ summary_urls: list[URLPattern] = [
 ]
 settings_urls: list[URLPattern] = [
     path("settings/", preferences.settings_page, name="settings"),
+    path("settings/prices/", preferences.prices, name="settings_prices"),
     path("settings/key/", preferences.key, name="settings_key"),
     path("settings/key/test/", preferences.key_test, name="settings_key_test"),
     path("settings/key/forget/", preferences.key_forget, name="settings_key_forget"),

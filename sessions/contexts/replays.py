@@ -15,12 +15,15 @@ from sessions import selectors
 from sessions.engine import replay as engine
 from sessions.engine.cost import Totals, recorded_totals, totals
 from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.report import replay_document
 from sessions.services.model_summaries import SummaryWriter
+from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from sessions.engine.calibrate import Weighed
+    from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay
     from sessions.engine.texts import Texts
     from sessions.services.model_summaries import Wanted
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 KEPT = 8
 TEXTLESS = frozenset({"recorded", "stub"})
 """Summarizers that look at no message's text."""
-Key = tuple[str, str, str, str, str, int | None, str, tuple[tuple[str, str], ...]]
+Key = tuple[str, str, str, str, str, int | None, str, tuple[tuple[str, str], ...], "Prices | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,8 @@ def as_sent(session_id: str) -> Ran:
 
 def as_recorded(session_id: str) -> Totals | None:
     """Totals that the recording's own usage reports, None where it has none."""
-    return recorded_totals(selectors.load_weighed(session_id))
+    weighed = selectors.load_weighed(session_id)
+    return recorded_totals(weighed, prices=prices_for(weighed.model))
 
 
 def why_no_event(replay: Replay) -> str:
@@ -113,6 +117,11 @@ def _texts(session_id: str, state: ReplayState) -> AbstractContextManager[Texts 
     return contextlib.closing(selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id)))
 
 
+def document(ran: Ran) -> dict[str, Any]:
+    """``ctxweb.replay/1`` of a replay at this installation's prices."""
+    return replay_document(ran.replay, prices=prices_for(ran.replay.weighed.model))
+
+
 def options(state: ReplayState) -> dict[str, Any]:
     """The options of a state's replay, as the engine takes them and JSON holds them."""
     return {
@@ -127,8 +136,10 @@ def options(state: ReplayState) -> dict[str, Any]:
 
 def _run(session_id: str, state: ReplayState) -> Ran:
     weighed = selectors.load_weighed(session_id)
+    prices = prices_for(weighed.model)
     key: Key = (
         session_id, state.policy, state.base, state.estimator, state.summarizer, state.window, state.fail, state.params,
+        prices,
     )  # fmt: skip
     with _lock:
         held = _held.get(key)
@@ -139,7 +150,9 @@ def _run(session_id: str, state: ReplayState) -> Ran:
     writer = SummaryWriter(settings.ANTHROPIC_MODEL) if state.summarizer == "anthropic" else None
     with _texts(session_id, state) as texts:
         made = engine.replay(weighed, **options(state), summarizer=state.summarizer, texts=texts, writer=writer)
-    ran = Ran(made, totals(made), time.perf_counter() - started, wanted=tuple(writer.wanted) if writer else ())
+    ran = Ran(
+        made, totals(made, prices=prices), time.perf_counter() - started, wanted=tuple(writer.wanted) if writer else ()
+    )
     if ran.wanted:
         return ran  # not kept: another process may be writing them
     with _lock:

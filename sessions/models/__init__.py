@@ -6,6 +6,7 @@ from sessions.models.answer import ModelAnswer
 from sessions.models.link import LinkedView, ReplayLink
 from sessions.models.live import LiveSource
 from sessions.models.message import Flag, Media, MessageRow
+from sessions.models.price import ModelPrice
 from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, SessionKey, TokenLabel
 from sessions.models.upload import UNFINISHED, Job, Member, MemberStatus, State, Upload
 from sessions.models.writing import SummaryJob, Writing
@@ -23,6 +24,7 @@ __all__ = [
     "MemberStatus",
     "MessageRow",
     "ModelAnswer",
+    "ModelPrice",
     "ReplayLink",
     "Session",
     "SessionFacts",

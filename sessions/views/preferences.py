@@ -7,13 +7,17 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from sessions.adapters.anthropic_client import CallFailed, Client
+from sessions.contexts.priced import priced_models
 from sessions.engine.errors import BadParameter
 from sessions.engine.model_info import model_info
+from sessions.engine.models_table import DATE
 from sessions.forms import KeyForm
 from sessions.services import model_access
+from sessions.services.prices import set_prices
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -26,6 +30,17 @@ LEAST: list[dict[str, Any]] = [{"role": "user", "content": "."}]
 def settings_page(request: HttpRequest) -> HttpResponse:
     """The page, with how things stand."""
     return _page(request)
+
+
+@require_POST
+def prices(request: HttpRequest) -> HttpResponse:
+    """Keep the posted prices of one model; none posted: list prices again."""
+    model = request.POST.get("model", "")[:100]
+    try:
+        set_prices(model=model, given=request.POST.dict())
+    except BadParameter as error:
+        return _page(request, status=422, wrong_model=model, wrong_price=str(error), posted=request.POST.dict())
+    return redirect(f"{reverse('sessions:settings')}#h-prices")
 
 
 @require_POST
@@ -74,6 +89,8 @@ def _page(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
         "price": "as the model's"
         if info.input_price is None
         else f"${info.input_price:g} in, ${info.output_price:g} out per million tokens (list price)",
+        "priced": priced_models(more.get("wrong_model", ""), more.get("posted", {})),
+        "price_date": DATE,
         "per_minute": settings.ANTHROPIC_PER_MINUTE,
         **more,
     }

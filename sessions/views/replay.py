@@ -16,7 +16,6 @@ from sessions.contexts.overview import overview
 from sessions.contexts.replay import build_replay
 from sessions.contexts.step import build_step
 from sessions.contexts.urls import session_urls
-from sessions.engine import report
 from sessions.services.model_access import key_facts
 from sessions.urlstate import replay as urlstate
 from sessions.views.session import asks_fragment, session_or_404, varied
@@ -89,7 +88,7 @@ def replay_json(request: HttpRequest, session_id: str) -> JsonResponse:
     ran = replays.run(found.pk, state)
     if ran.error:
         return JsonResponse({"errors": {"replay": ran.error}}, status=400)
-    return JsonResponse(report.replay_document(ran.replay), json_dumps_params={"ensure_ascii": False})
+    return JsonResponse(replays.document(ran), json_dumps_params={"ensure_ascii": False})
 
 
 def refused(state: ReplayState) -> JsonResponse:

@@ -198,7 +198,7 @@ def test_queries_are_few(
     session: Session,
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    with django_assert_max_num_queries(3):
+    with django_assert_max_num_queries(4):
         get(client, session, f"replay/?{FIRES}")
     with django_assert_max_num_queries(2):
         get(client, session, f"diff/?{FIRES}")

@@ -1,0 +1,85 @@
+"""Prices given by hand: kept per model, checked before they are kept."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from sessions.engine.errors import BadParameter
+from sessions.engine.model_info import model_info, normalised
+from sessions.engine.prices import KEYS, prices_of
+from sessions.models import ModelPrice, Session
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.model_info import ModelInfo
+    from sessions.engine.prices import Prices
+
+MOST_USD = 100_000.0
+
+
+PRICES_SECONDS = 2.0
+"""Given prices are read again after this long: another process may have changed them."""
+_given: list[tuple[float, dict[str, dict[str, float]]]] = []
+
+
+def forget_prices() -> None:
+    """Read given prices again when next asked for."""
+    _given.clear()
+
+
+def given_prices() -> dict[str, dict[str, float]]:
+    """Prices that this installation gives, by bare model name: dollars per million tokens by the keys of KEYS."""
+    now = time.monotonic()
+    if not _given or now - _given[-1][0] > PRICES_SECONDS:
+        _given[:] = [(now, _read_prices())]
+    return _given[-1][1]
+
+
+def _read_prices() -> dict[str, dict[str, float]]:
+    return {
+        row.model: {key: value for key in KEYS if (value := getattr(row, key)) is not None}
+        for row in ModelPrice.objects.order_by("model")
+    }
+
+
+def prices_for(model: ModelInfo) -> Prices | None:
+    """What a token of ``model`` costs here: list prices, with those given in their place; None where none is known."""
+    return prices_of(model, given_prices().get(normalised(model.name)))
+
+
+def models_in_use() -> list[str]:
+    """Bare names of the models that stored sessions name, sorted."""
+    return sorted({normalised(name) for name in Session.objects.values_list("model", flat=True).distinct() if name})
+
+
+def set_prices(*, model: str, given: Mapping[str, str]) -> None:
+    """Keep the prices that are given (texts by the keys of KEYS, "" for the list price); none given forgets them.
+
+    Raises BadParameter for what is no price.
+    """
+    values = {key: _price(key, given.get(key, "")) for key in KEYS}
+    chosen = {key: value for key, value in values.items() if value is not None}
+    name = normalised(model)
+    if not chosen:
+        ModelPrice.objects.filter(model=name).delete()
+        forget_prices()
+        return
+    prices_of(model_info(model), chosen)
+    ModelPrice.objects.update_or_create(model=name, defaults=values)
+    forget_prices()
+
+
+def _price(key: str, text: str) -> float | None:
+    plain = text.strip().lstrip("$").replace(",", ".")
+    if not plain:
+        return None
+    try:
+        value = float(plain)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= MOST_USD:
+        words = key.replace("_", " ")
+        raise BadParameter(f"{words}: a price is a number of dollars per million tokens, not {text.strip()[:40]!r}")
+    return value

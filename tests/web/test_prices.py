@@ -1,0 +1,57 @@
+"""Prices given on the settings page: kept, checked, used by every cost."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sessions.engine.model_info import normalised
+from sessions.models import ModelPrice
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+    from sessions.models import Session
+
+pytestmark = pytest.mark.django_db
+FIRES = "replay.json?policy=claude_code&p.pct_override=8&summarizer=stub:500"
+
+
+def cost(client: Client, session: Session) -> dict[str, float]:
+    return json.loads(client.get(f"/s/{session.pk}/{FIRES}").content)["totals"]["cost_usd"]
+
+
+def test_given_prices_stand_in_place_of_list_prices(client: Client, session: Session) -> None:
+    model = normalised(session.model)
+    before = cost(client, session)
+    page = client.get("/settings/").content.decode()
+    assert model in page
+    given = {"input": "20", "output": "100", "cache_read": "2", "cache_write": "25", "cache_write_1h": "40"}
+    answer = client.post("/settings/prices/", {"model": model, **given})
+    assert (answer.status_code, answer["Location"]) == (302, "/settings/#h-prices")
+    assert 'value="25"' in client.get("/settings/").content.decode()
+    after = cost(client, session)
+    assert after["low"] > before["low"]
+    assert client.post("/settings/prices/", {"model": model}).status_code == 302
+    assert not ModelPrice.objects.exists()
+    assert cost(client, session) == before
+
+
+def test_what_is_no_price_is_refused_and_nothing_is_lost(client: Client, session: Session) -> None:
+    answer = client.post("/settings/prices/", {"model": normalised(session.model), "input": "cheap", "output": "7"})
+    assert answer.status_code == 422
+    html = answer.content.decode()
+    assert "a price is a number of dollars per million tokens, not &#x27;cheap&#x27;" in html
+    assert 'value="cheap"' in html
+    assert 'value="7"' in html
+    assert not ModelPrice.objects.exists()
+
+
+def test_a_model_without_list_prices_needs_both(client: Client) -> None:
+    answer = client.post("/settings/prices/", {"model": "my-own-model", "input": "1"})
+    assert answer.status_code == 422
+    assert "give input and output" in answer.content.decode()
+    assert client.post("/settings/prices/", {"model": "my-own-model", "input": "1", "output": "0"}).status_code == 302
+    assert ModelPrice.objects.get().output == 0
