@@ -42,6 +42,7 @@ class Original:
 
 
 LANGCHAIN = Environment("langchain", ("langchain", "deepagents"), "langchain")
+DEEPAGENTS = Environment("langchain", ("langchain", "deepagents"), "deepagents")
 AUTOGEN = Environment("autogen", ("autogen-core",), "autogen-core")
 AG2 = Environment("ag2", ("ag2<1",), "ag2")
 
@@ -100,6 +101,23 @@ def langchain_summarization(rng: random.Random, n_chars: int, n_messages: int) -
     whole = params["usage"] == "recorded"
     params["summary_input"] = None if whole else rng.choice((None, 4_000, some(rng, n_chars // 4)))
     return params, window
+
+
+def deepagents(rng: random.Random, n_chars: int, _n_messages: int) -> tuple[Params, int]:
+    return {
+        "profile": rng.choice(("known", "known", "known", "unknown")),
+        "trigger": rng.choice((0.85, round(rng.uniform(0.2, 1), 2))),
+        "keep": rng.choice((0.10, round(rng.uniform(0.05, 0.6), 2))),
+        "max_argument": 2_000,
+        "evict_result": 10_000_000,
+        "evict_prompt": 10_000_000,
+        "usage": "recorded",
+    }, some(rng, n_chars) + 200
+
+
+def deepagents_arguments(rng: random.Random, n_chars: int, n_messages: int) -> tuple[Params, int]:
+    params, window = deepagents(rng, n_chars, n_messages)
+    return params | {"usage": "none", "max_argument": rng.choice((60, 200, 400))}, window // 2
 
 
 def autogen_buffered(rng: random.Random, _n_chars: int, n_messages: int) -> tuple[Params, int]:
@@ -234,6 +252,17 @@ ORIGINALS = (
     Original("langchain_trim", LANGCHAIN, "langchain_original.py", langchain_trim),
     Original("langchain_clear_tool_uses", LANGCHAIN, "langchain_original.py", langchain_clear),
     Original("langchain_summarization", LANGCHAIN, "langchain_original.py", langchain_summarization),
+    Original("deepagents_summarization", DEEPAGENTS, "deepagents_original.py", deepagents, summary=150),
+    Original(
+        "deepagents_summarization",
+        DEEPAGENTS,
+        "deepagents_original.py",
+        deepagents_arguments,
+        Shape(args=True),
+        label="arguments",
+        summary=150,
+        note="Counted without the space that Python writes after a key, which a transcript's arguments do not have.",
+    ),
     Original("autogen_buffered", AUTOGEN, "autogen_original.py", autogen_buffered, JOINED),
     Original("autogen_head_tail", AUTOGEN, "autogen_original.py", autogen_head_tail, JOINED),
     Original("autogen_token_limited", AUTOGEN, "autogen_original.py", autogen_token_limited, JOINED),

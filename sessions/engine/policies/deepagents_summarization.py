@@ -1,0 +1,274 @@
+"""deepagents: oversized content to files, old arguments cut, then a summary (policies 10.4, 10.5).
+
+langchain-ai/deepagents ``libs/deepagents/deepagents/middleware/{summarization,filesystem,_message_eviction}.py``
+(0.7.32).  Three layers:
+
+1. A tool result longer than 20,000 × 4 characters, a prompt longer than 50,000 × 4, goes to a file as it arrives;
+   a note and a preview stay.  The preview goes by lines (the first and last five, 1,000 characters each at most),
+   which a replay does not know: ``preview`` stands for it.  Tools of the file system are spared.
+2. At 0.85 × the window, arguments of ``write_file`` and ``edit_file`` longer than 2,000 characters in messages
+   before the newest 0.10 × the window become their first 20 and a marker; only while the count of the whole
+   arguments is there.  Arguments are taken as one text beside a path: exact for ``write_file``.
+3. At 0.85 × the window, by the count or by what was reported with the last reply, or over int(0.95 × window) −
+   output: a summary in place of all but the newest 0.10 × the window.  What is kept loses thinking bound to a
+   Claude model.
+
+``profile=unknown`` replays the defaults for a model without a known limit: 170,000 tokens, keep 6 messages;
+arguments at 20 messages, in all but the newest 20.  The count is LangChain's, overhead included.  What the original
+does when the compacted request is still too large (it clips the newest results, else fails) is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sessions.engine.edits import cut_text, drop_thinking, edit_blocks, marker
+from sessions.engine.params import param, usage_param
+from sessions.engine.policies._langchain import counted, message_cut, reached, share, token_cut
+from sessions.engine.policies._roles import ASSISTANT, SYSTEM, role_of, tool_names
+from sessions.engine.policy import Gate, Layer, Policy, View
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.policy import Item
+    from sessions.engine.types import Block
+
+WRITERS = frozenset({"write_file", "edit_file"})
+NOT_EVICTED = frozenset({"ls", "glob", "grep", "read_file", "edit_file", "write_file", "delete"})
+CUT_MARK = "...(argument truncated)"
+CUT_CHARS = 20
+NOTE = "Tool result too large, saved in the filesystem; read it with read_file, offset and limit. Preview: "
+CHARS_PER_TOKEN = 4
+UNKNOWN_TRIGGER, UNKNOWN_KEEP, UNKNOWN_ARGS = 170_000, 6, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Defaults of the factory."""
+
+    profile: str = param(
+        "known", label="Model's limit", help="Unknown: fixed numbers in place of shares of the window", group="when",
+        choices=("known", "unknown"),
+    )  # fmt: skip
+    trigger: float = param(
+        0.85, label="Trigger", help="Share of the window; also that of the arguments", unit="of the window",
+        group="when", low=0.01, high=1, step=0.01,
+    )  # fmt: skip
+    keep: float = param(
+        0.10, label="Keep", help="Newest share of the window", unit="of the window", low=0.01, high=1, step=0.01
+    )
+    max_output: int = param(
+        0, label="Configured output", help="Taken off 0.95 of the window, over which it acts as well", unit="tokens",
+        group="when", low=0, high=1_000_000, step=1_000,
+    )  # fmt: skip
+    max_argument: int = param(
+        2_000, label="Argument length", help="Longer ones are cut", unit="characters", low=20, high=10_000_000, step=100
+    )
+    evict_result: int = param(
+        20_000, label="Result to file, over", help="At 4 characters a token", unit="tokens", low=1, high=10_000_000,
+        step=1_000,
+    )  # fmt: skip
+    evict_prompt: int = param(
+        50_000, label="Prompt to file, over", help="At 4 characters a token", unit="tokens", low=1, high=10_000_000,
+        step=1_000,
+    )  # fmt: skip
+    preview: int = param(
+        1_000, label="Preview", help="Characters that stay of what goes to a file", unit="characters", low=0,
+        high=10_000,
+    )  # fmt: skip
+    usage: str = usage_param()
+
+
+def total(view: View, saved: int = 0) -> int:
+    """The scaled count of the list and the overhead; ``saved``: with what cutting took off put back."""
+    return counted(view, view.size + view.overhead + saved)
+
+
+def trigger(params: Params, view: View) -> int:
+    """The trigger of the summary in tokens."""
+    return UNKNOWN_TRIGGER if params.profile == "unknown" else share(view.window, params.trigger)
+
+
+# --- to files
+
+
+def oversized(params: Params, view: View) -> list[int]:
+    """Positions of what arrived since the request before and is too long."""
+    last = view.state.memory.get("last")
+    found: list[int] = []
+    for position in range(len(view.items) - 1, -1, -1):
+        item = view.items[position]
+        if item.id == last:
+            break
+        if any(_too_long(params, view, item, block) for block in item.message.blocks):
+            found.append(position)
+    return found
+
+
+def _too_long(params: Params, view: View, item: Item, block: Block) -> bool:
+    n_chars = sum(leaf.n_chars for leaf in block.leaves())
+    if block.kind is Kind.TOOL_RESULT:
+        if n_chars <= params.evict_result * CHARS_PER_TOKEN:
+            return False
+        return tool_names(view.items).get(block.call_id) not in NOT_EVICTED
+    prompt = block.kind is Kind.TEXT and item.message.typed
+    return prompt and n_chars > params.evict_prompt * CHARS_PER_TOKEN
+
+
+def evict_gate(params: Params, view: View) -> Gate:
+    """Something that arrived is too long."""
+    n_found = len(oversized(params, view))
+    if not n_found and view.items:
+        view.state.memory["last"] = view.items[-1].id
+    return Gate(n_found > 0, "new content too long for the context", n_found, 0, ">", "messages")
+
+
+def evict(params: Params, view: View) -> dict[int, Item]:
+    """A note and a preview."""
+    found = oversized(params, view)
+    view.state.memory["last"] = view.items[-1].id
+
+    def change(item: Item) -> Item:
+        def cut(block: Block) -> Block:
+            return cut_text(block, params.preview, NOTE) if _too_long(params, view, item, block) else block
+
+        return edit_blocks(view, item, cut)
+
+    return {position: change(view.items[position]) for position in found}
+
+
+# --- arguments
+
+
+def argument_cut(params: Params, view: View, items: Sequence[Item]) -> int:
+    """Messages before this position may have their arguments cut."""
+    if params.profile == "unknown":
+        return max(0, len(items) - UNKNOWN_ARGS)
+    budget, kept = share(view.window, params.keep), 0
+    for position in range(len(items) - 1, -1, -1):
+        if kept + items[position].size > budget:
+            return position + 1
+        kept += items[position].size
+    return 0
+
+
+def _raw(view: View) -> dict[str, Item]:
+    """Messages of the list as they were before their arguments were cut, by id."""
+    held: dict[str, Item] = view.state.memory.setdefault("raw", {})
+    if not held:
+        return held
+    standing = {item.id for item in view.items if item.edited}
+    return {key: item for key, item in held.items() if key in standing}
+
+
+def wanted(params: Params, view: View) -> dict[int, Item]:
+    """What the list's arguments should be now, by position, where they are not."""
+    raw = _raw(view)
+    items = [raw.get(item.id, item) for item in view.items] if raw else view.items
+    saved = sum(raw[item.id].size - item.size for item in view.items if item.id in raw)
+    on = len(items) >= UNKNOWN_ARGS if params.profile == "unknown" else total(view, saved) >= trigger(params, view)
+    if not on and not raw:
+        return {}
+    cut = argument_cut(params, view, items) if on else 0
+    cut = 0 if cut >= len(items) else cut
+    changes: dict[int, Item] = {}
+    for position, item in enumerate(items):
+        due = position < cut and role_of(item) == ASSISTANT and any(_long(params, b) for b in item.message.blocks)
+        if due != (item.id in raw):
+            changes[position] = _shortened(params, view, item) if due else item
+    return changes
+
+
+def _frame(block: Block) -> int:
+    return len('{"file_path":"","content":""}') + len(block.target) if block.target else len('{"content":""}')
+
+
+def _long(params: Params, block: Block) -> bool:
+    return block.kind is Kind.TOOL_USE and block.name in WRITERS and block.n_chars - _frame(block) > params.max_argument
+
+
+def _shortened(params: Params, view: View, item: Item) -> Item:
+    mark = marker(CUT_MARK)
+
+    def change(block: Block) -> Block:
+        if not _long(params, block):
+            return block
+        kept = _frame(block) + CUT_CHARS
+        return replace(
+            block,
+            n_chars=kept + mark.n_chars,
+            n_bytes=block.n_bytes * kept // block.n_chars + mark.n_bytes,
+            n_tokens=block.n_tokens * kept // block.n_chars + mark.n_tokens,
+            approximate=True,
+        )
+
+    return edit_blocks(view, item, change)
+
+
+def arguments_gate(params: Params, view: View) -> Gate:
+    """The trigger is reached and an old call has a long argument (or one that was cut is due back)."""
+    limit = UNKNOWN_ARGS if params.profile == "unknown" else trigger(params, view)
+    measure, unit = (len(view.items), "messages") if params.profile == "unknown" else (total(view), "tokens")
+    return Gate(bool(wanted(params, view)), "long arguments of old calls", measure, limit, ">=", unit)
+
+
+def cut_arguments(params: Params, view: View) -> dict[int, Item]:
+    """Cut them."""
+    changes = wanted(params, view)
+    held: dict[str, Item] = view.state.memory["raw"]
+    for position, new in changes.items():
+        old = view.items[position]
+        if old.id in held:
+            del held[old.id]
+        else:
+            held[new.id] = old
+    return changes
+
+
+# --- summary
+
+
+def summary_cut(params: Params, view: View) -> int:
+    """Messages before this position are summarised."""
+    if params.profile == "unknown":
+        return message_cut(view.items, UNKNOWN_KEEP)
+    return token_cut(view.items, share(view.window, params.keep), counted(view))
+
+
+def summary_gate(params: Params, view: View) -> Gate:
+    """The trigger is reached, or the input budget is passed, and something stands before the cut."""
+    count, limit = total(view), trigger(params, view)
+    over = params.profile == "known" and count > max(0, int(view.window * 0.95) - params.max_output)
+    fires = (reached(view, count, limit) or over) and summary_cut(params, view) > 0
+    return Gate(fires, "approximate or reported tokens", count, limit, ">=", "tokens")
+
+
+def summarize(params: Params, view: View) -> list[Item]:
+    """Summary and what is kept."""
+    cut = summary_cut(params, view)
+    system = [item for item in view.items[:cut] if role_of(item) == SYSTEM]
+    dropped = [item for item in view.items[:cut] if role_of(item) != SYSTEM]
+    kept = view.items[cut:]
+    if view.model.family == "claude":
+        kept = [drop_thinking(view, item) for item in kept]
+    return [*system, *view.summarize(dropped), *kept]
+
+
+POLICY = Policy(
+    name="deepagents_summarization",
+    label="deepagents",
+    source="langchain-ai/deepagents SummarizationMiddleware, FilesystemMiddleware 0.7.32",
+    help="Sends oversized content to files, cuts old arguments, then summarises all but the newest tenth.",
+    estimator="langchain",
+    params=Params,
+    layers=(
+        Layer("evict", "To files", evict_gate, evict, cheap=True),
+        Layer("arguments", "Cut arguments", arguments_gate, cut_arguments, cheap=True),
+        Layer("summary", "Summarise", summary_gate, summarize, drawn=True),
+    ),
+    threshold_param="trigger",
+    tier="differential",
+)
