@@ -51,6 +51,7 @@ INSPECT = Environment("inspect", ("inspect-ai",), "inspect-ai")
 AGENT_FRAMEWORK = Environment("agent-framework", ("agent-framework-core",), "agent-framework-core")
 OPENHANDS = Environment("openhands-v0", ("openhands-ai<1",), "openhands-ai", python="python3.12")
 OPENHANDS_SDK = Environment("openhands-sdk", ("openhands-sdk",), "openhands-sdk", python="python3.12")
+ADK = Environment("adk", ("google-adk",), "google-adk")
 PI = Environment("pi", ("@mariozechner/pi-coding-agent",), "@mariozechner/pi-coding-agent", tool="npm")
 GEMINI = Environment("gemini", ("@google/gemini-cli-core",), "@google/gemini-cli-core", tool="npm")
 
@@ -218,6 +219,17 @@ def openhands_sdk(rng: random.Random, n_chars: int, n_messages: int) -> tuple[Pa
     return params, rng.choice((1_000_000, some(rng, n_chars)))
 
 
+def adk_tokens(rng: random.Random, n_chars: int, n_messages: int) -> tuple[Params, int]:
+    return {
+        "trigger": "tokens", "token_threshold": some(rng, n_chars), "retention": rng.randint(0, n_messages // 2 + 1),
+        "usage": "recorded",
+    }, 1_000_000  # fmt: skip
+
+
+def adk_invocations(rng: random.Random, _n_chars: int, _n_messages: int) -> tuple[Params, int]:
+    return {"trigger": "invocations", "interval": rng.randint(1, 4), "overlap": rng.randint(0, 3)}, 1_000_000
+
+
 def pi(rng: random.Random, n_chars: int, _n_messages: int) -> tuple[Params, int]:
     window = some(rng, n_chars * 3 // 2) + 40
     params = {"reserve": rng.randint(0, window // 2), "keep_recent": some(rng, n_chars // 5)}
@@ -283,6 +295,15 @@ ORIGINALS = (
     Original("inspect_trim", INSPECT, "inspect_original.py", inspect_trim, THINKING, estimator="wire_bytes"),
     Original("inspect_summary", INSPECT, "inspect_original.py", inspect, THINKING, estimator="wire_bytes", summary=150),
     Original("agent_framework", AGENT_FRAMEWORK, "agent_framework_original.py", agent_framework),
+    Original("adk_compaction", ADK, "adk_original.py", adk_tokens, label="by tokens"),
+    Original(
+        "adk_compaction",
+        ADK,
+        "adk_original.py",
+        adk_invocations,
+        Shape(prompts=0.5),
+        label="by invocations",
+    ),
     Original("pi", PI, "pi_original.mjs", pi, PROMPTED),
     Original(
         "gemini_compression",
