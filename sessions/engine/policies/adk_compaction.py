@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.params import param, usage_param
 from sessions.engine.policies._roles import ASSISTANT, SYSTEM, USER, role_of, tool_names
-from sessions.engine.policy import Gate, Layer, Policy, View
+from sessions.engine.policy import MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
@@ -229,4 +229,5 @@ POLICY = Policy(
     ),
     threshold_param="token_threshold",
     tier="differential",
+    caveats=(MAY_START_WITH_A_REPLY,),
 )

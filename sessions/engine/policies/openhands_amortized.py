@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.policies._openhands import events_gate, keep_first_param, max_size_param
 from sessions.engine.policies._pairs import mended, orphans_param
-from sessions.engine.policy import Policy
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Policy
 
 if TYPE_CHECKING:
     from sessions.engine.policy import Item, View
@@ -47,4 +47,5 @@ POLICY = Policy(
     summary_calls=False,
     threshold_param="max_size",
     tier="differential",
+    caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
 )

@@ -15,7 +15,7 @@ from sessions.engine.params import param
 from sessions.engine.policies._client import client, shown
 from sessions.engine.policies._openhands import keep_first_param
 from sessions.engine.policies._pairs import mended, orphans_param
-from sessions.engine.policy import Gate, Layer, Policy, View
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, Gate, Layer, Policy, View
 
 if TYPE_CHECKING:
     from sessions.engine.policy import Item
@@ -58,4 +58,5 @@ POLICY = Policy(
     summary_calls=False,
     threshold_param="max_events",
     tier="differential",
+    caveats=(MAY_LOSE_THE_REQUEST,),
 )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.policies._pairs import mended
 from sessions.engine.policies._roles import SYSTEM, TOOL, USER, roles
-from sessions.engine.policy import Gate, Policy, View
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, Gate, Policy, View
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
@@ -76,4 +76,5 @@ POLICY = Policy(
     edit=edit,
     summary_calls=False,
     tier="differential",
+    caveats=(MAY_LOSE_THE_REQUEST,),
 )
