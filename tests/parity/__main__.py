@@ -106,9 +106,13 @@ def keep(outcome: Outcome) -> None:
     path.write_text(json.dumps(facts))
 
 
-def kept(original: Original) -> Outcome | None:
+def kept(original: Original, n_lists: int) -> Outcome | None:
+    """What an earlier run found on as many random lists; None where there is none."""
     path = record(original)
-    return Outcome(original, **json.loads(path.read_text())) if path.exists() else None
+    if not path.exists():
+        return None
+    outcome = Outcome(original, **json.loads(path.read_text()))
+    return outcome if outcome.n_random == n_lists else None
 
 
 def main() -> int:
@@ -123,7 +127,7 @@ def main() -> int:
     for original in ORIGINALS:
         if given.policies and original.policy not in given.policies:
             continue
-        outcome = kept(original) if given.resume else None
+        outcome = kept(original, given.lists) if given.resume else None
         if outcome is None:
             outcome = compare(original, given.lists, given.samples, given.show)
         if outcome is None:
