@@ -257,6 +257,12 @@ def worst_messages(session: Session, limit: int = 5) -> tuple[MessageRow, ...]:
     return tuple(found.order_by("-overcount", "index")[:limit])
 
 
+def compacted_sessions(limit: int) -> tuple[Session, ...]:
+    """The newest sessions with recorded compactions, branches once: one query."""
+    found = Session.objects.once().compacted().select_related("upload").order_by("-created_at", "pk")
+    return tuple(found[:limit])
+
+
 class _WeighedCache:
     """Weighed sessions by id, least recently used first, bounded by their messages; safe to use from threads.
 

@@ -12,6 +12,7 @@ from sessions.views import (
     library,
     links,
     preferences,
+    quality,
     replay,
     session,
     summaries,
@@ -60,6 +61,11 @@ why_urls: list[URLPattern] = [
     path("s/<str:session_id>/why/", why.why, name="why"),
     path("s/<str:session_id>/why.json", why.why_json, name="why_json"),
 ]
+quality_urls: list[URLPattern] = [
+    path("s/<str:session_id>/quality/", quality.quality, name="quality"),
+    path("s/<str:session_id>/quality.json", quality.quality_json, name="quality_json"),
+    path("quality/", quality.warnings, name="quality_warned"),
+]
 link_urls: list[URLPattern] = [
     path("s/<str:session_id>/share/", links.share, name="share"),
     path("s/<str:session_id>/share/removed/", links.share_removed, name="share_removed"),
@@ -94,6 +100,7 @@ urlpatterns = [
     *export_urls,
     *replay_urls,
     *why_urls,
+    *quality_urls,
     *link_urls,
     *count_urls,
     *summary_urls,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,9 +16,6 @@ from sessions.engine.errors import BadParameter
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.engine.quality.index import Index, Read
-    from sessions.engine.replay import Replay
-
 SHOWN = 8
 
 
@@ -29,23 +27,38 @@ SHOWN = 8
 )
 @click.option("--oracle", is_flag=True, help="Add the lines that would have covered most later needs, with hindsight.")
 @click.option("--find", metavar="TEXT", help="Which compaction lost this text?")
+@click.option(
+    "--ask",
+    "questions",
+    metavar="TEXT",
+    multiple=True,
+    help='A probe of your own, "Which port? 5433, PORT"; ! in front makes it critical. May be given several times.',
+)
+@click.option("--critical", metavar="KINDS", help="Kinds of probes that are critical, with commas; none for none.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def command(file: Path, event: int | None, horizon: int | None, as_json: bool, **options: Any) -> None:
     """What compactions of FILE lose: rules, what the agent goes on to use, questions they must still answer."""
+    from sessions.engine.quality.asked import AS_GENERATED, Asked, critical_kinds, own_probes
     from sessions.engine.quality.document import probe_document
+    from sessions.engine.quality.extras import add_extras
     from sessions.engine.quality.index import build_index
     from sessions.engine.texts import Texts
 
     result = run_replay(file, **options)
     transcript = result.weighed.transcript
-    read = Texts(lambda: file.open("rb"), transcript.format).of
-    index = build_index(transcript, read)
-    try:
-        document = probe_document(result, index, horizon=horizon, event=event)
-    except BadParameter as error:
-        raise click.ClickException(str(error)) from error
-    if options["oracle"] or options["find"] is not None:
-        _add_extras(document, result, index, read, options)
+    with closing(Texts(lambda: file.open("rb"), transcript.format)) as texts:
+        index = build_index(transcript, texts.of)
+        try:
+            critical = options["critical"]
+            asked = Asked(
+                own_probes(options["questions"], transcript, texts.of),
+                AS_GENERATED.critical if critical is None else critical_kinds(critical),
+            )
+            document = probe_document(result, index, horizon=horizon, event=event, asked=asked)
+        except BadParameter as error:
+            raise click.ClickException(str(error)) from error
+        if options["oracle"] or options["find"] is not None:
+            add_extras(document, result, index, texts.of, oracles=options["oracle"], find=options["find"])
     if as_json:
         emit(document)
         return
@@ -57,28 +70,6 @@ def command(file: Path, event: int | None, horizon: int | None, as_json: bool, *
         _print_events(console, "compaction", document["recorded"])
     _print_extras(console, document)
     warn(tuple(document["warnings"]))
-
-
-def _add_extras(document: dict[str, Any], result: Replay, index: Index, read: Read, options: dict[str, Any]) -> None:
-    """The oracle hand-off of every event, and the fate of a text, in the replay and in the recording."""
-    from sessions.engine.quality.assess import assess_recorded, assess_replay
-    from sessions.engine.quality.document import oracle_document, survival_document
-    from sessions.engine.quality.oracle import oracle
-    from sessions.engine.quality.survival import survival
-
-    weighed = result.weighed
-    sides = {
-        "events": assess_replay(result, index, horizon=document["horizon"]),
-        "recorded": assess_recorded(weighed, index, horizon=document["horizon"]),
-    }
-    for side, found in sides.items():
-        if options["find"] is not None:
-            fate = survival(options["find"], weighed.transcript, read, found)
-            document.setdefault("survival", {})[side] = survival_document(fate)
-        by_number = {assessment.number: assessment for assessment in found}
-        for entry in document[side] if options["oracle"] else ():
-            assessment = by_number[entry["event"]]
-            entry["oracle"] = oracle_document(assessment, oracle(assessment, weighed, index, read))
 
 
 def _print_extras(console: Console, document: dict[str, Any]) -> None:

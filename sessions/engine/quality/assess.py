@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.artifacts import Artifact, trail
+from sessions.engine.quality.asked import AS_GENERATED, Asked
 from sessions.engine.quality.constraints import Kept, constraints_at
 from sessions.engine.quality.needs import Need, Timeline, needs_of
-from sessions.engine.quality.probes import Answer, Probe, Score, answers, probes_before, score_of
+from sessions.engine.quality.probes import Answer, Probe, Score, answers, score_of
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.refetch import Refetch, Results
 from sessions.engine.quality.rules import MEMORY
@@ -80,9 +81,11 @@ class Assessment:
 class Assessor:
     """Judges events of one session; what does not depend on the event is made once."""
 
-    def __init__(self, weighed: Weighed, index: Index, *, horizon: int | None = None) -> None:
-        """``horizon`` is how many requests after an event count as later, None for all."""
-        self.weighed, self.index, self.horizon = weighed, index, horizon
+    def __init__(
+        self, weighed: Weighed, index: Index, *, horizon: int | None = None, asked: Asked = AS_GENERATED
+    ) -> None:
+        """``horizon`` is how many requests after an event count as later, None for all; ``asked`` are the probes."""
+        self.weighed, self.index, self.horizon, self.asked = weighed, index, horizon, asked
         self.timeline = Timeline(weighed)
         self.results = Results(weighed, index)
         self.first: tuple[Probe, ...] | None = None
@@ -95,7 +98,7 @@ class Assessor:
         before = standing(listed, transcript, index, texts, known=self.known)
         after = standing(event.after, transcript, index, texts, sources=listed, known=self.known)
         if self.first is None:
-            self.first = probes_before(index, before.newest)
+            self.first = self.asked.before(index, before.newest)
         return before, after
 
     def assess(self, event: Event, number: int, texts: Mapping[str, str]) -> Assessment:
@@ -105,7 +108,7 @@ class Assessor:
         newest = before.newest
         stop = self.timeline.end_of(event.request, self.horizon)
         needs = needs_of(event.request, before, after, index, self.timeline, horizon=self.horizon)
-        asked = probes_before(index, newest)
+        asked = self.asked.before(index, newest)
         found = answers(asked, after, index)
         score = score_of(found)
         return Assessment(
@@ -119,12 +122,21 @@ class Assessor:
 
 
 def assess_replay(
-    replay: Replay, index: Index, *, horizon: int | None = None, only: int | None = None
+    replay: Replay,
+    index: Index,
+    *,
+    horizon: int | None = None,
+    only: int | None = None,
+    asked: Asked = AS_GENERATED,
+    most: int | None = None,
 ) -> tuple[Assessment, ...]:
-    """Every event of a replay, or only event ``only``; ``horizon`` in requests after each, None for all."""
-    assessor = Assessor(replay.weighed, index, horizon=horizon)
+    """Every event of a replay, the first ``most`` or only event ``only``.
+
+    ``horizon`` is in requests after each, None for all; ``asked`` are the probes.
+    """
+    assessor = Assessor(replay.weighed, index, horizon=horizon, asked=asked)
     found = []
-    for event in replay.events:
+    for event in replay.events[:most]:
         if only is None or event.index == only:
             found.append(assessor.assess(event, event.index, replay.written))
         elif event.index < only:
@@ -132,9 +144,11 @@ def assess_replay(
     return tuple(found)
 
 
-def assess_recorded(weighed: Weighed, index: Index, *, horizon: int | None = None) -> tuple[Assessment, ...]:
+def assess_recorded(
+    weighed: Weighed, index: Index, *, horizon: int | None = None, asked: Asked = AS_GENERATED
+) -> tuple[Assessment, ...]:
     """Every recorded compaction whose originals are in the session, numbered as recorded."""
-    assessor = Assessor(weighed, index, horizon=horizon)
+    assessor = Assessor(weighed, index, horizon=horizon, asked=asked)
     return tuple(assessor.assess(event, number, {}) for number, event in recorded_events(weighed))
 
 

@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import BadParameter
+from sessions.engine.quality.asked import AS_GENERATED, Asked
 from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.oracle import compact_instructions
@@ -29,18 +30,23 @@ MOST_IDLE = 20
 
 
 def probe_document(
-    replay: Replay, index: Index, *, horizon: int | None = None, event: int | None = None
+    replay: Replay,
+    index: Index,
+    *,
+    horizon: int | None = None,
+    event: int | None = None,
+    asked: Asked = AS_GENERATED,
 ) -> dict[str, Any]:
     """``ctxweb.probe/1`` of a replay; raises BadParameter where it has no event ``event``.
 
-    ``horizon`` is in requests after each event, null for all; messages and requests are indices.  ``recorded`` judges
-    the recording's own compactions in the same shape, with what was really fetched again.
+    ``horizon`` is in requests after each event, null for all; ``asked`` are the probes; messages and requests are
+    indices.  ``recorded`` judges the recording's own compactions in the same shape, with what was really fetched again.
     """
     if event is not None and not 0 <= event < len(replay.events):
         have = f"this replay has {len(replay.events)} events, numbered from 0" if replay.events else "there are none"
         raise BadParameter(f"no event {event}: {have}")
-    found = assess_replay(replay, index, horizon=horizon, only=event)
-    recorded = assess_recorded(replay.weighed, index, horizon=horizon)
+    found = assess_replay(replay, index, horizon=horizon, only=event, asked=asked)
+    recorded = assess_recorded(replay.weighed, index, horizon=horizon, asked=asked)
     again = {reread.compaction: reread for reread in rereads(replay.weighed, index)}
     return {
         "schema": "ctxweb.probe/1",

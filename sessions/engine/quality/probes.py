@@ -45,7 +45,7 @@ class Probe:
 
     ``kind`` is a key of ``QUESTIONS``; ``keywords`` are expected in the answer: any one of them where they are
     references, half of them where they are ``plain`` words.  ``source_message`` and ``source_block`` say where the
-    answer stood.
+    answer stood.  A reader's own probe has ``places`` instead: every (message, block) that says one of its keywords.
     """
 
     kind: str
@@ -56,6 +56,7 @@ class Probe:
     critical: bool
     plain: bool = False
     constraint: Constraint | None = None
+    places: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,8 @@ def _state(probe: Probe, context: Standing, index: Index) -> str:
     if probe.constraint:
         state = state_of(probe.constraint, context)
         return MENTIONED if state == RE_INJECTED else state
+    if probe.places and any(context.has_block(*at) for at in probe.places):
+        return VERBATIM
     place = (probe.source_message, probe.source_block)
     named = () if probe.plain else probe.keywords
     ids = [i for word in named if (i := index.id_of(word)) is not None]

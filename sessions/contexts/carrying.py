@@ -1,0 +1,76 @@
+"""The working set against what was carried, and the bill of what was carried after its last use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.charts.carried import Curves, carried_figure
+from sessions.charts.marks import figure_json
+from sessions.contexts.lost import Place
+from sessions.figures import count
+
+if TYPE_CHECKING:
+    from django.utils.safestring import SafeString
+
+    from sessions.contexts.lost import Link
+    from sessions.engine.quality.carry import WorkingSet
+
+MOST_BLOCKS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class IdleRow:
+    """A block that was carried after its last use: ``first`` sent and last ``used`` at which requests.
+
+    ``words`` are its tokens × requests.
+    """
+
+    place: Place
+    kind: str
+    tokens: int
+    first: int
+    used: int
+    n_uses: int
+    n_requests: int
+    words: str
+    dollars: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Carrying:
+    """Curve and bill; percentages are of all tokens × requests carried."""
+
+    figure: SafeString
+    rows: tuple[IdleRow, ...]
+    n_idle: int
+    words: str
+    dollars: float | None
+    percent_needed: float | None
+    percent_unknown: float | None
+    base: str
+
+
+def build_carrying(found: WorkingSet, base: str, marks: list[int], link: Link) -> Carrying:
+    """The working set of one base; ``marks`` are the requests of the events to draw."""
+    idle = sorted(
+        (block for block in found.blocks if block.idle_token_requests), key=lambda block: -block.idle_token_requests
+    )
+    carried = sum(found.carried)
+    rows = [
+        IdleRow(
+            Place(block.message, link(block.message)), block.kind, block.tokens, block.entered, block.last_use,
+            block.n_uses, block.idle_requests, count(block.idle_token_requests), block.usd,
+        )
+        for block in idle[:MOST_BLOCKS]
+    ]  # fmt: skip
+    return Carrying(
+        figure=figure_json(carried_figure(Curves(found.requests, found.carried, found.needed, found.unknown, marks))),
+        rows=tuple(rows),
+        n_idle=len(idle),
+        words=count(sum(block.idle_token_requests for block in idle)),
+        dollars=found.usd,
+        percent_needed=100 * sum(found.needed) / carried if carried else None,
+        percent_unknown=100 * sum(found.unknown) / carried if carried else None,
+        base=base,
+    )

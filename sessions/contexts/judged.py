@@ -1,0 +1,105 @@
+"""What the quality page judges: the events of a replay or of the recording, each side worked out once and kept."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sessions import selectors
+from sessions.contexts import replays
+from sessions.contexts.indexed import index_of
+from sessions.engine.quality.asked import Asked, own_probes
+from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
+from sessions.engine.quality.carry import working_set
+from sessions.engine.quality.recorded import rereads
+
+if TYPE_CHECKING:
+    from sessions.contexts.replays import Ran
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.quality.assess import Assessment
+    from sessions.engine.quality.carry import WorkingSet
+    from sessions.engine.quality.index import Index
+    from sessions.engine.quality.recorded import Reread
+    from sessions.models import Session
+    from sessions.urlstate.quality import QualityState
+
+KEPT = 6
+MOST_EVENTS = 200
+"""Events of a replay that a page judges; the document has all."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One session under one state, each answer worked out when it is first asked for."""
+
+    ran: Ran
+    index: Index
+    asked: Asked
+    horizon: int | None
+
+    @property
+    def weighed(self) -> Weighed:
+        """The session."""
+        return self.ran.replay.weighed
+
+    @cached_property
+    def events(self) -> tuple[Assessment, ...]:
+        """The replay's events, the first ``MOST_EVENTS``."""
+        return assess_replay(self.ran.replay, self.index, horizon=self.horizon, asked=self.asked, most=MOST_EVENTS)
+
+    @cached_property
+    def recorded(self) -> tuple[Assessment, ...]:
+        """The recording's own compactions."""
+        return assess_recorded(self.weighed, self.index, horizon=self.horizon, asked=self.asked)
+
+    @cached_property
+    def fetched_again(self) -> dict[int, Reread]:
+        """What was really fetched again, by recorded compaction."""
+        return {found.compaction: found for found in rereads(self.weighed, self.index)}
+
+    @cached_property
+    def carried(self) -> WorkingSet:
+        """What was carried and needed at each request of the replay's base."""
+        return working_set(self.weighed, self.index, base=self.ran.replay.base)
+
+    def warnings(self, *, recorded: bool) -> tuple[str, ...]:
+        """What a reader must know before believing one side's counts."""
+        if recorded:
+            return warnings_of(self.recorded, self.index, "recorded")
+        return warnings_of(self.events, self.index, self.ran.replay.summarizer)
+
+
+_Key = tuple[str, int | None, tuple[str, ...], frozenset[str]]
+_held: OrderedDict[_Key, Judged] = OrderedDict()
+_lock = threading.Lock()
+
+
+def judge(session: Session, state: QualityState) -> Judged:
+    """The judgement of a state, from this process's cache while replay and index are the same."""
+    ran, index = replays.run(session.pk, state.replay), index_of(session)
+    key = (session.pk, state.horizon, state.ask, state.kinds)
+    with _lock:
+        held = _held.get(key)
+        if held is not None and held.ran is ran and held.index is index:
+            _held.move_to_end(key)
+            return held
+    made = Judged(ran, index, asked_for(session, state), state.horizon)
+    with _lock:
+        _held[key] = made
+        _held.move_to_end(key)
+        while len(_held) > KEPT:
+            _held.popitem(last=False)
+    return made
+
+
+def asked_for(session: Session, state: QualityState) -> Asked:
+    """The probes of a state; a reader's own are looked for in every message."""
+    if not state.ask:
+        return Asked((), state.kinds)
+    with contextlib.closing(selectors.load_texts(session)) as texts:
+        own = own_probes(state.ask, selectors.load_weighed(session.pk).transcript, texts.of)
+    return Asked(own, state.kinds)

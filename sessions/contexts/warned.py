@@ -1,0 +1,103 @@
+"""How often the warnings came true in the user's own recordings, worked out a few sessions at a time and kept."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions import selectors
+from sessions.contexts.indexed import index_of
+from sessions.engine.errors import EngineError
+from sessions.engine.quality.corpus import reading
+from sessions.engine.quality.recorded import DEFAULT_CALLS, DEFAULT_DEFINITION, recorded_events
+from sessions.engine.quality.study import study, units_of
+from sessions.engine.quality.wilson import interval
+from sessions.figures import percent
+
+if TYPE_CHECKING:
+    from sessions.engine.quality.study import Study, Unit
+    from sessions.models import Session
+
+MOST_SESSIONS = 60
+SECONDS = 1.5
+"""How long one request works; what is left is for the next."""
+
+_held: OrderedDict[tuple[str, str], tuple[tuple[Unit, ...], int]] = OrderedDict()
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Dropped results that were fetched again, of how many, with the 95 % interval in words."""
+
+    n_again: int
+    n: int
+    percent_words: str
+    interval_words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Results with a warning (something in them was needed, and gone) against those without.
+
+    ``n_left`` sessions are not worked out yet.
+    """
+
+    n_sessions: int
+    n_compactions: int
+    n_left: int
+    n_calls: int
+    warned: Group
+    others: Group
+    reading: str
+
+
+def warned_here() -> Warned:
+    """What the study says of the newest sessions with recorded compactions, as far as it is worked out."""
+    sessions = selectors.compacted_sessions(MOST_SESSIONS)
+    until = time.perf_counter() + SECONDS
+    known = [found for one in sessions if (found := _units(one, until)) is not None]
+    n_compactions = sum(n for _, n in known)
+    result = study([units for units, _ in known], DEFAULT_DEFINITION, DEFAULT_CALLS, n_compactions)
+    return Warned(
+        n_sessions=len(known),
+        n_compactions=n_compactions,
+        n_left=len(sessions) - len(known),
+        n_calls=DEFAULT_CALLS,
+        warned=_group(result, warned=True),
+        others=_group(result, warned=False),
+        reading=reading(result),
+    )
+
+
+def _units(session: Session, until: float) -> tuple[tuple[Unit, ...], int] | None:
+    """A session's units and its compactions, from this process's cache; None where time is up."""
+    key = (session.pk, session.version)
+    with _lock:
+        if key in _held:
+            _held.move_to_end(key)
+            return _held[key]
+    if time.perf_counter() > until:
+        return None
+    try:
+        index = index_of(session)
+        weighed = selectors.load_weighed(session.pk)
+        found = units_of(weighed, index), len(recorded_events(weighed))
+    except (EngineError, OSError):
+        found = (), 0
+    with _lock:
+        _held[key] = found
+        while len(_held) > 2 * MOST_SESSIONS:
+            _held.popitem(last=False)
+    return found
+
+
+def _group(result: Study, *, warned: bool) -> Group:
+    bins = [group for group in result.bins if (group.low > 0) is warned]
+    n_again, n = sum(group.n_again for group in bins), sum(group.n for group in bins)
+    limits = interval(n_again, n)
+    words = "" if limits is None else f"{percent(limits[0], 1)} to {percent(limits[1], 1)}"
+    return Group(n_again, n, percent(n_again, n), words)

@@ -1,0 +1,125 @@
+"""What a compaction lost: the page, its parts for htmx, and the probe document."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from sessions import selectors
+from sessions.contexts import indexed, judged, replays
+from sessions.contexts.overview import overview
+from sessions.contexts.quality import build_quality
+from sessions.contexts.warned import warned_here
+from sessions.engine.errors import BadParameter, UnreadableInput
+from sessions.engine.quality.document import probe_document
+from sessions.engine.quality.extras import add_extras
+from sessions.services.model_access import key_facts
+from sessions.urlstate import quality as urlstate
+from sessions.urlstate import replay as replay_state
+from sessions.views.session import asks_fragment, session_or_404, varied
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from sessions.models import Session
+    from sessions.urlstate.quality import QualityState
+
+AT_ONCE = 400
+"""Messages of a session whose texts are read within the page's own request."""
+
+
+@require_safe
+def quality(request: HttpRequest, session_id: str) -> HttpResponse:
+    """The page; that of a long session nobody has asked about asks for its own content once it is there.
+
+    ``?whole=1`` has it in one piece, for a browser without scripts; a wrong address says what is wrong with 400.
+    """
+    found = session_or_404(session_id)
+    state = urlstate.parse(request.GET, overview(found.pk).weighed.window)
+    context = _shared(found, state)
+    fragment = asks_fragment(request)
+    whole = fragment or "whole" in request.GET or found.n_messages <= AT_ONCE
+    if whole or indexed.held(found.pk) is not None:
+        context |= _content(found, state) | key_facts(request)
+    name = "sessions/_quality_view.html" if fragment else "sessions/quality.html"
+    return varied(render(request, name, context, status=400 if state.errors and not fragment else 200))
+
+
+def _content(found: Session, state: QualityState) -> dict[str, Any]:
+    """What is judged, or why nothing can be."""
+    try:
+        return {"quality": build_quality(found, state)}
+    except (UnreadableInput, OSError) as error:
+        return {"problem": f"The texts that would be judged cannot be read: {error}."}
+    except BadParameter as error:
+        return {"problem": f"{error}.".capitalize()}
+
+
+def _shared(found: Session, state: QualityState) -> dict[str, Any]:
+    here, path = urlstate.query(state), reverse("sessions:quality", args=[found.pk])
+    command = ["ctxweb", "probe", found.filename, *urlstate.arguments(state)]
+    if found.branch_of_id:
+        command += ["--branch", found.branch]
+    json_path = reverse("sessions:quality_json", args=[found.pk])
+    return {
+        "session": found,
+        "tab": "quality",
+        "state": state,
+        "query": replay_state.query(state.replay),
+        "share_view": "replay",
+        "path": path,
+        "here": f"{path}?{here}" if here else path,
+        "lab": reverse("sessions:replay", args=[found.pk]) + f"?{replay_state.query(state.replay)}",
+        "cli": shlex.join(command),
+        "json_url": f"{json_path}?{here}" if here else json_path,
+        "overcounts": len(overview(found.pk).only["overcount"]),
+        "kept": _kept(state),
+    }
+
+
+def _kept(state: QualityState) -> dict[str, list[tuple[str, str]]]:
+    """Hidden fields of each form: everything of the address but what the form itself chooses."""
+    from urllib.parse import parse_qsl
+
+    return {
+        "find": parse_qsl(urlstate.query(state, find="")),
+        "probes": parse_qsl(urlstate.query(state, ask=(), critical=None)),
+    }
+
+
+@require_safe
+def quality_json(request: HttpRequest, session_id: str) -> JsonResponse:
+    """``ctxweb.probe/1`` of the same address, as the command line prints it; 400 with the reasons for a wrong one."""
+    found = session_or_404(session_id)
+    state = urlstate.parse(request.GET, overview(found.pk).weighed.window)
+    if state.errors:
+        return JsonResponse({"errors": dict(state.errors)}, status=400)
+    ran = replays.run(found.pk, state.replay)
+    if ran.error:
+        return JsonResponse({"errors": {"replay": ran.error}}, status=400)
+    event = state.replay.event if state.of != "recorded" else None
+    try:
+        index = indexed.index_of(found)
+        asked = judged.asked_for(found, state)
+        document = probe_document(ran.replay, index, horizon=state.horizon, event=event, asked=asked)
+    except BadParameter as error:
+        return JsonResponse({"errors": {"event": str(error)}}, status=400)
+    except (UnreadableInput, OSError) as error:
+        return JsonResponse({"errors": {"upload": str(error)}}, status=410)
+    if state.find:
+        with contextlib.closing(selectors.load_texts(found)) as texts:
+            add_extras(document, ran.replay, index, texts.of, oracles=False, find=state.find)
+    return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+
+
+@require_safe
+def warnings(request: HttpRequest) -> HttpResponse:
+    """How often the warnings came true here, as far as it is worked out; the part asks again while some is left."""
+    name = "sessions/_quality_warned.html" if asks_fragment(request) else "sessions/quality_warned.html"
+    return varied(render(request, name, {"warned": warned_here()}))

@@ -1,0 +1,299 @@
+"""The Quality page: three states apart, rules first, links to messages, probes, what was carried, its JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from html import unescape
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+from django.http import QueryDict
+
+from ctxweb.commands.probe import command
+from sessions.contexts import indexed
+from sessions.contexts.judged import judge
+from sessions.contexts.warned import warned_here
+from sessions.urlstate import quality as urlstate
+from sessions.views import quality as views
+from tests.engine.claude_lines import Lines
+from tests.web.stored import store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from django.test import Client
+    from pytest_django import DjangoAssertNumQueries
+    from pytest_django.fixtures import SettingsWrapper
+
+    from sessions.models import Session
+
+QUERY = "policy=sliding_window&window=20,000"
+SUMMARY = "The port of the tests is 5433. Work goes on in /srv/app/src/pay_total.py."
+
+
+def story() -> str:
+    """A rule, a port in a summary, a function that only a dropped result names; used again after a compaction."""
+    lines = Lines()
+    lines.prompt("Fix the total. Never touch package-lock.json. Always run the tests before you commit anything.")
+    for turn in range(30):
+        call = {
+            "type": "tool_use",
+            "id": f"t{turn}",
+            "name": "Read",
+            "input": {"file_path": f"/srv/app/src/m{turn}.py"},
+        }
+        lines.reply(turn, call)
+        extra = " def computeGrandTotal(order): PAY_LIMIT_MS = 250 ms" if turn == 2 else ""
+        lines.result(f"t{turn}", f"value{turn} = compute(1, 2)  # words\n" * 60 + extra)
+        if turn == 15:
+            lines.compact(SUMMARY)
+        if turn == 22:
+            call = {"type": "tool_use", "id": "again", "name": "Bash",
+                    "input": {"command": "grep -n computeGrandTotal /srv/app/src/m2.py"}}  # fmt: skip
+            lines.reply(100, call)
+            lines.result("again", "nothing")
+            call = {"type": "tool_use", "id": "lock", "name": "Write",
+                    "input": {"file_path": "/srv/app/package-lock.json", "content": "{}"}}  # fmt: skip
+            lines.reply(101, call)
+            lines.result("lock", "written")
+    return lines.text()
+
+
+@pytest.fixture
+def lossy(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
+    """A stored session with a rule, a recorded compaction, and things used after it."""
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    return store(story().encode(), "lossy.jsonl")
+
+
+def page(client: Client, session: Session, query: str = QUERY, status: int = 200) -> str:
+    response = client.get(f"/s/{session.pk}/quality/?{query}")
+    html = response.content.decode()
+    assert response.status_code == status, html[:800]
+    assert " style=" not in html
+    return html
+
+
+def words(html: str) -> str:
+    html = html.split("<main")[1]
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<template.*?</template>|<[^>]+>", " ", html, flags=re.DOTALL)))
+
+
+def part(html: str, name: str) -> str:
+    """One section of the page, by its heading's id."""
+    return html.split(f'aria-labelledby="{name}"')[1].split("</section>", maxsplit=1)[0]
+
+
+def judged(session: Session, query: str = QUERY) -> Any:
+    state = urlstate.parse(QueryDict(query))
+    return judge(session, state)
+
+
+def test_rules_come_first_with_their_state_and_whether_they_were_broken(client: Client, lossy: Session) -> None:
+    html = page(client, lossy)
+    kept = judged(lossy).events[0].constraints
+    assert [k.state for k in kept] == ["gone", "gone"]
+    broken = next(k for k in kept if k.broken_at is not None)
+    rules = part(html, "h-rules")
+    assert html.index('id="h-rules"') < html.index('id="h-lost"') < html.index('id="h-probes"')
+    assert rules.count("badge-danger") == 2
+    assert broken.text in unescape(rules)
+    assert f'?m={broken.broken_at}#m-{broken.broken_at}"' in rules
+    assert f"broken at message {broken.broken_at}" in words("<main" + rules)
+    assert html.index("2 rules were lost, 1 broken later") < html.index('id="h-events"')
+
+
+def test_the_three_states_stand_apart_and_are_never_added(client: Client, lossy: Session) -> None:
+    html = page(client, lossy)
+    rows = re.findall(r'<tr(?: aria-selected="true")?>\s*<th scope="row"><a class="ev-n".*?</tr>', html, re.DOTALL)
+    found = judged(lossy).events
+    assert len(rows) == len(found) > 3
+    for row, one in zip(rows, found, strict=True):
+        states = [need.state for need in one.needs]
+        cells = re.findall(r"<td class=\"r(?: q-\w+)?\">([\d,]+)</td>", row)
+        assert cells[1:4] == [str(states.count(state)) for state in ("verbatim", "mentioned", "gone")]
+    lost = words("<main" + part(html, "h-lost"))
+    assert "needed" not in lost.lower().replace("needed in", "")
+
+
+def test_every_loss_leads_to_where_it_stood_and_where_it_was_needed(client: Client, lossy: Session) -> None:
+    one = judged(lossy, "of=recorded").recorded[0]
+    gone = [need for need in one.needs if need.state == "gone"]
+    assert {"computeGrandTotal", "/srv/app/src/m2.py"} <= {need.reference.text for need in gone}
+    html = part(page(client, lossy, "of=recorded"), "h-lost").split("q-gone-list")[1]
+    for need in gone:
+        row = html.split(f'title="{need.reference.text}"')[1].split("</tr>")[0]
+        assert f"?m={need.source_message}#" in row
+        assert f"?m={need.needed_at}#" in row
+        assert f"{need.distance} requests later" in row
+
+
+def test_what_must_be_read_again_has_tokens_and_money(client: Client, lossy: Session) -> None:
+    found = judged(lossy, "of=recorded")
+    refetch = found.recorded[0].refetch
+    price = found.weighed.model.input_price
+    assert refetch.tokens
+    assert price
+    text = words("<main" + part(page(client, lossy, "of=recorded"), "h-lost"))
+    assert f"{refetch.tokens:,}\N{NO-BREAK SPACE}tokens".replace("\N{NO-BREAK SPACE}", " ") in text
+    assert f"${refetch.tokens * price / 1e6:,.4f}" in text
+    assert "0 of 16 results that were dropped, within 20 calls" in text
+
+
+def test_the_side_that_compacted_is_shown(client: Client, lossy: Session, session: Session) -> None:
+    assert 'id="h-events">Compactions' in page(client, lossy, "policy=none")
+    assert 'id="h-events">Events' in page(client, lossy)
+    assert "This policy never compacts." in page(client, lossy, "policy=none&of=replay")
+    assert "This recording has no compaction of its own." in page(client, session, "of=recorded")
+
+
+def test_the_event_of_the_address_is_shown_and_a_later_one_is_the_last(client: Client, lossy: Session) -> None:
+    found = judged(lossy).events
+    assert 'id="h-rules">Rules at event 2<' in page(client, lossy, QUERY + "&event=2")
+    assert f'id="h-rules">Rules at event {found[-1].number}<' in page(client, lossy, QUERY + "&event=999")
+
+
+def test_the_target_table_says_colour_and_word(client: Client, lossy: Session) -> None:
+    one = judged(lossy).events[0]
+    text = part(page(client, lossy), "h-probes")
+    for target in one.targets:
+        row = text.split(f">{target.name.capitalize()}</th>")[1].split("</tr>")[0]
+        assert f">{target.status}</span>" in row
+    assert "badge-danger" in text
+    assert "A keyword is a weak sign" in text
+    assert "0.525" in text
+
+
+def test_own_probes_and_critical_kinds_change_the_score(client: Client, lossy: Session) -> None:
+    plain = judged(lossy, "of=recorded").recorded[0]
+    state = urlstate.parse(QueryDict("of=recorded&ask=!+Which+function%3F+computeGrandTotal&critical=none"))
+    asked = judge(lossy, state).recorded[0]
+    assert (asked.score.n, asked.score.gone) == (plain.score.n + 1, plain.score.gone + 1)
+    assert plain.score.critical_failed == 3
+    assert asked.score.critical_failed == 1
+    html = part(page(client, lossy, urlstate.query(state)), "h-probes")
+    assert "Which function?" in html
+    assert "! Which function? computeGrandTotal</textarea>" in html
+    assert 'value="intent">' in html
+    assert 'value="intent" checked' not in html
+
+
+def test_a_question_whose_answer_nobody_said_is_left_out_and_said_so(client: Client, lossy: Session) -> None:
+    html = page(client, lossy, "of=recorded&ask=Which+moon%3F+Ganymede")
+    assert "1 question is left out" in html
+
+
+def test_a_text_is_followed_to_the_compaction_that_lost_it(client: Client, lossy: Session) -> None:
+    found = part(page(client, lossy, "of=recorded&find=COMPUTEgrandtotal"), "h-find")
+    assert "Lost at compaction 0." in found
+    assert "?m=6#m-6" in found
+    kept = part(page(client, lossy, "of=recorded&find=no+such+words"), "h-find")
+    assert "stands in no message" in kept
+
+
+def test_what_was_carried_is_a_curve_and_a_bill(client: Client, lossy: Session) -> None:
+    html = page(client, lossy)
+    carried = judged(lossy).carried
+    found = re.search(r'<template id="carried-figure">(.*?)</template>', html, re.DOTALL)
+    assert found is not None
+    drawn = json.loads(found[1])
+    assert drawn["data"][0]["y"] == list(carried.carried)
+    assert drawn["data"][2]["y"] == list(carried.needed)
+    bill = words("<main" + part(html, "h-carried"))
+    assert f"{sum(block.idle_token_requests for block in carried.blocks):,} tokens × requests" in bill
+
+
+def test_the_hand_off_can_be_copied(client: Client, lossy: Session) -> None:
+    html = part(page(client, lossy, "of=recorded"), "h-oracle")
+    assert 'data-copy-from="#oracle-text"' in html
+    text = html.split('id="oracle-text"')[1].split("</pre>")[0]
+    assert "Never touch package-lock.json." in text
+    assert "computeGrandTotal" in text
+
+
+@pytest.mark.parametrize("more", ["", "&event=1", "&horizon=3", "&find=computeGrandTotal&ask=Which?+computeGrandTotal"])
+def test_json_is_what_the_command_prints(client: Client, lossy: Session, tmp_path: Path, more: str) -> None:
+    """The command line of the page, run on the file, prints the document of the same address."""
+    html = page(client, lossy, QUERY + more)
+    found = re.search(r'<code id="cli-text">(.*?)</code>', html, re.DOTALL)
+    assert found is not None
+    line = shlex.split(unescape(found[1]))
+    assert line[:3] == ["ctxweb", "probe", "lossy.jsonl"]
+    path = tmp_path / "lossy.jsonl"
+    path.write_text(story(), encoding="utf-8")
+    result = CliRunner().invoke(command, [str(path), *line[3:], "--json"])
+    assert result.exit_code == 0, result.output
+    document = client.get(f"/s/{lossy.pk}/quality.json?{QUERY}{more}").json()
+    assert document == json.loads(result.stdout) | {"session": document["session"]}
+    assert document["schema"] == "ctxweb.probe/1"
+
+
+def test_wrong_addresses_are_refused_beside_the_page(client: Client, lossy: Session) -> None:
+    html = page(client, lossy, "horizon=soon&critical=everything", status=400)
+    assert "The horizon is a number of requests" in html
+    assert "no kind of probe" in unescape(html)
+    answer = client.get(f"/s/{lossy.pk}/quality.json?horizon=0")
+    assert answer.status_code == 400
+    assert "horizon" in answer.json()["errors"]
+    assert client.get(f"/s/{lossy.pk}/quality.json?{QUERY}&event=99").status_code == 400
+    assert client.get("/s/s_nothing/quality/").status_code == 404
+
+
+def test_a_long_session_is_read_after_the_first_paint(
+    client: Client, lossy: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page asks for its content; without a script one link has it whole; once read it comes at once."""
+    monkeypatch.setattr(views, "AT_ONCE", 10)
+    indexed.forget()
+    html = page(client, lossy)
+    assert 'id="h-rules"' not in html
+    assert 'hx-trigger="load"' in html
+    assert "whole=1" in html
+    fragment = client.get(f"/s/{lossy.pk}/quality/?{QUERY}", headers={"HX-Request": "true"}).content.decode()
+    assert 'id="h-rules"' in fragment
+    assert "<main" not in fragment
+    assert 'id="cli-line" hx-swap-oob="true"' in fragment
+    assert 'id="h-rules"' in page(client, lossy)
+    indexed.forget()
+    assert 'id="h-rules"' in page(client, lossy, QUERY + "&whole=1")
+
+
+def test_queries_stay_the_same_for_longer_sessions(
+    client: Client, lossy: Session, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    page(client, lossy)
+    with django_assert_max_num_queries(3):
+        page(client, lossy)
+
+
+def test_without_the_upload_the_page_says_so(client: Client, lossy: Session, settings: SettingsWrapper) -> None:
+    indexed.forget()
+    for path in settings.MEDIA_ROOT.rglob("*"):
+        if path.is_file():
+            path.unlink()
+    assert "The texts that would be judged cannot be read" in page(client, lossy)
+    assert client.get(f"/s/{lossy.pk}/quality.json").status_code == 410
+
+
+def test_how_often_warnings_came_true_says_n_and_the_interval(client: Client, lossy: Session) -> None:
+    found = warned_here()
+    assert (found.n_sessions, found.n_compactions, found.n_left) == (1, 1, 0)
+    assert found.warned.n + found.others.n == 16
+    html = client.get("/quality/").content.decode()
+    text = words(html)
+    assert f"Of {found.warned.n} dropped results" in text
+    assert f"95 % interval {found.warned.interval_words}" in text
+    assert found.reading in text
+
+
+def test_without_compactions_nobody_knows_yet(client: Client, session: Session) -> None:
+    assert "nobody knows yet" in client.get("/quality/").content.decode()
+
+
+def test_every_screen_of_the_session_leads_to_the_page(client: Client, lossy: Session) -> None:
+    for tail in ("", "why/", "replay/", "diff/", "quality/"):
+        html = client.get(f"/s/{lossy.pk}/{tail}").content.decode()
+        assert f'<a href="/s/{lossy.pk}/quality/' in html
