@@ -154,7 +154,7 @@ def test_diff_folds_runs_and_shows_the_screenshot_by_itself(session: Session) ->
         assert not shot.line.folded
     summary = next(shown for shown in view.lines if shown.line.op == "inserted")
     assert summary.body
-    assert "## Session Intent" in summary.body.after[0].text
+    assert "## Primary Request and Intent" in summary.body.after[0].text
 
 
 def test_folded_run_opens_with_its_rows(client: Client, session: Session) -> None:

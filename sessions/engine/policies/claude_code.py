@@ -175,7 +175,7 @@ def full(params: Params, view: View) -> list[Item]:
     system, dropped = apart(view.items)
     if not dropped:
         return list(view.items)
-    return [*system, *view.summarize(described(view, dropped), attachments(params, dropped))]
+    return [*system, *view.summarize(described(view, dropped), attachments(params, dropped), mode="nine")]
 
 
 def reactive_gate(params: Params, view: View) -> Gate:

@@ -78,7 +78,7 @@ def edit(params: Params, view: View) -> list[Item]:
     body, live = rest[:-1], rest[-1]
     cut = _pivot(params, body)
     dropped, kept = (body[cut:], body[:cut]) if params.direction == "from" else (body[:cut], body[cut:])
-    made = view.summarize(described(view, dropped), attachments(params, dropped, kept))
+    made = view.summarize(described(view, dropped), attachments(params, dropped, kept), mode="nine")
     if params.direction == "from":
         return [*system, *kept, *made, live]
     return [*system, *made, *kept, live]
