@@ -42,6 +42,7 @@ class Original:
 
 
 LANGCHAIN = Environment("langchain", ("langchain", "deepagents"), "langchain")
+LANGCHAIN_CORE = Environment("langchain", ("langchain", "deepagents"), "langchain-core")
 DEEPAGENTS = Environment("langchain", ("langchain", "deepagents"), "deepagents")
 AUTOGEN = Environment("autogen", ("autogen-core",), "autogen-core")
 AG2 = Environment("ag2", ("ag2<1",), "ag2")
@@ -261,10 +262,18 @@ THINKING = Shape(thinking=True)
 SINGLE = Shape(parallel=1, turns=20)
 
 ORIGINALS = (
-    Original("langchain_trim", LANGCHAIN, "langchain_original.py", langchain_trim),
+    Original("langchain_trim", LANGCHAIN_CORE, "langchain_original.py", langchain_trim),
     Original("langchain_clear_tool_uses", LANGCHAIN, "langchain_original.py", langchain_clear),
     Original("langchain_summarization", LANGCHAIN, "langchain_original.py", langchain_summarization),
-    Original("deepagents_summarization", DEEPAGENTS, "deepagents_original.py", deepagents, summary=150),
+    Original(
+        "deepagents_summarization",
+        DEEPAGENTS,
+        "deepagents_original.py",
+        deepagents,
+        summary=150,
+        note="Its summary and its cutting of arguments; not what goes to files, whose previews go by lines, nor what it "
+        "does when a compacted request is still refused.",
+    ),
     Original(
         "deepagents_summarization",
         DEEPAGENTS,
@@ -294,7 +303,14 @@ ORIGINALS = (
     ),
     Original("inspect_trim", INSPECT, "inspect_original.py", inspect_trim, THINKING, estimator="wire_bytes"),
     Original("inspect_summary", INSPECT, "inspect_original.py", inspect, THINKING, estimator="wire_bytes", summary=150),
-    Original("agent_framework", AGENT_FRAMEWORK, "agent_framework_original.py", agent_framework),
+    Original(
+        "agent_framework",
+        AGENT_FRAMEWORK,
+        "agent_framework_original.py",
+        agent_framework,
+        note="`phases=budget` against this release's composition by token budget, each phase wrapped in one, as the "
+        "earlier release did.",
+    ),
     Original("adk_compaction", ADK, "adk_original.py", adk_tokens, label="by tokens"),
     Original(
         "adk_compaction",
