@@ -271,8 +271,8 @@ ORIGINALS = (
         "deepagents_original.py",
         deepagents,
         summary=150,
-        note="Its summary and its cutting of arguments; not what goes to files, whose previews go by lines, nor what it "
-        "does when a compacted request is still refused.",
+        note="Its summary and its cutting of arguments; not what goes to files, whose previews go by lines, nor what "
+        "it does when a compacted request is still refused.",
     ),
     Original(
         "deepagents_summarization",

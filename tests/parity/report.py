@@ -23,11 +23,11 @@ beginnings of the shared transcript samples. Texts are of the same lengths on bo
 parameters and window.
 
 Where an original counts with a tokenizer or asks a provider, it is given our count; its own counters by characters
-(LangChain's, pi's, Gemini CLI's) run as they are. A fake model writes summaries of a fixed length; what the provider reports as usage is what our replay says it would.
-Two rules of the replay are off here, as they are not the originals': an edit that frees nothing is not made, and three
-events in a row that leave the gate on stop a policy. Where an original may split tool pairs, it is compared with
-`orphans=keep`. "Given up" counts lists at which both fail at the same request: the original with an error, ours with a
-failed attempt.
+(LangChain's, pi's, Gemini CLI's) run as they are. A fake model writes summaries of a fixed length; what the provider
+reports as usage is what our replay says it would. Two rules of the replay are off here, as they are not the
+originals': an edit that frees nothing is not made, and three events in a row that leave the gate on stop a policy.
+Where an original may split tool pairs, it is compared with `orphans=keep`. "Given up" counts lists at which both fail
+at the same request: the original with an error, ours with a failed attempt.
 
 """
 
