@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.contexts.fit import FitView, build_fit
 from sessions.contexts.over_counts import OverCountView, build_over_counts
 from sessions.contexts.overview import overview
+from sessions.contexts.recorded import RecordedView, build_recorded
 from sessions.contexts.verdict_cards import Card, build_cards
 from sessions.engine.overcount import over_count
 from sessions.engine.verdicts import headline, verdicts_of
@@ -57,6 +58,7 @@ class Reasons:
             n_compactions=len(self.weighed.transcript.compactions),
             gates=build_over_counts(self.session_id, view, self.gates),
             fit=build_fit(self.session_id, view),
+            recorded=build_recorded(self.session_id, self.weighed),
         )
 
 
@@ -70,6 +72,7 @@ class WhyView:
     n_compactions: int
     gates: OverCountView
     fit: FitView
+    recorded: RecordedView | None
 
 
 _held: OrderedDict[str, Reasons] = OrderedDict()

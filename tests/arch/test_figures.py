@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TEMPLATES = [path for path in files(".html") if "templates" in path.parts]
 FILTERS = {"size", "short", "factor", "signed", "percent", "intcomma", "filesizeformat", "floatformat"}
 COUNTED = re.compile(
-    r"n_(?!bytes|tokens|base64|wire|payload)\w+|index|number|request|message|worst_message|total|line|offset|count|"
+    r"n_(?!bytes|tokens|base64|wire|payload)\w+|index|number|request|fired_at|message|worst_message|total|line|offset|count|"
     r"first|due|without|stopped|length|shown|n|read|used|not_context|opaque|skipped|kept|edited|dropped|inserted"
 )
 FIGURE = re.compile(r"(\w*_)?(tokens|bytes|cost|factor|overcount|overhead|size|ratio|share|percent|context|usage)")

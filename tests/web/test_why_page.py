@@ -197,3 +197,21 @@ def test_an_honest_compaction_has_no_badge_in_the_library(client: Client, compac
     assert compacted.headline
     assert compacted.wrong_cause == ""
     assert "badge-danger" not in client.get("/").content.decode()
+
+
+def test_recorded_compactions_stand_beside_the_clients_own_policy(client: Client, compacted: Session) -> None:
+    """One compaction is recorded: its outcome under Claude Code's policy is that of the engine's comparison."""
+    from sessions.engine.parity import compare
+
+    parity = compare(selectors.load_weighed(compacted.pk), calibrate=True)
+    html = page(client, compacted)
+    section = html[html.index('id="h-recorded"') : html.index('id="h-gates"')]
+    assert "Claude Code" in section
+    one = parity.compared[0]
+    assert f">{one.outcome}</span>" in section
+    assert all(reason.capitalize()[:20].lower() in unescape(section).lower() for reason in one.reasons)
+    assert "base=recorded" in section
+
+
+def test_without_recorded_compactions_there_is_nothing_to_compare(client: Client, session: Session) -> None:
+    assert 'id="h-recorded"' not in page(client, session)
