@@ -59,9 +59,19 @@ def parameters() -> str:
     return table(["policy", "parameter", "default", "range", "what it is"], rows)
 
 
+TIERS = {"founding": "founding system", "differential": "proven against the original's own code",
+         "golden": "by golden values and recordings", "preset": "preset of gate × edit"}  # fmt: skip
+
+
+def policies_short() -> str:
+    """Every registered policy and how it is proven."""
+    rows = [[f"`{p.name}`", p.help, TIERS.get(p.tier, "")] for p in plugins("policies").values()]
+    return table(["policy", "what it does", "proof"], rows)
+
+
 TABLES = {
-    "formats": formats, "policies": policies, "estimators": estimators, "summarizers": summarizers,
-    "parameters": parameters,
+    "formats": formats, "policies_short": policies_short, "policies": policies, "estimators": estimators,
+    "summarizers": summarizers, "parameters": parameters,
 }  # fmt: skip
 
 
