@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sessions.engine.params import param, usage_param
 from sessions.engine.policy import Gate, pair_safe_cut
@@ -87,3 +87,19 @@ def split(items: list[Item], keep_last: int) -> tuple[list[Item], list[Item], li
     latest = max(0, len(rest) - keep_last)
     cut = pair_safe_cut(rest, latest, latest)
     return system, rest[:cut], rest[cut:]
+
+
+def merged(params: Any, view: View) -> list[Item]:
+    """What is neither the last summary nor among the last messages is merged into the summary."""
+    system, old, tail = split(view.items, params.keep_last)
+    anchor = {item.id for item in view.state.last_summary}
+    new = [item for item in old if item.id not in anchor]
+    if not new:
+        return list(view.items)
+    return [*system, *view.summarize(new, mode="merge"), *tail]
+
+
+def summarised(params: Any, view: View, mode: str) -> list[Item]:
+    """All but the last messages, the last summary among them, become one new summary."""
+    system, old, tail = split(view.items, params.keep_last)
+    return [*system, *view.summarize(old, mode=mode), *tail] if old else list(view.items)

@@ -5,9 +5,11 @@ Sizes are characters of text; the full text of what a layer cuts is thought of a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import cut_text, edit_blocks, marker, result_chars, with_text
+from sessions.engine.params import param
 from sessions.engine.policy import Draft, EditFailed, Gate
 from sessions.engine.types import Block, Kind, Role
 
@@ -17,6 +19,35 @@ if TYPE_CHECKING:
     from sessions.engine.policy import Item, View
 
 MAX_RECENT_FILES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """What both versions of the pipeline have in common; defaults of the write-up."""
+
+    results_limit: int = param(
+        200_000, label="Budget of new results", help="Results of the last user message together", unit="chars",
+        low=0, high=10_000_000, step=1_000,
+    )  # fmt: skip
+    large_result: int = param(
+        30_000, label="Large result, above", help="Smaller results are left alone", unit="chars", low=0,
+        high=1_000_000, step=500,
+    )  # fmt: skip
+    preview: int = param(2_000, label="Preview left", unit="chars", low=0, high=100_000, step=100)
+    max_messages: int = param(50, label="Snip above", unit="messages", low=5, high=10_000)
+    head: int = param(3, label="First messages kept", unit="messages", low=0, high=1_000)
+    keep_results: int = param(3, label="Results kept in full", unit="results", low=0, high=1_000)
+    min_chars: int = param(120, label="Shortest result cleared, above", unit="chars", low=0, high=100_000, step=10)
+    summary_cap: int = param(20_000, label="Summary at most", unit="tokens", group="summary", low=0, high=100_000)
+    notes_tokens: int | None = param(
+        None, label="Session notes", unit="tokens", group="summary", low=0, high=100_000, optional=True,
+        help="Notes that exist already stand for the summary, without a call; none: no notes",
+    )  # fmt: skip
+    reactive_keep: int = param(5, label="Kept after a refusal", unit="messages", low=1, high=1_000)
+    breaker: int | None = param(
+        3, label="Breaker", help="Failed summaries in a row before it stops for the session; none: never",
+        unit="failures", low=1, high=100, optional=True,
+    )  # fmt: skip
 
 
 def waiting_results(view: View) -> list[tuple[int, Block]]:

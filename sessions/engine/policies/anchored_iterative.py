@@ -6,28 +6,14 @@ The summary stands first, the last five messages stay raw; earlier content is ne
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sessions.engine.policies._compression import Compression, gate, split
+from sessions.engine.policies._compression import Compression, gate, merged
 from sessions.engine.policy import Policy
-
-if TYPE_CHECKING:
-    from sessions.engine.policy import Item, View
 
 
 @dataclass(frozen=True, slots=True)
 class Params(Compression):
     """The skill's trigger and keep-window."""
-
-
-def edit(params: Compression, view: View) -> list[Item]:
-    """What is neither the summary nor among the last messages is merged into the summary."""
-    system, old, tail = split(view.items, params.keep_last)
-    anchor = {item.id for item in view.state.last_summary}
-    new = [item for item in old if item.id not in anchor]
-    if not new:
-        return list(view.items)
-    return [*system, *view.summarize(new, mode="merge"), *tail]
 
 
 POLICY = Policy(
@@ -38,7 +24,7 @@ POLICY = Policy(
     estimator="tiktoken_o200k",
     params=Params,
     gate=gate,
-    edit=edit,
+    edit=merged,
     threshold_param="trigger",
     tier="founding",
 )

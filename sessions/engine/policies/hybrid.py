@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.params import param
-from sessions.engine.policies._compression import split
+from sessions.engine.policies._compression import merged
 from sessions.engine.policy import Gate, Policy
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policy import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +30,6 @@ def gate(params: Params, view: View) -> Gate:
     return Gate(n > params.max_messages, "messages in the list", n, params.max_messages, ">", "messages")
 
 
-def edit(params: Params, view: View) -> list[Item]:
-    """What is neither the summary nor in the window is merged into the summary."""
-    system, old, tail = split(view.items, params.keep_last)
-    anchor = {item.id for item in view.state.last_summary}
-    new = [item for item in old if item.id not in anchor]
-    if not new:
-        return list(view.items)
-    return [*system, *view.summarize(new, mode="merge"), *tail]
-
-
 POLICY = Policy(
     name="hybrid",
     label="Hybrid: summary and window",
@@ -48,7 +38,7 @@ POLICY = Policy(
     estimator="tiktoken_o200k",
     params=Params,
     gate=gate,
-    edit=edit,
+    edit=merged,
     threshold_param="max_messages",
     tier="founding",
 )

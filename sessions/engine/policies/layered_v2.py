@@ -14,7 +14,7 @@ from sessions.engine.policy import Layer, Policy, View
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(layers.Layers):
     """Every number of the pipeline; defaults of the teaching code."""
 
     limit: int = param(
@@ -30,30 +30,7 @@ class Params:
         low=1,
         high=100,
     )
-    results_limit: int = param(
-        200_000, label="Budget of new results", help="Results of the last user message together", unit="chars",
-        low=0, high=10_000_000, step=1_000,
-    )  # fmt: skip
-    large_result: int = param(
-        30_000, label="Large result, above", help="Smaller results are left alone", unit="chars", low=0,
-        high=1_000_000, step=500,
-    )  # fmt: skip
-    preview: int = param(2_000, label="Preview left", unit="chars", low=0, high=100_000, step=100)
-    max_messages: int = param(50, label="Snip above", unit="messages", low=5, high=10_000)
-    head: int = param(3, label="First messages kept", unit="messages", low=0, high=1_000)
-    keep_results: int = param(3, label="Results kept in full", unit="results", low=0, high=1_000)
-    min_chars: int = param(120, label="Shortest result cleared, above", unit="chars", low=0, high=100_000, step=10)
     fit_preview: int = param(1_000, label="Preview left by fit", unit="chars", low=0, high=100_000, step=100)
-    summary_cap: int = param(20_000, label="Summary at most", unit="tokens", group="summary", low=0, high=100_000)
-    notes_tokens: int | None = param(
-        None, label="Session notes", unit="tokens", group="summary", low=0, high=100_000, optional=True,
-        help="Notes that exist already stand for the summary, without a call; none: no notes",
-    )  # fmt: skip
-    reactive_keep: int = param(5, label="Kept after a refusal", unit="messages", low=1, high=1_000)
-    breaker: int | None = param(
-        3, label="Breaker", help="Failed summaries in a row before it stops for the session; none: never",
-        unit="failures", low=1, high=100, optional=True,
-    )  # fmt: skip
 
 
 def limit(params: Params, view: View) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies._compression import Compression, gate, split
+from sessions.engine.policies._compression import Compression, gate, summarised
 from sessions.engine.policy import Policy
 
 if TYPE_CHECKING:
@@ -17,10 +17,9 @@ class Params(Compression):
     """The skill's trigger and keep-window."""
 
 
-def edit(params: Compression, view: View) -> list[Item]:
+def edit(params: Params, view: View) -> list[Item]:
     """All but the last messages become one string, an earlier string too."""
-    system, old, tail = split(view.items, params.keep_last)
-    return [*system, *view.summarize(old, mode="opaque"), *tail] if old else list(view.items)
+    return summarised(params, view, "opaque")
 
 
 POLICY = Policy(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies._compression import Compression, gate, split
+from sessions.engine.policies._compression import Compression, gate, summarised
 from sessions.engine.policy import Policy
 
 if TYPE_CHECKING:
@@ -20,10 +20,9 @@ class Params(Compression):
     """The skill's trigger and keep-window."""
 
 
-def edit(params: Compression, view: View) -> list[Item]:
+def edit(params: Params, view: View) -> list[Item]:
     """All but the last messages, the last summary among them, become a new summary."""
-    system, old, tail = split(view.items, params.keep_last)
-    return [*system, *view.summarize(old, mode="fresh"), *tail] if old else list(view.items)
+    return summarised(params, view, "fresh")
 
 
 POLICY = Policy(
