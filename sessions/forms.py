@@ -14,6 +14,13 @@ class ShareForm(forms.Form):
     note = forms.CharField(max_length=MOST_NOTE, required=False)
 
 
+class SaveForm(forms.Form):
+    """What a saved view is called, and why it was kept."""
+
+    name = forms.CharField(max_length=120)
+    note = forms.CharField(max_length=MOST_NOTE, required=False)
+
+
 class KeyForm(forms.Form):
     """A key for a model's API; never shown again."""
 

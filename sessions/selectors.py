@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, BinaryIO
 from django.db.models import Count, Q, Sum
 
 from sessions.adapters import storage
-from sessions.models import OVERCOUNTED, Flag, Media, Member, MessageRow, ReplayLink, Session, SessionFacts, Upload
+from sessions.models import (
+    OVERCOUNTED,
+    Flag,
+    Media,
+    Member,
+    MessageRow,
+    ReplayLink,
+    SavedView,
+    Session,
+    SessionFacts,
+    Upload,
+)
 
 if TYPE_CHECKING:
     import uuid
@@ -400,6 +411,11 @@ def upload_sessions(upload: Upload) -> tuple[Session, ...]:
 def unfinished_uploads() -> tuple[Upload, ...]:
     """Uploads still queued or being read, newest first, for a page opened while they are: two queries."""
     return tuple(Upload.objects.unfinished().select_related("job").prefetch_related("sessions")[:PAGE])
+
+
+def saved_views(owner_id: int | None) -> tuple[SavedView, ...]:
+    """The newest hundred saved views of an account (None: of everybody), their sessions loaded: one query."""
+    return tuple(SavedView.objects.seen_by(owner_id).select_related("session")[:PAGE])
 
 
 def session_links(session: Session) -> tuple[ReplayLink, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, path
 
 from sessions.views import (
+    ab,
     counts,
     diff,
     export,
@@ -14,6 +15,7 @@ from sessions.views import (
     preferences,
     quality,
     replay,
+    saved,
     session,
     summaries,
     uploads,
@@ -54,8 +56,15 @@ replay_urls: list[URLPattern] = [
     path("s/<str:session_id>/replay/", replay.replay, name="replay"),
     path("s/<str:session_id>/replay.json", replay.replay_json, name="replay_json"),
     path("s/<str:session_id>/replay/step/", replay.step, name="step"),
+    path("s/<str:session_id>/ab/", ab.ab, name="ab"),
+    path("s/<str:session_id>/ab.json", ab.ab_json, name="ab_json"),
     path("s/<str:session_id>/diff/", diff.diff, name="diff"),
     path("s/<str:session_id>/diff.json", diff.diff_json, name="diff_json"),
+]
+saved_urls: list[URLPattern] = [
+    path("saved/", saved.saved, name="saved"),
+    path("saved/<int:view_id>/delete/", saved.saved_delete, name="saved_delete"),
+    path("s/<str:session_id>/save/", saved.save, name="save"),
 ]
 why_urls: list[URLPattern] = [
     path("s/<str:session_id>/why/", why.why, name="why"),
@@ -99,6 +108,7 @@ urlpatterns = [
     *session_urls,
     *export_urls,
     *replay_urls,
+    *saved_urls,
     *why_urls,
     *quality_urls,
     *link_urls,

@@ -65,7 +65,8 @@ class Saw:
     """What the chart shows: tokens per request, None where the request is off the selected branch.
 
     ``compactions`` are recorded ones as (request, tokens before); ``threshold`` is in display tokens, None where the
-    gate's unit is another; ``request`` is the one selected.
+    gate's unit is another; ``request`` is the one selected.  ``top`` and ``last`` end axes that two charts
+    share.
     """
 
     replay: Sequence[int | None]
@@ -77,12 +78,14 @@ class Saw:
     compactions: Sequence[tuple[int, int | None]] = ()
     gate: GateLane | None = None
     request: int | None = None
+    top: float | None = None
+    last: int | None = None
 
 
 def saw_figure(data: Saw) -> Figure:
     """The figure, in roles."""
-    last = max(len(data.replay) - 1, 1)
-    top = _top(data)
+    last = max(len(data.replay) - 1 if data.last is None else data.last, 1)
+    top = top_of(data) if data.top is None else data.top
     main = (0.0, 1.0) if data.gate is None else (GATE_HEIGHT / (HEIGHT + GATE_HEIGHT - 46), 1.0)
     added = 0 if data.gate is None else GATE_HEIGHT
     figure = layout(HEIGHT + added, NARROW_HEIGHT + added, MARGIN, NARROW_MARGIN, hoversubplots="axis")
@@ -98,7 +101,7 @@ def saw_figure(data: Saw) -> Figure:
     return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
 
 
-def _top(data: Saw) -> float:
+def top_of(data: Saw) -> float:
     """The end of the token axis: everything the replay does; what runs far over the window is cut at the band."""
     mine = [data.window, data.threshold or 0, *(v or 0 for v in data.replay), *(tooth.before for tooth in data.teeth)]
     recorded = min(max((v or 0 for v in data.recorded), default=0), MOST_OVER * data.window)

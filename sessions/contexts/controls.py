@@ -58,6 +58,7 @@ class Control:
     """
 
     name: str
+    id: str
     key: str
     label: str
     help: str
@@ -98,6 +99,8 @@ class Group:
 class Controls:
     """The whole form."""
 
+    prefix: str
+    side: str
     policy: str
     policy_label: str
     policy_help: str
@@ -131,13 +134,16 @@ class Controls:
         return tuple(text for name, text in self.errors.items() if name not in fields)
 
 
-def controls(weighed: Weighed, state: ReplayState, path: str = "") -> Controls:
-    """The form for a state; ``path`` is the page that its links lead to."""
+def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str = "") -> Controls:
+    """The form for a state.
+
+    ``path`` is the page that its links lead to, "" where they need a script; ``prefix`` begins the fields' names.
+    """
     policy = state.plugin
     given = dict(state.params)
     steered = threshold_param(weighed, state)
     made = [
-        (spec.group, _control(spec, given, state, path, threshold=spec.name == steered))
+        (spec.group, _control(spec, given, state, path=path, prefix=prefix, threshold=spec.name == steered))
         for spec in parameters.specs(policy.params)
     ]
     own = weighed.window
@@ -148,6 +154,8 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "") -> Controls:
         Group(key, title, tuple(control for group, control in made if group == key)) for key, title in GROUPS
     )
     return Controls(
+        prefix=prefix,
+        side=prefix.replace(".", "-"),
         policy=policy.name,
         policy_label=policy.label,
         policy_help=policy.help,
@@ -218,8 +226,10 @@ def _fails(state: ReplayState) -> tuple[Option, ...]:
 
 
 def _reset(state: ReplayState, path: str, **changes: object) -> str:
+    if not path:
+        return ""
     query = urlstate.query(state, **{"rows": None, "event": None} | changes)
-    return f"{path}?{query}" if query else path or "?"
+    return f"{path}?{query}" if query else path
 
 
 def _estimators(policy: Policy, state: ReplayState) -> tuple[Option, ...]:
@@ -229,7 +239,9 @@ def _estimators(policy: Policy, state: ReplayState) -> tuple[Option, ...]:
     return (Option("", f"The policy's own: {own}", not state.estimator), *others)
 
 
-def _control(spec: Spec, given: Mapping[str, str], state: ReplayState, path: str, *, threshold: bool) -> Control:
+def _control(
+    spec: Spec, given: Mapping[str, str], state: ReplayState, *, path: str, prefix: str, threshold: bool
+) -> Control:
     default = urlstate.written(spec.default)
     value = given.get(spec.name, default)
     options = tuple(Option(choice, choice, choice == value) for choice in spec.choices)
@@ -239,7 +251,8 @@ def _control(spec: Spec, given: Mapping[str, str], state: ReplayState, path: str
     place = high if off or not spec.is_number else min(max(float(value), low), high)
     return Control(
         name=spec.name,
-        key=f"p.{spec.name}",
+        id=f"{prefix.replace('.', '-')}{spec.name}",
+        key=f"{prefix}p.{spec.name}",
         label=spec.label,
         help=spec.help,
         unit=spec.unit,

@@ -128,7 +128,7 @@ def build_replay(
     )
     return ReplayView(
         urls=urls,
-        figure=figure_json(saw_figure(_saw(session.pk, ran, number, gate))),
+        figure=figure_json(saw_figure(saw_of(session.pk, ran, number, gate))),
         label=weakest_label(replay.labels),
         n_requests=sum(value is not None for value in replay.context_tokens),
         milliseconds=ran.seconds * 1000,
@@ -180,7 +180,8 @@ def _request(replay: Replay, state: ReplayState, number: int | None) -> int | No
     return replay.events[number].request if number is not None else None
 
 
-def _saw(session_id: str, ran: Ran, number: int | None, gate: GateLane | None) -> Saw:
+def saw_of(session_id: str, ran: Ran, number: int | None, gate: GateLane | None) -> Saw:
+    """What the saw-tooth chart of a replay shows; event ``number`` is the chosen one."""
     replay = ran.replay
     view = overview(session_id)
     recorded: list[int | None] = [None] * len(replay.context_tokens)

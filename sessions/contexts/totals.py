@@ -62,6 +62,11 @@ def totals_table(session_id: str, ran: Ran) -> tuple[TotalsRow, ...]:
     return (*rows, TotalsRow("delta", name, "", _deltas(ran.totals, against, label)))
 
 
+def cost_cell(totals: Totals) -> Cell:
+    """The cost as a range in dollars."""
+    return Cell(_cost(totals), "dollars", "estimated")
+
+
 def _cost(totals: Totals) -> str:
     if totals.cost is None:
         return "no price"
@@ -74,7 +79,7 @@ def _cells(totals: Totals, label: str) -> tuple[Cell, ...]:
         totals.peak_context_tokens, totals.input_tokens, totals.cache_read_tokens, totals.cache_write_tokens,
         totals.output_tokens,
     )  # fmt: skip
-    cost, counted = Cell(_cost(totals), "dollars", "estimated"), Cell(figures.count(totals.compactions))
+    cost, counted = cost_cell(totals), Cell(figures.count(totals.compactions))
     return (cost, counted, *(Cell(figures.count(number), "tokens", label) for number in numbers))
 
 

@@ -7,6 +7,7 @@ from sessions.models.link import LinkedView, ReplayLink
 from sessions.models.live import LiveSource
 from sessions.models.message import Flag, Media, MessageRow
 from sessions.models.price import ModelPrice
+from sessions.models.saved import SavedKind, SavedView
 from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, SessionKey, TokenLabel
 from sessions.models.upload import UNFINISHED, Job, Member, MemberStatus, State, Upload
 from sessions.models.writing import SummaryJob, Writing
@@ -26,6 +27,8 @@ __all__ = [
     "ModelAnswer",
     "ModelPrice",
     "ReplayLink",
+    "SavedKind",
+    "SavedView",
     "Session",
     "SessionFacts",
     "SessionKey",

@@ -35,6 +35,8 @@ def replay(request: HttpRequest, session_id: str) -> HttpResponse:
     steering = asks_fragment(request) and "was" in request.GET
     context = shared_context(found, state, "replay") | {"replay": build_replay(found, state, steering=steering)}
     context["controls"] = controls.controls(selectors.load_weighed(found.pk), state, session_urls(found.pk).replay)
+    here = context["query"]
+    context["ab_href"] = reverse("sessions:ab", args=[found.pk]) + (f"?{here}" if here else "")
     context |= {"cli_oob": False, **key_facts(request)}
     if asks_fragment(request):
         context |= {"swap_form": request.GET.get("was", state.policy) != state.policy, "oob": True, "cli_oob": True}

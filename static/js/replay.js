@@ -6,6 +6,7 @@ const number = (text) => Number(String(text).replace(/[, %]/g, ""));
 const grouped = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : String(value));
 const shown = (input, value) => grouped(value) + (input.dataset.unit ? " " + input.dataset.unit : "");
 const form = () => document.getElementById("controls");
+const addressed = () => document.querySelector("#saw-data[data-url], #ab-view [data-url]");
 
 function noteChange(field) {
   const radio = field.querySelector("input[type=radio]:checked");
@@ -73,35 +74,36 @@ document.addEventListener("click", (event) => {
   if (!link || event.ctrlKey || event.metaKey || !form()?.contains(link)) return;
   event.preventDefault();
   if (link.matches("[data-window]")) {
-    const field = document.getElementById("f-window");
+    const field = link.closest(".field").querySelector("input.input");
     field.value = link.dataset.window;
     field.dispatchEvent(new Event("input", { bubbles: true }));
     field.focus();
     return;
   }
-  const part = link.matches("[data-reset-all]") ? form() : link.closest(link.matches("[data-reset]") ? ".form" : "[data-field]");
+  const part = link.matches("[data-reset-all]") ? link.closest(".side-form") : link.closest(link.matches("[data-reset]") ? ".form" : "[data-field]");
   reset(part.matches("[data-field]") ? [part] : part.querySelectorAll("[data-field]"));
   (part.querySelector("input:not([type=hidden])") || form()).focus();
 });
 // which of the model windows is chosen, and whether anything is left to reset
 document.addEventListener("input", (event) => {
   if (!form()?.contains(event.target)) return;
-  const size = number(document.getElementById("f-window").value);
   for (const link of form().querySelectorAll("[data-window]")) {
+    const size = number(link.closest(".field").querySelector("input.input").value);
     if (number(link.dataset.window) === size) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
   }
-  const all = form().querySelector("[data-reset-all]");
-  if (all) all.hidden = !form().querySelector("[data-field] .field-label.changed");
+  for (const all of form().querySelectorAll("[data-reset-all]")) {
+    all.hidden = !all.closest(".side-form").querySelector("[data-field] .field-label.changed");
+  }
 });
 
 // the address follows when the hand rests: browsers limit how often it may change
 let rest = 0;
 document.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.target.id !== "replay-view") return;
+  if (!["replay-view", "ab-view"].includes(event.detail.target.id)) return;
   clearTimeout(rest);
   rest = setTimeout(() => {
-    const data = document.getElementById("saw-data");
-    if (data && data.dataset.url) history.replaceState(history.state, "", data.dataset.url);
+    const data = addressed();
+    if (data) history.replaceState(history.state, "", data.dataset.url);
   }, 250);
 });
 
