@@ -16,9 +16,11 @@ from sessions.engine.growth import JUMP_FACTOR, JUMP_FLOOR
 from sessions.engine.ladders import Rung, ladder
 from sessions.engine.series import weak_label
 from sessions.engine.types import Label, Role
+from sessions.engine.windows import Held, held_at
 
 if TYPE_CHECKING:
     from sessions.engine.calibrate import Weighed
+    from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import ProviderError, RecordedCompaction, Request, Usage
 
 COMPACTION, ERROR, MISSING = "compaction", "error", "missing"
@@ -58,15 +60,16 @@ class Shared(NamedTuple):
     """What all points of a session share.
 
     ``spikes`` are requests whose usage cannot be right, ``media`` the messages with images or documents, ascending,
-    ``window`` the window in tokens that the other usages speak for.
+    ``window`` the window in tokens that the other usages speak for, ``largest`` the largest context of every model.
     """
 
     spikes: frozenset[int]
     media: list[int]
     window: int
+    largest: dict[str, int]
 
 
-NOTHING = Shared(frozenset(), [], 0)
+NOTHING = Shared(frozenset(), [], 0, {})
 
 
 @dataclass(frozen=True)
@@ -261,10 +264,35 @@ class Case:
         kept = [i for i in self.previous.preserved if i in held] if self.previous else []
         return [*kept, *media[bisect_left(media, start) : bisect_left(media, self.stop)]]
 
+    @cached_property
+    def held(self) -> Held:
+        """The model and the window that this point was held against."""
+        figure, shared, own = max(self.saw or 0, self.true), self.shared, self.what == MISSING
+        return held_at(self.weighed, self.position, figure, shared.window, shared.largest, own=own)
+
+    @property
+    def model(self) -> ModelInfo:
+        """The model of this point."""
+        return self.held.model
+
+    @property
+    def switched(self) -> str:
+        """The model of a larger window that was given up right before this point, "" where none was."""
+        return self.held.before
+
+    @property
+    def switch_rows(self) -> tuple[Evidence, ...]:
+        """The change to a smaller window right before this point, as rows."""
+        if not self.switched:
+            return ()
+        text = f"The model was changed from {self.switched} to {self.model.name}, which takes {self.window:,} tokens"
+        label = "recorded" if self.weighed.transcript.window == self.window else "rule"
+        return (Evidence(text, self.request, None, self.window, "tokens", label),)
+
     @property
     def window(self) -> int:
-        """The window in tokens: the session's, unless only a wrong usage speaks for the long one."""
-        return self.shared.window
+        """The window in tokens: that of the model at this point, long only where not a wrong usage speaks for it."""
+        return self.held.window
 
     @property
     def assumed(self) -> int | None:
@@ -276,12 +304,12 @@ class Case:
     @property
     def window_is_known(self) -> bool:
         """Whether the window is recorded, shown by the session or in the table of models."""
-        return self.weighed.window_source != "default"
+        return self.held.is_known
 
     @cached_property
     def rungs(self) -> tuple[Rung, ...]:
         """Thresholds of this session's harness at its window, () where its gate is not known."""
-        return ladder(self.weighed, self.window)
+        return ladder(self.weighed, self.window, self.model)
 
     @property
     def threshold(self) -> int | None:
@@ -301,12 +329,19 @@ class Case:
 
     @cached_property
     def peak_before(self) -> int:
-        """The largest context of this run before the last request, with its output: what the gate let pass."""
+        """The largest context of this run before the last request, with its output: what the gate let pass.
+
+        0 right after a change to a smaller window, which none of them was held against.
+        """
+        if self.switched:
+            return 0
         recorded = self.weighed.recorded.context
         return max((recorded[k] for k in self.run[:-1] if self.request_of(k).index not in self.spikes), default=0)
 
     def n_over(self, limit: int) -> int:
-        """Requests of this run, the last one left out, whose context was at or over ``limit``."""
+        """Requests of this run, the last one left out, whose context was at or over ``limit`` of the same window."""
+        if self.switched:
+            return 0
         recorded = self.weighed.recorded.context
         return sum(recorded[k] >= limit for k in self.run[:-1] if self.request_of(k).index not in self.spikes)
 
@@ -332,7 +367,16 @@ def shared_facts(weighed: Weighed) -> Shared:
         largest = max((usage.context for usage in usages if usage), default=0)
         window = window if largest > weighed.model.window else weighed.model.window
     media = [message.index for message in weighed.transcript.messages if has_media(message)]
-    return Shared(spikes, media, window)
+    return Shared(spikes, media, window, _largest(weighed, spikes))
+
+
+def _largest(weighed: Weighed, spikes: frozenset[int]) -> dict[str, int]:
+    """The largest context measured with every model, wrong usages left out."""
+    found: dict[str, int] = {}
+    for request in weighed.transcript.requests:
+        if request.usage and request.model and request.index not in spikes:
+            found[request.model] = max(found.get(request.model, 0), request.usage.context)
+    return found
 
 
 def spikes_of(weighed: Weighed) -> frozenset[int]:

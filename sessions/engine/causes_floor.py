@@ -25,7 +25,7 @@ LEAST_CONTEXT = 8_000
 
 def overhead(case: Case) -> Iterable[Candidate]:
     """System prompt and tools alone take most of the threshold, so that little conversation is enough."""
-    limit = case.threshold or (max(case.saw or 0, case.true) if case.what != MISSING else case.window)
+    limit = case.met or (max(case.saw or 0, case.true) if case.what != MISSING else case.window)
     if case.error is not None and case.error.kind == "context":
         limit = case.error.limit or case.window
     own = case.weighed.overhead
@@ -37,8 +37,13 @@ def overhead(case: Case) -> Iterable[Candidate]:
     text = f"System prompt, tools and what the harness hides weigh {own:,} tokens, {share}"
     row = Evidence(text, None, None, own, "tokens", case.weighed.overhead_label.value)
     score = min(0.95, 0.5 + 0.45 * (own / limit - 0.5) / 0.4)
+    if case.what == MISSING:
+        # It makes compactions frequent; that none came, it hardly explains.
+        score = min(score, 0.5)
     if case.threshold is None and case.error is None:
         score -= 0.15
+    if not case.window_is_known and (case.error is None or not case.error.limit):
+        score -= 0.2
     yield Candidate(OVERHEAD, score, f"{own:,} tokens of fixed overhead stand against {limit:,}", (row, case.true_row))
 
 
@@ -56,7 +61,7 @@ def retained(case: Case) -> Iterable[Candidate]:
     if case.previous is None or case.what == MISSING:
         return
     floor = _floor(case)
-    limit = case.threshold or max(case.saw or 0, case.true)
+    limit = case.met or max(case.saw or 0, case.true)
     if case.error is not None:
         limit = case.error.limit or case.window
     if floor < 0.6 * limit or case.true < 0.9 * limit or case.weighed.overhead >= 0.5 * limit:

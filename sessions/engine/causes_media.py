@@ -103,7 +103,11 @@ def _possible(case: Case) -> Iterable[Candidate]:
     Refuted where the same count stood over it at earlier requests and nothing happened.
     """
     limit = case.threshold or case.window * 4 // 5
-    if case.true >= 0.9 * limit or case.what == ERROR:
+    if case.what == ERROR:
+        if case.error is None or case.error.kind != "context":
+            return
+        limit = case.error.limit or case.window
+    if case.true >= 0.9 * limit:
         return
     recent = [i for i in case.media if i in case.tail]
     for span, is_recent in ((recent, True), (case.media, False)):

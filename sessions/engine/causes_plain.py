@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 
 SERVER_LEAST = 50_000
 """The smallest trigger that Anthropic's server-side compaction takes (policies 5.3)."""
-CLOSE_TO = 0.97
-"""An estimate this near to a threshold may be at it."""
+CLOSE_TO, BLIND = 0.97, 0.8
+"""An estimate this near to a threshold may be at it; one without any usage beside it is that much less exact."""
+EVERY_REQUEST = frozenset({"claude_code"})
+"""Formats of harnesses whose gate is asked before every request (policies 4.2), not only between turns."""
+SOON = 3
+"""Requests over a threshold that may pass before a gate is asked."""
 USUAL = (0.7, 1.02)
 """Where harnesses whose gate is not known compact, as shares of the window (policies 3)."""
 
@@ -35,12 +39,19 @@ def manual(case: Case) -> Iterable[Candidate]:
     if compaction.trigger is None and limit is not None and max(case.true, case.saw or 0) < limit and case.is_idle:
         text = f"No trigger is recorded; at {share} it was under the threshold of {limit:,}, and the agent was idle"
         row = Evidence(text, case.request, None, limit, "tokens", "rule")
-        yield Candidate(MANUAL, 0.6, "it came below the threshold while the agent was idle", (row, case.true_row))
+        # An estimate that nothing measured stands beside does not show that a threshold was not reached.
+        score = 0.45 if _is_blind(case) else 0.6
+        yield Candidate(MANUAL, score, "it came below the threshold while the agent was idle", (row, case.true_row))
 
 
 def reached(case: Case) -> Iterable[Candidate]:
     """What the gate saw, and the true size, are at or over a threshold of this harness that was not reached before."""
     if case.what == MISSING:
+        return
+    if case.switched and max(case.saw or 0, case.true) >= (case.threshold or case.window):
+        size = f"the threshold of {case.usual:,}" if case.usual else f"all {case.window:,} tokens"
+        because = f"the model had been changed to {case.model.name}, and the context had passed {size} of its window"
+        yield Candidate(REACHED, 0.85, because, (*case.switch_rows, *case.size_rows))
         return
     if case.what == COMPACTION and case.weighed.transcript.errors and case.was_refused:
         fits = case.true >= 0.8 * (case.usual or case.window)
@@ -55,7 +66,8 @@ def reached(case: Case) -> Iterable[Candidate]:
         return
     figure = max(case.saw or 0, case.true)
     met = [rung for rung in case.rungs if figure >= rung.tokens >= case.peak_before]
-    passed = [rung for rung in case.rungs if case.true >= CLOSE_TO * rung.tokens]
+    close = BLIND if case.said is not None and _is_blind(case) else CLOSE_TO
+    passed = [rung for rung in case.rungs if case.true >= close * rung.tokens]
     rung = max((r for r in met if r in passed), default=None)
     if rung is not None:
         score = 0.95 if case.compaction and case.compaction.trigger == "auto" else 0.9
@@ -64,7 +76,8 @@ def reached(case: Case) -> Iterable[Candidate]:
         late = max(passed)
         n = case.n_over(late.tokens)
         if n:
-            yield _honest(case, late, _doubted(case, 0.75), f"{n} requests before")
+            score = 0.75 if n <= SOON or not _was_asked(case, late) else 0.55
+            yield _honest(case, late, _doubted(case, score), f"{n} requests before")
         else:
             because = f"{case.true:,} tokens had come within 3 % of the threshold of {late.tokens:,}"
             yield Candidate(REACHED, _doubted(case, 0.65), because, case.size_rows)
@@ -76,6 +89,20 @@ def reached(case: Case) -> Iterable[Candidate]:
         yield from _server(case)
     elif not case.rungs:
         yield from _usual(case)
+
+
+def _is_blind(case: Case) -> bool:
+    """Whether no usage was reported since the compaction before: what was true is an estimate from the ground up."""
+    return all(case.request_of(k).usage is None for k in case.run)
+
+
+def _was_asked(case: Case, rung: Rung) -> bool:
+    """Whether the gate was asked over the threshold and let it pass: before every request, or at a turn's end."""
+    if case.weighed.transcript.format in EVERY_REQUEST:
+        return True
+    recorded, steps, messages = case.weighed.recorded.context, case.weighed.steps, case.weighed.transcript.messages
+    first = next((k for k in case.run if recorded[k] >= rung.tokens), None)
+    return first is not None and any(message.typed for message in messages[steps[first].stop : case.stop - 1])
 
 
 def _doubted(case: Case, score: float) -> float:

@@ -24,7 +24,8 @@ def double_counted(case: Case) -> Iterable[Candidate]:
         )
         row = Evidence(text, case.last.index, None, usage.cache_read, "tokens", Label.MEASURED.value)
         score = 0.85 if limit is None or case.true < limit else 0.3
-        yield Candidate(DOUBLE, score, "the cached tokens were added to an input that already held them", (row,))
+        because = "the cached tokens were added to an input that already held them"
+        yield Candidate(DOUBLE, score, because, (row, case.true_row))
     elif case.is_spike and case.counted is not None and case.last is not None and case.run:
         expected = case.expected(case.run[-1])
         n = _multiple(case.counted, expected + (usage.output if usage else 0))
@@ -37,7 +38,8 @@ def double_counted(case: Case) -> Iterable[Candidate]:
             case.true_row,
         ]  # fmt: skip
         if others > 0:
-            text = f"{others} other requests of this session report a jump that falls back at the next"
+            named = "other request of this session reports" if others == 1 else "other requests of this session report"
+            text = f"{others} {named} a jump that falls back at the next"
             rows.append(Evidence(text, None, None, others, "requests", Label.MEASURED.value))
         because = f"the usage before it was counted {f'{n} times' if n else 'more than once'}"
         score = (0.9 if n else 0.5) + (0.05 if others > 0 else 0)
@@ -53,11 +55,15 @@ def _figure_doubled(case: Case, said: int) -> Iterable[Candidate]:
     row = Evidence(
         f"The gate recorded {said:,} tokens", case.request, None, said, "tokens", "recorded"
     )  # fmt: skip
-    if again and (case.same(said, case.true + again, 0.03) or case.same(said, (case.counted or 0) + again, 0.03)):
+    # Where nearly all was cached, this is no more than a multiple.
+    if (
+        again < 0.9 * case.true
+        and again
+        and (case.same(said, case.true + again, 0.03) or case.same(said, (case.counted or 0) + again, 0.03))
+    ):
         text = f"{again:,} of the request before were cached; once more they make the recorded figure"
         cached = Evidence(text, case.last.index if case.last else None, None, again, "tokens", "measured")
-        because = "the cached tokens were added to an input that already held them"
-        yield Candidate(DOUBLE, 0.9, because, (row, cached, case.true_row))
+        yield Candidate(DOUBLE, 0.85, "the cached tokens were counted a second time", (row, cached, case.true_row))
         return
     n_summed = _summed(case, said)
     if n_summed:
@@ -71,9 +77,11 @@ def _figure_doubled(case: Case, said: int) -> Iterable[Candidate]:
     elif n and not case.media:
         rows = [row, case.true_row]
         if case.spikes:
-            text = f"{len(case.spikes)} requests of this session report a jump that falls back at the next"
+            named = "request of this session reports" if len(case.spikes) == 1 else "requests of this session report"
+            text = f"{len(case.spikes)} {named} a jump that falls back at the next"
             rows.append(Evidence(text, None, None, len(case.spikes), "requests", Label.MEASURED.value))
-        score = 0.9 if case.spikes else 0.8
+        close = case.same(said, n * case.true)
+        score = 0.9 if case.spikes else 0.75 if close else 0.5
         yield Candidate(DOUBLE, score, f"the context was counted {n} times", tuple(rows))
     elif not case.media:
         because = "the gate recorded far more than the context held"
@@ -110,7 +118,8 @@ def stale(case: Case) -> Iterable[Candidate]:
     n_between = len(case.run)
     rows = [
         Evidence(
-            f"The compaction before it came {n_between} requests earlier, before request {previous.request}",
+            f"The compaction before it came {n_between} request{'s' * (n_between != 1)} earlier, "
+            f"before request {previous.request}",
             previous.request, None, n_between, "requests", "recorded",
         ),
         case.true_row,
@@ -123,9 +132,9 @@ def stale(case: Case) -> Iterable[Candidate]:
     elif n_between == 0 and case.said is None:
         because = "no request had been answered since the compaction before, so the last usage was from before it"
         yield Candidate(STALE, 0.7 if limit else 0.55, because, tuple(rows))
-    elif n_between <= 2 and case.said is None and limit is not None and case.true < 0.9 * limit:
-        because = "it came right after another, while what had been measured since was under the threshold"
-        yield Candidate(STALE, 0.6, because, tuple(rows))
+    elif n_between <= 2 and case.said is None and limit is not None and max(case.true, case.saw or 0) < 0.9 * limit:
+        because = "it came right after another, while the context was under the threshold"
+        yield Candidate(STALE, 0.55, because, tuple(rows))
 
 
 def _old_figure(case: Case) -> tuple[int, int] | None:
@@ -149,7 +158,7 @@ def cache_left_out(case: Case) -> Iterable[Candidate]:
     Less likely for harnesses that are known to count it: with a working cache the figures fit everybody.
     """
     usage, limit = case.usage, case.threshold
-    if usage is None or case.is_spike:
+    if usage is None or case.is_spike or case.switched:
         return
     fresh = usage.input + usage.output
     if case.what == COMPACTION:

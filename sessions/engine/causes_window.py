@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 OPT_IN = 272_000
 """Tokens: larger windows of models are asked for (policies 6.1)."""
 
+AT = 0.003
+"""Overshoot of a threshold, as a share of it, that no neighbouring setting explains as well."""
+
 
 def unsaid_window(case: Case) -> Iterable[Candidate]:
     """A threshold honestly reached on the plain window of a model that also has a long one: was that asked for?"""
-    model, limit = case.weighed.model, case.threshold
+    model, limit = case.model, case.threshold
     if case.what != COMPACTION or case.weighed.window_source != "model" or limit is None or not model.long_window:
         return
     if case.window >= model.long_window or max(case.saw or 0, case.true) < limit:
@@ -32,10 +35,13 @@ def unsaid_window(case: Case) -> Iterable[Candidate]:
 
 
 def small_window(case: Case) -> Iterable[Candidate]:
-    """A recorded window far under what its model is known to take: 272,000 at most, for larger ones are opt-in."""
-    transcript, model, limit = case.weighed.transcript, case.weighed.model, case.threshold
+    """A recorded window far under what its model is known to take: 272,000 at most, for larger ones are opt-in.
+
+    A variant that the table does not list by itself (``note``) may well have a smaller one.
+    """
+    transcript, model, limit = case.weighed.transcript, case.model, case.threshold
     usual = min(model.window, OPT_IN)
-    if case.what != COMPACTION or not transcript.window or not model.known or limit is None:
+    if case.what != COMPACTION or transcript.window != case.window or not model.known or model.note or limit is None:
         return
     if transcript.window > 0.75 * usual or max(case.saw or 0, case.true) < limit:
         return
@@ -63,9 +69,10 @@ def wrong_window(case: Case) -> Iterable[Candidate]:
         text = f"{rung.name} would be {rung.tokens:,} at a window of {window:,}; the session's is {case.window:,}"
         rows = (*case.size_rows, _window_row(case, text, rung.tokens))
         score = (0.85 if auto else 0.65) if case.window_is_known else 0.45
-        if window not in usual_windows(case.weighed):
-            score -= 0.15
         because = f"the gate, or a setting, took the window for {window:,} tokens instead of {case.window:,}"
+        if window not in usual_windows(case.weighed):
+            # One is set at every 50,000 tokens: only a close fit is no coincidence, and a share may be set as well.
+            score -= 0.15 if figure <= rung.tokens + AT * rung.tokens else 0.35
         yield Candidate(WINDOW, score, because, rows)
     elif auto or not case.is_idle:
         text = f"The lowest threshold known for it is {limit:,} tokens; no other window's threshold fits"
@@ -95,7 +102,7 @@ def _refused_window(case: Case) -> Iterable[Candidate]:
         yield Candidate(WINDOW, 0.9, because, (row, case.true_row))
         return
     real = limit or case.window
-    rungs = ladder(case.weighed, real)
+    rungs = ladder(case.weighed, real, case.model)
     usual = rungs[0].tokens if rungs else real * 19 // 20
     n = case.n_over(usual)
     if n >= 2 and case.true < 3 * real:

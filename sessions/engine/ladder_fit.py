@@ -18,7 +18,7 @@ def fitting(case: Case, figure: int, windows: Iterable[int], share: float) -> tu
         (figure - rung.tokens, rung, window)
         for window in windows
         if window < 0.95 * case.window or not case.window_is_known
-        for rung in ladder(case.weighed, window)[:1]
+        for rung in ladder(case.weighed, window, case.model)[:1]
         if case.peak_before < rung.tokens <= figure <= rung.tokens + max(share * rung.tokens, _overshoot(case))
     ]
     return min(near)[1:] if near else None

@@ -8,6 +8,7 @@ from sessions.engine import gates
 
 if TYPE_CHECKING:
     from sessions.engine.calibrate import Weighed
+    from sessions.engine.model_info import ModelInfo
 
 USUAL_WINDOWS = (1_000_000, 400_000, 272_000, 256_000, 200_000, 128_000, 64_000, 32_000)
 """Windows that harnesses take a model for: those of the models they know, and their fall-backs."""
@@ -29,13 +30,13 @@ class Rung(NamedTuple):
     name: str
 
 
-def ladder(weighed: Weighed, window: int) -> tuple[Rung, ...]:
+def ladder(weighed: Weighed, window: int, model: ModelInfo | None = None) -> tuple[Rung, ...]:
     """Thresholds at a window, the usual one first; () for a format whose harness's gate is not known.
 
     Claude Code's have, and had not, a cap on the output reserve (policies 2.3, 4.1); Gemini CLI's was 0.7 before it was
     0.5 (policies 7.1); Cline's classic table is followed by its SDK's 0.9 (policies 11.2, 11.3).
     """
-    model = weighed.model
+    model = model or weighed.model
     match weighed.transcript.format:
         case "claude_code":
             rungs = [Rung(gates.claude_code(window, model), "Claude Code's auto-compact threshold")]

@@ -14,7 +14,7 @@ SAME_PRICE = frozenset({"", "-codex", "-codex-max", "-preview", "-sol", "-thinki
 """What may follow a table name without changing its price; another variant (``-pro``) keeps the rules alone."""
 _DATE = re.compile(r"[-@]20\d\d-?\d\d-?\d\d\b.*$|-\d{4}$")
 _VERSION = re.compile(r"-v\d+(?::\d+)?(?:\[.*)?$|-latest$|:[a-z]+$")
-_LONG = re.compile(r"\[1m\]$")
+_LONG = re.compile(r"(?:\[1m\]|:1m)$")
 _OLD_ORDER = re.compile(r"^claude-(\d(?:-\d)?)-(opus|sonnet|haiku)$")
 _CLAUDE = re.compile(r"^claude-(opus|sonnet|haiku|fable|mythos)-(\d+)(?:-(\d{1,2}))?")
 
@@ -47,7 +47,7 @@ class ModelInfo:
 
 @lru_cache(maxsize=1024)
 def model_info(name: str) -> ModelInfo:
-    """The model called ``name``: provider prefixes, dated suffixes and ``[1m]`` are understood; never raises."""
+    """The model called ``name``; never raises.  Provider prefixes, dated suffixes, ``[1m]``, ``:1m`` are understood."""
     plain = normalised(name)
     best: tuple[str, Row] | None = None
     for family, rows in FAMILIES.items():

@@ -26,6 +26,7 @@ from sessions.engine.case import (
 from sessions.engine.causes import CANNOT_TELL, CAUSES
 from sessions.engine.ladders import ladder
 from sessions.engine.types import Label
+from sessions.engine.windows import held_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -146,15 +147,24 @@ def _missing(weighed: Weighed, ends: Sequence[int], shared: Shared) -> list[Case
     """
     found: list[Case] = []
     steps, recorded = weighed.steps, weighed.recorded
+    limits: dict[str, int] = {}
+
+    def limit_at(k: int) -> int:
+        name = weighed.transcript.requests[steps[k].request].model
+        if name not in limits:
+            held = held_at(weighed, k, 0, shared.window, shared.largest, own=True)
+            rungs = ladder(weighed, held.window, held.model)
+            limits[name] = max((rung.tokens for rung in rungs), default=held.window * 49 // 50)
+        return limits[name]
+
     starts = [0, *sorted(set(ends))]
     for start, stop in zip(starts, [*starts[1:], len(steps)], strict=True):
         if stop in ends:
             continue
-        limit = max((rung.tokens for rung in ladder(weighed, shared.window)), default=shared.window * 49 // 50)
         over = [
             k
             for k in range(start, stop)
-            if recorded.labels[k] is Label.MEASURED and recorded.context[k] >= limit
+            if recorded.labels[k] is Label.MEASURED and recorded.context[k] >= limit_at(k)
             and steps[k].request not in shared.spikes
         ]  # fmt: skip
         if len(over) > N_MISSING:
@@ -234,6 +244,9 @@ def _unknown(case: Case, best: Candidate | None) -> Candidate:
     if best is not None:
         missing.append(f"the nearest cause is {CAUSES[best.cause]}")
     rows = tuple(Evidence(text[0].upper() + text[1:]) for text in missing)
+    if case.said is not None:
+        who = "The provider counted" if case.what == ERROR else "The recorder wrote down"
+        rows += (Evidence(f"{who} {case.said:,} tokens", case.request, None, case.said, "tokens", "recorded"),)
     share = 100 * case.true / case.window if case.window else 0
     size = Evidence(
         f"The context held {case.true:,} tokens, {share:.0f} % of a window of {case.window:,}",
@@ -273,17 +286,20 @@ def headline(weighed: Weighed, verdicts: Sequence[Verdict]) -> str:
 
 
 def _uneventful(weighed: Weighed) -> str:
-    """A session that was never compacted: how far its context got."""
-    measured = [r.usage.context for r in weighed.transcript.requests if r.usage and r.index not in weighed.flagged]
-    label = Label.MEASURED.value if measured else Label.ESTIMATED.value
-    peak = max(measured or [tokens for tokens in weighed.estimated if tokens is not None], default=0)
+    """A session that was never compacted: how far its context got, usages that cannot be right left out."""
+    shared = shared_facts(weighed)
+    sizes = {r.index: r.usage.context for r in weighed.transcript.requests if r.usage and r.index not in shared.spikes}
+    label = Label.MEASURED.value if sizes else Label.ESTIMATED.value
+    sizes = sizes or {k: tokens for k, tokens in enumerate(weighed.estimated) if tokens is not None}
+    peak = max(sizes.values(), default=0)
     if not peak:
         return "Nothing was compacted; no request shows how large the context was."
+    at = position_of(weighed, max(sizes, key=lambda index: sizes[index]))
+    window = held_at(weighed, at, peak, shared.window, shared.largest, own=True).window
     assumed = ", assumed" if weighed.window_source == "default" else ""
-    share = f"{100 * peak / weighed.window:.0f} %"
     return (
-        f"Nothing was compacted; the context peaked at {share} of the window: "
-        f"{peak:,} ({label}) of {weighed.window:,} tokens{assumed}."
+        f"Nothing was compacted; the context peaked at {100 * peak / window:.0f} % of the window: "
+        f"{peak:,} ({label}) of {window:,} tokens{assumed}."
     )
 
 

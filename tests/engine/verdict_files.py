@@ -102,7 +102,7 @@ class Claude:
 
     def weighed(self) -> Weighed:
         """The session, read and weighed."""
-        return _weighed("\n".join(self.lines) + "\n")
+        return weighed_text("\n".join(self.lines) + "\n")
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """Its verdicts."""
@@ -173,7 +173,7 @@ class Codex:
 
     def weighed(self) -> Weighed:
         """The session, read and weighed."""
-        return _weighed("\n".join(self.lines) + "\n")
+        return weighed_text("\n".join(self.lines) + "\n")
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """Its verdicts."""
@@ -239,14 +239,76 @@ class Pi:
 
     def weighed(self) -> Weighed:
         """The session, read and weighed."""
-        return _weighed("\n".join(self.lines) + "\n")
+        return weighed_text("\n".join(self.lines) + "\n")
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """Its verdicts."""
         return verdicts_of(self.weighed())
 
 
-def _weighed(text: str) -> Weighed:
+class Opencode:
+    """An opencode export; ``context`` is what the provider would report next."""
+
+    def __init__(self, model: str = "claude-sonnet-4-5", overhead: int = 12_000) -> None:
+        self.model, self.overhead, self.context, self.last = model, overhead, overhead, ""
+        self.messages: list[dict[str, Any]] = []
+
+    def add(self, parts: list[dict[str, Any]], **info: Any) -> str:
+        """One message."""
+        number = len(self.messages)
+        time = 1_772_359_200_000 + 1_000 * number
+        base = {"id": f"msg_{number:05d}", "sessionID": "ses_1", "time": {"created": time, "completed": time + 100}}
+        self.messages.append({"info": base | info, "parts": parts})
+        return str(base["id"])
+
+    def prompt(self, tokens: int = 50) -> None:
+        """A typed prompt."""
+        self.last = self.add([{"type": "text", "text": words(tokens)}], role="user")
+        self.context += tokens
+
+    def reply(self, used: dict[str, Any], parts: list[dict[str, Any]], **info: Any) -> None:
+        """A reply with its usage."""
+        facts = {"parentID": self.last, "modelID": self.model, "providerID": "p", "tokens": used, "cost": 0}
+        self.add(parts, role="assistant", **facts, **info)
+
+    def turn(self, tokens: int, output: int = 100, *, whole: int | None = None, cached: int | None = None) -> Opencode:
+        """A call with its result; ``whole`` and ``cached`` replace the input and what the cache read of it."""
+        read = self.context - 3 if cached is None else cached
+        fresh, cache = 3 if whole is None else whole, {"read": read, "write": 0}
+        used = {"input": fresh, "output": output, "reasoning": 0, "cache": cache}
+        number = len(self.messages)
+        state = {"status": "completed", "input": {"filePath": f"/{number}.py"}, "output": words(tokens)}
+        call = {"type": "tool", "callID": f"c{number}", "tool": "read", "state": state}
+        self.reply(used, [{"type": "text", "text": words(output - 30)}, call], finish="tool-calls")
+        self.context += output + tokens + 12
+        return self
+
+    def until(self, context: int, tokens: int = 3_000) -> Opencode:
+        """Turns until the next would pass ``context``."""
+        while self.context + tokens + 112 <= context:
+            self.turn(tokens)
+        return self
+
+    def compact(self, *, auto: bool = True, summary: int = 1_500) -> None:
+        """The mark, the call that wrote the summary, and the prompt to go on."""
+        self.last = self.add([{"type": "compaction", "auto": auto}], role="user")
+        used = {"input": self.context, "output": summary, "reasoning": 0, "cache": {"read": 0, "write": 0}}
+        self.reply(used, [{"type": "text", "text": words(summary)}], summary=True, finish="stop")
+        self.context = self.overhead + summary
+        self.last = self.add([{"type": "text", "text": "Continue", "synthetic": True}], role="user")
+
+    def weighed(self) -> Weighed:
+        """The session, read and weighed."""
+        info = {"id": "ses_1", "title": "t", "version": "1.1.34", "time": {"created": 1, "updated": 2}}
+        return weighed_text(json.dumps({"info": info, "messages": self.messages}))
+
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Its verdicts."""
+        return verdicts_of(self.weighed())
+
+
+def weighed_text(text: str) -> Weighed:
+    """The first session of a file, read and weighed."""
     return weigh(read_transcripts(io.BytesIO(text.encode())).transcripts[0])
 
 

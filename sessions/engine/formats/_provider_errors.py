@@ -4,7 +4,8 @@ The texts are those of the providers' own documentation and of public issue repo
 205148 tokens > 200000 maximum", "input length and `max_tokens` exceed context limit: 180000 + 32000 > 200000" and
 ``request_too_large`` (413); OpenAI's ``context_length_exceeded`` with "maximum context length is 128000 tokens.
 However, your messages resulted in 130000 tokens"; Gemini's "input token count (1050000) exceeds the maximum number of
-tokens allowed (1048576)".
+tokens allowed (1048576)"; llama.cpp's "request (446937 tokens) exceeds the available context size (250112 tokens)";
+xAI's "maximum prompt length is 131072 but the request contains 537812 tokens"; those of Kimi, Groq, MiniMax, LM Studio.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ SMALLEST = 1_000
 _BODY = re.compile(
     r"request_too_large|request (?:entity|body)? ?(?:is )?too large|payload too large|body (?:is )?too large"
     r"|exceeds? the maximum (?:allowed )?(?:number of )?bytes|maximum (?:request|body|payload) size"
-    r"|request size (?:cannot )?exceeds?|total (?:message|request) size",
+    r"|request size (?:cannot )?exceeds?|request exceeds the maximum size|total (?:message|request) size",
     re.IGNORECASE,
 )
 _CONTEXT = re.compile(
@@ -37,7 +38,9 @@ _CONTEXT = re.compile(
     r"|input length and `?max_tokens`? exceed|input is too long|ran out of room in the model'?s context"
     r"|token count.{0,40}exceeds|max_prompt_tokens_exceeded|too many input tokens"
     r"|maximum number of (?:input )?tokens"
-    r"|(?:prompt|input|conversation|context) (?:is )?too long|exceed_context_size|^context limit reached",
+    r"|(?:prompt|input|conversation|context) (?:is )?too long|exceed_context_size|^context limit reached"
+    r"|exceeds the available context|greater than the context length|context window exceeds"
+    r"|maximum prompt length|exceeded model token limit|reduce the length of the messages",
     re.IGNORECASE,
 )
 _RATE = re.compile(r"rate.?limit|per minute|too many requests", re.IGNORECASE)
@@ -46,12 +49,13 @@ _COMPARED = re.compile(_NUMBER + r"\s*(?:tokens|bytes)?\s*>\s*" + _NUMBER)
 _ADDED = re.compile(_NUMBER + r"\s*\+\s*" + _NUMBER + r"\s*>\s*" + _NUMBER)
 _LIMIT = re.compile(
     r"(?:maximum context length (?:is|of)|maximum number of (?:input )?tokens allowed|context limit(?: of)?"
-    r"|context window(?: of)?|limit of|maximum (?:of|is)|max(?:imum)? allowed)\D{0,12}?" + _NUMBER,
+    r"|context window(?: of)?|limit of|maximum (?:of|is)|max(?:imum)? allowed|available context size"
+    r"|maximum prompt length is|model token limit:)\D{0,12}?" + _NUMBER,
     re.IGNORECASE,
 )
 _SENT = re.compile(
     r"(?:resulted in|you requested(?: about)?|token count(?: of)?\D{0,12}|requested tokens\D{0,4}"
-    r"|prompt (?:has|contains)|request has)\s*" + _NUMBER,
+    r"|prompt (?:has|contains)|request (?:has|contains)|request \()\s*" + _NUMBER,
     re.IGNORECASE,
 )
 _STATUS = re.compile(r"\b(413)\b")

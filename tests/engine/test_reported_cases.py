@@ -1,0 +1,209 @@
+"""Public reports about compaction and counting, rebuilt: the cause found there, and never a wrong one for sure.
+
+Each case names its report.  ``certainty`` is the most that the transcript allows: where the report's cause cannot be
+seen in it, "possible" or "unknown" is right.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from sessions.engine.formats._provider_errors import refusal_of
+from sessions.engine.model_info import model_info
+from sessions.engine.verdicts import headline, verdicts_of
+from tests.engine.reported_files import (
+    TOO_LONG,
+    by_hand,
+    claude,
+    claude_switches,
+    cline_chunks,
+    codex_switches,
+    codex_switches_refused,
+    goose_again,
+    many_shots,
+    often_at,
+    opencode_caches_twice,
+    opencode_impossible,
+    opencode_switches,
+    opencode_twice,
+    pasted,
+    pi_again,
+    pi_late,
+    refused_at,
+    shown_long_then,
+    without_usage,
+)
+from tests.engine.verdict_files import Claude, compacted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.engine.calibrate import Weighed
+    from sessions.engine.verdicts import Verdict
+
+
+class Case(NamedTuple):
+    """A session, and what its last verdict has to be; ``figures`` must stand among its evidence."""
+
+    build: Callable[[], Weighed]
+    what: str
+    cause: str
+    certainty: str
+    figures: tuple[int, ...] = ()
+
+
+CASES = {
+    "claude-code 36014, 17 % of a long window that is not recorded": Case(
+        lambda: claude(167_400, "claude-opus-4-6"), "compaction", "threshold_reached", "likely", (167_000,)
+    ),
+    "claude-code 36014, the long window shown before": Case(
+        lambda: shown_long_then(171_000), "compaction", "wrong_window", "likely", (167_000,)
+    ),
+    "claude-code 79092, 164,000 fits no window": Case(
+        lambda: shown_long_then(165_000), "compaction", "wrong_window", "possible"
+    ),
+    "claude-code 53801": Case(lambda: often_at(195_000), "compaction", "threshold_reached", "possible"),
+    "claude-code 82761, a share set to 33 %": Case(
+        lambda: claude(323_400, "claude-opus-5[1m]"), "compaction", "wrong_window", "possible"
+    ),
+    "claude-code 61334, tools over-counted, figure far over": Case(
+        lambda: claude(74_000, overhead=30_000, pre=167_400), "compaction", "usage_double_counted", "possible"
+    ),
+    "claude-code 61334, and by chance near twice the context": Case(
+        lambda: claude(74_000, overhead=30_000, pre=154_000), "compaction", "usage_double_counted", "possible"
+    ),
+    "claude-code 61334, at half the context": Case(
+        lambda: claude(74_000, overhead=30_000), "compaction", "wrong_window", "possible"
+    ),
+    "claude-code 49552, refused with a figure": Case(
+        lambda: pasted(TOO_LONG.format(351_512)), "error", "image_or_document_as_text", "certain", (1_336_000,)
+    ),
+    "claude-code 49552, refused without one": Case(
+        lambda: pasted("Conversation too long"), "error", "image_or_document_as_text", "likely", (1_336_000,)
+    ),
+    "claude-code 49552, compacted": Case(
+        lambda: pasted(pre=351_512), "compaction", "image_or_document_as_text", "certain", (1_336_000,)
+    ),
+    "claude-code 73399": Case(by_hand, "compaction", "manual", "certain"),
+    "claude-code, no usage at all": Case(without_usage, "compaction", "threshold_reached", "certain", (167_000,)),
+    "goose 4986, 4 × the gauge": Case(
+        lambda: refused_at(55_000, TOO_LONG.format(215_502)), "error", "cannot_tell", "unknown", (215_502,)
+    ),
+    "60 % on the gauge, then one result": Case(
+        lambda: refused_at(120_000, TOO_LONG.format(216_112), 95_000), "error", "cannot_tell", "unknown", (216_112,)
+    ),
+    "pi 1936": Case(
+        lambda: many_shots('413 {"error":{"type":"request_too_large"}}'), "error", "body_size_limit", "certain", (413,)
+    ),
+    "pi 8351": Case(
+        lambda: many_shots("OpenAI API error (413): 请求体大小超出了当前模型的上限（最大 30 MB）"),
+        "error", "body_size_limit", "certain", (413,),
+    ),
+    "local-operator 596": Case(
+        lambda: many_shots("invalid request (HTTP 413): Request exceeds the maximum size"),
+        "error", "body_size_limit", "certain",
+    ),
+    "pi 1860": Case(pi_again, "compaction", "usage_stale_after_compaction", "certain"),
+    "pi 7821": Case(pi_late, "compaction", "threshold_reached", "likely", (255_617,)),
+    "codex 11641, a smaller model": Case(codex_switches, "compaction", "threshold_reached", "likely", (128_000,)),
+    "codex 11641, refused": Case(codex_switches_refused, "error", "threshold_reached", "likely", (128_000,)),
+    "a smaller Claude model": Case(claude_switches, "compaction", "threshold_reached", "likely", (200_000,)),
+    "a smaller Claude model, refused": Case(
+        lambda: claude_switches(TOO_LONG.format(400_112)), "error", "threshold_reached", "likely", (200_000,)
+    ),
+    "a smaller model in opencode": Case(opencode_switches, "compaction", "threshold_reached", "likely", (200_000,)),
+    "opencode 4416": Case(opencode_caches_twice, "compaction", "usage_double_counted", "likely"),
+    "opencode 50474": Case(opencode_impossible, "compaction", "usage_double_counted", "possible", (3_500_100,)),
+    "kilocode 10888": Case(lambda: opencode_twice(0), "compaction", "usage_stale_after_compaction", "likely"),
+    "kilocode 10888, a request between": Case(
+        lambda: opencode_twice(1), "compaction", "usage_stale_after_compaction", "possible"
+    ),
+    "goose 4635": Case(goose_again, "compaction", "usage_stale_after_compaction", "possible"),
+    "cline 10148": Case(cline_chunks, "missing", "cannot_tell", "unknown"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_reported(name: str) -> None:
+    case = CASES[name]
+    weighed = case.build()
+    verdicts = verdicts_of(weighed)
+    verdict: Verdict = verdicts[-1]
+    assert (verdict.what, verdict.cause, verdict.certainty) == (case.what, case.cause, case.certainty), verdict
+    assert set(case.figures) <= {row.figure for row in verdict.evidence}
+    assert verdict.sentence in headline(weighed, verdicts) or len(verdicts) > 1
+
+
+def test_no_point_is_named_before_a_change_to_a_smaller_window() -> None:
+    assert [v.what for v in verdicts_of(codex_switches_refused())] == ["error"]
+
+
+def test_a_compaction_of_a_subagent_is_none_of_the_session_that_started_it() -> None:
+    session, agent = Claude(), Claude("claude-haiku-4-5")
+    session.prompt()
+    session.until(60_000)
+    agent.prompt()
+    agent.until(168_000)
+    compacted(agent)
+    for line in map(json.loads, agent.lines):
+        line["isSidechain"] = True
+        for key in ("uuid", "parentUuid", "logicalParentUuid"):
+            if line.get(key):
+                line[key] = f"9{line[key][1:]}"
+        if line.get("message", {}).get("id"):
+            line["message"]["id"] += "-agent"
+        session.lines.append(json.dumps(line))
+    weighed = session.turns(4, 400).weighed()
+    assert verdicts_of(weighed) == ()
+    assert "30 % of the window" in headline(weighed, ())
+
+
+def test_a_fork_that_begins_with_its_parents_compaction() -> None:
+    session = Claude()
+    session.compact(pre=167_400)
+    session.prompt()
+    (verdict,) = session.turns(5, 500).verdicts()
+    assert (verdict.cause, verdict.request) == ("cannot_tell", 0)
+    assert 167_400 in {row.figure for row in verdict.evidence}
+
+
+def test_a_doubled_last_usage_is_no_peak() -> None:
+    session = Claude()
+    session.prompt()
+    session.turns(20, 2_000)
+    true = session.context
+    session.turns(1, 100, cache_read_input_tokens=2 * true)
+    weighed = session.weighed()
+    assert f"{true - 2_000 - 112:,} (measured)" in headline(weighed, verdicts_of(weighed))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "tokens", "limit"),
+    [
+        (
+            "request (446937 tokens) exceeds the available context size (250112 tokens), try",
+            "context",
+            446_937,
+            250_112,
+        ),
+        ("maximum prompt length is 131072 but the request contains 537812 tokens.", "context", 537_812, 131_072),
+        ("Invalid request: Your request exceeded model token limit: 131072", "context", None, 131_072),
+        ("Please reduce the length of the messages or completion.", "context", None, None),
+        ("tokens to keep from the initial prompt is greater than the context length", "context", None, None),
+        ("invalid params, context window exceeds limit", "context", None, None),
+        ("invalid request (HTTP 413): Request exceeds the maximum size", "body", None, None),
+    ],
+)
+def test_refusals_in_the_words_of_other_providers(text: str, kind: str, tokens: int | None, limit: int | None) -> None:
+    found = refusal_of(text)
+    assert found is not None
+    assert (found.kind, found.tokens, found.limit) == (kind, tokens, limit)
+
+
+def test_a_long_window_as_routers_write_it() -> None:
+    """cline 9599: ``anthropic/claude-opus-4.6:1m`` takes 1,000,000."""
+    assert model_info("anthropic/claude-opus-4.6:1m").window == 1_000_000
+    assert model_info("anthropic/claude-opus-4.6").window == 200_000

@@ -1,0 +1,92 @@
+"""The over-count screen and the numbers of ``inspect`` on sessions counted by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sessions.engine.calibrate import weigh
+from sessions.engine.overcount import over_count
+from tests.engine.reported_files import SHOT
+from tests.engine.verdict_files import Claude
+
+if TYPE_CHECKING:
+    from sessions.engine.calibrate import Weighed
+
+
+def screened(drop: str = "") -> Weighed:
+    """A screenshot at request 15, a result of 30,000 tokens at 45; ``drop`` really leaves one of them out."""
+    session = Claude()
+    session.prompt()
+    session.until(60_000)
+    for call in ("shot", "big"):
+        session.reply(call=call)
+        if call != drop:
+            session.result(call, 50 if call == "shot" else 30_000, image=SHOT if call == "shot" else None)
+        session.turns(*((29, 3_000) if call == "shot" else (5, 1_000)))
+    return session.weighed()
+
+
+@pytest.mark.parametrize(
+    ("gate", "fired"),
+    [
+        # Turns of 3,112 tokens: request 14 has 58,618, 15 (the screenshot) 60,301, 44 150,549, 45 (the result) 180,661.
+        ("claude_code", (45, 150_549 + 100 + 180_000 // 4, 180_661, "right", 0)),
+        ("pi", (45, 150_549 + 100 + 180_000 // 4, 180_661, "false", 0)),
+        ("opencode", (46, 180_661 + 100, 181_773, "late", 1)),
+        ("goose", (46, 180_661 + 100, 181_773, "late", 1)),
+        ("gemini_cli", (29, 60_301 + 13 * 3_112, 60_301 + 14 * 3_112, "late", 1)),
+    ],
+)
+def test_gates_by_hand(gate: str, fired: tuple[int, int, int, str, int]) -> None:
+    (result,) = over_count(screened(), names=[gate]).results
+    (firing,) = result.firings
+    found = (firing.request, firing.measure, firing.reference, firing.verdict, firing.n_requests)
+    assert (found[0], *found[3:]) == (fired[0], *fired[3:])
+    assert found[1] == pytest.approx(fired[1], abs=4)
+    assert found[2] == pytest.approx(fired[2], abs=1)
+
+
+def test_a_gate_that_never_sees_the_overhead() -> None:
+    """120,050 and 20 turns of 3,112 reach 180,000 at request 20; 60,000 words by characters ÷ 3 are 120,000."""
+    session = Claude(overhead=120_000)
+    session.prompt()
+    session.until(185_000)
+    weighed = session.turns(3, 500).weighed()
+    (result,) = over_count(weighed, names=["cline"]).results
+    assert result.firings == ()
+    assert result.missed is not None
+    assert (result.missed.request, result.missed.n_requests, result.missed.reference) == (20, 2, 182_290)
+
+
+@pytest.mark.parametrize("gate", ["cline", "letta", "buzz_wire", "chars_per_4", "pi"])
+def test_culprits_really_left_out(gate: str) -> None:
+    """What is said of a gate without its culprit is what it does on a session that never had it."""
+    weighed = screened()
+    (firing, *_) = over_count(weighed, names=[gate]).results[0].firings
+    culprit = firing.culprits[0]
+    call = weighed.transcript.messages[culprit.message].blocks[0].call_id
+    assert call == ("big" if gate == "pi" else "shot")
+    again = over_count(screened(call), names=[gate]).results[0].firings
+    assert culprit.tested
+    assert culprit.without == (again[0].request if again else None)
+
+
+def test_estimates_rest_on_the_first_third_of_the_usage() -> None:
+    """A doubled usage after the training requests changes no estimate, no weight and no total; it is flagged."""
+
+    def counted(**last: int) -> Weighed:
+        session = Claude(overhead=18_000)
+        session.prompt(400)
+        session.turns(10, 2_000)
+        session.turns(1, 1_500, **last)
+        return weigh(session.turns(9, 700).weighed().transcript, train_fraction=0.3)
+
+    plain, doubled = counted(), counted(cache_read_input_tokens=2 * (18_400 + 10 * 2_112))
+    assert doubled.flagged == {10}
+    assert (doubled.estimated, doubled.tokens, doubled.overhead) == (plain.estimated, plain.tokens, plain.overhead)
+    assert plain.overhead == 18_400 - plain.tokens[0]
+    steps = zip(plain.steps[1:], plain.recorded.weights[1:], strict=True)
+    assert {weight for step, weight in steps if step.request < 10} == {2_112}
+    assert {str(label) for label in plain.labels[1:]} == {"measured", "calibrated"}
