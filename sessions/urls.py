@@ -73,6 +73,7 @@ why_urls: list[URLPattern] = [
 quality_urls: list[URLPattern] = [
     path("s/<str:session_id>/quality/", quality.quality, name="quality"),
     path("s/<str:session_id>/quality.json", quality.quality_json, name="quality_json"),
+    path("s/<str:session_id>/quality/judge/", quality.ask_model, name="quality_judge"),
     path("quality/", quality.warnings, name="quality_warned"),
 ]
 link_urls: list[URLPattern] = [

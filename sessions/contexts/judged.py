@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from sessions.engine.quality.asked import Asked, own_probes
 from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.recorded import rereads
+from sessions.urlstate.replay import ReplayState
 
 if TYPE_CHECKING:
     from sessions.contexts.replays import Ran
@@ -73,15 +74,27 @@ class Judged:
         return warnings_of(self.events, self.index, self.ran.replay.summarizer)
 
 
-_Key = tuple[str, int | None, tuple[str, ...], frozenset[str]]
+_Key = tuple[str, ReplayState, int | None, tuple[str, ...], frozenset[str]]
 _held: OrderedDict[_Key, Judged] = OrderedDict()
 _lock = threading.Lock()
+
+
+def is_judged(session: Session, state: QualityState) -> bool:
+    """Whether the answers of a state are at hand, so that a page of them costs nothing."""
+    with _lock:
+        found = _held.get(_key(session, state))
+    return found is not None and found.weighed is selectors.load_weighed(session.pk) and "events" in vars(found)
+
+
+def _key(session: Session, state: QualityState) -> _Key:
+    looked_at = replace(state.replay, event=None, request=None, gate="", layout="", rows=None)
+    return session.pk, looked_at, state.horizon, state.ask, state.kinds
 
 
 def judge(session: Session, state: QualityState) -> Judged:
     """The judgement of a state, from this process's cache while replay and index are the same."""
     ran, index = replays.run(session.pk, state.replay), index_of(session)
-    key = (session.pk, state.horizon, state.ask, state.kinds)
+    key = _key(session, state)
     with _lock:
         held = _held.get(key)
         if held is not None and held.ran is ran and held.index is index:

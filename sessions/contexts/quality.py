@@ -14,6 +14,7 @@ from sessions.charts.telephone import Chain, telephone_figure
 from sessions.contexts import replays
 from sessions.contexts.carrying import Carrying, build_carrying
 from sessions.contexts.judged import MOST_EVENTS, Judged, judge
+from sessions.contexts.judgements import JudgeView, build_judging
 from sessions.contexts.lost import Lost, Place, build_lost, dollars_of
 from sessions.contexts.probing import Probing, build_probing
 from sessions.engine.quality.carry import working_set
@@ -80,6 +81,7 @@ class Chosen:
     n_wanted: int
     n_mentioned: int
     instructions: str
+    judging: JudgeView
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ def build_quality(session: Session, state: QualityState) -> QualityView:
     n_events = len(found) if recorded else len(judged.ran.replay.events)
     word = "compaction" if recorded else "event"
     here = reverse("sessions:quality", args=[session.pk])
-    chosen = _chosen(found, state)
+    chosen = chosen_event(found, state)
     link = message_link(session)
 
     def to(**changes: object) -> str:
@@ -178,8 +180,8 @@ def message_link(session: Session) -> Link:
     return lambda message: f"{base}?m={message}#m-{message}"
 
 
-def _chosen(found: tuple[Assessment, ...], state: QualityState) -> Assessment | None:
-    """The event of the address, the last there is where it names a later one, else the first."""
+def chosen_event(found: tuple[Assessment, ...], state: QualityState) -> Assessment | None:
+    """The event of the address, the last there is where it names a later one, else the first; None without any."""
     if not found:
         return None
     wanted = state.replay.event
@@ -261,6 +263,7 @@ def _detail(
         n_wanted=hand_off.wanted,
         n_mentioned=hand_off.summary_covered,
         instructions=compact_instructions(one, hand_off),
+        judging=build_judging(session, state, one, recorded=recorded),
     )
 
 

@@ -10,7 +10,7 @@ from sessions.models.price import ModelPrice
 from sessions.models.saved import SavedKind, SavedView
 from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, SessionKey, TokenLabel
 from sessions.models.upload import UNFINISHED, Job, Member, MemberStatus, State, Upload
-from sessions.models.writing import SummaryJob, Writing
+from sessions.models.writing import Purpose, SummaryJob, Writing
 
 __all__ = [
     "OVERCOUNTED",
@@ -26,6 +26,7 @@ __all__ = [
     "MessageRow",
     "ModelAnswer",
     "ModelPrice",
+    "Purpose",
     "ReplayLink",
     "SavedKind",
     "SavedView",

@@ -13,7 +13,9 @@ class ModelAnswer(models.Model):
     """
 
     key = models.CharField(max_length=64, primary_key=True)
-    kind = models.CharField(max_length=10, choices=[("count", "count"), ("summary", "summary")])
+    kind = models.CharField(
+        max_length=10, choices=[("count", "count"), ("summary", "summary"), ("judgement", "judgement")]
+    )
     model = models.CharField(max_length=100)
     input_tokens = models.PositiveBigIntegerField()
     output_tokens = models.PositiveBigIntegerField(default=0)

@@ -20,16 +20,24 @@ class Writing(models.TextChoices):
     CANCELLED = "cancelled"
 
 
-class SummaryJob(models.Model):
-    """One replay whose summaries are being written: what its page polls, and where a cancel is asked for.
+class Purpose(models.TextChoices):
+    """What a model is asked for."""
 
-    ``options`` are the replay's, as the engine takes them, ``query`` its page's address.  ``n_total`` is how many
-    summaries were wanted when it began: each one written may change what follows.  ``n_chars`` is of the one under
-    way.  The key is not here: whoever runs the job brings it.
+    SUMMARIES = "summaries"
+    JUDGEMENT = "judgement"
+
+
+class SummaryJob(models.Model):
+    """One replay whose summaries are being written, or one event that is judged: what its page polls and cancels.
+
+    ``options`` are the replay's, as the engine takes them, or the event's; ``query`` is its page's address.
+    ``n_total`` is how much was wanted when it began: each summary written may change what follows.  ``n_chars`` is of
+    the one under way.  The key is not here: whoever runs the job brings it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="summary_jobs")
+    purpose = models.CharField(max_length=9, choices=Purpose.choices, default=Purpose.SUMMARIES)
     options = models.JSONField(default=dict)
     query = models.TextField(blank=True)
     model = models.CharField(max_length=100)

@@ -16,7 +16,8 @@ from sessions import selectors
 from sessions.adapters.anthropic_client import CallFailed
 from sessions.engine.errors import EngineError
 from sessions.engine.replay import replay
-from sessions.models import Session, SummaryJob, Writing
+from sessions.models import Purpose, Session, SummaryJob, Writing
+from sessions.services.judging import judge
 from sessions.services.model_summaries import SummaryWriter
 
 if TYPE_CHECKING:
@@ -38,9 +39,15 @@ def running(session: Session) -> SummaryJob | None:
 
 
 def start(
-    *, session: Session, options: dict[str, Any], query: str, model: str, n_total: int
+    *,
+    session: Session,
+    options: dict[str, Any],
+    query: str,
+    model: str,
+    n_total: int,
+    purpose: Purpose = Purpose.SUMMARIES,
 ) -> tuple[SummaryJob, bool]:
-    """A job for the replay with ``options``, and whether it is new: one at a time for a session."""
+    """A job for the replay or the event of ``options``, and whether it is new: one at a time for a session."""
     with transaction.atomic():
         Session.objects.select_for_update().get(pk=session.pk)
         job = running(session)
@@ -49,8 +56,9 @@ def start(
         lost = SummaryJob.objects.filter(session=session, state__in=UNFINISHED)
         lost.update(state=Writing.FAILED, error="It was interrupted.")
         return SummaryJob.objects.create(
-            session=session, options=options, query=query, model=model, n_total=n_total, heartbeat_at=timezone.now()
-        ), True
+            session=session, purpose=purpose, options=options, query=query, model=model, n_total=n_total,
+            heartbeat_at=timezone.now(),
+        ), True  # fmt: skip
 
 
 def ask_to_cancel(*, job_id: uuid.UUID) -> None:
@@ -66,7 +74,7 @@ def run(*, job_id: uuid.UUID, access: Access | None) -> None:
         return
     job = SummaryJob.objects.select_related("session__upload").get(pk=job_id)
     if access is None:
-        _finish(job, Writing.FAILED, "There is no key to have the summaries written with.")
+        _finish(job, Writing.FAILED, "There is no key to ask a model with.")
         return
     try:
         _write(job, access)
@@ -98,6 +106,9 @@ def run_in_thread(*, job_id: uuid.UUID, access: Access) -> None:
 
 def _write(job: SummaryJob, access: Access) -> None:
     beat = _Beat(job)
+    if job.purpose == Purpose.JUDGEMENT:
+        judge(job.session, job.options, job.model, access, on_progress=beat.progress, cancel=beat.cancelled)
+        return
     writer = SummaryWriter(job.model, access=access, on_progress=beat.progress, cancel=beat.cancelled)
     weighed = selectors.load_weighed(job.session_id)
     with contextlib.closing(selectors.load_texts(job.session)) as texts:

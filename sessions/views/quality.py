@@ -6,19 +6,24 @@ import contextlib
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.http import HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from sessions import selectors
+from sessions import selectors, tasks
 from sessions.contexts import indexed, judged, replays
+from sessions.contexts.judgements import judging_options
 from sessions.contexts.overview import overview
-from sessions.contexts.quality import build_quality
+from sessions.contexts.quality import build_quality, chosen_event, shows_recorded
 from sessions.contexts.warned import warned_here
 from sessions.engine.errors import BadParameter, UnreadableInput
 from sessions.engine.quality.document import probe_document
 from sessions.engine.quality.extras import add_extras
+from sessions.models import Purpose
+from sessions.services import model_access, summary_jobs
+from sessions.services.judging import chosen_probes
 from sessions.services.model_access import key_facts
 from sessions.urlstate import quality as urlstate
 from sessions.urlstate import replay as replay_state
@@ -36,7 +41,7 @@ AT_ONCE = 400
 
 @require_safe
 def quality(request: HttpRequest, session_id: str) -> HttpResponse:
-    """The page; that of a long session nobody has asked about asks for its own content once it is there.
+    """The page; that of a long session that is not judged yet asks for its own content once it is there.
 
     ``?whole=1`` has it in one piece, for a browser without scripts; a wrong address says what is wrong with 400.
     """
@@ -45,7 +50,7 @@ def quality(request: HttpRequest, session_id: str) -> HttpResponse:
     context = _shared(found, state)
     fragment = asks_fragment(request)
     whole = fragment or "whole" in request.GET or found.n_messages <= AT_ONCE
-    if whole or indexed.held(found.pk) is not None:
+    if whole or judged.is_judged(found, state):
         context |= _content(found, state) | key_facts(request)
     name = "sessions/_quality_view.html" if fragment else "sessions/quality.html"
     return varied(render(request, name, context, status=400 if state.errors and not fragment else 200))
@@ -80,6 +85,7 @@ def _shared(found: Session, state: QualityState) -> dict[str, Any]:
         "json_url": f"{json_path}?{here}" if here else json_path,
         "overcounts": len(overview(found.pk).only["overcount"]),
         "kept": _kept(state),
+        "judge_url": reverse("sessions:quality_judge", args=[found.pk]) + (f"?{here}" if here else ""),
     }
 
 
@@ -116,6 +122,31 @@ def quality_json(request: HttpRequest, session_id: str) -> JsonResponse:
         with contextlib.closing(selectors.load_texts(found)) as texts:
             add_extras(document, ran.replay, index, texts.of, oracles=False, find=state.find)
     return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+
+
+@require_POST
+def ask_model(request: HttpRequest, session_id: str) -> HttpResponse:
+    """Have a model judge the event in the address; whoever asks uses their key."""
+    found = session_or_404(session_id)
+    state = urlstate.parse(request.GET, overview(found.pk).weighed.window)
+    access = model_access.request_access(request)
+    if access is None:
+        return redirect("sessions:settings")
+    made = judged.judge(found, state)
+    recorded = shows_recorded(made, state)
+    event = chosen_event(made.recorded if recorded else made.events, state)
+    address = urlstate.query(state, of="recorded" if recorded else "replay", event=event.number if event else None)
+    if event is None or not event.answers:
+        return redirect(f"{reverse('sessions:quality', args=[found.pk])}?{address}")
+    job, new = summary_jobs.start(
+        session=found, purpose=Purpose.JUDGEMENT, options=judging_options(state, event, recorded=recorded),
+        query=address, model=settings.ANTHROPIC_MODEL, n_total=len(chosen_probes(event)) + 2,
+    )  # fmt: skip
+    if new and access.source == "environment":
+        tasks.send_summaries(job.pk)
+    elif new:
+        summary_jobs.run_in_thread(job_id=job.pk, access=access)
+    return redirect("sessions:summary_job", session_id=found.pk, job_id=job.pk)
 
 
 @require_safe

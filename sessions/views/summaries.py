@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from sessions import tasks
 from sessions.contexts import replays
 from sessions.contexts.overview import overview
-from sessions.models import SummaryJob
+from sessions.models import Purpose, SummaryJob
 from sessions.services import model_access, summary_jobs
 from sessions.urlstate import replay as urlstate
 from sessions.views.session import asks_fragment, session_or_404, varied
@@ -52,12 +52,14 @@ def progress(request: HttpRequest, session_id: str, job_id: uuid.UUID) -> HttpRe
     found = session_or_404(session_id)
     job = get_object_or_404(SummaryJob, pk=job_id, session=found)
     going = summary_jobs.running(found) == job
-    address = _replay_address(found.pk, job.query)
+    judging = job.purpose == Purpose.JUDGEMENT
+    address = _quality_address(found.pk, job.query) if judging else _replay_address(found.pk, job.query)
     if job.state == "done":
         if asks_fragment(request):
             return HttpResponse(headers={"HX-Redirect": address})
         return redirect(address)
-    context = {"session": found, "job": job, "going": going, "replay_address": address, "tab": "replay"}
+    context = {"session": found, "job": job, "going": going, "replay_address": address}
+    context |= {"tab": "quality" if judging else "replay", "judging": judging}
     name = "sessions/_summary_job.html" if asks_fragment(request) else "sessions/summary_job.html"
     response = varied(render(request, name, context))
     response["Cache-Control"] = "private, no-store"
@@ -76,3 +78,7 @@ def _replay_address(session_id: str, query: str) -> str:
     return reverse("sessions:replay", args=[session_id]) + (
         query if query.startswith("?") or not query else f"?{query}"
     )
+
+
+def _quality_address(session_id: str, query: str) -> str:
+    return f"{reverse('sessions:quality', args=[session_id])}?{query}#probes"

@@ -16,9 +16,12 @@ from ctxweb.commands.probe import command
 from sessions.contexts import indexed
 from sessions.contexts.judged import judge
 from sessions.contexts.warned import warned_here
+from sessions.models import ModelAnswer, SummaryJob
+from sessions.services.judging import chosen_probes
 from sessions.urlstate import quality as urlstate
 from sessions.views import quality as views
 from tests.engine.claude_lines import Lines
+from tests.fake_anthropic import Answer, message
 from tests.web.stored import store
 
 if TYPE_CHECKING:
@@ -29,16 +32,17 @@ if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
 
     from sessions.models import Session
+    from tests.fake_anthropic import FakeAnthropic, Seen
 
 QUERY = "policy=sliding_window&window=20,000"
 SUMMARY = "The port of the tests is 5433. Work goes on in /srv/app/src/pay_total.py."
 
 
-def story() -> str:
+def story(n_turns: int = 30) -> str:
     """A rule, a port in a summary, a function that only a dropped result names; used again after a compaction."""
     lines = Lines()
     lines.prompt("Fix the total. Never touch package-lock.json. Always run the tests before you commit anything.")
-    for turn in range(30):
+    for turn in range(n_turns):
         call = {
             "type": "tool_use",
             "id": f"t{turn}",
@@ -297,3 +301,62 @@ def test_every_screen_of_the_session_leads_to_the_page(client: Client, lossy: Se
     for tail in ("", "why/", "replay/", "diff/", "quality/"):
         html = client.get(f"/s/{lossy.pk}/{tail}").content.decode()
         assert f'<a href="/s/{lossy.pk}/quality/' in html
+
+
+@pytest.fixture
+def api(fake_anthropic: FakeAnthropic, settings: SettingsWrapper) -> FakeAnthropic:
+    """The installation's own key; its tasks run in place.  It knows one answer, and greps for the function next."""
+
+    def decide(seen: Seen) -> Answer:
+        tool = seen.body["tools"][0]["name"]
+        said = seen.body["messages"][0]["content"]
+        if tool == "answer":
+            known = "user ask" in said.split("Question:")[1]
+            return message(tools=[("answer", {"answer": "the total" if known else "no", "found": known})])
+        if tool == "grade":
+            return message(tools=[("grade", {"verdict": "partial", "reason": "half of it"})])
+        path = "/srv/app/src/m16.py" if "computeGrandTotal" in said else "/srv/app/src/m2.py"
+        return message(tools=[("act", {"tool": "Read", "target": path})])
+
+    settings.ANTHROPIC_BASE_URL = fake_anthropic.base_url
+    settings.ANTHROPIC_API_KEY = f"sk-{fake_anthropic.base_url}"
+    fake_anthropic.decide = decide
+    return fake_anthropic
+
+
+def test_without_a_key_the_page_says_what_one_would_add(client: Client, lossy: Session) -> None:
+    assert "Keywords are all there is without a key" in page(client, lossy)
+    answer = client.post(f"/s/{lossy.pk}/quality/judge/?of=recorded")
+    assert answer["Location"] == "/settings/"
+    assert not SummaryJob.objects.exists()
+
+
+def test_a_model_judges_the_event_and_its_judgement_is_kept(client: Client, lossy: Session, api: FakeAnthropic) -> None:
+    """One question is found and graded, the others are not in the context; the next action is compared, both ways."""
+    before = page(client, lossy, "of=recorded")
+    one = judged(lossy, "of=recorded").recorded[0]
+    n = len(chosen_probes(one))
+    assert f"{2 * n + 6} calls" in words(before)
+    assert api.requests == []
+    where = client.post(f"/s/{lossy.pk}/quality/judge/?of=recorded")["Location"]
+    job = SummaryJob.objects.get()
+    assert (job.state, job.error, job.purpose) == ("done", "", "judgement")
+    back = client.get(where)["Location"]
+    assert back.startswith(f"/s/{lossy.pk}/quality/?")
+    n_calls = len(api.requests)
+    assert n_calls == n + 1 + 6
+    text = words(page(client, lossy, "of=recorded"))
+    assert f"0 correct, 1 partial, {n - 1} wrong" in text
+    assert "the same tool on the same target 3 times before the compaction and 0 times after it" in text
+    assert "the same tool 3 and 3 times" in text
+    assert len(api.requests) == n_calls
+    assert "Ask claude" in page(client, lossy, "of=recorded&critical=none")
+
+
+def test_a_judge_that_fails_says_so_and_keeps_nothing(client: Client, lossy: Session, api: FakeAnthropic) -> None:
+    api.decide = lambda _: message("no tool is called")
+    where = client.post(f"/s/{lossy.pk}/quality/judge/?of=recorded")["Location"]
+    html = client.get(where).content.decode()
+    assert "The model gave no answer." in html
+    assert "Nothing was kept." in html
+    assert not ModelAnswer.objects.exists()
