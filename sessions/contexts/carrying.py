@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 from sessions.charts.carried import Curves, carried_figure
 from sessions.charts.marks import figure_json
 from sessions.contexts.lost import Place
+from sessions.contexts.overview import tool_names
 from sessions.figures import count
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from sessions.contexts.lost import Link
-    from sessions.engine.quality.carry import WorkingSet
+    from sessions.engine.quality.carry import BlockUse, WorkingSet
+    from sessions.engine.types import Transcript
 
 MOST_BLOCKS = 12
+MOST_CHARS = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,7 @@ class IdleRow:
     """
 
     place: Place
+    what: str
     kind: str
     tokens: int
     first: int
@@ -51,19 +55,14 @@ class Carrying:
     base: str
 
 
-def build_carrying(found: WorkingSet, base: str, marks: list[int], link: Link) -> Carrying:
+def build_carrying(found: WorkingSet, base: str, marks: list[int], transcript: Transcript, link: Link) -> Carrying:
     """The working set of one base; ``marks`` are the requests of the events to draw."""
     idle = sorted(
         (block for block in found.blocks if block.idle_token_requests), key=lambda block: -block.idle_token_requests
     )
     carried = sum(found.carried)
-    rows = [
-        IdleRow(
-            Place(block.message, link(block.message)), block.kind, block.tokens, block.entered, block.last_use,
-            block.n_uses, block.idle_requests, count(block.idle_token_requests), block.usd,
-        )
-        for block in idle[:MOST_BLOCKS]
-    ]  # fmt: skip
+    tools = tool_names(transcript.messages) if idle else {}
+    rows = [_row(block, _what(transcript, block, tools), link) for block in idle[:MOST_BLOCKS]]
     return Carrying(
         figure=figure_json(carried_figure(Curves(found.requests, found.carried, found.needed, found.unknown, marks))),
         rows=tuple(rows),
@@ -74,3 +73,17 @@ def build_carrying(found: WorkingSet, base: str, marks: list[int], link: Link) -
         percent_unknown=100 * sum(found.unknown) / carried if carried else None,
         base=base,
     )
+
+
+def _row(block: BlockUse, what: str, link: Link) -> IdleRow:
+    return IdleRow(
+        Place(block.message, link(block.message)), what, block.kind, block.tokens, block.entered, block.last_use,
+        block.n_uses, block.idle_requests, count(block.idle_token_requests), block.usd,
+    )  # fmt: skip
+
+
+def _what(transcript: Transcript, block: BlockUse, tools: dict[str, str]) -> str:
+    """What a block is called: its tool and target, else how its message begins."""
+    message = transcript.messages[block.message]
+    known = tools.get(message.blocks[block.block].call_id or "", "")
+    return (known or message.preview)[:MOST_CHARS]

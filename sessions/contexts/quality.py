@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from sessions import selectors
-from sessions.charts.marks import figure_json
-from sessions.charts.telephone import Chain, telephone_figure
 from sessions.contexts import replays
 from sessions.contexts.carrying import Carrying, build_carrying
+from sessions.contexts.chains import Chains, build_chains
 from sessions.contexts.judged import MOST_EVENTS, Judged, judge
 from sessions.contexts.judgements import JudgeView, build_judging
 from sessions.contexts.lost import Lost, Place, build_lost, dollars_of
@@ -25,8 +24,6 @@ from sessions.urlstate import quality as urlstate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from django.utils.safestring import SafeString
 
     from sessions.contexts.lost import Link
     from sessions.engine.quality.assess import Assessment
@@ -123,7 +120,8 @@ class QualityView:
     quiet: str
     error: str
     chosen: Chosen | None
-    telephone: SafeString | None
+    chains: Chains | None
+    compare_href: str
     carrying: Carrying
     followed: Followed | None
     warnings: tuple[str, ...]
@@ -159,7 +157,8 @@ def build_quality(session: Session, state: QualityState) -> QualityView:
         quiet=_quiet(judged, recorded=recorded) if not found else "",
         error=judged.ran.error,
         chosen=_detail(session, judged, chosen, state, link) if chosen else None,
-        telephone=_telephone(judged, found),
+        chains=build_chains(session.pk, judged, found, state, to(compare=not state.compare), recorded=recorded),
+        compare_href="" if state.compare or not found else to(compare=True),
         carrying=_carrying(judged, found, link, recorded=recorded),
         followed=_followed(session, judged, found, state.find, link) if state.find else None,
         warnings=judged.warnings(recorded=recorded),
@@ -267,19 +266,12 @@ def _detail(
     )
 
 
-def _telephone(judged: Judged, found: tuple[Assessment, ...]) -> SafeString | None:
-    """The course of the first event's probes, from three events on."""
-    percents = [100 * one.telephone.score for one in found if one.telephone.score is not None]
-    if len(percents) < 3:
-        return None
-    return figure_json(telephone_figure([Chain(judged.ran.replay.policy.name, percents)]))
-
-
 def _carrying(judged: Judged, found: tuple[Assessment, ...], link: Link, *, recorded: bool) -> Carrying:
     base = "recorded" if recorded else judged.ran.replay.base
     same = base == judged.ran.replay.base
     carried = judged.carried if same else working_set(judged.weighed, judged.index, base=base)
-    return build_carrying(carried, base, [one.event.request for one in found][:MOST_ROWS], link)
+    marks = [one.event.request for one in found][:MOST_ROWS]
+    return build_carrying(carried, base, marks, judged.weighed.transcript, link)
 
 
 def _followed(

@@ -28,7 +28,8 @@ class QualityState:
 
     ``of`` is the side shown: the replay's events or the recording's own compactions ("" decides by itself);
     ``horizon`` is in requests after each event, None for all; ``find`` a text that is followed; ``ask`` are a reader's
-    own probes, a line each; ``critical`` the kinds whose failure is never accepted, None for the skill's.
+    own probes, a line each; ``critical`` the kinds whose failure is never accepted, None for the skill's;
+    ``compare`` draws how two ways of summarising pass on what the first event asked.
     """
 
     replay: ReplayState
@@ -37,6 +38,7 @@ class QualityState:
     find: str = ""
     ask: tuple[str, ...] = ()
     critical: frozenset[str] | None = None
+    compare: bool = False
     errors: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
@@ -61,6 +63,7 @@ def parse(query: QueryDict, own_window: int | None = None) -> QualityState:
         find=_find(query.get("find", ""), errors),
         ask=_ask(query, errors),
         critical=_critical(query, errors),
+        compare=query.get("compare") == "on",
         errors=errors,
     )
 
@@ -74,6 +77,8 @@ def query(state: QualityState, **changes: object) -> str:
     pairs += [("ask", line) for line in wanted.ask]
     if wanted.critical is not None:
         pairs.append(("critical", ",".join(sorted(wanted.critical)) or "none"))
+    if wanted.compare:
+        pairs.append(("compare", "on"))
     return "&".join(part for part in (replay_state.query(wanted.replay), urlencode(pairs, safe=":,")) if part)
 
 

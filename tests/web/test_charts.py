@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 
 from sessions.charts import bars as charts_bars
 from sessions.charts.bars import Bar, Pressure, binned
+from sessions.charts.carried import Curves, carried_figure
 from sessions.charts.fit import MOST_POINTS, drawn, residual_figure, scatter_figure
 from sessions.charts.gates import Gates, Lane, Mark, gates_figure
 from sessions.charts.marks import figure_json, index_ticks, nice_top, roles
 from sessions.charts.pressure import KINDS, pressure_figure
 from sessions.charts.saw import GateLane, Saw, Tooth, saw_figure, thinned
 from sessions.charts.scale import byte_scale, bytes_per_token
+from sessions.charts.telephone import Chain, telephone_figure
 from sessions.engine import jsonio
 from sessions.engine.fit import FitPoint
 
@@ -131,6 +133,10 @@ def test_few_messages_are_not_binned() -> None:
     scatter_figure([], []),
     residual_figure(POINTS, POINTS[:5], 3_000),
     residual_figure([], [], 0),
+    carried_figure(Curves(range(2_000), [9_000] * 2_000, [4_000] * 2_000, [500] * 2_000, [700])),
+    carried_figure(Curves([], [], [], [])),
+    telephone_figure([Chain("one", [90.0, 40.0]), Chain("two", []), Chain("three", [50.0])]),
+    telephone_figure([]),
 ])  # fmt: skip
 def test_figures_are_valid_and_name_no_colour(figure: dict[str, Any]) -> None:
     known = painted(figure)

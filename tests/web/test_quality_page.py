@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from django.http import QueryDict
 
 from ctxweb.commands.probe import command
-from sessions.contexts import indexed
+from sessions.contexts import indexed, warned
 from sessions.contexts.judged import judge
 from sessions.contexts.warned import warned_here
 from sessions.models import ModelAnswer, SummaryJob
@@ -360,3 +360,43 @@ def test_a_judge_that_fails_says_so_and_keeps_nothing(client: Client, lossy: Ses
     assert "The model gave no answer." in html
     assert "Nothing was kept." in html
     assert not ModelAnswer.objects.exists()
+
+
+def test_two_ways_of_summarising_are_set_beside_the_page_s_own(client: Client, lossy: Session) -> None:
+    """The telephone game: each course in words and in the chart, only when it is asked for."""
+    html = page(client, lossy)
+    assert "compare=on" in html
+    found = re.search(r'<template id="phone-figure">(.*?)</template>', html, re.DOTALL)
+    assert found is not None
+    drawn = json.loads(found[1])["data"]
+    course = [round(100 * one.telephone.score, 1) for one in judged(lossy).events]
+    assert [trace["y"] for trace in drawn] == [course]
+    html = page(client, lossy, QUERY + "&compare=on")
+    found = re.search(r'<template id="phone-figure">(.*?)</template>', html, re.DOTALL)
+    assert found is not None
+    names = [trace["name"] for trace in json.loads(found[1])["data"]]
+    assert names == ["sliding_window", "anchored_iterative, extractive", "regenerative_full, extractive"]
+    assert f"sliding_window: {course[0]:.0f} % after the first event, {course[-1]:.0f} % after the last of" in html
+
+
+def test_the_bill_names_what_was_carried(client: Client, lossy: Session) -> None:
+    bill = part(page(client, lossy), "h-carried")
+    assert "Read /srv/app/src/m2.py" in words("<main" + bill)
+
+
+def test_the_study_is_made_once_and_again_for_other_sessions(
+    client: Client, lossy: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left when time is up is said, and made at the next request."""
+    whole = warned_here()
+    monkeypatch.setattr(warned, "study", None)
+    assert warned_here() is whole
+    monkeypatch.undo()
+    store(story(40).encode(), "longer.jsonl")
+    monkeypatch.setattr(warned, "SECONDS", -1.0)
+    assert (warned_here().n_sessions, warned_here().n_left) == (1, 1)
+    html = client.get("/quality/", headers={"HX-Request": "true"}).content.decode()
+    assert "1 more being read" in html
+    assert 'hx-trigger="load delay' in html
+    monkeypatch.undo()
+    assert (warned_here().n_sessions, warned_here().n_left) == (2, 0)
