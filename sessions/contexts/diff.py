@@ -1,4 +1,4 @@
-"""The diff of one event: its lists side by side, folded, with what was inserted and whether tool pairs are whole."""
+"""The diff of two message lists: side by side, folded, with what was inserted and whether tool pairs are whole."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from sessions import figures
 from sessions.contexts import folding, replays
-from sessions.contexts.inserted import inserted_text, message_text
+from sessions.contexts.bodies import Body, body
+from sessions.contexts.compared import compared
 from sessions.contexts.minimap import Mark, minimap, strip
 from sessions.contexts.urls import Urls, session_urls
-from sessions.contexts.words import Span, word_diff
-from sessions.engine.diff import OPS, diff_event
-from sessions.engine.types import Label
+from sessions.engine.diff import OPS, diff_lists
 from sessions.labelled import bytes_label
 
 if TYPE_CHECKING:
@@ -21,23 +20,14 @@ if TYPE_CHECKING:
     from sessions.contexts.folding import Line
     from sessions.engine.diff import Row
     from sessions.engine.events import Event
+    from sessions.engine.policy import Item
     from sessions.engine.replay import Replay
     from sessions.models import Session
     from sessions.urlstate.replay import ReplayState
 
 MOST_BODIES = 40
 """Inserted and edited messages whose text is shown on the page."""
-BODY_CHARS = 6_000
-
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    """Text under a line: spans before and after; ``left`` are characters not shown."""
-
-    before: tuple[Span, ...] = ()
-    after: tuple[Span, ...] = ()
-    left: int = 0
-    note: str = ""
+MOST_TABS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +66,11 @@ class DiffView:
 
     urls: Urls
     policy: str
-    number: int
+    number: int | None
     request: int
+    title: str
+    heads: tuple[str, str]
+    why: str
     reason: str
     fires: str
     n_before: int
@@ -89,6 +82,7 @@ class DiffView:
     wire_after: int
     bytes_label: str
     counts: tuple[tuple[str, str, int], ...]
+    filters: tuple[Tab, ...]
     strip: tuple[Mark, ...]
     checks: tuple[Check, ...]
     overhead: int
@@ -102,6 +96,10 @@ class DiffView:
     replay_href: str
     warnings: tuple[str, ...]
     error: str
+    between: tuple[int, int]
+    last: int
+    asks_two: bool
+    two_replays: bool
 
     @property
     def tokens_change(self) -> str:
@@ -130,84 +128,128 @@ class NoEvents:
     replay_href: str
     quiet: str
     error: str
+    last: int
+
+    @property
+    def between(self) -> tuple[int, int]:
+        """Two requests to begin with: the first and the last."""
+        return 0, self.last
 
 
-def build_diff(session: Session, state: ReplayState, urls: Urls | None = None) -> DiffView | NoEvents:
-    """The diff of the state's event (0 unless it names one); ``urls`` leads elsewhere where a link is shown."""
+def build_diff(
+    session: Session, state: ReplayState, urls: Urls | None = None, b: ReplayState | None = None
+) -> DiffView | NoEvents:
+    """The diff that the state asks for; ``b`` is a second replay, whose list at the state's request is the after list.
+
+    ``urls`` leads elsewhere than the session's own pages where a link is shown.
+    """
     urls = urls or session_urls(session.pk)
-    ran = replays.run(session.pk, state)
-    replay, error = ran.replay, ran.error
-    if not replay.events:
-        return NoEvents(
-            urls, replay.policy.name, urls.to_replay(state, event=None), replays.why_no_event(replay), error
-        )
-    wanted = state.event or 0
-    number = min(wanted, len(replay.events) - 1)
-    if wanted != number:
-        error = f"This replay has {len(replay.events)} events, 0 to {number}; event {number} is shown."
-    event = replay.events[number]
-    rows = diff_event(event, replay.weighed)
-    lines = folding.fold(rows, state.rows)
-    known = _known(event, replay)
+    two = compared(session.pk, state, b)
+    if two is None:
+        ran = replays.run(session.pk, state)
+        replay = ran.replay
+        back = urls.to_replay(state, event=None)
+        return NoEvents(urls, replay.policy.name, back, replays.why_no_event(replay), ran.error, _last(replay))
+    replay, event = two.first, two.event
+    rows = diff_lists(two.before, two.after, replay.weighed)
+    places = [at for at, row in enumerate(rows) if not state.only or row.op == state.only]
+    lines = folding.fold(rows, state.rows) if not state.only else _only(rows, places)
+    known = (two.label, bytes_label(replay.weighed.transcript.format))
+    number = event.index if event else None
     return DiffView(
         urls=urls,
-        policy=replay.policy.name,
+        policy=two.second.policy.name,
         number=number,
-        request=event.request,
-        reason=event.gate.reason,
-        fires=f"{event.gate.measure:,} {'≥' if event.gate.operator == '>=' else event.gate.operator} "
-        f"{event.gate.threshold:,} {event.gate.unit}",
-        n_before=event.n_before,
-        n_after=event.n_after,
-        tokens_before=event.before_tokens,
-        tokens_after=event.after_tokens,
+        request=two.request,
+        title=two.title,
+        heads=two.heads,
+        why=two.why,
+        reason=two.reason,
+        fires=two.fires,
+        n_before=len(two.before),
+        n_after=len(two.after),
+        tokens_before=two.tokens_before,
+        tokens_after=two.tokens_after,
         tokens_label=known[0],
         wire_before=sum(row.wire_before for row in rows),
         wire_after=sum(row.wire_after for row in rows),
         bytes_label=known[1],
         counts=_counts(rows),
+        filters=_filters(rows, state, urls),
         strip=strip(rows),
-        checks=_checks(event, rows),
+        checks=_checks(event, rows, two.after),
         overhead=replay.weighed.overhead,
         overhead_label=str(replay.weighed.overhead_label),
-        lines=_shown(lines, lambda row: _body(session, replay, event, row), rows, urls, state, known=known),
+        lines=_shown(lines, lambda row: body(session, two, row), rows, urls, state, known=known),
         n_changes=sum(line.op != "kept" for line in lines),
         marks=minimap(lines, replay.weighed.overhead),
-        events=tuple(
-            Tab(f"{'Event ' if not k else ''}{k}", urls.to_diff(state, event=k, rows=None), k == number)
-            for k in range(len(replay.events))
-        ),
+        events=_tabs(replay, number, urls, state) if b is None else (),
         layouts=(
             Tab("Side by side", urls.to_diff(state, layout=""), state.layout != "unified"),
             Tab("Unified", urls.to_diff(state, layout="unified"), state.layout == "unified"),
         ),
         unified=state.layout == "unified",
-        replay_href=urls.to_replay(state, event=number, rows=None, layout=""),
+        replay_href=urls.to_replay(state, event=number, rows=None, layout="", only=""),
         warnings=replay.warnings,
-        error=error,
+        error=two.error,
+        between=state.between or (max(two.request - 1, 0), two.request),
+        last=_last(replay),
+        asks_two=b is None and not urls.frozen,
+        two_replays=b is not None,
     )
 
 
-def build_run(session: Session, state: ReplayState, urls: Urls | None = None) -> tuple[Shown, ...]:
+def _last(replay: Replay) -> int:
+    """The last request of the branch."""
+    return replay.weighed.steps[-1].request if replay.weighed.steps else 0
+
+
+def _only(rows: Sequence[Row], places: Sequence[int]) -> tuple[Line, ...]:
+    """The rows of one fate, each by itself up to as many as a run opens; the rest in runs."""
+    shown = [folding.line(rows[at], at) for at in places[: folding.MOST_OPEN]]
+    rest = places[folding.MOST_OPEN :]
+    return (*shown, *folding.fold([rows[at] for at in rest])) if rest else tuple(shown)
+
+
+def _filters(rows: Sequence[Row], state: ReplayState, urls: Urls) -> tuple[Tab, ...]:
+    """Every fate that a message had, as a filter, and all of them together."""
+    counts = _counts(rows)
+    if len(counts) < 2:
+        return ()
+    alone = [
+        Tab(f"{symbol} {op}", urls.to_diff(state, only=op, rows=None), state.only == op) for op, symbol, _ in counts
+    ]
+    return (Tab("All", urls.to_diff(state, only="", rows=None), not state.only), *alone)
+
+
+def _tabs(replay: Replay, number: int | None, urls: Urls, state: ReplayState) -> tuple[Tab, ...]:
+    """The events, at most forty around the one shown."""
+    if urls.frozen and state.between:
+        return ()
+    n = len(replay.events)
+    start = min(max((number or 0) - MOST_TABS // 2, 0), max(n - MOST_TABS, 0))
+    return tuple(
+        Tab(f"{'Event ' if k == start else ''}{k}", urls.to_diff(state, event=k, rows=None, between=None), k == number)
+        for k in range(start, min(start + MOST_TABS, n))
+    )
+
+
+def build_run(
+    session: Session, state: ReplayState, urls: Urls | None = None, b: ReplayState | None = None
+) -> tuple[Shown, ...]:
     """The rows of one folded run (``state.rows``), at most 400, and a line for the rest."""
     urls = urls or session_urls(session.pk)
-    ran = replays.run(session.pk, state)
-    if not ran.replay.events or state.rows is None:
+    two = compared(session.pk, state, b)
+    if two is None or state.rows is None:
         return ()
-    event = ran.replay.events[min(state.event or 0, len(ran.replay.events) - 1)]
-    rows = diff_event(event, ran.replay.weighed)
+    rows = diff_lists(two.before, two.after, two.first.weighed)
     first, last = state.rows[0], min(state.rows[1], len(rows) - 1)
     stop = min(last, first + folding.MOST_OPEN - 1)
     lines = [folding.line(rows[at], at) for at in range(first, stop + 1)]
     if stop < last:
         lines += folding.fold(rows[stop + 1 : last + 1])
-    known = _known(event, ran.replay)
+    known = (two.label, bytes_label(two.first.weighed.transcript.format))
     return tuple(Shown(line, None, None, "", urls.to_message(line.message), *known) for line in lines)
-
-
-def _known(event: Event, replay: Replay) -> tuple[str, str]:
-    """How the event's tokens are known, and what its bytes are."""
-    return str(replay.labels[event.request] or Label.ESTIMATED), bytes_label(replay.weighed.transcript.format)
 
 
 def _counts(rows: Sequence[Row]) -> tuple[tuple[str, str, int], ...]:
@@ -217,13 +259,15 @@ def _counts(rows: Sequence[Row]) -> tuple[tuple[str, str, int], ...]:
     return tuple((op, folding.SYMBOLS[op], found[op]) for op in order if found[op])
 
 
-def _checks(event: Event, rows: Sequence[Row]) -> tuple[Check, ...]:
+def _checks(event: Event | None, rows: Sequence[Row], after: Sequence[Item]) -> tuple[Check, ...]:
     broken = sum(row.pair_ok is False for row in rows)
     pairs = sum(row.pair_ok is not None for row in rows)
     whole = Check(not broken, f"{broken} tool messages lost their partner" if broken else _whole(pairs))
-    first = next((item.message for item in event.after if str(item.message.role) != "system"), None)
+    first = next((item.message for item in after if str(item.message.role) != "system"), None)
     user = first is not None and str(first.role) == "user"
     starts = Check(user, "a user message first" if user else "an assistant message first")
+    if event is None:
+        return (whole, starts)
     freed = event.before_tokens - event.after_tokens
     return (whole, starts, Check(freed > 0, f"frees {freed:,} tokens"))
 
@@ -251,21 +295,3 @@ def _shown(
         opening = urls.to_diff(state, rows=(line.first, line.last)) if line.folded else ""
         shown.append(Shown(line, number, body, opening, urls.to_message(line.message), *known))
     return tuple(shown)
-
-
-def _body(session: Session, replay: Replay, event: Event, row: Row) -> Body | None:
-    """What was inserted, or what an edit left of a message, word by word; None where there is no text to show."""
-    if row.item_after is None:
-        return None
-    after = inserted_text(session, replay, event, row.item_after)
-    if row.op == "inserted" or row.item_before is None:
-        if not after and not row.item_after.message.summary:
-            return None
-        if not after:
-            return Body(note=f"A stub of {row.tokens_after:,} tokens stands here; no summary was written.")
-        return Body(after=(Span("same", after[:BODY_CHARS]),), left=max(len(after) - BODY_CHARS, 0))
-    before = message_text(session, row.item_before.message)
-    if not after:
-        return Body(before=(Span("same", before[:BODY_CHARS]),), note="The edited text is not kept by this policy.")
-    spans = word_diff(before[:BODY_CHARS], after[:BODY_CHARS])
-    return Body(*spans, left=max(len(before) - BODY_CHARS, 0))

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One download."""
+    """One download; ``carry`` names what the link keeps of its own where the page's address has moved on."""
 
     words: str
     url: str
+    carry: str = ""
 
 
 def session_choices(session: Session) -> tuple[Choice, ...]:
@@ -32,10 +33,24 @@ def diff_choices(session: Session, query: str) -> tuple[Choice, ...]:
     """Both sides of the event in every target; ``query`` is the replay's state without "?"."""
     rest = f"&{query}" if query else ""
     return tuple(
-        Choice(f"List {side} as {target.label}", f"{_url(session, target)}?side={side}{rest}")
+        Choice(f"List {side} as {target.label}", f"{_url(session, target)}?side={side}{rest}", "side")
         for side in SIDES
         for target in _targets()
     )
+
+
+def request_choices(session: Session, lists: list[tuple[str, str, str]]) -> tuple[Choice, ...]:
+    """Lists sent at requests in every target: each its words, its policy and the query of its replay and request."""
+    return tuple(
+        Choice(f"List {words} as {target.label}", f"{_url(session, target)}?{_named(query, policy)}")
+        for words, policy, query in lists
+        for target in _targets()
+    )
+
+
+def _named(query: str, policy: str) -> str:
+    """The query with its policy, which tells a replay's list from the recording's own."""
+    return query if query.startswith("policy=") else f"policy={policy}&{query}"
 
 
 def _url(session: Session, target: Target) -> str:

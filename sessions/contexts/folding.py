@@ -87,11 +87,13 @@ def _alone(row: Row, at: int, opened: tuple[int, int] | None) -> bool:
     """Whether a row is worth a line of its own: changed in itself, typed by the user, or with an image."""
     if opened is not None and opened[0] <= at <= opened[1]:
         return True
-    if row.op in ("edited", "inserted", "moved") or row.pair_ok is False:
+    if row.op in ("edited", "moved") or row.pair_ok is False:
         return True
     item = row.item_before or row.item_after
     if item is None:
         return False
+    if row.op == "inserted" and item.inserted:
+        return True
     media = any(leaf.kind in (Kind.IMAGE, Kind.DOCUMENT) for leaf in item.message.leaves())
     return item.message.typed or item.message.summary or media
 

@@ -10,14 +10,13 @@ from sessions.engine.jsonio import JsonProblem
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sessions.engine.events import Event
     from sessions.engine.policy import Item
     from sessions.engine.replay import Replay
     from sessions.engine.types import Content, Message
     from sessions.models import Session
 
 
-def inserted_text(session: Session, replay: Replay, event: Event, item: Item) -> str:
+def inserted_text(session: Session, replay: Replay, item: Item) -> str:
     """The text of an inserted item; "" for a stub, which has none."""
     if item.message.index >= 0:
         return message_text(session, item.message)
@@ -27,15 +26,16 @@ def inserted_text(session: Session, replay: Replay, event: Event, item: Item) ->
 def message_text(session: Session, message: Message) -> str:
     """A message's text, read again from the upload; says so where it cannot be read."""
     try:
-        return "\n".join(_texts(selectors.message_contents(session, message.index)))
+        return "\n".join(texts_of(selectors.message_contents(session, message.index)))
     except (FileNotFoundError, JsonProblem, OSError, IndexError):
         return "The uploaded file is missing from the store, so the text cannot be read again."
 
 
-def _texts(contents: Iterable[Content]) -> list[str]:
+def texts_of(contents: Iterable[Content]) -> list[str]:
+    """The texts of contents in order, those inside tool results included."""
     found: list[str] = []
     for content in contents:
         if content.text:
             found.append(content.text)
-        found += _texts(content.parts)
+        found += texts_of(content.parts)
     return found

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 
 from sessions import figures, selectors
 from sessions.charts.marks import figure_json
-from sessions.contexts.diff import Body
+from sessions.contexts.bodies import Body
 from sessions.contexts.words import Span, word_diff
 from sessions.engine import jsonio, limits
 from sessions.engine.redact import ORDER, redact

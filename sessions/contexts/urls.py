@@ -22,6 +22,7 @@ class Urls:
     """Paths of the replay and of the diff.
 
     ``message`` is the pattern of a message's page, ``step`` the part that shows one request; "" where there is none.
+    ``beside`` is what the diff's address says of a second replay.
     ``frozen``: the replay's state is fixed (a link), so that addresses carry only what is looked at.
     """
 
@@ -29,6 +30,7 @@ class Urls:
     diff: str
     message: str = ""
     step: str = ""
+    beside: str = ""
     frozen: bool = False
 
     def to_replay(self, state: ReplayState, **changes: object) -> str:
@@ -37,7 +39,10 @@ class Urls:
 
     def to_diff(self, state: ReplayState, **changes: object) -> str:
         """The diff's address for a state with ``changes``."""
-        return self._with_query(self.diff, state, {"at": None} | changes)
+        address = self._with_query(self.diff, state, {"at": None} | changes)
+        if not self.beside:
+            return address
+        return f"{address}{'&' if '?' in address else '?'}{self.beside}"
 
     def to_message(self, index: int | None) -> str:
         """The page of an original message, "" where it cannot be opened."""

@@ -11,6 +11,7 @@ from sessions.engine import registry
 from sessions.engine.errors import BadParameter
 from sessions.engine.exports import Entry, Listing, Report
 from sessions.engine.lists import items_at
+from sessions.engine.markers import known_texts, text_of
 from sessions.engine.types import Content, Kind
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     ReadMessage = Callable[[Message], tuple[Content, ...]]
 
 SIDES = ("before", "after")
+LENGTH_ONLY = "blocks that the replay edited, their new text named by its length"
 
 
 def export(listing: Listing, target: str, read: Read, report: Report | None = None) -> Iterator[str]:
@@ -66,9 +68,15 @@ def reader(replay: Replay | None, read: ReadMessage, report: Report | None = Non
     """Reads entries: recorded text by ``read``, the summaries that a replay wrote from its summarizer.
 
     What an edit left of a message stands as it was; a block whose text an edit changed is named by its length, because
-    a replay keeps sizes and no text.  Such stand-ins are counted in ``report``.
+    a replay keeps sizes and no text, unless it is a marker known from the policy.  Stand-ins are counted in ``report``.
     """
     counts = report or Report()
+    texts = known_texts(replay) if replay else {}
+
+    def said(block: Block) -> str:
+        text = text_of(block, texts)
+        counts.lose(LENGTH_ONLY, not text)
+        return text
 
     def contents(entry: Entry) -> tuple[Content, ...]:
         if entry.message.index < 0:
@@ -78,8 +86,7 @@ def reader(replay: Replay | None, read: ReadMessage, report: Report | None = Non
         found = read(entry.original or entry.message)
         if entry.original is None:
             return found
-        counts.lose("messages that the replay edited, their new text named by its length")
-        return tuple(edited_contents(entry.message.blocks, entry.original.blocks, found))
+        return tuple(edited_contents(entry.message.blocks, entry.original.blocks, found, said))
 
     return contents
 
@@ -109,13 +116,18 @@ def _listing(replay: Replay, items: Sequence[Item], what: str) -> Listing:
     return Listing(transcript, tuple(entries), what)
 
 
-def edited_contents(blocks: Sequence[Block], before: Sequence[Block], contents: Sequence[Content]) -> Iterator[Content]:
-    """The contents of the blocks that are unchanged; what is left of the others by its length."""
+def edited_contents(
+    blocks: Sequence[Block],
+    before: Sequence[Block],
+    contents: Sequence[Content],
+    said: Callable[[Block], str] | None = None,
+) -> Iterator[Content]:
+    """The contents of the blocks that are unchanged; of the others what ``said`` knows of them, else their length."""
     waiting = list(zip(before, contents, strict=False))
     for block in blocks:
         same = next((number for number, (old, _) in enumerate(waiting) if old == block), None)
         if same is not None:
             yield waiting.pop(same)[1]
             continue
-        left = f"[edited by the replay: {block.n_bytes:,} bytes are left]"
+        left = (said(block) if said else "") or f"[edited by the replay: {block.n_bytes:,} bytes are left]"
         yield Content(block.kind, text=left, name=block.name, call_id=block.call_id, is_error=block.is_error)

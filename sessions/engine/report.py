@@ -9,9 +9,10 @@ from sessions.engine import registry
 from sessions.engine.breakeven import event_costs
 from sessions.engine.calibrate import weigh
 from sessions.engine.cost import totals
-from sessions.engine.diff import diff_event
+from sessions.engine.diff import diff_event, diff_lists
 from sessions.engine.errors import BadParameter
 from sessions.engine.fit import fit_summary
+from sessions.engine.lists import items_at
 from sessions.engine.overhead import overhead_parts
 from sessions.engine.series import weak_label
 from sessions.engine.thrash import thrash_document
@@ -19,11 +20,12 @@ from sessions.engine.types import Kind
 from sessions.engine.verdicts import headline, verdict_document, verdicts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from sessions.engine.breakeven import EventCost
     from sessions.engine.calibrate import Weighed
     from sessions.engine.cost import Totals
+    from sessions.engine.diff import Row
     from sessions.engine.overhead import OverheadPart
     from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay
@@ -278,7 +280,20 @@ def diff_document(replay: Replay, event: int = 0) -> dict[str, Any]:
         n_events = len(replay.events)
         have = f"this replay has {n_events} events, numbered from 0" if n_events else "this replay has no events"
         raise BadParameter(f"no event {event}: {have}")
-    rows = diff_event(replay.events[event], replay.weighed)
+    return {**_diff(replay, diff_event(replay.events[event], replay.weighed)), "event": event}
+
+
+def between_document(replay: Replay, first: int, last: int, other: Replay | None = None) -> dict[str, Any]:
+    """``ctxweb.diff/1`` of the lists sent at two requests; ``other`` is the replay of the second where it is another.
+
+    ``event`` is null, ``from`` and ``to`` are the requests.  Raises BadParameter for a request off the branch.
+    """
+    made = other or replay
+    rows = diff_lists(items_at(replay, first), items_at(made, last), replay.weighed)
+    return {**_diff(replay, rows), "event": None, "from": first, "to": last, "other_policy": made.policy.name}
+
+
+def _diff(replay: Replay, rows: Sequence[Row]) -> dict[str, Any]:
     fields = (
         "op", "id", "before", "after", "role", "tokens_before", "tokens_after", "wire_before", "wire_after", "pair_ok"
     )  # fmt: skip
@@ -286,7 +301,7 @@ def diff_document(replay: Replay, event: int = 0) -> dict[str, Any]:
         "schema": "ctxweb.diff/1",
         "session": replay.weighed.transcript.id,
         "policy": replay.policy.name,
-        "event": event,
+        "event": None,
         "rows": [{name: getattr(row, name) for name in fields} for row in rows],
         "warnings": list(replay.warnings),
     }

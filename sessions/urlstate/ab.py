@@ -50,9 +50,13 @@ def only_replayed(state: ReplayState) -> ReplayState:
 
 def query(state: AbState, **changes: object) -> str:
     """The shortest query string of both, without "?"; ``changes`` are of A.  B's policy is always named."""
+    first, second = urlstate.query(state.a, **changes), second_query(state)
+    return f"{first}&{second}" if first else second
+
+
+def second_query(state: AbState) -> str:
+    """B's part of the query string."""
     pairs = [(f"{PREFIX}policy", state.b.policy)] + ([(f"{PREFIX}session", state.session)] if state.session else [])
     rest = urlstate.query(state.b).split("&")
     others = [PREFIX + pair for pair in rest if pair and not pair.startswith("policy=")]
-    second = "&".join([urlencode(pairs, safe=":,"), *others])
-    first = urlstate.query(state.a, **changes)
-    return f"{first}&{second}" if first else second
+    return "&".join([urlencode(pairs, safe=":,"), *others])

@@ -33,6 +33,8 @@ FAILS = ("always", "every", "first")
 MOST_FAIL = 1_000
 LOOKED_AT = ("event", "request", "at", "gate", "layout", "only", "between", "rows")
 """Fields that say what is looked at, not what is replayed."""
+STRANGER_LOOKS = ("event", "request", "gate", "layout", "only", "rows")
+"""Those that a stranger chooses; which lists are compared stays as it was shared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ def looked_at(state: ReplayState, **changes: object) -> str:
 
 def frozen(state: ReplayState, looking: ReplayState) -> ReplayState:
     """A shared state of which a stranger chooses only what is looked at."""
-    chosen = {n: v for n in LOOKED_AT if (v := getattr(looking, n)) not in (None, "")}
+    chosen = {n: v for n in STRANGER_LOOKS if (v := getattr(looking, n)) not in (None, "")}
     return replace(state, **chosen, errors=looking.errors)
 
 
