@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sessions.models import Session
 
 BODY_CHARS = 6_000
+LONG_CHARS, LONG_LINES = 700, 15
 UNKNOWN = "A replay keeps sizes, not texts: what is left of a block is named by its length."
 FROM_POLICY = "The new text is known from the policy."
 LEAST_SHARED = 0.3
@@ -35,6 +36,12 @@ class Body:
     after: tuple[Span, ...] = ()
     left: int = 0
     note: str = ""
+
+    @property
+    def long(self) -> bool:
+        """Whether it may need to scroll in its box, which keys must then reach."""
+        texts = ["".join(span.text for span in spans) for spans in (self.before, self.after)]
+        return any(len(text) > LONG_CHARS or text.count("\n") > LONG_LINES for text in texts)
 
 
 def body(session: Session, two: Compared, row: Row) -> Body | None:

@@ -20,10 +20,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """Two lists: ``first`` and ``second`` are the replays they come from, ``heads`` what each is in words.
+class Heading:
+    """What is compared in words: ``heads`` of both lists, and why (``fires``, ``reason``) under the word ``why``."""
 
-    ``title`` names the comparison; ``event`` is None where it is not of one.  Tokens are display tokens with overhead.
+    title: str
+    heads: tuple[str, str]
+    why: str
+    fires: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two lists: ``first`` and ``second`` are the replays they come from.
+
+    ``event`` is None where the comparison is not of one.  Tokens are display tokens with overhead.
     """
 
     before: tuple[Item, ...]
@@ -32,14 +43,10 @@ class Compared:
     second: Replay
     event: Event | None
     request: int
-    title: str
-    heads: tuple[str, str]
+    heading: Heading
     tokens_before: int
     tokens_after: int
     label: str
-    why: str
-    fires: str
-    reason: str
     error: str = ""
 
     @property
@@ -69,11 +76,13 @@ def _of_event(replay: Replay, number: int, error: str) -> Compared:
     event = replay.events[number]
     return Compared(
         event.before, event.after, replay, replay, event, event.request,
-        title=f"event {number}, request {event.request:,}",
-        heads=(f"what request {event.request:,} would have sent", f"what {replay.policy.name} sends"),
+        Heading(
+            f"event {number}, request {event.request:,}",
+            (f"what request {event.request:,} would have sent", f"what {replay.policy.name} sends"),
+            "Why it fired", gate_words(event.gate), event.gate.reason,
+        ),
         tokens_before=event.before_tokens, tokens_after=event.after_tokens,
-        label=_label(replay.labels[event.request]),
-        why="Why it fired", fires=gate_words(event.gate), reason=event.gate.reason, error=error,
+        label=_label(replay.labels[event.request]), error=error,
     )  # fmt: skip
 
 
@@ -88,11 +97,13 @@ def _between(replay: Replay, between: tuple[int, int], error: str) -> Compared:
     said = f"{len(events)} event{'' if len(events) == 1 else 's'} between"
     return Compared(
         items_at(replay, places[0]), items_at(replay, places[1]), replay, replay, None, places[1],
-        title=f"requests {places[0]:,} and {places[1]:,}",
-        heads=(f"sent at request {places[0]:,}", f"sent at request {places[1]:,}"),
+        Heading(
+            f"requests {places[0]:,} and {places[1]:,}",
+            (f"sent at request {places[0]:,}", f"sent at request {places[1]:,}"),
+            "Between them", said, "inserted: what arrived meanwhile, and what the policy wrote",
+        ),
         tokens_before=tokens[0], tokens_after=tokens[1],
         label=weakest_label([replay.labels[place] for place in places]),
-        why="Between them", fires=said, reason="inserted: what arrived meanwhile, and what the policy wrote",
         error=error,
     )  # fmt: skip
 
@@ -105,12 +116,15 @@ def _of_two(a: Replay, b: Replay, state: ReplayState, error: str) -> Compared:
         error = f"This branch has no request {wanted:,}: {place:,} is shown."
     return Compared(
         items_at(a, place), items_at(b, place), a, b, None, place,
-        title=f"A against B at request {place:,}",
-        heads=(f"A: what {a.policy.name} sends", f"B: what {b.policy.name} sends"),
+        Heading(
+            f"A against B at request {place:,}",
+            (f"A: what {a.policy.name} sends", f"B: what {b.policy.name} sends"),
+            "Two replays", f"{_events(a, place)} and {_events(b, place)} events by then",
+            "dropped: in A alone; inserted: in B alone",
+        ),
         tokens_before=a.context_tokens[place] or 0, tokens_after=b.context_tokens[place] or 0,
         label=weakest_label([a.labels[place], b.labels[place]]),
-        why="Two replays", fires=f"{_events(a, place)} and {_events(b, place)} events by then",
-        reason="dropped: in A alone; inserted: in B alone", error=error,
+        error=error,
     )  # fmt: skip
 
 

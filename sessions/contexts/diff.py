@@ -17,6 +17,7 @@ from sessions.labelled import bytes_label
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from sessions.contexts.compared import Heading
     from sessions.contexts.folding import Line
     from sessions.engine.diff import Row
     from sessions.engine.events import Event
@@ -68,11 +69,7 @@ class DiffView:
     policy: str
     number: int | None
     request: int
-    title: str
-    heads: tuple[str, str]
-    why: str
-    reason: str
-    fires: str
+    heading: Heading
     n_before: int
     n_after: int
     tokens_before: int
@@ -161,11 +158,7 @@ def build_diff(
         policy=two.second.policy.name,
         number=number,
         request=two.request,
-        title=two.title,
-        heads=two.heads,
-        why=two.why,
-        reason=two.reason,
-        fires=two.fires,
+        heading=two.heading,
         n_before=len(two.before),
         n_after=len(two.after),
         tokens_before=two.tokens_before,
@@ -184,10 +177,7 @@ def build_diff(
         n_changes=sum(line.op != "kept" for line in lines),
         marks=minimap(lines, replay.weighed.overhead),
         events=_tabs(replay, number, urls, state) if b is None else (),
-        layouts=(
-            Tab("Side by side", urls.to_diff(state, layout=""), state.layout != "unified"),
-            Tab("Unified", urls.to_diff(state, layout="unified"), state.layout == "unified"),
-        ),
+        layouts=_layouts(state, urls),
         unified=state.layout == "unified",
         replay_href=urls.to_replay(state, event=number, rows=None, layout="", only=""),
         warnings=replay.warnings,
@@ -197,6 +187,11 @@ def build_diff(
         asks_two=b is None and not urls.frozen,
         two_replays=b is not None,
     )
+
+
+def _layouts(state: ReplayState, urls: Urls) -> tuple[Tab, ...]:
+    names = (("Side by side", ""), ("Unified", "unified"))
+    return tuple(Tab(words, urls.to_diff(state, layout=name), state.layout == name) for words, name in names)
 
 
 def _last(replay: Replay) -> int:

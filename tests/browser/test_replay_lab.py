@@ -1,0 +1,235 @@
+"""The replay lab in a browser: stepping, play, two replays, saved views, the diff; keys, axe, no script."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.browser.test_whole_path import axe, upload
+from tests.engine.claude_lines import claude_session
+
+QUERY = "?policy=sliding_window&window=40000"
+
+
+@pytest.fixture(scope="module")
+def transcript(tmp_path_factory):
+    """A session of 60 tool turns, 12,000 to about 60,000 tokens of context."""
+    path = tmp_path_factory.mktemp("upload") / "stepped-build.jsonl"
+    path.write_text(claude_session(60), encoding="utf-8")
+    return path
+
+
+def lab(visitor, transcript, tail: str = f"replay/{QUERY}") -> str:
+    """Open a page of the session; its address."""
+    upload(visitor.page, transcript, "Never touch the lock file")
+    session = visitor.page.url.split("?")[0]
+    visitor.page.goto(f"{session}{tail}")
+    return session
+
+
+def place(page) -> int:
+    """The request that the scrubber stands at."""
+    return int(page.locator("#scrub").input_value())
+
+
+def test_stepping_by_keys_buttons_and_hand(visit, transcript):
+    """Each way leads to the same list, the address follows, and the reader's focus stays where it was."""
+    visitor = visit()
+    page = visitor.page
+    lab(visitor, transcript)
+    page.wait_for_selector("#saw .main-svg")
+    start = place(page)
+    page.locator("#main").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector(".step-box")
+    page.wait_for_url(re.compile(rf"request={start + 1}$"))
+    assert f"request {start + 1} of" in page.locator("#step-place").inner_text()
+    assert page.locator(".step-facts").inner_text().startswith("Context sent")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url(re.compile(rf"request={start}$"))
+    page.wait_for_function("document.querySelector('.gap-row') !== null")
+    assert "dropped here" in page.locator(".gap-row").first.inner_text()
+    page.locator("#step-after").click()
+    page.wait_for_url(re.compile(rf"request={start + 1}$"))
+    scrub = page.locator("#scrub")
+    scrub.focus()
+    scrub.press("End")
+    page.wait_for_url(re.compile(r"request=59$"))
+    assert page.evaluate("document.activeElement.id") == "scrub"
+    page.wait_for_function("document.querySelector('.step-box').getAttribute('aria-label').endsWith('request 59')")
+    cursor = page.locator(".plot-step")
+    assert cursor.get_attribute("data-x") == "59"
+    page.go_back()
+    visitor.is_clean()
+
+
+def test_typing_is_not_stepping(visit, transcript):
+    """Arrow keys in a field, on a slider and on the threshold belong to them."""
+    visitor = visit()
+    page = visitor.page
+    lab(visitor, transcript)
+    page.wait_for_selector("#saw .main-svg")
+    before = place(page)
+    for selector in ("#f-window", "input[data-for=f-trigger]", "#threshold-box .pill"):
+        page.locator(selector).focus()
+        page.keyboard.press("ArrowRight")
+    page.wait_for_load_state("networkidle")
+    assert page.locator(".step-box").count() == 0
+    assert "request=" not in page.url
+    assert before >= 0
+    visitor.is_clean()
+
+
+def test_play_runs_to_the_end_and_can_be_stopped(visit, transcript):
+    """Play steps at the speed chosen; with less motion asked for, once a second at most."""
+    visitor = visit()
+    page = visitor.page
+    lab(visitor, transcript, f"replay/{QUERY}&request=50")
+    page.wait_for_selector("#saw .main-svg")
+    page.select_option("#speed", "10")
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("Number(document.getElementById('scrub').value) > 52")
+    page.get_by_role("button", name="Pause").click()
+    page.wait_for_load_state("networkidle")
+    stopped = place(page)
+    page.wait_for_timeout(400)
+    assert place(page) == stopped
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("document.getElementById('scrub').value === '59'", timeout=20_000)
+    page.wait_for_function("document.getElementById('play').getAttribute('aria-pressed') === 'false'")
+    visitor.is_clean()
+
+    calm = visit(reduced_motion="reduce")
+    calm.page.goto(page.url.replace("request=59", "request=10"))
+    calm.page.wait_for_selector("#saw .main-svg")
+    calm.page.select_option("#speed", "10")
+    calm.page.get_by_role("button", name="Play").click()
+    calm.page.wait_for_timeout(1_600)
+    assert place(calm.page) <= 12
+    calm.is_clean()
+
+
+def test_a_slider_keeps_the_request_and_the_list_follows(visit, transcript):
+    """The policy changes under the same request; the list is asked for once the hand rests."""
+    visitor = visit()
+    page = visitor.page
+    lab(visitor, transcript, f"replay/{QUERY}&request=45")
+    page.wait_for_selector("#saw .main-svg")
+    before = page.locator(".step-facts").inner_text()
+    slider = page.locator("input[type=range][data-for=f-trigger]")
+    slider.focus()
+    for _ in range(20):
+        slider.press("ArrowLeft")
+    page.wait_for_url(re.compile(r"p\.trigger="))
+    page.wait_for_function("(old) => document.querySelector('.step-facts')?.innerText !== old", arg=before)
+    assert "request=45" in page.url
+    assert place(page) == 45
+    page.get_by_role("link", name=re.compile("Reset everything")).click()
+    page.wait_for_function("!location.search.includes('p.trigger')")
+    visitor.is_clean()
+
+
+def test_two_replays_from_one(visit, transcript):
+    """A/B begins with a copy; a change of one moves its chart and the table; a policy brings its own fields."""
+    visitor = visit()
+    page = visitor.page
+    lab(visitor, transcript)
+    page.get_by_role("link", name="A/B").click()
+    page.wait_for_url(re.compile("/ab/"))
+    page.wait_for_selector("#saw-A .main-svg")
+    page.wait_for_selector("#saw-B .main-svg")
+    assert page.get_by_text("Both replays are the same").is_visible()
+    page.locator("#f-b-trigger").fill("50")
+    page.wait_for_url(re.compile(r"b\.p\.trigger=50"))
+    page.wait_for_function("!document.body.innerText.includes('Both replays are the same')")
+    counts = page.locator(".ab-table tr", has_text="Compactions").first.locator("td").all_inner_texts()
+    assert int(counts[1]) > int(counts[0])
+    page.select_option("#f-b-policy", "none")
+    page.wait_for_function("document.getElementById('f-b-trigger') === null")
+    page.wait_for_url(re.compile(r"b\.policy=none"))
+    page.get_by_role("link", name=re.compile("Compare the lists")).click()
+    page.wait_for_url(re.compile(r"/diff/.*b\.policy=none"))
+    assert page.get_by_text("A: what sliding_window sends").is_visible()
+    visitor.is_clean()
+
+
+def test_saved_views_are_kept_compared_and_deleted(visit, transcript):
+    """Two replays saved by name, set side by side from the list, one deleted after a question."""
+    visitor = visit()
+    page = visitor.page
+    session = lab(visitor, transcript)
+    for name, query in (("Sliding at 40 k", QUERY), ("Nothing at all", "?policy=none")):
+        page.goto(f"{session}replay/{query}")
+        page.get_by_role("link", name="Save", exact=True).click()
+        page.wait_for_selector("dialog[open]")
+        page.fill("#save-name", name)
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.wait_for_selector(f"dialog[open] strong:has-text('{name}')")
+    page.goto("/saved/")
+    for name in ("Sliding at 40 k", "Nothing at all"):
+        page.get_by_label(f"Pick {name}").check()
+    assert axe(page) == []
+    page.get_by_role("button", name="Compare the two picked").click()
+    page.wait_for_selector("#saw-B .main-svg")
+    page.goto("/saved/")
+    page.get_by_role("link", name="Delete Nothing at all").click()
+    page.wait_for_selector("dialog[open]")
+    page.get_by_role("button", name="Delete it").click()
+    page.wait_for_url(re.compile(r"/saved/$"))
+    assert page.get_by_text("Nothing at all").count() == 0
+    visitor.is_clean()
+
+
+def test_the_diff_by_keys(visit, transcript):
+    """N and p walk the changes, one fate can be shown alone, two requests are asked for by number."""
+    visitor = visit()
+    page = visitor.page
+    lab(visitor, transcript, f"diff/{QUERY}")
+    page.keyboard.press("n")
+    assert page.locator("#change-place").inner_text().startswith("change 1 of")
+    page.get_by_role("link", name="− dropped").click()
+    page.wait_for_url(re.compile("only=dropped"))
+    assert page.locator(".diff-lists .d-kept").count() == 2, "the system prompt alone"
+    page.get_by_label("Request before").fill("5")
+    page.get_by_label(re.compile("Request after")).fill("30")
+    page.get_by_role("button", name="Compare").click()
+    page.wait_for_url(re.compile(r"from=5&to=30"))
+    assert page.locator(".diff-heads").get_by_text("sent at request 30").is_visible()
+    visitor.is_clean()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 420])
+def test_the_lab_is_accessible_and_never_scrolls_sideways(visit, transcript, scheme, width):
+    """Axe is clean and every page fits, in both themes, wide and narrow."""
+    visitor = visit(color_scheme=scheme, viewport={"width": width, "height": 900})
+    page = visitor.page
+    session = lab(visitor, transcript)
+    for tail in (
+        f"replay/{QUERY}&request=40",
+        "replay/?policy=claude_code&window=40000&summarizer=stub:500&fail=always",
+        f"ab/{QUERY}&b.policy=claude_code",
+        f"diff/{QUERY}&from=5&to=30",
+        "diff/?policy=anthropic_clear_tool_uses&p.trigger=20000",
+        f"diff/{QUERY}&b.policy=none&request=40",
+    ):
+        page.goto(f"{session}{tail}")
+        page.wait_for_load_state("networkidle")
+        assert axe(page) == [], tail
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, tail
+    visitor.is_clean()
+
+
+def test_stepping_needs_no_script(visit, transcript):
+    """Without JavaScript the links step, the list stands there, and A/B is a form."""
+    session = lab(visit(), transcript)
+    plain = visit(java_script_enabled=False)
+    plain.page.goto(f"{session}replay/{QUERY}&request=40")
+    assert plain.page.locator(".step-box tbody tr").count() > 5
+    plain.page.locator("#step-after").click()
+    assert "request=41" in plain.page.url
+    plain.page.goto(f"{session}ab/{QUERY}&b.policy=none")
+    assert plain.page.locator(".ab-table tr").count() > 5
+    plain.page.get_by_role("button", name="Replay both").click()
+    assert "b.policy=none" in plain.page.url
