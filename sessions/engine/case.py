@@ -267,8 +267,10 @@ class Case:
     @cached_property
     def held(self) -> Held:
         """The model and the window that this point was held against."""
-        figure, shared, own = max(self.saw or 0, self.true), self.shared, self.what == MISSING
-        return held_at(self.weighed, self.position, figure, shared.window, shared.largest, own=own)
+        figure, shared, at, own = max(self.saw or 0, self.true), self.shared, self.position, self.what == MISSING
+        if self.compaction is not None and self.compaction.trigger == "manual" and at > 0:
+            at, own = at - 1, True
+        return held_at(self.weighed, at, figure, shared.window, shared.largest, own=own)
 
     @property
     def model(self) -> ModelInfo:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.case import MISSING, Candidate, Case, Evidence
 from sessions.engine.causes import BODY, OVERHEAD, RETAINED
+from sessions.engine.culprits import has_media
 from sessions.engine.sizes import estimator_named
 from sessions.engine.types import Kind, Label
 
@@ -28,7 +29,7 @@ def overhead(case: Case) -> Iterable[Candidate]:
     limit = case.met or (max(case.saw or 0, case.true) if case.what != MISSING else case.window)
     if case.error is not None and case.error.kind == "context":
         limit = case.error.limit or case.window
-    own = case.weighed.overhead
+    own, is_seen_again = _standing(case)
     if case.threshold is None and case.error is None and (case.usage is None or case.true < LEAST_CONTEXT):
         return
     if not limit or own < 0.5 * limit or case.true < 0.9 * limit:
@@ -37,14 +38,40 @@ def overhead(case: Case) -> Iterable[Candidate]:
     text = f"System prompt, tools and what the harness hides weigh {own:,} tokens, {share}"
     row = Evidence(text, None, None, own, "tokens", case.weighed.overhead_label.value)
     score = min(0.95, 0.5 + 0.45 * (own / limit - 0.5) / 0.4)
+    if not is_seen_again:
+        score = min(score, 0.85)
+    if any(has_media(message) for message in case.weighed.transcript.messages[: _first_stop(case)]):
+        # What they weigh beyond the image rule stands in the overhead.
+        score = min(score, 0.55)
     if case.what == MISSING:
         # It makes compactions frequent; that none came, it hardly explains.
         score = min(score, 0.5)
     if case.threshold is None and case.error is None:
-        score -= 0.15
+        # Held against itself only: a gate that counts something else fires anywhere.
+        score -= 0.4
     if not case.window_is_known and (case.error is None or not case.error.limit):
         score -= 0.2
     yield Candidate(OVERHEAD, score, f"{own:,} tokens of fixed overhead stand against {limit:,}", (row, case.true_row))
+
+
+def _first_stop(case: Case) -> int:
+    return case.weighed.steps[0].stop if case.weighed.steps else 0
+
+
+def _standing(case: Case) -> tuple[int, bool]:
+    """The overhead as far as every request carries it, and whether a compaction has shown that it stays.
+
+    The first request of a resumed session may hold a history that the transcript does not: that goes with the next
+    compaction, which fixed overhead does not.
+    """
+    weighed = case.weighed
+    sent = [
+        weighed.recorded.context[k]
+        for k, step in enumerate(weighed.steps)
+        if weighed.recorded.labels[k] is Label.MEASURED and step.request not in case.spikes
+    ]
+    is_seen = any(step.compaction is not None for step in weighed.steps)
+    return min([weighed.overhead, *sent]), is_seen
 
 
 def _floor(case: Case) -> int:
@@ -64,7 +91,8 @@ def retained(case: Case) -> Iterable[Candidate]:
     limit = case.met or max(case.saw or 0, case.true)
     if case.error is not None:
         limit = case.error.limit or case.window
-    if floor < 0.6 * limit or case.true < 0.9 * limit or case.weighed.overhead >= 0.5 * limit:
+    is_overhead = case.weighed.overhead >= 0.5 * limit and not _kept_media(case)
+    if floor < 0.6 * limit or case.true < 0.9 * limit or is_overhead:
         return
     first = case.weighed.steps[case.run[0]].request
     text = (
@@ -119,7 +147,7 @@ def body_size(case: Case) -> Iterable[Candidate]:
         yield Candidate(BODY, 0.65, because, (row, case.true_row))
         return
     for limit, name in BODY_LIMITS:
-        if 0.92 * limit <= n_bytes <= 1.08 * limit and n_bytes - _step_bytes(case) < limit:
+        if 0.98 * limit <= n_bytes <= 1.08 * limit and n_bytes - _step_bytes(case) < limit:
             near = Evidence(f"A known limit of request bodies is {name}", None, None, limit, "bytes", "rule")
             yield Candidate(BODY, 0.62, f"the request's body had come near {name}", (row, near, case.true_row))
             return

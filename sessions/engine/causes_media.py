@@ -21,6 +21,8 @@ RULES = (
     ("a text tokenizer", 1.47), ("bytes ÷ 4", 16 / 3), ("characters ÷ 6", 6.0),
 )  # fmt: skip
 """How harnesses, and gateways, are known to count base64 as text: characters a token (estimators 4, 13)."""
+DENSE, LOOSE = 1.0, 6.5
+"""Characters of base64 a token, by whatever tokenizer a provider or a gateway runs over it."""
 EXCESS = 1.15
 """A recorder's figure over the true size by less than this share shows an estimate, not a mistake."""
 CLOSE, NEAR = 0.05, 0.15
@@ -54,7 +56,8 @@ def _billed(case: Case) -> Candidate | None:
         growth = recorded.weights[k]
         by_rule = sum(weighed.tokens[steps[k].start : steps[k].stop])
         base64 = _base64(case, span)
-        if growth > 4 * by_rule + 4_000 and any(case.same(growth, by_rule + round(base64 / n), 0.15) for _, n in RULES):
+        known = any(case.same(growth, by_rule + round(base64 / n), 0.15) for _, n in RULES)
+        if growth > 4 * by_rule + 4_000 and (known or DENSE <= base64 / (growth - by_rule) <= LOOSE):
             worst = max(span, key=lambda i: _base64(case, [i]))
             rows = (
                 _culprit(case, worst),
@@ -65,12 +68,18 @@ def _billed(case: Case) -> Candidate | None:
                 ),
             )  # fmt: skip
             because = f"the provider, or a gateway before it, billed the base64 of message {worst} as text"
-            return Candidate(MEDIA, 0.88, because, rows)
+            return Candidate(MEDIA, 0.88 if known else 0.8, because, rows)
     return None
 
 
 def _matching(case: Case, said: int) -> Candidate | None:
-    """The recorder's own figure is what one of the rules makes of the media in the context."""
+    """The recorder's own figure is what one of the rules makes of the media in the context.
+
+    Not where it is the provider's usage of the request before, nor by a rule whose count earlier requests refute.
+    """
+    reported = (case.counted or 0) + sum(case.weighed.tokens[i] for i in case.tail)
+    if case.what != ERROR and case.usage and reported > EXCESS * case.true and case.same(said, reported):
+        return None
     best: tuple[float, str, Sequence[int], int] | None = None
     recent = [i for i in case.media if i in case.tail]
     spans: list[Sequence[int]] = [span for span in (case.media, recent) if span]
@@ -78,6 +87,8 @@ def _matching(case: Case, said: int) -> Candidate | None:
         rest = case.true - sum(_media_tokens(case, i) for i in span)
         for name, per in RULES:
             predicted = rest + round(_base64(case, span) / per)
+            if case.what != ERROR and _refuted(case, per, is_recent=span is recent):
+                continue
             off = abs(predicted - said) / said
             if best is None or off < best[0]:
                 best = off, name, span, predicted
@@ -94,7 +105,17 @@ def _matching(case: Case, said: int) -> Candidate | None:
         case.true_row,
     )  # fmt: skip
     because = f"the base64 of message {worst} was counted as text ({name})"
-    return Candidate(MEDIA, 0.95 if off <= CLOSE else 0.8, because, rows)
+    score = 0.95 if off <= CLOSE else 0.8
+    if any(case.same(said, n * case.true) for n in range(2, 6)):
+        # A small multiple of the true size, which a double count makes as well.
+        score -= 0.2
+    return Candidate(MEDIA, score, because, rows)
+
+
+def _refuted(case: Case, per: float, *, is_recent: bool) -> bool:
+    """Whether base64 counted at ``per`` characters a token stood over the threshold before, and nothing came of it."""
+    limit = case.usual or case.window
+    return _step_was_over(case, limit, per) if is_recent else _was_over(case, limit, per)
 
 
 def _possible(case: Case) -> Iterable[Candidate]:
@@ -131,26 +152,26 @@ def _possible(case: Case) -> Iterable[Candidate]:
         return
 
 
-def _step_was_over(case: Case, limit: int) -> bool:
+def _step_was_over(case: Case, limit: int, per: float = 4.0) -> bool:
     """Whether the base64 of an earlier step of this run, as text on the usage before it, stood over the limit."""
     weighed, messages = case.weighed, case.weighed.transcript.messages
     for k in case.run[1:]:
         step = weighed.steps[k]
         span = [i for i in range(step.start, step.stop) if has_media(messages[i])]
-        if span and weighed.recorded.context[k - 1] + _base64(case, span) // 4 >= limit:
+        if span and weighed.recorded.context[k - 1] + _base64(case, span) / per >= limit:
             return True
     return False
 
 
-def _was_over(case: Case, limit: int) -> bool:
+def _was_over(case: Case, limit: int, per: float = 4.0) -> bool:
     """Whether base64 as text stood over the limit at three earlier requests of this run."""
     weighed, n = case.weighed, 0
-    seen = 0
+    seen = 0.0
     media = iter(case.media)
     nearest = next(media, None)
     for k in case.run[:-1]:
         while nearest is not None and nearest < weighed.steps[k].stop:
-            seen += _base64(case, [nearest]) // 4 - _media_tokens(case, nearest)
+            seen += _base64(case, [nearest]) / per - _media_tokens(case, nearest)
             nearest = next(media, None)
         n += weighed.recorded.context[k] + seen >= limit
     return n >= 3

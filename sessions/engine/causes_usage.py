@@ -74,14 +74,14 @@ def _figure_doubled(case: Case, said: int) -> Iterable[Candidate]:
     if said > case.window and case.window_is_known and not n and not case.media:
         because = "the gate recorded more than the window itself holds"
         yield Candidate(DOUBLE, 0.65, because, (row, case.true_row))
-    elif n and not case.media:
+    elif n:
         rows = [row, case.true_row]
         if case.spikes:
             named = "request of this session reports" if len(case.spikes) == 1 else "requests of this session report"
             text = f"{len(case.spikes)} {named} a jump that falls back at the next"
             rows.append(Evidence(text, None, None, len(case.spikes), "requests", Label.MEASURED.value))
         close = case.same(said, n * case.true)
-        score = 0.9 if case.spikes else 0.75 if close else 0.5
+        score = (0.9 if case.spikes else 0.75 if close else 0.5) - (0.2 if case.media else 0)
         yield Candidate(DOUBLE, score, f"the context was counted {n} times", tuple(rows))
     elif not case.media:
         because = "the gate recorded far more than the context held"
@@ -89,12 +89,16 @@ def _figure_doubled(case: Case, said: int) -> Iterable[Candidate]:
 
 
 def _summed(case: Case, said: int) -> int | None:
-    """How many of the newest requests' usages add up to the figure, within 2 %; None where no two to sixty do."""
+    """How many of the newest requests' usages add up to the figure; None where no two to sixty do.
+
+    Within 2 %, and within a twentieth of one usage: a sum of many comes near to any figure.
+    """
     total = 0
     for n, k in enumerate(reversed(case.run[-60:]), start=1):
         usage = case.request_of(k).usage
-        total += usage.context + usage.output if usage else 0
-        if n >= 2 and case.same(said, total):
+        size = usage.context + usage.output if usage else 0
+        total += size
+        if n >= 2 and case.same(said, total) and abs(said - total) <= 0.05 * size:
             return n if n > 2 or not _multiple(said, case.true) else None
         if total > 1.02 * said:
             return None

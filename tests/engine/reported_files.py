@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from tests.engine.verdict_files import Claude, Codex, Opencode, Pi, compacted, png, weighed_text, words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sessions.engine.calibrate import Weighed
 
 SHOT = (1_336_000, 1_254, 1_521)
@@ -239,3 +241,87 @@ def cline_chunks() -> Weighed:
         lines.append({"ts": 10 * n + 4, "type": "ask", "ask": "command", "text": "ls"})
         lines.append({"ts": 10 * n + 5, "type": "say", "say": "command_output", "text": words(3_000)})
     return weighed_text(json.dumps(lines))
+
+
+def resumed(*, goes_on: bool = True) -> Weighed:
+    """150,000 tokens at the first request, of a history that the file does not hold; 30,000 after the compaction."""
+    session = Claude()
+    session.context = 150_000
+    session.prompt()
+    session.until(167_100, 2_000)
+    session.reply(call="last")
+    session.result("last", 167_100 - session.context)
+    session.compact("auto")
+    return (session.turns(4, 3_000) if goes_on else session).weighed()
+
+
+def pi_wrote(figure: Callable[[Pi], int]) -> Weighed:
+    """Compacted at 60,000 tokens with a figure of the recorder's own."""
+    session = Pi()
+    session.prompt()
+    session.until(60_000, 1_500)
+    session.compact(figure(session))
+    session.turn(300)
+    return session.weighed()
+
+
+def newest(session: Pi, n: int) -> int:
+    """The usage of the newest requests added up."""
+    read = [json.loads(line).get("message", {}).get("usage") for line in session.lines]
+    return sum(used["input"] + used["cacheRead"] + used["output"] for used in [u for u in read if u][-n:])
+
+
+def shots_all_along(*, spike: bool) -> Weighed:
+    """Ten screenshots, then a usage, or a recorder's figure, of twice the context."""
+    session = Claude()
+    session.prompt()
+    for k in range(10):
+        session.reply(call=f"p{k}")
+        session.result(f"p{k}", 500, image=(60_000, 1_024, 1_062))
+        session.turns(2, 3_500)
+    true = session.context
+    if spike:
+        session.turns(1, 500, cache_read_input_tokens=2 * true)
+    return compacted(session, pre=2 * true + (700 if spike else 0)).weighed()
+
+
+def billed_as_text(refusal: str = "") -> Weighed:
+    """A gateway that bills base64 at 1.97 characters a token."""
+    session = Claude()
+    session.prompt()
+    session.until(40_000)
+    for k in range(3):
+        session.reply(call=f"p{k}")
+        session.result(f"p{k}", 50, image=(100_000, 1_254, 50_761))
+        session.turns(1, 200)
+    if refusal:
+        session.refuse(refusal)
+        return session.weighed()
+    return compacted(session).weighed()
+
+
+def codex_keeps_images() -> Weighed:
+    """46 images kept through a compaction: 210,078 of a limit of 244,800 stand right after it."""
+    session = Codex()
+    session.prompt()
+    for _ in range(46):
+        session.prompt(20, image=(300_000, 1_254, 4_200))
+        session.turn(200)
+    for _ in range(2):
+        session.until(246_000, 3_000)
+        session.compact()
+        session.context = 210_078
+        session.turn(300)
+    session.turn(300)
+    return session.weighed()
+
+
+def asked_for_the_whole_window() -> Weighed:
+    session = Pi("gpt-4.1")
+    session.prompt()
+    session.turn(1_000)
+    text = "maximum context length is 131072 tokens. However, you requested about 138956 tokens"
+    session.refuse(f"400 This endpoint's {text} (7884 of text input, 131072 in the output).")
+    session.prompt()
+    session.turn(200)
+    return session.weighed()

@@ -16,14 +16,18 @@ from sessions.engine.model_info import model_info
 from sessions.engine.verdicts import headline, verdicts_of
 from tests.engine.reported_files import (
     TOO_LONG,
+    asked_for_the_whole_window,
+    billed_as_text,
     by_hand,
     claude,
     claude_switches,
     cline_chunks,
+    codex_keeps_images,
     codex_switches,
     codex_switches_refused,
     goose_again,
     many_shots,
+    newest,
     often_at,
     opencode_caches_twice,
     opencode_impossible,
@@ -32,7 +36,10 @@ from tests.engine.reported_files import (
     pasted,
     pi_again,
     pi_late,
+    pi_wrote,
     refused_at,
+    resumed,
+    shots_all_along,
     shown_long_then,
     without_usage,
 )
@@ -122,6 +129,28 @@ CASES = {
         lambda: opencode_twice(1), "compaction", "usage_stale_after_compaction", "possible"
     ),
     "goose 4635": Case(goose_again, "compaction", "usage_stale_after_compaction", "possible"),
+    "a session resumed with its parent's": Case(resumed, "compaction", "threshold_reached", "certain", (167_000,)),
+    "a resumed session that ends there": Case(
+        lambda: resumed(goes_on=False), "compaction", "overhead_near_threshold", "likely"
+    ),
+    "usages added up": Case(
+        lambda: pi_wrote(lambda session: newest(session, 5)), "compaction", "usage_double_counted", "likely"
+    ),
+    "a figure near no sum of usages": Case(
+        lambda: pi_wrote(lambda session: 150_000), "compaction", "usage_double_counted", "possible"
+    ),
+    "claude-code 82863, with screenshots": Case(
+        lambda: shots_all_along(spike=True), "compaction", "usage_double_counted", "certain"
+    ),
+    "twice the context, with screenshots that would have fired before": Case(
+        lambda: shots_all_along(spike=False), "compaction", "usage_double_counted", "possible"
+    ),
+    "cohub 122": Case(billed_as_text, "compaction", "image_or_document_as_text", "likely", (100_000,)),
+    "cohub 122, refused": Case(
+        lambda: billed_as_text(TOO_LONG.format(205_112)), "error", "image_or_document_as_text", "likely", (100_000,)
+    ),
+    "codex 33493": Case(codex_keeps_images, "compaction", "retained_through_compaction", "certain", (210_078,)),
+    "openhands 9937": Case(asked_for_the_whole_window, "error", "wrong_window", "likely", (7_884,)),
     "cline 10148": Case(cline_chunks, "missing", "cannot_tell", "unknown"),
 }  # fmt: skip
 
@@ -193,6 +222,13 @@ def test_a_doubled_last_usage_is_no_peak() -> None:
         ("Invalid request: Your request exceeded model token limit: 131072", "context", None, 131_072),
         ("Please reduce the length of the messages or completion.", "context", None, None),
         ("tokens to keep from the initial prompt is greater than the context length", "context", None, None),
+        (
+            "maximum context length is 8192 tokens. However, you requested 10000 tokens (7000 in the messages, 3000 in "
+            "the completion).",
+            "context",
+            7_000,
+            8_192,
+        ),
         ("invalid params, context window exceeds limit", "context", None, None),
         ("invalid request (HTTP 413): Request exceeds the maximum size", "body", None, None),
     ],

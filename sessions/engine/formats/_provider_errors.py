@@ -58,6 +58,8 @@ _SENT = re.compile(
     r"|prompt (?:has|contains)|request (?:has|contains)|request \()\s*" + _NUMBER,
     re.IGNORECASE,
 )
+_PARTS = re.compile(_NUMBER + r" (?:of text input|in the messages)\b[^()]{0,40}\b(?:output|completion)", re.IGNORECASE)
+"""What the request itself had, where the figure before it adds what the reply may have."""
 _STATUS = re.compile(r"\b(413)\b")
 
 
@@ -89,7 +91,7 @@ def _figures(text: str) -> tuple[int | None, int | None]:
         return _count(added[1]), _count(added[3])
     if compared := _COMPARED.search(text):
         return _count(compared[1]), _count(compared[2])
-    sent, limit = _SENT.search(text), _LIMIT.search(text)
+    sent, limit = _PARTS.search(text) or _SENT.search(text), _LIMIT.search(text)
     return (_count(sent[1]) if sent else None), (_count(limit[1]) if limit else None)
 
 
