@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 COMPACTION, ERROR, MISSING = "compaction", "error", "missing"
 OWN_FIGURE = frozenset({"pi"})
 """Formats whose ``tokens_before`` is always the recorder's own; elsewhere one that equals our sum may be ours."""
+EVERY_REQUEST = frozenset({"claude_code"})
+"""Formats of harnesses whose gate is known to be asked before every request."""
+TURN_ENDS = frozenset({"pi"})
+"""Formats of harnesses whose gate is asked when the agent has finished, never within its run."""
 AGREES = 0.02
 INCLUDED_TOKENS = 5_000
 
@@ -346,6 +350,21 @@ class Case:
             return 0
         recorded = self.weighed.recorded.context
         return sum(recorded[k] >= limit for k in self.run[:-1] if self.request_of(k).index not in self.spikes)
+
+    def is_asked(self, limit: int) -> bool:
+        """Whether the harness asked its gate while the context stood at or over ``limit`` before this point.
+
+        Claude Code asks before every request (policies 4.2); where that is not known, at the end of a turn at least.
+        """
+        weighed, messages = self.weighed, self.weighed.transcript.messages
+        if weighed.transcript.format in EVERY_REQUEST:
+            return True
+        run = range(self.position, len(weighed.steps)) if self.what == MISSING else self.run
+        over = [weighed.steps[k] for k in run if weighed.recorded.context[k] >= limit]
+        spans = [range(step.start, step.stop) for step in over]
+        if self.what == ERROR and self.true >= limit:
+            spans.append(self.tail)
+        return any(messages[i].typed for span in spans for i in span)
 
     def request_of(self, k: int) -> Request:
         """The request of step ``k``."""

@@ -18,8 +18,6 @@ SERVER_LEAST = 50_000
 """The smallest trigger that Anthropic's server-side compaction takes (policies 5.3)."""
 CLOSE_TO, BLIND = 0.97, 0.8
 """An estimate this near to a threshold may be at it; one without any usage beside it is that much less exact."""
-EVERY_REQUEST = frozenset({"claude_code"})
-"""Formats of harnesses whose gate is asked before every request (policies 4.2), not only between turns."""
 SOON = 3
 """Requests over a threshold that may pass before a gate is asked."""
 USUAL = (0.7, 1.02)
@@ -76,7 +74,7 @@ def reached(case: Case) -> Iterable[Candidate]:
         late = max(passed)
         n = case.n_over(late.tokens)
         if n:
-            score = 0.75 if n <= SOON or not _was_asked(case, late) else 0.55
+            score = 0.75 if n <= SOON or not case.is_asked(late.tokens) else 0.55
             yield _honest(case, late, _doubted(case, score), f"{n} requests before")
         else:
             because = f"{case.true:,} tokens had come within 3 % of the threshold of {late.tokens:,}"
@@ -94,15 +92,6 @@ def reached(case: Case) -> Iterable[Candidate]:
 def _is_blind(case: Case) -> bool:
     """Whether no usage was reported since the compaction before: what was true is an estimate from the ground up."""
     return all(case.request_of(k).usage is None for k in case.run)
-
-
-def _was_asked(case: Case, rung: Rung) -> bool:
-    """Whether the gate was asked over the threshold and let it pass: before every request, or at a turn's end."""
-    if case.weighed.transcript.format in EVERY_REQUEST:
-        return True
-    recorded, steps, messages = case.weighed.recorded.context, case.weighed.steps, case.weighed.transcript.messages
-    first = next((k for k in case.run if recorded[k] >= rung.tokens), None)
-    return first is not None and any(message.typed for message in messages[steps[first].stop : case.stop - 1])
 
 
 def _doubted(case: Case, score: float) -> float:

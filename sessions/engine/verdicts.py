@@ -16,6 +16,7 @@ from sessions.engine.case import (
     COMPACTION,
     ERROR,
     MISSING,
+    TURN_ENDS,
     Candidate,
     Case,
     Evidence,
@@ -236,7 +237,9 @@ def _unknown(case: Case, best: Candidate | None) -> Candidate:
         missing.append("the harness's gate is not known")
     if case.what == COMPACTION and case.compaction is not None and case.compaction.trigger is None:
         missing.append("no trigger is recorded")
-    if case.what == MISSING:
+    if case.what != COMPACTION and case.weighed.transcript.format in TURN_ENDS and not case.is_asked(case.usual or 0):
+        missing.append("its gate is asked when a turn ends, and none ended over the threshold")
+    elif case.what == MISSING:
         missing.append("whether automatic compaction was on is not recorded")
     if case.what == ERROR:
         missing.append("what its gate saw before the request is not recorded")

@@ -179,6 +179,18 @@ def pi_late() -> Weighed:
     return session.weighed()
 
 
+def pi_within_a_run(*, prompts: bool = False) -> Weighed:
+    """Twelve requests over pi's limit within one run, or with a prompt between."""
+    session = Pi()
+    session.prompt()
+    session.until(184_000, 800)
+    for n in range(12):
+        session.turn(800)
+        if prompts and n == 6:
+            session.prompt()
+    return session.weighed()
+
+
 def often_at(context: int) -> Weighed:
     """Claude Code lets its threshold pass by seven requests, again and again: it is not that one."""
     session = Claude("claude-opus-4-7")

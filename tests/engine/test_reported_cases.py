@@ -36,6 +36,7 @@ from tests.engine.reported_files import (
     pasted,
     pi_again,
     pi_late,
+    pi_within_a_run,
     pi_wrote,
     refused_at,
     resumed,
@@ -115,6 +116,10 @@ CASES = {
     ),
     "pi 1860": Case(pi_again, "compaction", "usage_stale_after_compaction", "certain"),
     "pi 7821": Case(pi_late, "compaction", "threshold_reached", "likely", (255_617,)),
+    "pi 7821, while the run goes on": Case(pi_within_a_run, "missing", "cannot_tell", "unknown"),
+    "pi, over the limit through a prompt": Case(
+        lambda: pi_within_a_run(prompts=True), "missing", "cache_tokens_left_out", "possible"
+    ),
     "codex 11641, a smaller model": Case(codex_switches, "compaction", "threshold_reached", "likely", (128_000,)),
     "codex 11641, refused": Case(codex_switches_refused, "error", "threshold_reached", "likely", (128_000,)),
     "a smaller Claude model": Case(claude_switches, "compaction", "threshold_reached", "likely", (200_000,)),

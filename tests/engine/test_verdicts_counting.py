@@ -155,7 +155,10 @@ def test_cached_tokens_left_out_of_the_recorded_figure() -> None:
 
 
 def test_cached_tokens_left_out_until_the_provider_refuses() -> None:
+    """pi asks when a turn ends, and one ended over its limit."""
     session = Pi("claude-haiku-4-5")
+    session.prompt()
+    session.until(190_000)
     session.prompt()
     session.until(199_000)
     session.refuse("prompt is too long: 203451 tokens > 200000 maximum")
