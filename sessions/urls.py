@@ -18,6 +18,7 @@ from sessions.views import (
     saved,
     session,
     summaries,
+    sweep,
     uploads,
     why,
 )
@@ -76,6 +77,18 @@ quality_urls: list[URLPattern] = [
     path("s/<str:session_id>/quality/judge/", quality.ask_model, name="quality_judge"),
     path("quality/", quality.warnings, name="quality_warned"),
 ]
+sweep_urls: list[URLPattern] = [
+    path("s/<str:session_id>/sweep/", sweep.sweep, name="sweep"),
+    path("s/<str:session_id>/sweep.json", sweep.sweep_json, name="sweep_json"),
+    path("s/<str:session_id>/sweep.csv", sweep.sweep_csv_view, name="sweep_csv"),
+    path("s/<str:session_id>/apply/", sweep.apply_page, name="apply"),
+    path("s/<str:session_id>/apply.json", sweep.apply_json, name="apply_json"),
+    path("sweep/", sweep.sweeps_page, name="sweeps"),
+    path("sweep.json", sweep.sweeps_json, name="sweeps_json"),
+    path("sweep.csv", sweep.sweeps_csv, name="sweeps_csv"),
+    path("sweep/run/", sweep.start, name="sweep_start"),
+    path("sweep/<uuid:run_id>/cancel/", sweep.cancel, name="sweep_cancel"),
+]
 link_urls: list[URLPattern] = [
     path("s/<str:session_id>/share/", links.share, name="share"),
     path("s/<str:session_id>/share/removed/", links.share_removed, name="share_removed"),
@@ -112,6 +125,7 @@ urlpatterns = [
     *saved_urls,
     *why_urls,
     *quality_urls,
+    *sweep_urls,
     *link_urls,
     *count_urls,
     *summary_urls,

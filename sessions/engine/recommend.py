@@ -26,8 +26,12 @@ FIELDS = {
     "cache_read_tokens": "cache_read_tokens",
     "cache_write_tokens": "cache_write_tokens",
     "cost": "cost",
+    "rules_gone": "rules_gone",
+    "needs_gone": "needs_gone",
+    "read_again_tokens": "read_again_tokens",
 }
-"""What a floor may be set on, after ``max_`` or ``min_``: a field of the totals, ``peak``, ``cost`` (dollars)."""
+"""What a floor may be set on, after ``max_`` or ``min_``: a field of the totals, ``peak``, ``cost`` (dollars), and
+where they are counted the losses."""
 CLOSE = 0.02
 """Settings whose cost is within this share of the cheapest are said to be as good."""
 
@@ -194,7 +198,7 @@ def _said(floor: str, limit: float) -> str:
     """A floor in words: "at most 6 compactions", "a peak of at most 150,000 tokens"."""
     side, _, field = floor.partition("_")
     most = f"{'at most' if side == 'max' else 'at least'} {limit:,.10g}"
-    if field in {"compactions", "summary_calls"}:
+    if field in {"compactions", "summary_calls", "rules_gone", "needs_gone"}:
         return f"{most} {field.replace('_', ' ')}"
     if field == "cost":
         return f"a cost of {most} dollars"

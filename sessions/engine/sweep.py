@@ -183,14 +183,16 @@ def sweep(
     fail: str = "",
     columns: Callable[[Replay], Mapping[str, float]] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    on_row: Callable[[Row], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     done: Mapping[Setting, Row] | None = None,
 ) -> Sweep:
     """Replay ``weighed`` at every setting; raises UnknownName or BadParameter.
 
     ``columns`` adds figures to every row and to the front (smaller is better; every setting is then replayed in
-    full).  ``progress`` is called with settings done and in all; where ``cancelled`` answers True the sweep ends with
-    the rows it has.  ``done`` are rows of an earlier, equal sweep (``Sweep.done``), taken as they are.
+    full).  ``progress`` is called with settings done and in all, ``on_row`` with every row computed, before its place
+    on the front is known; where ``cancelled`` answers True the sweep ends with the rows it has.  ``done`` are rows of
+    an earlier, equal sweep (``Sweep.done``), taken as they are.
     """
     prices = prices or prices_of(weighed.model)
     replays = {"base": base, "estimator": estimator, "summarizer": summarizer, "texts": texts, "fail": fail}
@@ -200,7 +202,12 @@ def sweep(
     for number, setting in enumerate(settings):
         if cancelled is not None and cancelled():
             break
-        rows.append((done or {}).get(setting) or runner.row(setting, axes))
+        row = (done or {}).get(setting)
+        if row is None:
+            row = runner.row(setting, axes)
+            if on_row is not None:
+                on_row(row)
+        rows.append(row)
         if progress is not None:
             progress(number + 1, len(settings))
     return Sweep(weighed, tuple(axes), marked(rows), len(rows) == len(settings), prices, base, summarizer)

@@ -9,6 +9,7 @@ from sessions.models.message import Flag, Media, MessageRow
 from sessions.models.price import ModelPrice
 from sessions.models.saved import SavedKind, SavedView
 from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, SessionKey, TokenLabel
+from sessions.models.sweep_run import Sweeping, SweepRun
 from sessions.models.upload import UNFINISHED, Job, Member, MemberStatus, State, Upload
 from sessions.models.writing import Purpose, SummaryJob, Writing
 
@@ -35,6 +36,8 @@ __all__ = [
     "SessionKey",
     "State",
     "SummaryJob",
+    "SweepRun",
+    "Sweeping",
     "TokenLabel",
     "Upload",
     "Writing",

@@ -97,7 +97,7 @@ def is_lost(job: Job) -> bool:
     """Whether nobody will finish the job: its reader is dead or silent, or its task never came."""
     if job.state not in {State.QUEUED, State.READING}:
         return False
-    if job.state == State.READING and _is_dead(job.worker):
+    if job.state == State.READING and is_gone(job.worker):
         return True
     return timezone.now() - job.heartbeat_at > LOST_AFTER
 
@@ -123,7 +123,7 @@ def _release(job: Job) -> bool:
     return job.state == State.QUEUED
 
 
-def _is_dead(worker: str) -> bool:
+def is_gone(worker: str) -> bool:
     """True only if the process was on this host and is gone; other hosts are judged by their heartbeat."""
     host, _, pid = worker.rpartition(":")
     if host != socket.gethostname() or not pid.isdecimal():

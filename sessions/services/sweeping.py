@@ -1,0 +1,110 @@
+"""One session swept for a page or for a background run, and its rows as JSON keeps them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from sessions import selectors
+from sessions.engine import jsonio
+from sessions.engine.cost import Cost, Totals
+from sessions.engine.jump import FIXED_SIZE
+from sessions.engine.sweep import Over, Row, grid, sweep, value_of
+from sessions.models import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sessions.engine.replay import Replay
+    from sessions.engine.sweep import Axis, Setting, Sweep
+    from sessions.engine.texts import Texts
+
+Record = list[Any]
+
+
+class Options(TypedDict):
+    """What is swept, as JSON holds it; ``overs`` are (key, from, to, steps)."""
+
+    sessions: list[str]
+    policies: list[str]
+    overs: list[list[Any]]
+    params: dict[str, str]
+    window: int | None
+    base: str
+    estimator: str | None
+    summarizer: str
+    losses: bool
+
+
+def grid_of(options: Options) -> tuple[tuple[Axis, ...], tuple[Setting, ...]]:
+    """Axes and settings; raises BadParameter or UnknownName."""
+    overs = [Over(key, low, high, n) for key, low, high, n in options["overs"]]
+    return grid(options["policies"], overs, params=options["params"], window=options["window"])
+
+
+def key_of(options: Options, versions: Sequence[str]) -> str:
+    """The name of what is computed: equal options over equal sessions give equal rows."""
+    return hashlib.sha256(jsonio.dumps([options, list(versions)]).encode()).hexdigest()
+
+
+def run_one(
+    session_id: str,
+    options: Options,
+    *,
+    done: Mapping[Setting, Row] | None = None,
+    on_row: Callable[[Row], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Sweep:
+    """One session's sweep; raises BadParameter, UnknownName or OSError."""
+    axes, settings = grid_of(options)
+    weighed = selectors.load_weighed(session_id)
+    with _texts(session_id, options) as texts:
+        return sweep(
+            weighed, settings, axes, base=options["base"], estimator=options["estimator"],
+            summarizer=options["summarizer"], texts=texts, columns=_columns(session_id, texts, options["losses"]),
+            on_row=on_row, cancelled=cancelled, done=done,
+        )  # fmt: skip
+
+
+def _texts(session_id: str, options: Options) -> contextlib.AbstractContextManager[Texts | None]:
+    """The session's texts, where the summarizer or the losses read any."""
+    if options["summarizer"].partition(":")[0] in FIXED_SIZE and not options["losses"]:
+        return contextlib.nullcontext()
+    return contextlib.closing(selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id)))
+
+
+def _columns(
+    session_id: str, texts: Texts | None, losses: bool
+) -> Callable[[Replay], Mapping[str, float]] | None:  # fmt: skip
+    if not losses or texts is None:
+        return None
+    from sessions.engine.quality.columns import loss_columns
+    from sessions.engine.quality.index import build_index
+
+    weighed = selectors.load_weighed(session_id)
+    return loss_columns(weighed, build_index(weighed.transcript, texts.of))
+
+
+def record(row: Row) -> Record:
+    """A row without its setting, which its place in the grid tells."""
+    sums = row.totals
+    cost = None if sums.cost is None else [sums.cost.low, sums.cost.high]
+    return [
+        sums.compactions, sums.peak_context_tokens, sums.input_tokens, sums.cache_read_tokens, sums.cache_write_tokens,
+        sums.output_tokens, sums.summary_calls, sums.refetched_tokens, cost, row.window, row.fits, row.jumped,
+        dict(row.more),
+    ]  # fmt: skip
+
+
+def row_of(kept: Record, setting: Setting, axes: Sequence[Axis]) -> Row:
+    """The row again; its place on the front is found by the sweep."""
+    *numbers, cost, window, fits, jumped, more = kept
+    totals = Totals(*[*numbers, None if cost is None else Cost(*cost)])
+    return Row(setting, {a.key: value_of(setting, a.key) for a in axes}, totals, window, fits, False, jumped, more)
+
+
+def rows_kept(kept: Sequence[Record], options: Options) -> dict[Setting, Row]:
+    """The rows of a run so far, as ``sweep`` takes them back."""
+    axes, settings = grid_of(options)
+    return {setting: row_of(one, setting, axes) for one, setting in zip(kept, settings, strict=False)}
