@@ -61,9 +61,9 @@ def front_figure(points: Sequence[Point], *, priced: bool, against: str, floor: 
     highs, lows = [point.high for point in points], [point.low for point in points]
     left, right = _padded(min(lows, default=0), max(highs, default=1))
     top = max([point.against for point in points] + ([floor] if floor is not None else []) or [1]) or 1
+    at = _round_ticks(left, right)
     figure["xaxis"] = axis(
-        range=[left, right], anchor="y", tickvals=_round_ticks(left, right), tickprefix="$" if priced else "",
-        tickformat=",.10~g" if priced else "~s",
+        range=[left, right], anchor="y", tickvals=at, ticktext=[_amount(mark, priced=priced) for mark in at],
         title=_title("cost of the session, dollars" if priced else "tokens sent"),
         showline=True, linecolor="@chart-axis",
     )  # fmt: skip
@@ -81,7 +81,7 @@ def front_figure(points: Sequence[Point], *, priced: bool, against: str, floor: 
     picked = next((point for point in points if point.picked), None)
     if picked is not None:
         words.append(
-            note("in hand", picked.x, picked.against, at="left bottom", shift=(7, 5), role="@chart-line", size=11,
+            note("in hand", picked.x, picked.against, at="left bottom", shift=(7, 7), role="@chart-line", size=11,
                  weight=600)
         )  # fmt: skip
     figure["annotations"] = words + _policy_names(points)
@@ -146,10 +146,27 @@ def _policy_names(points: Sequence[Point]) -> list[Figure]:
         cheapest.setdefault(point.policy, point)
     if not 1 < len(cheapest) <= MOST_NAMED:
         return []
+    return _labels(points, [point for point in cheapest.values() if not point.picked])
+
+
+def _labels(points: Sequence[Point], named: Sequence[Point]) -> list[Figure]:
+    """Names beside points; those that would stand on each other are counted instead."""
+    across = max(p.high for p in points) - min(p.low for p in points) or 1
+    up = max(p.against for p in points) or 1
+    groups: dict[tuple[int, int], list[Point]] = {}
+    for point in named:
+        groups.setdefault((round(8 * point.x / across), round(16 * point.against / up)), []).append(point)
     return [
-        note(plain(name, 28), point.x, point.against, at="left top", shift=(6, -3), role=QUIET, width="wide")
-        for name, point in cheapest.items()
-        if not point.picked
+        note(
+            plain(group[0].policy, 28) if len(group) == 1 else f"{len(group)} policies",
+            group[0].x,
+            group[0].against,
+            at="left middle",
+            shift=(8, 0),
+            role=QUIET,
+            width="wide",
+        )
+        for group in groups.values()
     ]
 
 
@@ -169,10 +186,10 @@ def curve_figure(steps: Sequence[Step], *, title: str, priced: bool, window: int
     for (name, domain), top in zip(panels, tops, strict=True):
         if top is None:
             ends, marks = [low, high], _round_ticks(low, high, 4)
-            texts = [f"${mark:,.10g}" if priced else thousands(mark) for mark in marks]
+            texts = [_amount(mark, priced=priced) for mark in marks]
         else:
             ends, marks = [0, max(top, 1) * 1.15], [0, max(top, 1)]
-            texts = [thousands(mark) for mark in marks]
+            texts = [thousands(float(f"{mark:.3g}")) for mark in marks]
         key = "yaxis" + name.removeprefix("y")
         figure[key] = axis(range=ends, domain=list(domain), anchor="x", tickvals=marks, ticktext=texts, fixedrange=True)
         figure["shapes"] += [line("@chart-grid", y=(mark, mark), yref=name, below=True) for mark in marks]
@@ -187,10 +204,12 @@ def curve_figure(steps: Sequence[Step], *, title: str, priced: bool, window: int
         )
     picked = next((step for step in steps if step.picked), None)
     if picked is not None:
-        figure["shapes"].append(line("@chart-line", x=(picked.value,) * 2, xref="x", y=(0, 1), yref="paper", width=1.5))
+        figure["shapes"].append(
+            line("@chart-line", x=(picked.value,) * 2, xref="x", y=(0, 1), yref="paper", width=1.5, below=True)
+        )
         figure["annotations"].append(
-            note(f"{picked.value:,.10g}", picked.value, 1, yref="paper", at="center bottom", shift=(0, 4), size=11,
-                 role="@chart-line", weight=600)
+            note(f"in hand: {picked.value:,.10g}", 1, 1, xref="paper", yref="paper", at="right bottom", shift=(0, 4),
+                 size=11, role="@chart-line", weight=600)
         )  # fmt: skip
     middles = [(step.low + step.high) / 2 for step in steps]
     counts, peaks = [step.compactions for step in steps], [step.peak for step in steps]
@@ -232,6 +251,11 @@ def _round_ticks(low: float, high: float, wanted: int = 6) -> list[float]:
     step = next(unit * power for unit in (1, 2, 2.5, 5, 10) if unit * power >= span)
     first = math.ceil(low / step)
     return [round(step * k, 10) for k in range(first, math.floor(high / step) + 1)]
+
+
+def _amount(value: float, *, priced: bool) -> str:
+    """A tick: dollars, or tokens shortened."""
+    return f"${value:,.10g}" if priced else thousands(float(f"{value:.4g}"))
 
 
 def _title(words: str) -> Figure:

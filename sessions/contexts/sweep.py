@@ -103,6 +103,7 @@ class SweepView:
     picked_by_hand: bool
     nothing_kept: bool
     floors_words: str
+    at_end: str
     badges: tuple[str, ...]
     measures: tuple[Choice, ...]
     againsts: tuple[Choice, ...]
@@ -214,6 +215,7 @@ class _Builder:
             picked_by_hand=self.by_hand,
             nothing_kept=not self.reason,
             floors_words=self._floors_words(),
+            at_end=self._at_end(row),
             badges=self._badges(),
             measures=tuple(Choice(m, self.here(measure=m), m == state.measure) for m in urlstate.MEASURES),
             againsts=tuple(
@@ -240,7 +242,7 @@ class _Builder:
         found = []
         places = {tuple(row.values.values()): index for index, row in enumerate(self.rows)}
         at = self.rows[self.advised]
-        for one in self.neighbours:
+        for one in (near for near in self.neighbours if near.key != POLICY):
             index = places[tuple({**at.values, one.key: one.value}.values())]
             change = f"{100 * one.change:+.1f} %".replace("-", figures.MINUS)
             times = f"{one.compactions:,} compaction{'' if one.compactions == 1 else 's'}"
@@ -261,13 +263,22 @@ class _Builder:
         ]  # fmt: skip
         ratio = self.ratio(row)
         if ratio is not None:
-            found.append(Fact("Regret", f"×{ratio:.2f}", "", "estimated", f"cheapest schedule {self.cheapest:,.2f} $"))
+            found.append(Fact("Regret", f"×{ratio:.2f}", "", "estimated", f"cheapest schedule ${self.cheapest:,.2f}"))
         found += [
             Fact(sweep_rows.LOSS_WORDS[name], figures.count(row.more[name]), note="over all events")
             for name in ("rules_gone", "needs_gone")
             if name in row.more
         ]
         return tuple(found)
+
+    def _at_end(self, row: Row) -> str:
+        """The axes at whose end the advised row stands, where its neighbours there are dearer: it may go on."""
+        near = {one.key for one in self.neighbours if one.change > 0}
+        found = [
+            axis.key for axis in self.whole.axes
+            if axis.key in near and len(axis.values) > 2 and row.values[axis.key] in {axis.values[0], axis.values[-1]}
+        ]  # fmt: skip
+        return ", ".join(found)
 
     def _floors_words(self) -> str:
         return ", ".join(f"{name.removeprefix('max_').replace('_', ' ')} at most {limit:,.10g}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions import selectors
-from sessions.contexts.controls import threshold_param
+from sessions.contexts.controls import threshold_param, threshold_table
 from sessions.engine import params as parameters
 from sessions.engine import registry
 from sessions.engine.cost import Cost, Totals
@@ -18,6 +18,7 @@ from sessions.engine.jump import FIXED_SIZE
 from sessions.engine.prices import prices_of
 from sessions.engine.regret import optimum
 from sessions.engine.sweep import WINDOW, Over, Row, Sweep, marked
+from sessions.engine.wanted import wanted
 from sessions.models.sweep_run import Sweeping
 from sessions.services import sweep_runs
 from sessions.services.sweeping import grid_of, key_of, rows_kept, run_one
@@ -39,6 +40,10 @@ INLINE_WORK = 20_000
 """Messages × settings that are replayed one by one: more than these are not begun while a page waits."""
 MOST_SETTINGS = 2_000
 STEPS = 13
+LOWEST = 0.3
+"""Thresholds below this share of what the session reaches are not swept unless asked for."""
+ABOVE_OVERHEAD = 1.5
+"""Nor are those so near to system prompt and tools that compacting could free little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +91,24 @@ def completed(state: SweepState, weighed: Weighed) -> SweepState:
 
 
 def usual_over(state: SweepState, weighed: Weighed) -> Over:
-    """Thirteen steps from 30 to 90 % of the window where the parameter is a share or counts tokens."""
-    name = threshold_param(weighed, state.replay)
-    found = {spec.name: spec for spec in parameters.specs(state.replay.plugin.params)}
-    window = state.replay.window or weighed.window
-    if name in found:
+    """Along the policy's threshold where this session's context reaches it, else a usual range of the parameter."""
+    replay = state.replay
+    name = threshold_param(weighed, replay)
+    found = {spec.name: spec for spec in parameters.specs(replay.plugin.params)}
+    window = replay.window or weighed.window
+    if name not in found:
+        return Over(WINDOW, _thousands(window * 0.4), float(window), STEPS)
+    reached = min(window, weighed.overhead + weighed.total_tokens)
+    counts = wanted(replay.policy, replay.given, window=replay.window, weighed=weighed).trigger is not None
+    table = threshold_table(weighed, replay) if counts else []
+    least = max(LOWEST * reached, ABOVE_OVERHEAD * weighed.overhead)
+    values = sorted({value for value, at in table if least <= at <= reached})
+    if len(values) < 2:
         return range_of(found[name], window)
-    return Over(WINDOW, _thousands(window * 0.4), float(window), STEPS)
+    low, high = values[0], values[-1]
+    if found[name].unit == "tokens":
+        low, high = _thousands(low), _thousands(high)
+    return Over(name, float(low), float(high), STEPS)
 
 
 def range_of(spec: Spec, window: int) -> Over:

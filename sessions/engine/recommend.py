@@ -182,16 +182,27 @@ def _order(row: Row) -> tuple[float, ...]:
 def _reason(sweep: Sweep, row: Row, floors: Mapping[str, float], n_kept: int, close: int) -> str:
     cost = row.totals.cost
     what = "fewest tokens sent" if cost is None else "lowest cost"
-    price = f"{row.totals.sent_tokens:,} tokens" if cost is None else f"${cost.low:,.2f} to ${cost.high:,.2f}"
+    price = f"{row.totals.sent_tokens:,} tokens" if cost is None else _dollars(cost.low, cost.high)
     limits = " and ".join(_said(name, limit) for name, limit in floors.items())
-    among = f"of the {n_kept:,} of {len(sweep.rows):,} settings that fit the window"
-    among += f" with {limits}" if limits else ""
+    every = n_kept == len(sweep.rows) and n_kept > 1
+    among = (
+        f"of all {n_kept:,} settings"
+        if every
+        else f"of the {n_kept:,} of {len(sweep.rows):,} settings that fit the window"
+    )
+    among += f"{', all' if every else ''} with {limits}" if limits else ""
     times = "compaction" if row.totals.compactions == 1 else "compactions"
     equals = f"; {close:,} more cost within 2 % of it" if close else ""
     return (
         f"The {what} ({price}) {among}: {row.totals.compactions:,} {times}, peak "
         f"{row.totals.peak_context_tokens:,} tokens{equals}. Holding the trajectory constant."
     )
+
+
+def _dollars(low: float, high: float) -> str:
+    """The cost range; one figure where both ends read the same."""
+    ends = f"${low:,.2f}", f"${high:,.2f}"
+    return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
 
 
 def _said(floor: str, limit: float) -> str:

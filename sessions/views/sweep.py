@@ -270,6 +270,7 @@ def apply_page(request: HttpRequest, session_id: str) -> HttpResponse:
         **_apply(snippets, request.GET.get("agent", "")),
     }  # fmt: skip
     context["cli"] = context["apply_cli"]
+    context["apply_part"] = asks_fragment(request)
     name = "sessions/_apply.html" if asks_fragment(request) else "sessions/apply.html"
     return varied(render(request, name, context))
 

@@ -1,0 +1,330 @@
+"""The sweep page: recommended and why, charts, heat map, table, Apply it; its JSON and CSV; background runs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from html import unescape
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sessions import selectors
+from sessions.contexts import sweeps
+from sessions.engine import jsonio
+from sessions.engine.recommend import recommend
+from sessions.engine.replay import replay
+from sessions.models import SweepRun
+from sessions.models.sweep_run import Sweeping
+from sessions.services import sweep_runs
+from sessions.urlstate import sweep as urlstate
+from tests.engine.claude_lines import claude_session
+from tests.web.stored import store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from django.test import Client
+    from pytest_django.fixtures import SettingsWrapper
+
+    from sessions.models import Session
+
+GRID = "policy=anchored_iterative&window=40000&over=trigger=20:80:4&over=keep_last=2:8:3"
+
+
+@pytest.fixture
+def long(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
+    """A stored session that a window of 40,000 tokens has to compact."""
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    sweeps._held.clear()
+    return store(claude_session(60).encode(), "slow-build.jsonl")
+
+
+@pytest.fixture
+def other(long: Session) -> Session:
+    """Another one beside it."""
+    return store(claude_session(45).encode(), "other-build.jsonl")
+
+
+def page(client: Client, address: str, status: int = 200) -> str:
+    response = client.get(address)
+    html = response.content.decode()
+    assert response.status_code == status, html[:500]
+    assert " style=" not in html
+    assert "onclick" not in html
+    return html
+
+
+def words(html: str) -> str:
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<template.*?</template>|<[^>]+>", " ", html, flags=re.DOTALL)))
+
+
+def figure(html: str, name: str) -> Any:
+    found = re.search(rf'<template id="{name}-figure">(.*?)</template>', html, re.DOTALL)
+    assert found, name
+    return jsonio.loads(found[1].encode())
+
+
+def test_a_plain_address_sweeps_the_policys_threshold_where_the_session_reaches_it(
+    client: Client, long: Session
+) -> None:
+    html = page(client, f"/s/{long.pk}/sweep/")
+    assert 'aria-current="page">Sweep</a>' in html
+    assert "claude_code" in words(html)
+    query = "policy=anchored_iterative"
+    weighed = selectors.load_weighed(long.pk)
+    over = sweeps.completed(urlstate.parse(_query(query)), weighed).overs[0]
+    reached = 100 * (weighed.overhead + weighed.total_tokens) / weighed.window
+    assert (over.key, over.n) == ("trigger", 13)
+    assert 0.3 * reached <= over.low < over.high <= reached
+    compactions = [row["compactions"] for row in _json(client, long, query)["rows"]]
+    assert min(compactions[:10]) >= 1
+
+
+def test_the_recommendation_is_the_engines_with_its_reason_first(client: Client, long: Session) -> None:
+    html = page(client, f"/s/{long.pk}/sweep/?{GRID}&max_compactions=6")
+    state = urlstate.parse(_query(f"{GRID}&max_compactions=6"))
+    swept = sweeps.swept(state, [selectors.get_session(long.pk)])
+    found = recommend(swept.sweeps[0], {"max_compactions": 6})
+    assert found is not None
+    assert found.reason in words(html)
+    main = html.split("<main")[1]
+    assert main.index('class="advice"') < main.index('id="front"')
+    trigger, keep = found.row.values["trigger"], found.row.values["keep_last"]
+    assert f"anchored_iterative, trigger {trigger}, keep_last {keep}" in words(html)
+    assert "Holding the trajectory constant" in words(html)
+
+
+def test_limits_that_nothing_keeps_are_said(client: Client, long: Session) -> None:
+    html = page(client, f"/s/{long.pk}/sweep/?{GRID}&max_cost=0.001")
+    assert "Nothing to recommend; the cheapest" in words(html)
+    assert "No setting fits the window with cost at most 0.001" in words(html)
+
+
+def test_every_row_leads_to_the_lab_at_exactly_its_setting(client: Client, long: Session) -> None:
+    html = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    rows = re.findall(r'<tr data-row="(\d+)".*?class="lab-link" href="([^"]+)"', html, re.DOTALL)
+    document = _json(client, long, GRID)
+    assert len(rows) == len(document["rows"]) == 12
+    for index, href in rows:
+        answer = client.get(unescape(href).replace("/replay/", "/replay.json"))
+        assert answer.json()["totals"]["compactions"] == document["rows"][int(index)]["compactions"]
+
+
+def test_the_heat_map_is_a_table_of_links_coloured_within_the_limits(client: Client, long: Session) -> None:
+    html = page(client, f"/s/{long.pk}/sweep/?{GRID}&max_compactions=6")
+    heat = re.search(r'<table class="heat">.*?</table>', html, re.DOTALL)
+    assert heat
+    cells = re.findall(r'<td class="([^"]*)"><a href="([^"]+)" title="([^"]+)">([^<]+)</a>', heat[0])
+    assert len(cells) == 12
+    for classes, href, says, value in cells:
+        n = int(re.search(r"(\d+) compaction", says)[1])  # type: ignore[index]
+        assert ("low" in classes) == (n > 6 or "over the window" in says)
+        assert "/replay/?policy=anchored_iterative" in href
+        assert float(value) > 0
+    assert sum("pick" in classes for classes, *_ in cells) == 1
+    kept = sorted((float(v), int(c.split()[0][-1])) for c, _, _, v in cells if "low" not in c)
+    assert [heat for _, heat in kept] == sorted(heat for _, heat in kept)
+    assert {kept[0][1], kept[-1][1]} == {1, 7}
+
+
+def test_charts_hold_every_row_and_the_cost_band(client: Client, long: Session) -> None:
+    html = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    front = figure(html, "front")
+    drawn = [row for trace in front["data"] for row in trace.get("customdata", [])]
+    assert sorted(drawn) == list(range(12))
+    curve = figure(html, "curve")
+    lows, highs = curve["data"][0]["y"], curve["data"][1]["y"]
+    assert len(lows) == 4
+    assert all(low <= high for low, high in zip(lows, highs, strict=True))
+    assert curve["data"][1]["fill"] == "tonexty"
+
+
+def test_several_policies_stand_side_by_side(client: Client, long: Session) -> None:
+    html = page(client, f"/s/{long.pk}/sweep/?policy=none&policy=codex_local&policy=parametric&window=40000")
+    assert "3 policies" in words(html)
+    assert 'id="curve"' not in html
+    assert html.count("<tr data-row=") == 3
+    heat = page(client, f"/s/{long.pk}/sweep/?policy=codex_local&policy=parametric&over=window=30000:60000:4")
+    assert re.search(r'<th scope="row" title="codex_local">', heat)
+
+
+def test_sorting_puts_the_cheapest_first_and_says_so(client: Client, long: Session) -> None:
+    html = page(client, f"/s/{long.pk}/sweep/?{GRID}&sort=cost")
+    order = [int(n) for n in re.findall(r'<tr data-row="(\d+)"', html)]
+    rows = _json(client, long, GRID)["rows"]
+    middles = [(rows[n]["cost_usd"]["low"] + rows[n]["cost_usd"]["high"]) / 2 for n in order]
+    assert middles == sorted(middles)
+    assert 'aria-sort="ascending"' in html
+    back = [int(n) for n in re.findall(r'<tr data-row="(\d+)"', page(client, f"/s/{long.pk}/sweep/?{GRID}&sort=-peak"))]
+    peaks = [rows[n]["peak_context_tokens"] for n in back]
+    assert peaks == sorted(peaks, reverse=True)
+
+
+def test_a_row_taken_in_hand_is_what_agents_are_set_to(client: Client, long: Session) -> None:
+    html = page(client, f"/s/{long.pk}/sweep/?policy=claude_code&window=150000&over=pct_override=20:80:4&pick=2")
+    assert "export CLAUDE_AUTOCOMPACT_PCT_OVERRIDE=60" in html
+    assert "In hand" in words(html)
+    codex = page(client, f"/s/{long.pk}/sweep/?policy=claude_code&over=pct_override=20:80:4&pick=2&agent=codex")
+    assert "model_auto_compact_token_limit = " in codex
+    assert "Nearest fit, not the same policy" in words(codex)
+
+
+def test_the_document_is_the_command_lines(client: Client, long: Session) -> None:
+    document = _json(client, long, GRID)
+    assert document["schema"] == "ctxweb.sweep/1"
+    assert [axis["key"] for axis in document["axes"]] == ["trigger", "keep_last"]
+    assert document["rows"][0]["regret"] >= 0
+    weighed = selectors.load_weighed(long.pk)
+    made = replay(weighed, "anchored_iterative", params={"trigger": 20, "keep_last": 2}, window=40_000)
+    assert document["rows"][0]["compactions"] == len(made.events)
+    html = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    cli = "ctxweb sweep slow-build.jsonl --policy anchored_iterative --window 40000 --over trigger=20:80:4"
+    assert cli in unescape(html)
+    rows = list(csv.DictReader(io.StringIO(client.get(f"/s/{long.pk}/sweep.csv?{GRID}").content.decode())))
+    assert [row["compactions"] for row in rows] == [str(row["compactions"]) for row in document["rows"]]
+
+
+def test_losses_are_columns_and_no_rule_may_be_gone(client: Client, long: Session) -> None:
+    address = f"/s/{long.pk}/sweep/?policy=anchored_iterative&window=40000&over=trigger=20:80:2&losses=on"
+    html = page(client, address)
+    assert "Used later, gone" in words(html)
+    document = client.get(address.replace("/sweep/", "/sweep.json")).json()
+    assert document["floors"] == {"max_rules_gone": 0.0}
+    assert all(row["rules_gone"] >= 0 for row in document["rows"])
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("over=trigger", "A range needs a start, an end and a number of steps"),
+        ("policy=anchored_iterative&over=nothing=1:2:3", "has no number"),
+        ("over=window=1:2:3:4", "A range needs"),
+        ("max_cost=cheap", "A limit is a number"),
+        ("max_rules_gone=1", "Count what is lost"),
+        ("summarizer=anthropic", "cannot be swept"),
+        ("policy=anchored_iterative&over=trigger=1:100:100&over=keep_last=1:100:100", "are more than 2,000"),
+    ],
+)
+def test_a_wrong_address_says_what_is_wrong(client: Client, long: Session, query: str, said: str) -> None:
+    html = page(client, f"/s/{long.pk}/sweep/?{query}", 400)
+    assert said in words(html)
+    assert client.get(f"/s/{long.pk}/sweep.json?{query}").status_code == 400
+
+
+def test_another_policys_form_leaves_its_ranges_behind(client: Client, long: Session) -> None:
+    query = "was=claude_code&policy=anchored_iterative&x=pct_override&x_from=30&x_to=90&x_n=4&window=40000"
+    html = page(client, f"/s/{long.pk}/sweep/?{query}")
+    assert "trigger" in words(html.split('class="advice"')[1])
+
+
+def test_form_fields_and_the_command_lines_range_are_one_thing() -> None:
+    form = urlstate.parse(_query("policy=none&x=window&x_from=100,000&x_to=200,000&x_n=3"))
+    assert form.overs == urlstate.parse(_query("policy=none&over=window=100000:200000:3")).overs
+    assert urlstate.parse(_query(urlstate.query(form))) == form
+
+
+def test_over_several_sessions_it_is_cross_validated(client: Client, long: Session, other: Session) -> None:
+    query = f"s={long.pk}&s={other.pk}&{GRID}"
+    html = page(client, f"/sweep/?{query}")
+    assert "Each session left out in turn" in words(html)
+    assert "the floors" in words(html)
+    document = client.get(f"/sweep.json?{query}").json()
+    assert document["schema"] == "ctxweb.sweeps/1"
+    assert len(document["sweeps"]) == len(document["recommended"]["judged"]) == 2
+    lines = client.get(f"/sweep.csv?{query}").content.decode().splitlines()
+    assert lines[0].startswith("session,trigger,keep_last,")
+    assert len(lines) == 1 + 24
+
+
+def test_without_sessions_they_are_chosen(client: Client, long: Session, other: Session) -> None:
+    html = page(client, "/sweep/")
+    assert html.count('name="s"') == 2
+    assert client.get("/sweep.json").status_code == 400
+
+
+def test_a_larger_sweep_is_offered_and_run_in_the_background(
+    client: Client, long: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweeps, "INLINE_WORK", 10)
+    html = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    assert "take longer than a page should wait" in words(html)
+    assert not SweepRun.objects.exists()
+    assert client.get(f"/s/{long.pk}/sweep.json?{GRID}").status_code == 409
+    start = unescape(re.search(r'action="(/sweep/run/[^"]+)"', html)[1])  # type: ignore[index]
+    answer = client.post(start)
+    assert answer.status_code == 302
+    run = SweepRun.objects.get()
+    assert (run.state, run.n_done, run.n_total) == (Sweeping.DONE, 12, 12)
+    done = page(client, answer["Location"])
+    assert done.count("<tr data-row=") == 12
+    sweeps._held.clear()
+    monkeypatch.setattr(sweeps, "INLINE_WORK", 10_000_000)
+    kept = _json(client, long, GRID)
+    SweepRun.objects.all().delete()
+    sweeps._held.clear()
+    assert kept == _json(client, long, GRID)
+
+
+def test_a_run_under_way_shows_how_far_it_is_and_can_be_stopped(
+    client: Client, long: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweeps, "INLINE_WORK", 10)
+    monkeypatch.setattr("sessions.tasks.send_sweep", lambda _: None)
+    html = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    client.post(unescape(re.search(r'action="(/sweep/run/[^"]+)"', html)[1]))  # type: ignore[index]
+    waiting = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    assert "0 of 12 replays done" in words(waiting)
+    assert 'hx-trigger="load delay:1s"' in waiting
+    assert '<meta http-equiv="refresh"' in waiting
+    run = SweepRun.objects.get()
+    assert client.post(f"/sweep/{run.pk}/cancel/").status_code == 302
+    stopped = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    assert "Stopped." in words(stopped)
+    assert "Go on" in words(stopped)
+
+
+def test_apply_is_a_page_a_part_of_the_lab_and_a_document(client: Client, long: Session) -> None:
+    query = "policy=langchain_summarization&p.trigger_fraction=none&p.trigger_tokens=120000"
+    html = page(client, f"/s/{long.pk}/apply/?{query}")
+    assert "SummarizationMiddleware(" in html
+    assert "Exactly this policy" in words(html)
+    part = client.get(f"/s/{long.pk}/apply/?{query}&agent=codex", headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in part
+    assert "model_auto_compact_token_limit = 120000" in part
+    document = client.get(f"/s/{long.pk}/apply.json?{query}").json()
+    assert document["schema"] == "ctxweb.apply/1"
+    assert client.get(f"/s/{long.pk}/apply.json?p.share=1").status_code == 400
+    lab = page(client, f"/s/{long.pk}/replay/?{query}")
+    assert f'hx-get="/s/{long.pk}/apply/?' in lab
+
+
+def test_a_run_goes_on_where_it_was_stopped(long: Session) -> None:
+    state = urlstate.parse(_query(GRID))
+    found = selectors.get_session(long.pk)
+    options, versions = sweeps.options_of(state, [long.pk]), sweeps.versions([found])
+    run, new = sweep_runs.start(options=options, versions=versions, query="")
+    assert new
+    sweep_runs.run(run_id=run.pk)
+    run.refresh_from_db()
+    whole = run.rows[long.pk]
+    SweepRun.objects.filter(pk=run.pk).update(state=Sweeping.CANCELLED, rows={long.pk: whole[:5]}, n_done=5)
+    again, to_send = sweep_runs.start(options=options, versions=versions, query="")
+    assert (again.pk, to_send) == (run.pk, True)
+    sweep_runs.run(run_id=run.pk)
+    run.refresh_from_db()
+    assert run.state == Sweeping.DONE
+    assert run.rows[long.pk] == whole
+
+
+def _query(text: str) -> Any:
+    from django.http import QueryDict
+
+    return QueryDict(text)
+
+
+def _json(client: Client, session: Session, query: str) -> Any:
+    response = client.get(f"/s/{session.pk}/sweep.json?{query}")
+    assert response.status_code == 200, response.content[:300]
+    return response.json()
