@@ -76,7 +76,7 @@ class Held:
     title: str
     href: str
     chosen: str
-    ratio: str
+    cost: str
     keeps: bool
 
 
@@ -416,7 +416,7 @@ class _Builder:
             setting = across.setting
             query = replay_state.query(sweep_rows.replay_of(self.state, setting))
             chosen = "" if judged.chosen is None else sweep_rows.setting_words(judged.chosen, self.keys)
-            ratio = "" if judged.ratio is None else f"×{judged.ratio:.2f}"
+            ratio = "none" if judged.ratio is None else f"×{judged.ratio:.2f}"
             path = reverse("sessions:replay", args=[session.pk])
             found.append(Held(str(session), f"{path}?{query}", chosen, ratio, judged.keeps))
         return tuple(found)

@@ -15,12 +15,12 @@ from sessions.engine import registry
 from sessions.engine.cost import Cost, Totals
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.jump import FIXED_SIZE
-from sessions.engine.prices import prices_of
 from sessions.engine.regret import optimum
 from sessions.engine.sweep import WINDOW, Over, Row, Sweep, marked
 from sessions.engine.wanted import wanted
 from sessions.models.sweep_run import Sweeping
 from sessions.services import sweep_runs
+from sessions.services.prices import prices_for
 from sessions.services.sweeping import grid_of, key_of, rows_kept, run_one
 
 if TYPE_CHECKING:
@@ -141,13 +141,14 @@ def options_of(state: SweepState, session_ids: Sequence[str]) -> Options:
         "base": state.replay.base,
         "estimator": state.replay.estimator or None,
         "summarizer": state.replay.summarizer,
+        "fail": state.replay.fail,
         "losses": state.losses,
     }
 
 
 def versions(sessions: Sequence[Session]) -> list[str]:
-    """What the rows of a sweep depend on beside its options."""
-    return [session.version for session in sessions]
+    """What the rows of a sweep depend on beside its options: each session's facts, and the prices."""
+    return [f"{session.version} {prices_for(selectors.load_weighed(session.pk).model)}" for session in sessions]
 
 
 def swept(state: SweepState, sessions: Sequence[Session]) -> Swept:
@@ -208,7 +209,7 @@ def _of_run(run: SweepRun, options: Options, n_total: int) -> Swept:
                 axes,
                 ordered,
                 len(ordered) == len(settings),
-                prices_of(weighed.model),
+                prices_for(weighed.model),
                 options["base"],
                 options["summarizer"],
             )
@@ -224,7 +225,7 @@ def _work(options: Options) -> int:
     axes, settings = grid_of(options)
     del axes
     fixed = options["summarizer"].partition(":")[0] in FIXED_SIZE
-    plain = fixed and options["base"] == "full" and options["estimator"] is None and not options["losses"]
+    plain = fixed and options["base"] == "full" and not (options["estimator"] or options["losses"] or options["fail"])
     work = 0
     for session_id in options["sessions"]:
         weighed = selectors.load_weighed(session_id)
@@ -246,7 +247,12 @@ def _cheapest(found: Sequence[Sweep], options: Options) -> tuple[Optimum | None,
     for one in found:
         windows = [row.setting.window for row in one.rows if row.setting.window]
         answers.append(
-            optimum(one.weighed, summarizer=options["summarizer"], window=max(windows, default=options["window"]))
+            optimum(
+                one.weighed,
+                summarizer=options["summarizer"],
+                prices=one.prices,
+                window=max(windows, default=options["window"]),
+            )
             if options["summarizer"].partition(":")[0] in FIXED_SIZE
             else None
         )

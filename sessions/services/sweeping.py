@@ -12,6 +12,7 @@ from sessions.engine.cost import Cost, Totals
 from sessions.engine.jump import FIXED_SIZE
 from sessions.engine.sweep import Over, Row, grid, sweep, value_of
 from sessions.models import Session
+from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +35,7 @@ class Options(TypedDict):
     base: str
     estimator: str | None
     summarizer: str
+    fail: str
     losses: bool
 
 
@@ -61,7 +63,8 @@ def run_one(
     weighed = selectors.load_weighed(session_id)
     with _texts(session_id, options) as texts:
         return sweep(
-            weighed, settings, axes, base=options["base"], estimator=options["estimator"],
+            weighed, settings, axes, prices=prices_for(weighed.model), fail=options["fail"], base=options["base"],
+            estimator=options["estimator"],
             summarizer=options["summarizer"], texts=texts, columns=_columns(session_id, texts, options["losses"]),
             on_row=on_row, cancelled=cancelled, done=done,
         )  # fmt: skip

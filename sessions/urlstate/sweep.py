@@ -97,7 +97,8 @@ def query(state: SweepState, **changes: object) -> str:
     wanted = replace(state, **changes)  # type: ignore[arg-type]  # names are checked by replace
     pairs = [("s", one) for one in wanted.sessions]
     pairs += [("policy", name) for name in wanted.policies]
-    shared = replay_state.query(wanted.replay, event=None, request=None, gate="", layout="", rows=None)
+    plain = {name: getattr(ReplayState(), name) for name in replay_state.LOOKED_AT}
+    shared = replay_state.query(wanted.replay, **plain)
     pairs += [(key, value) for key, value in parse_qsl(shared) if key != "policy"]
     pairs += [("over", written_over(over)) for over in wanted.overs]
     pairs += [("losses", "on")] if wanted.losses else []

@@ -72,7 +72,7 @@ def test_a_task_sent_twice_runs_once() -> None:
 def test_options_that_do_not_hold_any_more_fail_with_the_reason() -> None:
     options = {
         "sessions": ["s_gone"], "policies": ["anchored_iterative"], "overs": [["nothing", 1, 2, 2]], "params": {},
-        "window": None, "base": "full", "estimator": None, "summarizer": "recorded", "losses": False,
+        "window": None, "base": "full", "estimator": None, "summarizer": "recorded", "fail": "", "losses": False,
     }  # fmt: skip
     run = made(options=options)
     sweep_runs.run(run_id=run.pk)

@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("agent_sessions", "0007_session_headline"),
+        ("agent_sessions", "0010_judgements"),
     ]
 
     operations = [
