@@ -34,6 +34,8 @@ MOST_POINTS = 900
 OVER_ROOM = 1.14
 MOST_OVER = 1.3
 """Windows that a recorded context may reach before its line is cut."""
+LOW_FOOT = 0.09
+"""A fall that ends lower than this share of the axis has no room for its words below."""
 HEIGHT, GATE_HEIGHT, NARROW_HEIGHT = 330, 92, 270
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 98, "t": 10, "b": 36}, {"l": 46, "r": 46, "t": 10, "b": 36}
 
@@ -242,9 +244,13 @@ def _tooth_words(data: Saw, last: int, top: float) -> list[Figure]:
             where: Figure = {"at": "center bottom", "shift": (0, 6), "size": 11, "role": role, "weight": 600}
             words.append(note(number, tooth.request, tooth.before, **where, **box, **tag, align="center"))
         if words_fit and tooth.before - tooth.after > 0.15 * top:
-            # Under the foot of the fall, inside the area: no line ever runs there.
-            side = ("right top", -4) if tooth.request > 0.93 * last else ("left top", 2)
-            place: Figure = {"at": side[0], "shift": (side[1], -3), "role": "@chart-line", "size": 11, "width": "wide"}
+            # Under the foot of the fall, inside the area: no line ever runs there.  Over it where the axis is near.
+            low = tooth.after < LOW_FOOT * top
+            side = ("right", -4) if tooth.request > 0.93 * last else ("left", 4 if low else 2)
+            foot, rise = ("bottom", 4) if low else ("top", -3)
+            place: Figure = {
+                "at": f"{side[0]} {foot}", "shift": (side[1], rise), "role": "@chart-line", "size": 11, "width": "wide"
+            }  # fmt: skip
             words.append(note(figures.signed(tooth.after - tooth.before), tooth.request, tooth.after, **place))
     return words
 
