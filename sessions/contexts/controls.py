@@ -81,6 +81,10 @@ class Control:
     default_words: str = ""
 
 
+SHORT_GROUP, IN_SIGHT = 7, 5
+"""A group of more controls than this shows the first few and folds the rest."""
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """A part of the form: When, How or Summary."""
@@ -88,6 +92,18 @@ class Group:
     name: str
     title: str
     controls: tuple[Control, ...]
+
+    @property
+    def first(self) -> tuple[Control, ...]:
+        """The controls that are always in sight: all of a short group, else the first and whatever is not at rest."""
+        if len(self.controls) <= SHORT_GROUP:
+            return self.controls
+        return tuple(c for n, c in enumerate(self.controls) if n < IN_SIGHT or c.changed or c.error or c.threshold)
+
+    @property
+    def folded(self) -> tuple[Control, ...]:
+        """The controls that wait behind a fold."""
+        return tuple(control for control in self.controls if control not in self.first)
 
     @property
     def n_changed(self) -> int:

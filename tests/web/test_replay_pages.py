@@ -245,3 +245,16 @@ def test_word_diff_marks_what_changed() -> None:
 def test_very_long_texts_are_compared_by_lines() -> None:
     left, _ = word_diff("a b c\n" * 5_000, "a b d\n" * 5_000)
     assert left
+
+
+def test_a_long_group_folds_what_is_at_rest(client: Client, session: Session) -> None:
+    """Claude Code's pipeline has some thirty parameters: a few are in sight, changed ones are never hidden."""
+    plain = get(client, session, "replay/?policy=claude_code")
+    folded = plain[plain.index('class="form-more"') :]
+    assert 'name="p.skill_tokens"' in folded
+    changed = get(client, session, "replay/?policy=claude_code&p.skill_tokens=100")
+    folds = re.findall(r'<div class="form-more">(.*?)</details>', changed, re.DOTALL)
+    assert folds
+    assert not any('name="p.skill_tokens"' in fold for fold in folds)
+    assert 'name="p.skill_tokens"' in changed
+    assert "more-controls" not in get(client, session, "replay/?policy=hybrid")
