@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from sessions.charts.carried import Curves, carried_figure
 from sessions.charts.marks import figure_json
-from sessions.contexts.lost import Place
+from sessions.contexts.lost import PER_MILLION, Place
 from sessions.contexts.overview import tool_names
 from sessions.figures import count
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
+    from sessions.contexts.judged import Judged
     from sessions.contexts.lost import Link
     from sessions.engine.quality.carry import BlockUse, WorkingSet
     from sessions.engine.types import Transcript
@@ -55,30 +56,34 @@ class Carrying:
     base: str
 
 
-def build_carrying(found: WorkingSet, base: str, marks: list[int], transcript: Transcript, link: Link) -> Carrying:
-    """The working set of one base; ``marks`` are the requests of the events to draw."""
+def build_carrying(found: WorkingSet, base: str, marks: list[int], judged: Judged, link: Link) -> Carrying:
+    """The working set of one base; ``marks`` are the requests of the events; priced as cache reads."""
     idle = sorted(
         (block for block in found.blocks if block.idle_token_requests), key=lambda block: -block.idle_token_requests
     )
     carried = sum(found.carried)
+    transcript = judged.weighed.transcript
     tools = tool_names(transcript.messages) if idle else {}
-    rows = [_row(block, _what(transcript, block, tools), link) for block in idle[:MOST_BLOCKS]]
+    price = judged.prices.cache_read / PER_MILLION if judged.prices else None
+    n_token_requests = sum(block.idle_token_requests for block in idle)
+    rows = [_row(block, _what(transcript, block, tools), price, link) for block in idle[:MOST_BLOCKS]]
     return Carrying(
         figure=figure_json(carried_figure(Curves(found.requests, found.carried, found.needed, found.unknown, marks))),
         rows=tuple(rows),
         n_idle=len(idle),
-        words=count(sum(block.idle_token_requests for block in idle)),
-        dollars=found.usd,
+        words=count(n_token_requests),
+        dollars=None if price is None else price * n_token_requests,
         percent_needed=100 * sum(found.needed) / carried if carried else None,
         percent_unknown=100 * sum(found.unknown) / carried if carried else None,
         base=base,
     )
 
 
-def _row(block: BlockUse, what: str, link: Link) -> IdleRow:
+def _row(block: BlockUse, what: str, price: float | None, link: Link) -> IdleRow:
+    dollars = None if price is None else price * block.idle_token_requests
     return IdleRow(
         Place(block.message, link(block.message)), what, block.kind, block.tokens, block.entered, block.last_use,
-        block.n_uses, block.idle_requests, count(block.idle_token_requests), block.usd,
+        block.n_uses, block.idle_requests, count(block.idle_token_requests), dollars,
     )  # fmt: skip
 
 

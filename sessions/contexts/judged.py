@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING
 
 from sessions import selectors
 from sessions.contexts import replays
-from sessions.contexts.indexed import index_of
 from sessions.engine.quality.asked import Asked, own_probes
 from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.recorded import rereads
+from sessions.services.indexed import index_of
+from sessions.services.prices import prices_for
 from sessions.urlstate.replay import ReplayState
 
 if TYPE_CHECKING:
     from sessions.contexts.replays import Ran
     from sessions.engine.calibrate import Weighed
+    from sessions.engine.prices import Prices
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.carry import WorkingSet
     from sessions.engine.quality.index import Index
@@ -46,6 +48,11 @@ class Judged:
     def weighed(self) -> Weighed:
         """The session."""
         return self.ran.replay.weighed
+
+    @property
+    def prices(self) -> Prices | None:
+        """What a token costs here, None where no price is known."""
+        return prices_for(self.weighed.model)
 
     @cached_property
     def events(self) -> tuple[Assessment, ...]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sessions.engine.calibrate import Weighed
+    from sessions.engine.prices import Prices
     from sessions.engine.quality.artifacts import Artifact
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.calls import Call
@@ -132,7 +133,7 @@ class Lost:
     n_files_gone: int
 
 
-def build_lost(found: Assessment, weighed: Weighed, link: Link, really: Reread | None) -> Lost:
+def build_lost(found: Assessment, weighed: Weighed, prices: Prices | None, link: Link, really: Reread | None) -> Lost:
     """The lists of one event; ``link`` gives a message's address, ``really`` what was fetched again."""
     states = [need.state for need in found.needs]
     rules = sorted(found.constraints, key=lambda kept: STATES[::-1].index(PLAIN_STATE[kept.state]))
@@ -149,17 +150,16 @@ def build_lost(found: Assessment, weighed: Weighed, link: Link, really: Reread |
         n_gone=len(gone),
         gone=tuple(_need(need, link) for need in gone[:MOST_LOST]),
         mentioned=tuple(_need(need, link) for need in mentioned[:MOST_MENTIONED]),
-        again=_again(found, weighed, link, really),
+        again=_again(found, weighed, prices, link, really),
         files=tuple(_file(file, link) for file in files[:MOST_FILES]),
         n_files=len(files),
         n_files_gone=sum(file.state == GONE for file in files),
     )
 
 
-def dollars_of(tokens: int, weighed: Weighed) -> float | None:
-    """Tokens sent once at the list price of input, in US dollars; None without a price."""
-    price = weighed.model.input_price
-    return None if price is None else tokens * price / PER_MILLION
+def dollars_of(tokens: int, prices: Prices | None) -> float | None:
+    """Tokens sent once at the price of input, in US dollars; None without a price."""
+    return None if prices is None else tokens * prices.input / PER_MILLION
 
 
 def later(distance: int) -> str:
@@ -199,12 +199,14 @@ def _need(need: Need, link: Link) -> NeedRow:
     )  # fmt: skip
 
 
-def _again(found: Assessment, weighed: Weighed, link: Link, really: Reread | None) -> Again:
+def _again(
+    found: Assessment, weighed: Weighed, prices: Prices | None, link: Link, really: Reread | None
+) -> Again:  # fmt: skip
     refetch = found.refetch
     pairs = really.again if really else ()
     return Again(
         refetch.tokens,
-        dollars_of(refetch.tokens, weighed),
+        dollars_of(refetch.tokens, prices),
         tuple(_call(call, None, weighed, link) for call in refetch.calls[:MOST_CALLS]),
         len(refetch.calls),
         refetch.n_elsewhere,

@@ -126,6 +126,7 @@ class QualityView:
     followed: Followed | None
     warnings: tuple[str, ...]
     tokens_label: str
+    prices_source: str
 
 
 def build_quality(session: Session, state: QualityState) -> QualityView:
@@ -163,6 +164,7 @@ def build_quality(session: Session, state: QualityState) -> QualityView:
         followed=_followed(session, judged, found, state.find, link) if state.find else None,
         warnings=judged.warnings(recorded=recorded),
         tokens_label=str(judged.weighed.total_label),
+        prices_source=judged.prices.source if judged.prices else "no price is known for this model",
     )
 
 
@@ -240,7 +242,7 @@ def _row(one: Assessment, judged: Judged, to: Callable[..., str], *, chosen: boo
         one.number, one.event.request, len(one.constraints), sum(kept.state == GONE for kept in one.constraints),
         states.count(VERBATIM), states.count(MENTIONED), states.count(GONE),
         None if one.score.score is None else 100 * one.score.score, one.score.critical_failed,
-        one.refetch.tokens, dollars_of(one.refetch.tokens, judged.weighed), chosen, to(event=one.number),
+        one.refetch.tokens, dollars_of(one.refetch.tokens, judged.prices), chosen, to(event=one.number),
     )  # fmt: skip
 
 
@@ -255,7 +257,9 @@ def _detail(
         number=one.number,
         request=one.event.request,
         diff_href="" if recorded else diff,
-        lost=build_lost(one, judged.weighed, link, judged.fetched_again.get(one.number) if recorded else None),
+        lost=build_lost(
+            one, judged.weighed, judged.prices, link, judged.fetched_again.get(one.number) if recorded else None
+        ),
         probing=build_probing(one, state, len(judged.asked.own), link),
         oracle=hand_off,
         n_covered=hand_off.covered,
@@ -271,7 +275,7 @@ def _carrying(judged: Judged, found: tuple[Assessment, ...], link: Link, *, reco
     same = base == judged.ran.replay.base
     carried = judged.carried if same else working_set(judged.weighed, judged.index, base=base)
     marks = [one.event.request for one in found][:MOST_ROWS]
-    return build_carrying(carried, base, marks, judged.weighed.transcript, link)
+    return build_carrying(carried, base, marks, judged, link)
 
 
 def _followed(

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions import selectors
-from sessions.contexts.indexed import index_of
 from sessions.engine.errors import EngineError
 from sessions.engine.quality.corpus import reading
 from sessions.engine.quality.recorded import DEFAULT_CALLS, DEFAULT_DEFINITION, recorded_events
 from sessions.engine.quality.study import study, units_of
 from sessions.engine.quality.wilson import interval
 from sessions.figures import percent
+from sessions.services.indexed import index_of
 
 if TYPE_CHECKING:
     from sessions.engine.quality.study import Study, Unit

@@ -22,10 +22,10 @@ from sessions.engine.export import edited_contents
 from sessions.engine.quality.asked import Asked, own_probes
 from sessions.engine.quality.assess import assess_recorded, assess_replay
 from sessions.engine.quality.calls import TARGET_CHARS
-from sessions.engine.quality.index import build_index
 from sessions.engine.replay import replay
 from sessions.engine.types import Content, Kind
 from sessions.models import ModelAnswer
+from sessions.services.indexed import index_of
 from sessions.services.model_access import bucket
 from sessions.services.model_summaries import Estimate, SummaryWriter, Wanted, estimate
 
@@ -132,7 +132,7 @@ def judge(
     """
     with contextlib.closing(selectors.load_texts(session)) as texts:
         transcript = selectors.load_weighed(session.pk).transcript
-        index = build_index(transcript, texts.of)
+        index = index_of(session)
         found, written = _assessed(session, options, index, texts, model)
         written = {**index_texts(index, transcript), **written}
         with Client(access, bucket=bucket(access), cancel=cancel) as client:

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from sessions import selectors, tasks
-from sessions.contexts import indexed, judged, replays
+from sessions.contexts import judged, replays
 from sessions.contexts.judgements import judging_options
 from sessions.contexts.overview import overview
 from sessions.contexts.quality import build_quality, chosen_event, shows_recorded
@@ -22,7 +22,7 @@ from sessions.engine.errors import BadParameter, UnreadableInput
 from sessions.engine.quality.document import probe_document
 from sessions.engine.quality.extras import add_extras
 from sessions.models import Purpose
-from sessions.services import model_access, summary_jobs
+from sessions.services import indexed, model_access, summary_jobs
 from sessions.services.judging import chosen_probes
 from sessions.services.model_access import key_facts
 from sessions.urlstate import quality as urlstate

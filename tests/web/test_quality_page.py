@@ -13,11 +13,14 @@ from click.testing import CliRunner
 from django.http import QueryDict
 
 from ctxweb.commands.probe import command
-from sessions.contexts import indexed, warned
+from sessions.contexts import warned
 from sessions.contexts.judged import judge
 from sessions.contexts.warned import warned_here
+from sessions.engine.quality.carry import working_set
 from sessions.models import ModelAnswer, SummaryJob
+from sessions.services import indexed
 from sessions.services.judging import chosen_probes
+from sessions.services.prices import forget_prices, set_prices
 from sessions.urlstate import quality as urlstate
 from sessions.views import quality as views
 from tests.engine.claude_lines import Lines
@@ -400,3 +403,18 @@ def test_the_study_is_made_once_and_again_for_other_sessions(
     assert 'hx-trigger="load delay' in html
     monkeypatch.undo()
     assert (warned_here().n_sessions, warned_here().n_left) == (2, 0)
+
+
+def test_money_is_at_the_installations_own_prices(
+    client: Client, lossy: Session, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(forget_prices)
+    plain = judged(lossy, "of=recorded")
+    assert plain.prices is not None
+    model = plain.weighed.model.name
+    set_prices(model=model, given={"input": "1000", "cache_read": "500"})
+    tokens = plain.recorded[0].refetch.tokens
+    idle = sum(block.idle_token_requests for block in working_set(plain.weighed, plain.index).blocks)
+    text = words(page(client, lossy, "of=recorded"))
+    assert f"${tokens * 1000 / 1e6:,.4f}" in text
+    assert f"${idle * 500 / 1e6:,.4f} estimated as cache reads" in text
