@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.contexts.controls import Option
-from sessions.contexts.sweeps import range_of
 from sessions.engine import params as parameters
 from sessions.engine import registry
-from sessions.engine.sweep import WINDOW, Over
+from sessions.engine.sweep import WINDOW
 from sessions.urlstate.replay import is_changed, written
 from sessions.urlstate.sweep import FLOORS, LOSSES, SLOTS
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibrate import Weighed
     from sessions.engine.params import Spec
+    from sessions.engine.sweep import Over
     from sessions.urlstate.sweep import SweepState
 
 FLOOR_WORDS = {
@@ -89,7 +89,6 @@ class SweepForm:
 def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
     """The forms for a state."""
     policy = state.replay.plugin
-    window = state.replay.window or weighed.window
     numbers = [spec for spec in parameters.specs(policy.params) if spec.is_number]
     swept = {over.key for over in state.overs}
     name, _, stub = state.replay.summarizer.partition(":")
@@ -99,8 +98,15 @@ def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
         policy_help=policy.help,
         policies=tuple(Option(p.name, p.name, p.name == policy.name, p.label) for p in every),
         compared=tuple(Option(p.name, p.name, state.several and p.name in state.policies, p.label) for p in every),
-        slots=tuple(_slot(slot, number, state, numbers, window) for number, slot in enumerate(SLOTS)),
-        shared_slot=_slot(SLOTS[0], 0, state, _common(state) if state.several else [], window),
+        slots=tuple(
+            _slot(slot, None if state.several or number >= len(state.overs) else state.overs[number], numbers,
+                  optional=bool(number), title=title)
+            for number, (slot, title) in enumerate(zip(SLOTS, ("Along", "And along"), strict=True))
+        ),
+        shared_slot=_slot(
+            SLOTS[0], state.overs[0] if state.several and state.overs else None,
+            _common(state) if state.several else [], optional=True, title="Along",
+        ),
         fixed=tuple(_fixed(spec, state) for spec in parameters.specs(policy.params) if spec.name not in swept),
         n_fixed=len(state.replay.params),
         floors=tuple(_floor(name, state) for name in FLOORS if state.losses or name.removeprefix("max_") not in LOSSES),
@@ -127,22 +133,16 @@ def _common(state: SweepState) -> list[Spec]:
     return [spec for spec in parameters.specs(state.replay.plugin.params) if spec.name in shared]
 
 
-def _slot(slot: str, number: int, state: SweepState, numbers: list[Spec], window: int) -> Slot:
-    over = state.overs[number] if number < len(state.overs) else None
-    wished = over or (range_of(numbers[-1], window) if numbers and number else Over("", 0, 0, 7))
-    options = [Option("", "nothing", over is None)] if number or state.several else []
-    options += [
-        Option(
-            s.name,
-            f"{s.name} ({s.label.lower()}{', ' + s.unit if s.unit else ''})",
-            over is not None and s.name == over.key,
-        )
-        for s in numbers
-    ]
+def _slot(slot: str, over: Over | None, numbers: list[Spec], *, optional: bool, title: str) -> Slot:
+    options = [Option("", "nothing", over is None)] if optional else []
+    for spec in numbers:
+        unit = f", {spec.unit}" if spec.unit else ""
+        current = over is not None and spec.name == over.key
+        options.append(Option(spec.name, f"{spec.name} ({spec.label.lower()}{unit})", current))
     options.append(Option(WINDOW, "window (tokens)", over is not None and over.key == WINDOW))
-    ends = ("", "") if over is None else (f"{wished.low:,.10g}", f"{wished.high:,.10g}")
-    title = ("Along", "And along")[number]
-    return Slot(slot, title, tuple(options), *ends, "" if over is None else str(over.n))
+    if over is None:
+        return Slot(slot, title, tuple(options), "", "", "")
+    return Slot(slot, title, tuple(options), f"{over.low:,.10g}", f"{over.high:,.10g}", str(over.n))
 
 
 def _fixed(spec: Spec, state: SweepState) -> Fixed:

@@ -19,6 +19,7 @@ from sessions.models import SavedKind, SavedView
 from sessions.services import saving
 from sessions.urlstate import ab as ab_state
 from sessions.urlstate import replay as replay_state
+from sessions.urlstate import sweep as sweep_state
 from sessions.views.session import asks_fragment, session_or_404, varied
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def save(request: HttpRequest, session_id: str) -> HttpResponse:
     found = session_or_404(session_id)
     kind = request.GET.get("kind", "replay")
     query = {name: text for name, text in request.GET.dict().items() if name != "kind"}
-    state = _state(kind, query)
+    # a sweep names what it sweeps more than once
+    state = sweep_state.query(sweep_state.parse(request.GET)) if kind == SavedKind.SWEEP else _state(kind, query)
     back = address(kind, found, state)
     if not back:
         raise Http404("There is no such view to save.")

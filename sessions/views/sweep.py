@@ -107,9 +107,9 @@ def _context(state: SweepState, sessions: list[Session], path: str) -> dict[str,
 
 def _answer(request: HttpRequest, context: dict[str, Any], template: str) -> HttpResponse:
     state, swept = context["state"], context["swept"]
+    if context["going"]:
+        tasks.requeue_lost_sweeps()
     if asks_fragment(request):
-        if context["going"]:
-            tasks.requeue_lost_sweeps()
         response = varied(render(request, "sessions/_sweep_body.html", context))
         response["Cache-Control"] = "private, no-store"
         return response

@@ -219,6 +219,23 @@ def test_another_policys_form_leaves_its_ranges_behind(client: Client, long: Ses
     assert "trigger" in words(html.split('class="advice"')[1])
 
 
+def test_a_sweep_is_saved_with_both_its_ranges(client: Client, long: Session) -> None:
+    html = unescape(page(client, f"/s/{long.pk}/save/?kind=sweep&{GRID}"))
+    assert (
+        f"/s/{long.pk}/sweep/?policy=anchored_iterative&window=40000&over=trigger=20:80:4&over=keep_last=2:8:3" in html
+    )
+
+
+def test_a_form_never_sends_the_range_of_another(client: Client, long: Session) -> None:
+    html = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    several = html.split('aria-label="Several policies"')[1]
+    assert '<option value="" selected>nothing</option>' in several
+    assert 'name="x_from" value=""' in several
+    one = html.split('aria-label="Ranges of one policy"')[1].split("</form>")[0]
+    assert 'name="x_from" value="20"' in one
+    assert 'name="y_n" value="3"' in one
+
+
 def test_form_fields_and_the_command_lines_range_are_one_thing() -> None:
     form = urlstate.parse(_query("policy=none&x=window&x_from=100,000&x_to=200,000&x_n=3"))
     assert form.overs == urlstate.parse(_query("policy=none&over=window=100000:200000:3")).overs
