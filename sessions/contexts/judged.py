@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from sessions.urlstate.quality import QualityState
 
 KEPT = 6
-MOST_EVENTS = 200
+MOST_HELD = 1_000_000
+"""Messages in the lists of all judged events that are kept; the newest judgement is kept whatever its length."""
+MOST_EVENTS = 100
 """Events of a replay that a page judges; the document has all."""
 
 
@@ -48,6 +50,12 @@ class Judged:
     def weighed(self) -> Weighed:
         """The session."""
         return self.ran.replay.weighed
+
+    @property
+    def n_held(self) -> int:
+        """Messages in the lists of the events that are judged already."""
+        judged = [one for side in ("events", "recorded") for one in vars(self).get(side, ())]
+        return sum(len(one.before.whole) + len(one.after.whole) for one in judged)
 
     @property
     def prices(self) -> Prices | None:
@@ -90,7 +98,10 @@ def is_judged(session: Session, state: QualityState) -> bool:
     """Whether the answers of a state are at hand, so that a page of them costs nothing."""
     with _lock:
         found = _held.get(_key(session, state))
-    return found is not None and found.weighed is selectors.load_weighed(session.pk) and "events" in vars(found)
+    if found is None or found.weighed is not selectors.load_weighed(session.pk):
+        return False
+    done = vars(found)
+    return "recorded" in done and (state.of == "recorded" or "events" in done or not found.ran.replay.events)
 
 
 def _key(session: Session, state: QualityState) -> _Key:
@@ -111,7 +122,7 @@ def judge(session: Session, state: QualityState) -> Judged:
     with _lock:
         _held[key] = made
         _held.move_to_end(key)
-        while len(_held) > KEPT:
+        while len(_held) > KEPT or (len(_held) > 1 and sum(one.n_held for one in _held.values()) > MOST_HELD):
             _held.popitem(last=False)
     return made
 

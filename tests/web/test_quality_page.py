@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from django.http import QueryDict
 
 from ctxweb.commands.probe import command
+from sessions.contexts import judged as judging
 from sessions.contexts import warned
 from sessions.contexts.judged import judge
 from sessions.contexts.warned import warned_here
@@ -264,8 +265,9 @@ def test_a_long_session_is_read_after_the_first_paint(
     assert "<main" not in fragment
     assert 'id="cli-line" hx-swap-oob="true"' in fragment
     assert 'id="h-rules"' in page(client, lossy)
+    assert 'id="h-rules"' in page(client, lossy, QUERY + "&of=recorded")
     indexed.forget()
-    assert 'id="h-rules"' in page(client, lossy, QUERY + "&whole=1")
+    assert 'id="h-rules"' in page(client, lossy, QUERY + "&horizon=9&whole=1")
 
 
 def test_queries_stay_the_same_for_longer_sessions(
@@ -418,3 +420,17 @@ def test_money_is_at_the_installations_own_prices(
     text = words(page(client, lossy, "of=recorded"))
     assert f"${tokens * 1000 / 1e6:,.4f}" in text
     assert f"${idle * 500 / 1e6:,.4f} estimated as cache reads" in text
+
+
+def test_judgements_are_kept_up_to_a_bound(lossy: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The least recently used goes first; the newest stays whatever its length."""
+    first = judged(lossy)
+    assert first.n_held == 0
+    n = len(first.events)
+    assert n
+    assert first.n_held == sum(len(one.before.whole) + len(one.after.whole) for one in first.events)
+    assert judged(lossy) is first
+    monkeypatch.setattr(judging, "MOST_HELD", first.n_held - 1)
+    newest = judged(lossy, QUERY + "&horizon=4")
+    assert judged(lossy, QUERY + "&horizon=4") is newest
+    assert judged(lossy) is not first
