@@ -83,10 +83,10 @@ def _columns(
     if not losses or texts is None:
         return None
     from sessions.engine.quality.columns import loss_columns
-    from sessions.engine.quality.index import build_index
+    from sessions.services.indexed import index_of
 
-    weighed = selectors.load_weighed(session_id)
-    return loss_columns(weighed, build_index(weighed.transcript, texts.of))
+    session = Session.objects.select_related("upload").get(pk=session_id)
+    return loss_columns(selectors.load_weighed(session_id), index_of(session))
 
 
 def record(row: Row) -> Record:
