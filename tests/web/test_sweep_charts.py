@@ -1,0 +1,72 @@
+"""The sweep's figures are valid, name only known colours, and draw every setting once."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sessions.charts.marks import roles
+from sessions.charts.sweep import Point, Step, curve_figure, front_figure
+from tests.web.test_charts import painted
+
+TOKENS = (Path(__file__).parents[2] / "static" / "css" / "tokens.css").read_text(encoding="utf-8")
+COSTS = st.floats(0, 1e6, allow_nan=False)
+
+
+def points_of(costs: list[tuple[float, float, int]]) -> list[Point]:
+    """Points of three policies, some on the front, some over a limit, the first in hand."""
+    return [
+        Point(
+            row=n, low=min(a, b), high=max(a, b), against=count, says=f"setting {n}", policy=f"policy {n % 3}",
+            front=n % 2 == 0, picked=n == 0, keeps=n % 4 != 3, mine=n % 3 == 0,
+        )
+        for n, (a, b, count) in enumerate(costs)
+    ]  # fmt: skip
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.tuples(COSTS, COSTS, st.integers(0, 500)), min_size=1, max_size=40), st.booleans())
+def test_the_front_draws_every_setting_once(costs: list[tuple[float, float, int]], priced: bool) -> None:
+    figure = front_figure(points_of(costs), priced=priced, against="Compactions", floor=3.0)
+    drawn = sorted(row for trace in figure["data"] for row in trace.get("customdata", []))
+    assert drawn == list(range(len(costs)))
+    go.Figure(painted({"data": figure["data"], "layout": figure["layout"]}))
+    left, right = figure["layout"]["xaxis"]["range"]
+    assert all(left <= point.low <= point.high <= right for point in points_of(costs))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.tuples(COSTS, COSTS, st.integers(0, 500)), min_size=2, max_size=40))
+def test_the_front_line_only_goes_down(costs: list[tuple[float, float, int]]) -> None:
+    line = front_figure(points_of(costs), priced=True, against="Compactions", floor=None)["data"][0]
+    assert line["y"] == sorted(line["y"], reverse=True)
+    assert line["x"] == sorted(line["x"])
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.tuples(COSTS, COSTS, st.integers(0, 500)), min_size=2, max_size=40), st.booleans())
+def test_the_band_holds_the_line(costs: list[tuple[float, float, int]], priced: bool) -> None:
+    steps = [
+        Step(n, float(n), min(a, b), max(a, b), count, 1_000 * count, f"step {n}", n == 1)
+        for n, (a, b, count) in enumerate(costs)
+    ]
+    figure = curve_figure(steps, title="trigger, %", priced=priced, window=200_000)
+    low, high, line, counts, peaks = figure["data"]
+    assert all(a <= b <= c for a, b, c in zip(low["y"], line["y"], high["y"], strict=True))
+    assert counts["y"] == [step.compactions for step in steps]
+    assert peaks["y"] == [step.peak for step in steps]
+    go.Figure(painted({"data": figure["data"], "layout": figure["layout"]}))
+
+
+@pytest.mark.parametrize("role", sorted(
+    roles(front_figure(points_of([(1, 2, 3), (2, 3, 1), (3, 3, 0), (1, 1, 9)]), priced=True, against="x", floor=2.0))
+    | roles(curve_figure([Step(0, 1, 1, 2, 1, 5, "", True), Step(1, 2, 1, 2, 1, 5, "", False)],
+                         title="x", priced=True, window=9))
+))  # fmt: skip
+def test_every_colour_is_a_role_of_the_theme(role: str) -> None:
+    assert re.search(rf"--{role}:", TOKENS)
