@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sessions.engine.policies._pairs import Halves
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -27,6 +29,7 @@ class Client:
     request: int = -1
     known: set[str] = field(default_factory=set)
     lengths: set[int] = field(default_factory=set)
+    halves: Halves = field(default_factory=lambda: Halves(set(), set()))
 
 
 def client(view: View) -> Client:
@@ -42,8 +45,10 @@ def client(view: View) -> Client:
         first_new -= 1
     if held.lengths and first_new not in held.lengths:
         held.items, held.size, held.known, first_new = [], 0, set(), 0
+        held.halves = Halves(set(), set())
     added = view.items[first_new:]
     held.items += added
+    held.halves.add(added)
     held.size += sum([item.size for item in added])
     held.known |= {item.id for item in added}
     held.request, held.lengths = view.request, {len(view.items)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sessions.engine.policies._looked import n_conversation
 from sessions.engine.policy import Gate
 
 if TYPE_CHECKING:
@@ -59,8 +60,7 @@ def triggers(params: Any, view: View) -> Iterator[Condition]:
         wire = sum(view.tools.size_by(item, "wire_bytes") for item in view.items)
         yield Condition("wire bytes of the list", wire, params.kilobytes * 1_000, "bytes")
     if params.messages is not None:
-        n = sum(item.message.role != "system" for item in view.items)
-        yield Condition("messages in the list", n, params.messages, "messages")
+        yield Condition("messages in the list", n_conversation(view), params.messages, "messages")
     if params.turns is not None:
         yield Condition("turns since the last compaction", view.state.turns_since_event, params.turns, "turns")
     if params.idle_minutes is not None:

@@ -6,13 +6,13 @@ What they would send is what ``orphans=keep`` replays; ``drop``, the default, ta
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.params import param
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from sessions.engine.policy import Item, View
     from sessions.engine.types import Block
@@ -28,19 +28,45 @@ def orphans_param() -> Any:
     )
 
 
-def mended(view: View, before: Sequence[Item], after: Sequence[Item]) -> list[Item]:
+class Halves(NamedTuple):
+    """Ids of the calls that a list makes and of those that it answers."""
+
+    calls: set[str]
+    results: set[str]
+
+    def add(self, items: Iterable[Item]) -> None:
+        """Those of more messages."""
+        for item in items:
+            for block in item.message.blocks:
+                if block.kind is Kind.TOOL_USE:
+                    self.calls.add(block.call_id)
+                elif block.kind is Kind.TOOL_RESULT:
+                    self.results.add(block.call_id)
+
+
+def halves(items: Iterable[Item]) -> Halves:
+    """The halves of tool pairs in a list; blocks without an id are of none."""
+    found = Halves(set(), set())
+    found.add(items)
+    return found
+
+
+def mended(view: View, before: Sequence[Item] | Halves, after: Sequence[Item]) -> list[Item]:
     """``after`` without calls and results whose other half was in ``before`` and is not in it any more.
 
-    A message of which nothing is left goes altogether.
+    A message of which nothing is left goes altogether.  ``before`` is looked through only where a half is alone.
     """
-    calls_before, results_before = _ids(before)
-    calls, results = _ids(after)
-    orphans = ((calls_before & results) - calls) | ((results_before & calls) - results)
+    calls, results = halves(after)
+    alone = (calls ^ results) - {""}
+    if not alone:
+        return list(after)
+    calls_before, results_before = before if isinstance(before, Halves) else halves(before)
+    orphans = alone & ((calls_before & results) | (results_before & calls))
     if not orphans:
         return list(after)
     kept: list[Item] = []
     for item in after:
-        if not orphans & (item.message.call_ids() | item.message.result_ids()):
+        if not any(_is_orphan(block, orphans) for block in item.message.blocks):
             kept.append(item)
             continue
         blocks = [block for block in item.message.blocks if not _is_orphan(block, orphans)]
@@ -49,14 +75,5 @@ def mended(view: View, before: Sequence[Item], after: Sequence[Item]) -> list[It
     return kept
 
 
-def _ids(items: Sequence[Item]) -> tuple[set[str], set[str]]:
-    calls: set[str] = set()
-    results: set[str] = set()
-    for item in items:
-        calls |= item.message.call_ids()
-        results |= item.message.result_ids()
-    return calls, results
-
-
 def _is_orphan(block: Block, orphans: set[str]) -> bool:
-    return block.kind in {Kind.TOOL_USE, Kind.TOOL_RESULT} and block.call_id in orphans
+    return block.call_id in orphans and block.kind in (Kind.TOOL_USE, Kind.TOOL_RESULT)

@@ -10,6 +10,7 @@ from sessions.engine.edits import MEDIA, clear_results, drop_media, drop_thinkin
 from sessions.engine.jump import Jump
 from sessions.engine.params import param
 from sessions.engine.policies._conditions import ask, capacity
+from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._turns import turn_starts
 from sessions.engine.policy import EditFailed, Policy, pair_safe_cut
 from sessions.engine.types import Kind, Role
@@ -128,15 +129,25 @@ def kept_from(params: Any, rest: list[Item]) -> int:
         starts = turn_starts(rest) if rest else []
         cut = len(rest) if not left else (starts[-left:] or [0])[0]
     elif params.keep_unit == "replies":
-        replies = [n for n, item in enumerate(rest) if item.message.role is Role.ASSISTANT]
-        cut = len(rest) if not left else (replies[-left:] or [0])[0]
+        cut = _reply_from_end(rest, left)
     else:
         while cut and not rest[cut - 1].inserted:
             left -= 1 if params.keep_unit == "messages" else rest[cut - 1].tokens
             if left < 0:
                 break
             cut -= 1
-    return max(cut, next((n + 1 for n in range(len(rest) - 1, -1, -1) if rest[n].inserted), 0))
+    return next((n + 1 for n in range(len(rest) - 1, cut - 1, -1) if rest[n].inserted), cut)
+
+
+def _reply_from_end(items: list[Item], count: int) -> int:
+    """Position of the ``count``-th reply from the end, of the first one where there are fewer."""
+    found = 0 if count else len(items)
+    for position in range(len(items) - 1, -1, -1):
+        if not count:
+            break
+        if items[position].message.role is Role.ASSISTANT:
+            found, count = position, count - 1
+    return found
 
 
 def parts(params: Any, view: View) -> tuple[list[Item], list[Item], list[Item]]:
@@ -165,8 +176,11 @@ def editable(params: Any, view: View) -> list[int]:
     done, last = view.state.memory.get("edited_up_to", (0, ""))
     if done and done <= len(view.items) and view.items[done - 1].id == last:
         first = max(first, done)
+    first = max(first, looked_at(view, "nothing_before"))
     stop = kept_from(params, view.items)
-    return [n for n in range(first, stop) if _has_work(params, view, view.items[n])]
+    found = [n for n in range(first, stop) if _has_work(params, view, view.items[n])]
+    looked(view, "nothing_before", found[0] if found else max(first, stop))
+    return found
 
 
 def edit(params: Any, view: View) -> list[Item] | dict[int, Item]:

@@ -68,15 +68,17 @@ def gate(params: Params, view: View) -> Gate:
 
 def edit(params: Params, view: View) -> list[Item]:
     """The messages sent."""
-    held = client(view).items
+    everything = client(view)
+    held = everything.items
+    n_older = max(0, len(held) - params.max_messages)
     positions = kept(
-        roles(held),
+        [*[""] * n_older, *roles(held[n_older:])],
         params.max_messages,
         keep_first=params.keep_first_message == "on",
         straight=params.order == "straight",
     )
     left = [held[position] for position in positions]
-    return shown(view, mended(view, held, left) if params.orphans == "drop" else left)
+    return shown(view, mended(view, everything.halves, left) if params.orphans == "drop" else left)
 
 
 POLICY = Policy(

@@ -81,11 +81,15 @@ def plan(tokens: Sequence[int | None], per_message: int, most: int) -> list[tupl
 def _total(view: View) -> tuple[list[int | None], int]:
     """Tokens of each message that the client holds, and together; what was counted before is remembered."""
     held = client(view).items
-    known: list[int | None] = view.state.memory.setdefault("tokens", [])
+    known: list[int | None]
+    known, total = view.state.memory.get("tokens", ([], 0))
     if len(known) > len(held):
-        known.clear()
-    known += [text_tokens(item) for item in held[len(known) :]]
-    return known, sum(n for n in known if n)
+        known, total = [], 0
+    added = [text_tokens(item) for item in held[len(known) :]]
+    known += added
+    total += sum(n for n in added if n)
+    view.state.memory["tokens"] = (known, total)
+    return known, total
 
 
 def _most(params: Params, view: View) -> int:
@@ -104,11 +108,12 @@ def gate(params: Params, view: View) -> Gate:
 
 def edit(params: Params, view: View) -> list[Item]:
     """What is sent, cut."""
-    held = client(view).items
+    everything = client(view)
+    held = everything.items
     tokens, _ = _total(view)
     kept = plan(tokens, params.max_tokens_per_message, _most(params, view))
     left = [held[p] if cut == tokens[p] else _cut(view, held[p], cut or 0) for p, cut in kept]
-    return shown(view, mended(view, held, left) if params.orphans == "drop" else left)
+    return shown(view, mended(view, everything.halves, left) if params.orphans == "drop" else left)
 
 
 def _cut(view: View, item: Item, n_tokens: int) -> Item:

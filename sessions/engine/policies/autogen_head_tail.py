@@ -56,11 +56,12 @@ def gate(params: Params, view: View) -> Gate:
 
 def edit(params: Params, view: View) -> list[Item]:
     """Head, marker, tail."""
-    held = client(view).items
+    everything = client(view)
+    held = everything.items
     head, tail = spans(held, params.head_size, params.tail_size)
     text = f"Skipped {len(held) - params.head_size - params.tail_size} messages."
     note = view.tools.draft(Draft(text, marker(text).n_tokens, text))
-    return shown(view, mended(view, held, [*held[:head], note, *held[tail:]]))
+    return shown(view, mended(view, everything.halves, [*held[:head], note, *held[tail:]]))
 
 
 POLICY = Policy(

@@ -38,9 +38,18 @@ class Params:
 
 def fitting(items: Sequence[Item], size: int, limit: int) -> list[Item]:
     """``items`` of ``size`` without those in the middle, until they weigh ``limit`` or less."""
-    left = list(items)
-    while size > limit and left:
-        size -= left.pop(len(left) // 2).size
+    if size <= limit:
+        left = list(items)
+    else:
+        # What always leaves at len // 2 leaves a head and a tail of equal lengths, the head longer by the odd one.
+        kept = 0
+        total, n = 0, len(items)
+        while kept < n:
+            total += items[kept // 2].size if kept % 2 == 0 else items[n - 1 - kept // 2].size
+            if total > limit:
+                break
+            kept += 1
+        left = [*items[: (kept + 1) // 2], *items[n - kept // 2 :]]
     if left and role_of(left[0]) == TOOL:
         del left[0]
     return left
@@ -58,7 +67,7 @@ def edit(params: Params, view: View) -> list[Item]:
     held = client(view)
     limit = view.window if params.token_limit is None else params.token_limit
     left = fitting(held.items, held.size, limit)
-    return shown(view, mended(view, held.items, left) if params.orphans == "drop" else left)
+    return shown(view, mended(view, held.halves, left) if params.orphans == "drop" else left)
 
 
 POLICY = Policy(

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.edits import cut_text, marker
 from sessions.engine.params import param, usage_param
 from sessions.engine.policies._gemini import json_length, n_history, quarter_tokens, text_chars
+from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._roles import ASSISTANT, TOOL, USER, has_calls, role_of, tool_names
 from sessions.engine.policy import Draft, EditFailed, Gate, Policy, View
 from sessions.engine.types import Kind
@@ -85,7 +86,7 @@ def gate(params: Params, view: View) -> Gate:
     limit = ceil(params.threshold * view.window)
     fires = used(view) >= limit and n_history(view.items) > 0
     if fires and not view.state.memory.get("inflated"):
-        fires = _split(params, _cut_history(params, view)) > 0
+        fires = _splits(view)
     return Gate(fires, "prompt tokens last reported", used(view), limit, ">=", "tokens")
 
 
@@ -104,6 +105,20 @@ def edit(params: Params, view: View) -> Edited:
         view.state.memory["inflated"] = True
         raise EditFailed("compression inflated the history")
     return [*made, *view.items[n:]]
+
+
+def _splits(view: View) -> bool:
+    """Whether a split has anything before it: the history may end there, or a later message is the user's.
+
+    Cutting responses changes no role; what was looked through for a user's message is not looked through again.
+    """
+    n = n_history(view.items)
+    if not has_calls(view.items[n - 1]):
+        return True
+    start = max(1, looked_at(view, "no_user_before"))
+    found = next((p for p in range(start, n) if role_of(view.items[p]) == USER), n)
+    looked(view, "no_user_before", found)
+    return found < n
 
 
 def _split(params: Params, history: Sequence[Item]) -> int:

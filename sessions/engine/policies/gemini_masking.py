@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from sessions.engine.edits import cut_text, edit_blocks
 from sessions.engine.params import param
 from sessions.engine.policies._gemini import n_history, quarter_tokens, text_chars
-from sessions.engine.policies._roles import tool_names
+from sessions.engine.policies._looked import called_names, looked, looked_at
 from sessions.engine.policy import Gate, Layer, Policy, View
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sessions.engine.policy import Item
     from sessions.engine.types import Block
 
@@ -53,53 +55,63 @@ class Params:
 
 
 class Prunable(NamedTuple):
-    """Outputs that may be masked: position and call id, newest first; their weight in tokens."""
+    """Outputs that may be masked: position and call id, newest first; their weight in tokens; names by call id."""
 
     outputs: list[tuple[int, str]]
     tokens: int
+    names: Mapping[str, str]
 
 
 def prunable(params: Params, view: View) -> Prunable:
     """What lies beyond the protected outputs."""
     stop = n_history(view.items) - (params.protect_latest == "on")
-    names = tool_names(view.items[:stop])
+    names = called_names(view, stop)
+    masked = view.state.memory.get("masked", ())
+    frontier = looked_at(view, "masked_before")
+    oldest = max(frontier, stop)
     found: list[tuple[int, str]] = []
     total = counted = 0
-    for position in reversed([p for p in view.results if p < stop]):
+    for position in reversed(view.results):
+        if position < frontier:
+            break
+        if position >= stop:
+            continue
         item = view.items[position]
         for block in reversed(item.message.blocks):
             if block.kind is not Kind.TOOL_RESULT or names.get(block.call_id) in EXEMPT:
                 continue
-            if item.edited and block.call_id in view.state.memory.get("masked", ()):
+            if item.edited and block.call_id in masked:
                 continue
+            oldest = position
             tokens = quarter_tokens(block, names) // 4
             counted += tokens
             if counted > params.protect:
                 found.append((position, block.call_id))
                 total += tokens
-    return Prunable(found, total)
+    looked(view, "masked_before", oldest)
+    return Prunable(found, total, names)
 
 
 def gate(params: Params, view: View) -> Gate:
     """Prunable outputs weigh at least the minimum, and one of them would become smaller."""
     found = prunable(params, view)
     fires = bool(found.outputs) and found.tokens >= params.least
-    fires = fires and any(_smaller(view, position, call_id) for position, call_id in found.outputs)
+    fires = fires and any(_smaller(view, found.names, position, call_id) for position, call_id in found.outputs)
     return Gate(fires, "prunable tool output", found.tokens, params.least, ">=", "tokens")
 
 
 def edit(params: Params, view: View) -> dict[int, Item]:
     """Mask those that become smaller."""
     by_position: dict[int, set[str]] = {}
-    for position, call_id in prunable(params, view).outputs:
-        if _smaller(view, position, call_id):
+    found = prunable(params, view)
+    for position, call_id in found.outputs:
+        if _smaller(view, found.names, position, call_id):
             by_position.setdefault(position, set()).add(call_id)
     view.state.memory.setdefault("masked", set()).update(*by_position.values())
     return {position: _mask(view, view.items[position], calls) for position, calls in by_position.items()}
 
 
-def _smaller(view: View, position: int, call_id: str) -> bool:
-    names = tool_names(view.items[: position + 1])
+def _smaller(view: View, names: Mapping[str, str], position: int, call_id: str) -> bool:
     return any(
         b.call_id == call_id and saves(text_chars(b), quarter_tokens(b, names) - text_chars(b))
         for b in view.items[position].message.blocks

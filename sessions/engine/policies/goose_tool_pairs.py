@@ -48,8 +48,17 @@ def gate(params: Params, view: View) -> Gate:
     mark = (view.n_turns, view.state.n_events)
     memory = view.state.memory
     if memory.get("mark") != mark or view.state.requests_since_event <= 1:
-        memory["mark"], memory["eligible"] = mark, len(eligible(view.items))
+        memory["mark"], memory["eligible"] = mark, len(_pairs(view))
     return Gate(memory["eligible"] > limit, "pairs before this turn", memory["eligible"], limit, ">", "pairs")
+
+
+def _pairs(view: View) -> list[str]:
+    """The eligible pairs, found once for a list and a turn."""
+    items, n_turns, found = view.state.memory.get("pairs", (None, 0, []))
+    if items is not view.items or n_turns != view.n_turns:
+        found = eligible(view.items)
+        view.state.memory["pairs"] = (view.items, view.n_turns, found)
+    return found
 
 
 def eligible(items: list[Item]) -> list[str]:
@@ -68,7 +77,7 @@ def eligible(items: list[Item]) -> list[str]:
 
 def edit(params: Params, view: View) -> list[Item]:
     """The oldest pairs go; a line stands where each call stood."""
-    chosen = eligible(view.items)[: params.batch]
+    chosen = _pairs(view)[: params.batch]
     gone = set(chosen)
     after: list[Item] = []
     for item in view.items:

@@ -12,10 +12,13 @@ The original can spare tools by name (``exclude_tools``); here all count.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import clear_results, edit_blocks, marker
 from sessions.engine.params import param
+from sessions.engine.policies._lists import results_of
+from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._roles import ASSISTANT, role_of
 from sessions.engine.policy import Gate, Layer, Policy, View
 from sessions.engine.types import Kind
@@ -54,16 +57,42 @@ def saved(view: View) -> int:
 
 
 def waiting(params: Params, view: View) -> Iterator[tuple[int, int, str]]:
-    """Results that may be cleared: position of the result, of the reply that called, call id; oldest first."""
-    found = [(p, b.call_id) for p in view.results for b in view.items[p].message.blocks if b.kind is Kind.TOOL_RESULT]
-    for position, call_id in found[: max(0, len(found) - params.keep)]:
-        if view.items[position].edited and call_id in view.state.memory.get("cleared", ()):
-            continue
-        reply = position - 1
-        while reply >= 0 and role_of(view.items[reply]) != ASSISTANT:
-            reply -= 1
-        if reply >= 0 and call_id in view.items[reply].message.call_ids():
-            yield position, reply, call_id
+    """Results that may be cleared: position of the result, of the reply that called, call id; oldest first.
+
+    Those at the start of which none may be cleared any more are not looked at again.
+    """
+    start = looked_at(view, "waiting_from")
+    stop, left = _first_kept(view, params.keep)
+    cleared = view.state.memory.get("cleared", ())
+    waits = False
+    for n in range(start, min(stop + 1, len(view.results))):
+        position = view.results[n]
+        item = view.items[position]
+        for block in islice(results_of(item), left if n == stop else None):
+            if item.edited and block.call_id in cleared:
+                continue
+            reply = position - 1
+            while reply >= 0 and role_of(view.items[reply]) != ASSISTANT:
+                reply -= 1
+            if reply >= 0 and block.call_id in view.items[reply].message.call_ids():
+                if not waits:
+                    looked(view, "waiting_from", n)
+                waits = True
+                yield position, reply, block.call_id
+    if not waits:
+        looked(view, "waiting_from", max(start, stop))
+
+
+def _first_kept(view: View, keep: int) -> tuple[int, int]:
+    """Where in ``View.results`` the newest ``keep`` results start, and how many of that message are older."""
+    if not keep:
+        return len(view.results), 0
+    for n in range(len(view.results) - 1, -1, -1):
+        held = sum(1 for _ in results_of(view.items[view.results[n]]))
+        if held >= keep:
+            return n, held - keep
+        keep -= held
+    return 0, 0
 
 
 def gate(params: Params, view: View) -> Gate:

@@ -22,7 +22,7 @@ from sessions.engine.policies._roles import SYSTEM, role_of
 from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from sessions.engine.policy import Item
 
@@ -47,38 +47,37 @@ class Params:
     orphans: str = orphans_param()
 
 
-def first_fitting(sizes: Sequence[int], budget: int) -> int:
+def first_fitting(sizes: Iterable[int], budget: int) -> int:
     """How many of the first messages fit."""
-    total = 0
-    for n, size in enumerate(sizes):
+    total = n = 0
+    for size in sizes:
         total += size
         if total > budget:
-            return n
-    return len(sizes)
+            break
+        n += 1
+    return n
 
 
-def trimmed(params: Params, items: list[Item], budget: int) -> list[Item]:
+def trimmed(params: Params, items: Sequence[Item], budget: int) -> list[Item]:
     """What is sent of the whole history."""
-    left = list(items)
     if params.strategy == "first":
-        del left[first_fitting([item.size for item in left], budget) :]
-        _end_on(left, params.end_on)
-        return left
-    _end_on(left, params.end_on)
-    system: list[Item] = []
-    if params.include_system == "on" and left and role_of(left[0]) == SYSTEM:
-        system = [left.pop(0)]
-        budget = max(0, budget - system[0].size)
-    left.reverse()
-    del left[first_fitting([item.size for item in left], budget) :]
-    _end_on(left, params.start_on)
-    left.reverse()
-    return [*system, *left]
+        stop = first_fitting((item.size for item in items), budget)
+        return list(items[: _ended(items, stop, params.end_on)])
+    stop = _ended(items, len(items), params.end_on)
+    start = int(params.include_system == "on" and stop > 0 and role_of(items[0]) == SYSTEM)
+    if start:
+        budget = max(0, budget - items[0].size)
+    first = stop - first_fitting((items[n].size for n in range(stop - 1, start - 1, -1)), budget)
+    while params.start_on != "any" and first < stop and role_of(items[first]) != params.start_on:
+        first += 1
+    return [*items[:start], *items[first:stop]]
 
 
-def _end_on(items: list[Item], kind: str) -> None:
-    while kind != "any" and items and role_of(items[-1]) != kind:
-        items.pop()
+def _ended(items: Sequence[Item], stop: int, kind: str) -> int:
+    """Where the list ends so that its last message is of the type asked for."""
+    while kind != "any" and stop and role_of(items[stop - 1]) != kind:
+        stop -= 1
+    return stop
 
 
 def _budget(params: Params, view: View) -> int:
@@ -96,9 +95,9 @@ def gate(params: Params, view: View) -> Gate:
 
 def edit(params: Params, view: View) -> list[Item]:
     """What is sent."""
-    held = client(view).items
-    left = trimmed(params, held, _budget(params, view))
-    return shown(view, mended(view, held, left) if params.orphans == "drop" else left)
+    everything = client(view)
+    left = trimmed(params, everything.items, _budget(params, view))
+    return shown(view, mended(view, everything.halves, left) if params.orphans == "drop" else left)
 
 
 POLICY = Policy(

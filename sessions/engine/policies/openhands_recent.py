@@ -41,10 +41,11 @@ def gate(params: Params, view: View) -> Gate:
 
 def edit(params: Params, view: View) -> list[Item]:
     """Head and tail."""
-    held = client(view).items
+    everything = client(view)
+    held = everything.items
     head = held[: params.keep_first]
     after = [*head, *held[max(len(head), len(held) - (params.max_events - len(head))) :]]
-    return shown(view, mended(view, held, after) if params.orphans == "drop" else after)
+    return shown(view, mended(view, everything.halves, after) if params.orphans == "drop" else after)
 
 
 POLICY = Policy(

@@ -1,0 +1,48 @@
+"""How far a policy has looked through a list that only grows, so that a gate asked at every request reads what is new.
+
+A list is known by its identity: an event that takes messages out, or a recorded compaction, makes another one, and
+what was found of the old one no longer counts.  Edits in place keep it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from sessions.engine.policy import View
+
+
+def looked_at(view: View, name: str) -> int:
+    """The position that ``looked`` remembered under ``name`` for this very list, else 0."""
+    items, position = view.state.memory.get(name, (None, 0))
+    return position if items is view.items else 0
+
+
+def looked(view: View, name: str, position: int) -> None:
+    """Remember a position under ``name`` for this list."""
+    view.state.memory[name] = (view.items, position)
+
+
+def n_conversation(view: View) -> int:
+    """Messages of the list that are no system messages."""
+    items, position, n = view.state.memory.get("counted", (None, 0, 0))
+    if items is not view.items:
+        position = n = 0
+    n += sum([item.message.role != "system" for item in view.items[position:]])
+    view.state.memory["counted"] = (view.items, len(view.items), n)
+    return n
+
+
+def called_names(view: View, stop: int) -> dict[str, str]:
+    """Tool names by call id, of the calls in the first ``stop`` messages."""
+    items, position, names = view.state.memory.get("called", (None, 0, {}))
+    if items is not view.items or stop < position:
+        position, names = 0, {}
+    for item in view.items[position:stop]:
+        for block in item.message.blocks:
+            if block.kind is Kind.TOOL_USE:
+                names[block.call_id] = block.name
+    view.state.memory["called"] = (view.items, stop, names)
+    return names
