@@ -35,6 +35,16 @@ def n_conversation(view: View) -> int:
     return n
 
 
+def has_later_prompt(view: View) -> bool:
+    """Whether a typed prompt stands after the first message that is no system message."""
+    items = view.items
+    first = next((n for n, item in enumerate(items) if item.message.role != "system"), len(items))
+    start = max(first + 1, looked_at(view, "no_prompt_before"))
+    found = next((n for n in range(start, len(items)) if items[n].message.typed), len(items))
+    looked(view, "no_prompt_before", found)
+    return found < len(items)
+
+
 def called_names(view: View, stop: int) -> dict[str, str]:
     """Tool names by call id, of the calls in the first ``stop`` messages."""
     items, position, names = view.state.memory.get("called", (None, 0, {}))

@@ -163,11 +163,25 @@ def parts(params: Any, view: View) -> tuple[list[Item], list[Item], list[Item]]:
 
 
 def reclaimable(params: Any, view: View) -> int:
-    """Display tokens that the edit would take away, a summary not counted against them."""
+    """Display tokens that the edit would take away, a summary not counted against them.
+
+    What editing a message frees is found once between two events.
+    """
     if params.edit in CUTS:
         return sum(item.tokens for item in parts(params, view)[1])
     found = editable(params, view)
-    return sum(view.items[n].tokens - _edited(params, view, view.items[n]).tokens for n in found)
+    n_events, known = view.state.memory.get("freed", (-1, {}))
+    if n_events != view.state.n_events:
+        known = {}
+        view.state.memory["freed"] = (view.state.n_events, known)
+    total = 0
+    for n in found:
+        item = view.items[n]
+        freed = known.get(item.id)
+        if freed is None:
+            freed = known[item.id] = item.tokens - _edited(params, view, item).tokens
+        total += freed
+    return total
 
 
 def editable(params: Any, view: View) -> list[int]:

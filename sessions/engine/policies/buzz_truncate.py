@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.params import param
+from sessions.engine.policies._looked import has_later_prompt
 from sessions.engine.policies._turns import without_oldest_turns
 from sessions.engine.policy import Gate, Layer, Policy
 
@@ -32,8 +33,10 @@ def gate(params: Params, view: View) -> Gate:
     return Gate(view.size > limit, "wire bytes of the history", view.size, limit, ">", "bytes")
 
 
-def edit(params: Params, view: View) -> list[Item]:
+def edit(params: Params, view: View) -> list[Item] | None:
     """Drop the oldest whole turn while over the cap; never the last one."""
+    if not has_later_prompt(view):
+        return None
     system = [item for item in view.items if item.message.role == "system"]
     rest = [item for item in view.items if item.message.role != "system"]
     most = params.max_history_bytes - sum(item.size for item in system)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.params import param, usage_param
 from sessions.engine.policies import _cline
 from sessions.engine.policies._lists import apart, prompts
+from sessions.engine.policies._looked import has_later_prompt
 from sessions.engine.policy import Gate, Item, Policy, View, pair_safe_cut
 from sessions.engine.types import Role
 
@@ -51,7 +52,7 @@ class Params:
 def gate(params: Params, view: View) -> Gate:
     """Estimate of the request ≥ 0.9 of the budget, with something to summarise."""
     asked = _cline.gate(view, params.max_input_tokens, params.trigger)
-    if asked.fires and cut_at(params, view, apart(view.items)[1]) <= 0:
+    if asked.fires and not (has_later_prompt(view) and cut_at(params, view, apart(view.items)[1]) > 0):
         return asked._replace(fires=False, reason=f"{asked.reason}; nothing before the cut")
     return asked
 

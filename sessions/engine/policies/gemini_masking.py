@@ -11,13 +11,14 @@ the first and last ten lines; here it is previewed like any other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.edits import cut_text, edit_blocks
 from sessions.engine.params import param
 from sessions.engine.policies._gemini import n_history, quarter_tokens, text_chars
-from sessions.engine.policies._looked import called_names, looked, looked_at
+from sessions.engine.policies._looked import called_names
 from sessions.engine.policy import Gate, Layer, Policy, View
 from sessions.engine.types import Kind
 
@@ -54,68 +55,100 @@ class Params:
     protect_latest: str = param("on", label="Spare the last message", help="Of the history", choices=("on", "off"))
 
 
-class Prunable(NamedTuple):
-    """Outputs that may be masked: position and call id, newest first; their weight in tokens; names by call id."""
+class Output(NamedTuple):
+    """A tool output that is not masked: where, whose, its weight in tokens, whether masked it weighs less."""
 
-    outputs: list[tuple[int, str]]
+    position: int
+    call_id: str
     tokens: int
-    names: Mapping[str, str]
+    shrinks: bool
+
+
+class Prunable(NamedTuple):
+    """Outputs that may be masked, newest first, and their weight in tokens."""
+
+    outputs: list[Output]
+    tokens: int
+
+
+@dataclass(slots=True)
+class Open:
+    """The outputs of a list that are not masked, oldest first, kept from request to request.
+
+    ``n_results`` of ``View.results`` were looked at; ``total`` is their weight.  ``dirty``: an edit masked some.
+    """
+
+    items: list[Item]
+    n_results: int = 0
+    total: int = 0
+    outputs: list[Output] = field(default_factory=list)
+    dirty: bool = False
+
+
+def open_outputs(params: Params, view: View) -> Open:
+    """What may still be masked, of the history as it stands; looks at what is new."""
+    stop = n_history(view.items) - (params.protect_latest == "on")
+    held: Open | None = view.state.memory.get("open")
+    if held is None or held.items is not view.items:
+        held = view.state.memory["open"] = Open(view.items)
+    if held.dirty:
+        masked = view.state.memory["masked"]
+        held.outputs = [o for o in held.outputs if not (view.items[o.position].edited and o.call_id in masked)]
+        held.total = sum(output.tokens for output in held.outputs)
+        held.dirty = False
+    names = called_names(view, stop)
+    while held.n_results < len(view.results) and view.results[held.n_results] < stop:
+        found = _outputs(view, view.results[held.n_results], names)
+        held.outputs += found
+        held.total += sum(output.tokens for output in found)
+        held.n_results += 1
+    return held
+
+
+def _outputs(view: View, position: int, names: Mapping[str, str]) -> list[Output]:
+    item = view.items[position]
+    masked = view.state.memory.get("masked", ()) if item.edited else ()
+    made: list[Output] = []
+    for block in item.message.blocks:
+        if block.kind is Kind.TOOL_RESULT and block.call_id not in masked and names.get(block.call_id) not in EXEMPT:
+            quarters, n_chars = quarter_tokens(block, names), text_chars(block)
+            made.append(Output(position, block.call_id, quarters // 4, saves(n_chars, quarters - n_chars)))
+    return made
+
+
+def n_prunable(params: Params, held: Open) -> tuple[int, int]:
+    """How many of the oldest outputs lie beyond the protected ones, and their weight."""
+    n, counted = len(held.outputs), 0
+    while n and counted + held.outputs[n - 1].tokens <= params.protect:
+        n -= 1
+        counted += held.outputs[n].tokens
+    return n, held.total - counted
 
 
 def prunable(params: Params, view: View) -> Prunable:
     """What lies beyond the protected outputs."""
-    stop = n_history(view.items) - (params.protect_latest == "on")
-    names = called_names(view, stop)
-    masked = view.state.memory.get("masked", ())
-    frontier = looked_at(view, "masked_before")
-    oldest = max(frontier, stop)
-    found: list[tuple[int, str]] = []
-    total = counted = 0
-    for position in reversed(view.results):
-        if position < frontier:
-            break
-        if position >= stop:
-            continue
-        item = view.items[position]
-        for block in reversed(item.message.blocks):
-            if block.kind is not Kind.TOOL_RESULT or names.get(block.call_id) in EXEMPT:
-                continue
-            if item.edited and block.call_id in masked:
-                continue
-            oldest = position
-            tokens = quarter_tokens(block, names) // 4
-            counted += tokens
-            if counted > params.protect:
-                found.append((position, block.call_id))
-                total += tokens
-    looked(view, "masked_before", oldest)
-    return Prunable(found, total, names)
+    held = open_outputs(params, view)
+    n, tokens = n_prunable(params, held)
+    return Prunable(held.outputs[:n][::-1], tokens)
 
 
 def gate(params: Params, view: View) -> Gate:
     """Prunable outputs weigh at least the minimum, and one of them would become smaller."""
-    found = prunable(params, view)
-    fires = bool(found.outputs) and found.tokens >= params.least
-    fires = fires and any(_smaller(view, found.names, position, call_id) for position, call_id in found.outputs)
-    return Gate(fires, "prunable tool output", found.tokens, params.least, ">=", "tokens")
+    held = open_outputs(params, view)
+    n, tokens = n_prunable(params, held)
+    fires = n > 0 and tokens >= params.least and any(output.shrinks for output in islice(held.outputs, n))
+    return Gate(fires, "prunable tool output", tokens, params.least, ">=", "tokens")
 
 
 def edit(params: Params, view: View) -> dict[int, Item]:
     """Mask those that become smaller."""
     by_position: dict[int, set[str]] = {}
-    found = prunable(params, view)
-    for position, call_id in found.outputs:
-        if _smaller(view, found.names, position, call_id):
-            by_position.setdefault(position, set()).add(call_id)
+    for output in prunable(params, view).outputs:
+        if output.shrinks:
+            by_position.setdefault(output.position, set()).add(output.call_id)
     view.state.memory.setdefault("masked", set()).update(*by_position.values())
+    view.state.memory["open"].dirty = True
     return {position: _mask(view, view.items[position], calls) for position, calls in by_position.items()}
-
-
-def _smaller(view: View, names: Mapping[str, str], position: int, call_id: str) -> bool:
-    return any(
-        b.call_id == call_id and saves(text_chars(b), quarter_tokens(b, names) - text_chars(b))
-        for b in view.items[position].message.blocks
-    )
 
 
 def saves(n_chars: int, n_frame: int) -> bool:

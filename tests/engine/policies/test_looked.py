@@ -1,0 +1,92 @@
+"""What gates and edits look at does not grow with the history: counted in messages looked at, not in seconds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sessions.engine.calibrate import weigh
+from sessions.engine.policies import (
+    _looked,
+    _pairs,
+    _parametric,
+    autogen_token_limited,
+    gemini_compression,
+    gemini_masking,
+    langchain_clear_tool_uses,
+    langchain_trim,
+)
+from sessions.engine.replay import replay
+from tests.engine.sessions import long_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FEW, MANY = 200, 800
+
+
+def counting(function: Callable[..., Any], counts: list[int]) -> Callable[..., Any]:
+    def wrapped(*args: Any, **options: Any) -> Any:
+        counts.append(1)
+        return function(*args, **options)
+
+    return wrapped
+
+
+@pytest.mark.parametrize(
+    ("policy", "module", "name"),
+    [
+        ("no_old_thinking", _parametric, "_has_work"),
+        ("batched_masking", _parametric, "_edited"),
+        ("gemini_compression", gemini_compression, "role_of"),
+        ("gemini_masking", gemini_masking, "quarter_tokens"),
+        ("langchain_clear_tool_uses", langchain_clear_tool_uses, "role_of"),
+        ("langchain_trim", langchain_trim, "role_of"),
+        ("autogen_token_limited", autogen_token_limited, "role_of"),
+    ],
+)
+def test_four_times_the_turns_is_four_times_the_looks(
+    policy: str, module: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = []
+    for turns in (FEW, MANY):
+        counts: list[int] = []
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, counting(getattr(module, name), counts))
+            replay(weigh(long_session(turns)), policy, window=60_000)
+        looks.append(len(counts))
+    few, many = looks
+    assert few > 0, "the policy looked at something"
+    assert many <= 6 * few, f"{many} looks at {MANY} turns, {few} at {FEW}"
+
+
+@pytest.mark.parametrize("policy", ["ag2_history_limiter", "autogen_head_tail", "openhands_recent", "langchain_trim"])
+def test_a_whole_history_is_never_looked_through_for_halves(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    known = _pairs.halves
+
+    def noted(items: Any) -> Any:
+        sizes.append(len(items))
+        return known(items)
+
+    monkeypatch.setattr(_pairs, "halves", noted)
+    replay(weigh(long_session(MANY)), policy, window=60_000)
+    assert sizes, "the policy mended its list"
+    assert max(sizes) < MANY, "no list of all 1,600 messages"
+
+
+def test_another_list_is_looked_through_from_its_start() -> None:
+    class View:
+        def __init__(self) -> None:
+            self.items: list[int] = [1, 2, 3]
+            self.state = self
+            self.memory: dict[str, Any] = {}
+
+    view: Any = View()
+    _looked.looked(view, "here", 2)
+    assert _looked.looked_at(view, "here") == 2
+    view.items.append(4)
+    assert _looked.looked_at(view, "here") == 2, "it only grew"
+    view.items = [1, 2, 3, 4]
+    assert _looked.looked_at(view, "here") == 0
