@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 def looked_at(view: View, name: str) -> int:
     """The position that ``looked`` remembered under ``name`` for this very list, else 0."""
+    position: int
     items, position = view.state.memory.get(name, (None, 0))
     return position if items is view.items else 0
 
@@ -27,6 +28,7 @@ def looked(view: View, name: str, position: int) -> None:
 
 def n_conversation(view: View) -> int:
     """Messages of the list that are no system messages."""
+    n: int
     items, position, n = view.state.memory.get("counted", (None, 0, 0))
     if items is not view.items:
         position = n = 0
@@ -47,6 +49,7 @@ def has_later_prompt(view: View) -> bool:
 
 def called_names(view: View, stop: int) -> dict[str, str]:
     """Tool names by call id, of the calls in the first ``stop`` messages."""
+    names: dict[str, str]
     items, position, names = view.state.memory.get("called", (None, 0, {}))
     if items is not view.items or stop < position:
         position, names = 0, {}

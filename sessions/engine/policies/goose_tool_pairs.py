@@ -54,6 +54,7 @@ def gate(params: Params, view: View) -> Gate:
 
 def _pairs(view: View) -> list[str]:
     """The eligible pairs, found once for a list and a turn."""
+    found: list[str]
     items, n_turns, found = view.state.memory.get("pairs", (None, 0, []))
     if items is not view.items or n_turns != view.n_turns:
         found = eligible(view.items)
