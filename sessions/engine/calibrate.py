@@ -9,6 +9,7 @@ first request weighs beyond its messages.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -150,6 +151,12 @@ class Weighed:
                 if block.kind is Kind.TOOL_USE and block.target:
                     uses.setdefault(block.target, []).append((message.index, block.name))
         return uses
+
+    @cached_property
+    def repeated_calls(self) -> frozenset[str]:
+        """Call ids that more than one call of the session has."""
+        seen = Counter(b.call_id for m in self.transcript.messages for b in m.blocks if b.kind is Kind.TOOL_USE)
+        return frozenset(call_id for call_id, n in seen.items() if n > 1)
 
     @cached_property
     def item_cache(self) -> dict[str, list[Item]]:

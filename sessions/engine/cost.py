@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from sessions.engine.prices import PER_MILLION, Prices, cold_steps, prices_of, writes_last_an_hour
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibrate import Weighed
     from sessions.engine.events import Event
+    from sessions.engine.policy import Item
     from sessions.engine.replay import Replay
 
     Refetched = Callable[[Weighed, Event], int]
@@ -181,20 +183,32 @@ def refetched_tokens(weighed: Weighed, event: Event) -> int:
     A later call of the same tool on the same target is the recording's own re-read: it is in the trajectory already.
     Each dropped result is fetched again at most once; the simple upper end of the cost range (replay-semantics 6).
     """
-    calls = {b.call_id: b for item in event.before for b in item.message.blocks if b.kind is Kind.TOOL_USE}
+    before = event.before
     start = (event.message + 1) if event.message is not None else 0
     newest: dict[str, int] = {}
-    for item, left in event.changes:
+    for position, item, left in event.changes_at:
         if item.inserted:
             continue
         still = () if left is None else left.message.blocks
         for block in item.message.blocks:
             if block in still:
                 continue
-            call = calls.get(block.call_id) if block.kind is Kind.TOOL_RESULT else None
+            call = _call_of(weighed, before, position, block.call_id) if block.kind is Kind.TOOL_RESULT else None
             if call and call.target and used_otherwise(weighed.target_uses.get(call.target, []), call.name, start):
                 newest[call.target] = block_tokens(weighed, block)
     return sum(newest.values())
+
+
+def _call_of(weighed: Weighed, items: Sequence[Item], position: int, call_id: str) -> Block | None:
+    """The call in a list that a result at ``position`` answers: the nearest before it, the last where ids repeat."""
+    after = range(position + 1, len(items))
+    before = range(position, -1, -1)
+    repeats = call_id in weighed.repeated_calls
+    for n in (*reversed(after), *before) if repeats else chain(before, after):
+        for block in reversed(items[n].message.blocks):
+            if block.kind is Kind.TOOL_USE and block.call_id == call_id:
+                return block
+    return None
 
 
 def used_otherwise(uses: Sequence[tuple[int, str]], tool: str, start: int) -> bool:

@@ -72,7 +72,7 @@ class Event:
     @property
     def before(self) -> tuple[Item, ...]:
         """The list as it stood before."""
-        return self.history.lists(self.index)[0]
+        return self.history.list_before(self.index)
 
     @property
     def after(self) -> tuple[Item, ...]:
@@ -82,13 +82,17 @@ class Event:
     @property
     def changes(self) -> list[tuple[Item, Item | None]]:
         """What was edited (old and new) or dropped (old and None), in the order of the before list."""
-        patch = self.history.in_place(self.index)
+        return [(old, new) for _, old, new in self.changes_at]
+
+    @property
+    def changes_at(self) -> list[tuple[int, Item, Item | None]]:
+        """The same, each with its position in the before list."""
+        patch, before = self.history.in_place(self.index), self.before
         if patch is not None:
-            before = self.before
-            return [(before[position], patch[position]) for position in sorted(patch)]
+            return [(position, before[position], patch[position]) for position in sorted(patch)]
         after = {item.id: item for item in self.after}
-        found = ((item, after.get(item.id)) for item in self.before)
-        return [(old, new) for old, new in found if new is None or changed(old, new)]
+        found = ((position, item, after.get(item.id)) for position, item in enumerate(before))
+        return [(position, old, new) for position, old, new in found if new is None or changed(old, new)]
 
 
 @dataclass(slots=True)
@@ -98,7 +102,12 @@ class History:
     moves: list[tuple[int, Sequence[Item] | Mapping[int, Item]]] = field(default_factory=list)
     marks: list[int] = field(default_factory=list)
     """For each event: the number of its move."""
-    _last: tuple[int, tuple[tuple[Item, ...], tuple[Item, ...]]] | None = None
+    _last: tuple[int, tuple[Item, ...]] | None = None
+    _reached: list[tuple[int, list[Item]]] = field(default_factory=list)
+    """Where the last list was made, and that list: events asked in order cost what came in between.
+
+    Whoever takes it puts it back, so two that ask at once never share it.
+    """
 
     ADD, PATCH, LIST = 0, 1, 2
 
@@ -121,24 +130,34 @@ class History:
         return outcome if kind == History.PATCH else None  # type: ignore[return-value]
 
     def lists(self, event: int) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
-        """The lists before and after event ``event``; those asked for last are kept."""
-        if self._last is None or self._last[0] != event:
-            mark = self.marks[event]
-            before = self._list_at(mark)
-            after = list(before)
-            _apply(after, *self.moves[mark])
-            self._last = (event, (tuple(before), tuple(after)))
-        return self._last[1]
+        """The lists before and after event ``event``."""
+        before = self.list_before(event)
+        after = list(before)
+        _apply(after, *self.moves[self.marks[event]])
+        return before, tuple(after)
 
-    def _list_at(self, stop: int) -> list[Item]:
+    def list_before(self, event: int) -> tuple[Item, ...]:
+        """The list before event ``event``; the one asked for last is kept."""
+        last = self._last
+        if last is None or last[0] != event:
+            last = self._last = (event, self._list_at(self.marks[event]))
+        return last[1]
+
+    def _list_at(self, stop: int) -> tuple[Item, ...]:
         """The list when the first ``stop`` moves were made."""
+        try:
+            reached, found = self._reached.pop()
+        except IndexError:
+            reached, found = 0, []
+        if reached > stop:
+            reached, found = 0, []
         start = stop
-        while start and self.moves[start - 1][0] != History.LIST:
+        while start > reached and self.moves[start - 1][0] != History.LIST:
             start -= 1
-        found: list[Item] = []
-        for move in self.moves[max(0, start - 1) : stop]:
+        for move in self.moves[max(reached, start - 1) : stop]:
             _apply(found, *move)
-        return found
+        self._reached[:] = [(stop, found)]
+        return tuple(found)
 
 
 def _apply(items: list[Item], kind: int, what: Sequence[Item] | Mapping[int, Item]) -> None:
