@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from sessions.engine.growth import Step, contexts, find_flagged, steps_of, training_requests
@@ -141,6 +142,16 @@ class Weighed:
     def left_out(self) -> frozenset[int]:
         """Indices of the messages that a full replay leaves out: what a recorded compaction made."""
         return left_out(self)
+
+    @cached_property
+    def kind_sums(self) -> dict[str, list[int]]:
+        """Tokens of the first n messages by kind of block, for every n: what a stretch weighs is a difference."""
+        n = len(self.transcript.messages)
+        found: dict[str, list[int]] = {}
+        for message in self.transcript.messages:
+            for kind, tokens in self.block_tokens(message).items():
+                found.setdefault(str(kind), [0] * (n + 1))[message.index + 1] += tokens
+        return {kind: list(accumulate(each)) for kind, each in found.items()}
 
     @cached_property
     def target_uses(self) -> dict[str, list[tuple[int, str]]]:

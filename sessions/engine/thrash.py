@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,18 +47,16 @@ def _refill(replay: Replay, event: Event, regrew: dict[str, int]) -> Refill:
 
 
 def _regrown(replay: Replay) -> list[dict[str, int]]:
-    """Tokens by kind of what entered after each event, largest first."""
-    weighed = replay.weighed
-    found: list[dict[str, int]] = [{} for _ in replay.events]
-    number = -1
-    for step in weighed.steps:
-        if number >= 0:
-            for message in weighed.transcript.messages[step.start : step.stop]:
-                for kind, tokens in weighed.block_tokens(message).items():
-                    found[number][str(kind)] = found[number].get(str(kind), 0) + tokens
-        if number + 1 < len(replay.events) and replay.events[number + 1].request == step.request:
-            number += 1
-    return [dict(sorted(kinds.items(), key=lambda pair: (-pair[1], pair[0]))) for kinds in found]
+    """Tokens by kind of what entered after each event, up to the next one's request, largest first."""
+    weighed, steps = replay.weighed, replay.weighed.steps
+    places = [bisect_left(steps, event.request, key=lambda step: step.request) for event in replay.events]
+    found: list[dict[str, int]] = []
+    for place, following in zip(places, [*places[1:], len(steps) - 1], strict=True):
+        start, stop = steps[place].stop, steps[following].stop
+        kinds = {kind: sums[stop] - sums[start] for kind, sums in weighed.kind_sums.items()}
+        entered = ((kind, tokens) for kind, tokens in kinds.items() if tokens)
+        found.append(dict(sorted(entered, key=lambda pair: (-pair[1], pair[0]))))
+    return found
 
 
 def thrash_document(replay: Replay) -> dict[str, Any]:
