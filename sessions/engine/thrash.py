@@ -51,7 +51,8 @@ def _regrown(replay: Replay) -> list[dict[str, int]]:
     weighed, steps = replay.weighed, replay.weighed.steps
     places = [bisect_left(steps, event.request, key=lambda step: step.request) for event in replay.events]
     found: list[dict[str, int]] = []
-    for place, following in zip(places, [*places[1:], len(steps) - 1], strict=True):
+    ends = [*places[1:], len(steps) - 1]
+    for place, following in zip(places, ends, strict=False):  # no events, no place for the last end
         start, stop = steps[place].stop, steps[following].stop
         kinds = {kind: sums[stop] - sums[start] for kind, sums in weighed.kind_sums.items()}
         entered = ((kind, tokens) for kind, tokens in kinds.items() if tokens)
