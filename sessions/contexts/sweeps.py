@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import OrderedDict
@@ -108,7 +109,26 @@ def usual_over(state: SweepState, weighed: Weighed) -> Over:
     low, high = values[0], values[-1]
     if found[name].unit == "tokens":
         low, high = _thousands(low), _thousands(high)
-    return Over(name, float(low), float(high), STEPS)
+    return _rounded(Over(name, float(low), float(high), STEPS))
+
+
+def _rounded(over: Over) -> Over:
+    """The same range in round steps, about as many; as it is where no round step fits it."""
+    wide = over.high - over.low
+    if wide <= 0:
+        return over
+    power = 10.0 ** math.floor(math.log10(wide / STEPS))
+    found = []
+    for step in (power * factor for factor in (1, 2, 2.5, 5, 10)):
+        first, last = math.ceil(over.low / step - 1e-9), math.floor(over.high / step + 1e-9)
+        if last > first:
+            found.append(
+                (
+                    abs(last - first + 1 - STEPS),
+                    Over(over.key, round(first * step, 9), round(last * step, 9), last - first + 1),
+                )
+            )
+    return min(found, key=lambda pair: pair[0])[1] if found else over
 
 
 def range_of(spec: Spec, window: int) -> Over:
