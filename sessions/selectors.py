@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import uuid
     from collections.abc import Callable, Iterable
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.texts import Texts
     from sessions.engine.types import Content
     from sessions.models.message import MessageQuerySet
@@ -334,7 +334,8 @@ def load_weighed(session_id: str) -> Weighed:
 
 
 def _weigh(session_id: str) -> tuple[str, Weighed]:
-    from sessions.engine import calibrate, pack
+    from sessions.engine import pack
+    from sessions.engine.calibration import calibrate
 
     facts = SessionFacts.objects.select_related("session").only("packed", "session__version").get(pk=session_id)
     return facts.session.version, calibrate.weigh(pack.unpack(bytes(facts.packed)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.prices import prices_of
 from sessions.engine.reading import read_transcripts
@@ -20,7 +20,7 @@ from sessions.engine.texts import Texts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.policy import Policy
     from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay

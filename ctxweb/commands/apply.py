@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ctxweb.commands._engine import FILE, POLICY_HELP, choose, emit, read, settings
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.configure import apply_document, configure
 from sessions.engine.errors import BadParameter, UnknownName
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.wanted import Snippet
 
 

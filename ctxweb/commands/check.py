@@ -20,7 +20,7 @@ from ctxweb.commands._engine import (
     read,
     settings,
 )  # fmt: skip
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.checks import LIMITS, QUALITY, check, read_limits
 from sessions.engine.errors import BadParameter, UnknownName, UnreadableInput
 from sessions.engine.replay import replay

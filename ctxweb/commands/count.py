@@ -34,7 +34,7 @@ def command(file: Path, as_json: bool, start: int, last: int | None, model: str,
     The count is the provider's own estimate.  Counts are kept: what was counted once is not sent again.
     """
     from ctxweb.startup import load_django, migrate
-    from sessions.engine.calibrate import weigh
+    from sessions.engine.calibration.calibrate import weigh
     from sessions.engine.errors import BadParameter
     from sessions.engine.jsonio import Source
     from sessions.engine.reading import read_contents

@@ -18,7 +18,7 @@ def command(as_json: bool) -> None:
     """Store the demo session: a screenshot whose base64 is 3,118,884 bytes long, in a history of about 62K tokens."""
     start_django()
     from sessions.engine import jsonio
-    from sessions.engine.demo import write_demo
+    from sessions.engine.demo.session import write_demo
 
     with tempfile.TemporaryFile() as file:
         write_demo(file)

@@ -17,7 +17,7 @@ from sessions.engine.texts import Texts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.exports import Listing
     from sessions.engine.replay import Replay
 
@@ -75,7 +75,7 @@ def _message_reader(file: BinaryIO, format_name: str) -> Any:
 @contextmanager
 def _opened(what: str, options: dict[str, Any]) -> Iterator[tuple[Weighed, BinaryIO]]:
     """The weighed session and its bytes: of a file, else of the session with that id in the database."""
-    from sessions.engine.calibrate import weigh
+    from sessions.engine.calibration.calibrate import weigh
 
     path = Path(what)
     if path.is_file():

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ctxweb.commands._engine import FILE, choose, emit, read, settings, warn
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.parity import compare, parity_document
 

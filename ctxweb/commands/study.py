@@ -12,7 +12,7 @@ from ctxweb.commands._engine import emit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.quality.index import Index
 
 
@@ -41,7 +41,7 @@ def command(corpus: tuple[Path, ...], n_calls: int, as_json: bool) -> None:
 
 def sessions_of(corpus: Sequence[Path], left_out: list[Path]) -> Iterator[tuple[Weighed, Index]]:
     """Every session of every file, weighed and indexed, one at a time."""
-    from sessions.engine.calibrate import weigh
+    from sessions.engine.calibration.calibrate import weigh
     from sessions.engine.errors import EngineError
     from sessions.engine.quality.index import build_index
     from sessions.engine.reading import read_transcripts

@@ -11,19 +11,19 @@ from rich.table import Table
 
 from ctxweb.commands._engine import emit, given_prices, opened, price_option, settings, sweep_options, warn
 from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.recommend import read_floors, recommend
-from sessions.engine.regret import optimum
-from sessions.engine.sweep import grid, read_over, sweep
-from sessions.engine.sweep_report import sweep_csv, sweep_document
+from sessions.engine.sweeps.recommend import read_floors, recommend
+from sessions.engine.sweeps.regret import optimum
+from sessions.engine.sweeps.report import sweep_csv, sweep_document
+from sessions.engine.sweeps.sweep import grid, read_over, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from sessions.engine.calibrate import Weighed
-    from sessions.engine.regret import Optimum
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.replay import Replay
-    from sessions.engine.sweep import Sweep
+    from sessions.engine.sweeps.regret import Optimum
+    from sessions.engine.sweeps.sweep import Sweep
     from sessions.engine.texts import Texts
 
 MAX_AXES = 2

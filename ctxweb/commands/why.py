@@ -10,7 +10,7 @@ from rich.table import Table
 
 from ctxweb.commands._engine import FILE, emit, read
 from ctxweb.commands.inspect import print_verdicts
-from sessions.engine.why import why_document
+from sessions.engine.why.document import why_document
 
 if TYPE_CHECKING:
     from pathlib import Path

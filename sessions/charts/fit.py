@@ -15,7 +15,7 @@ from sessions.figures import MINUS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.fit import FitPoint
+    from sessions.engine.calibration.fit import FitPoint
 
 MOST_POINTS = 700
 NEAR = 0.1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.contexts.step import gate_words
-from sessions.engine.series import weak_label
+from sessions.engine.calibration.series import weak_label
 from sessions.engine.thrash import RAPID_REQUESTS, refills
 
 if TYPE_CHECKING:

@@ -11,16 +11,16 @@ from sessions import figures
 from sessions.charts.fit import residual_figure, scatter_figure
 from sessions.charts.marks import figure_json
 from sessions.contexts.overview import called
-from sessions.engine.fit import fit_points, median_error, overhead_parts, worst_points
-from sessions.engine.gates import own_gate
+from sessions.engine.calibration.fit import fit_points, median_error, overhead_parts, worst_points
+from sessions.engine.why.gates import own_gate
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from sessions.contexts.overview import Overview
-    from sessions.engine.calibrate import Weighed
-    from sessions.engine.fit import FitPoint
-    from sessions.engine.overhead import OverheadPart
+    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.fit import FitPoint
+    from sessions.engine.calibration.overhead import OverheadPart
 
 MOST_FLAGGED = 12
 SOURCES = {

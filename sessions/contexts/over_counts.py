@@ -14,10 +14,10 @@ from sessions.contexts.inspector import SHOWN
 from sessions.contexts.messages import kinds_of
 from sessions.contexts.overview import called
 from sessions.engine import registry
-from sessions.engine.gates import own_gate
-from sessions.engine.overcount import FALSE, LATE, MISSED, RIGHT
 from sessions.engine.types import Kind
-from sessions.engine.why import summary
+from sessions.engine.why.document import summary
+from sessions.engine.why.gates import own_gate
+from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from sessions.contexts.overview import Overview
-    from sessions.engine.culprits import Culprit
-    from sessions.engine.overcount import Firing, GateResult, OverCount
+    from sessions.engine.why.culprits import Culprit
+    from sessions.engine.why.overcount import Firing, GateResult, OverCount
 
 MOST_BLAMED = 8
 LATER, LATER_SHARE = 3, 0.02

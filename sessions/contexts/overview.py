@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from django.utils.safestring import SafeString
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.types import Message
 
 KEPT = 12

@@ -22,7 +22,7 @@ from sessions.services.prices import prices_for
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay
     from sessions.engine.texts import Texts

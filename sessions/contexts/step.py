@@ -10,9 +10,9 @@ from sessions.contexts.folding import SYMBOLS
 from sessions.contexts.messages import kinds_of
 from sessions.contexts.urls import Urls, session_urls
 from sessions.engine import registry
+from sessions.engine.calibration.series import weak_label
 from sessions.engine.context import common_prefix
 from sessions.engine.lists import entered_at, items_at
-from sessions.engine.series import weak_label
 from sessions.engine.sizes import message_size
 from sessions.labelled import bytes_label
 

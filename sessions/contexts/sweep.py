@@ -14,8 +14,8 @@ from sessions.contexts import sweep_rows
 from sessions.contexts.sweep_rows import Column, Heat, TableRow
 from sessions.contexts.sweeps import together
 from sessions.engine.configure import configure
-from sessions.engine.recommend import keeps, recommend, recommend_across
-from sessions.engine.sweep import POLICY
+from sessions.engine.sweeps.recommend import keeps, recommend, recommend_across
+from sessions.engine.sweeps.sweep import POLICY
 from sessions.engine.types import Label
 from sessions.urlstate import replay as replay_state
 from sessions.urlstate import sweep as urlstate
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from sessions.contexts.sweeps import Swept
     from sessions.engine.breakeven import EventCost
-    from sessions.engine.recommend import Neighbour
-    from sessions.engine.sweep import Row, Setting, Sweep
+    from sessions.engine.sweeps.recommend import Neighbour
+    from sessions.engine.sweeps.sweep import Row, Setting, Sweep
     from sessions.engine.wanted import Snippet
     from sessions.models import Session
     from sessions.urlstate.sweep import SweepState

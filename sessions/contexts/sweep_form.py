@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from sessions.contexts.controls import Option
 from sessions.engine import params as parameters
 from sessions.engine import registry
-from sessions.engine.sweep import WINDOW
+from sessions.engine.sweeps.sweep import WINDOW
 from sessions.urlstate.replay import is_changed, written
 from sessions.urlstate.sweep import FLOORS, LOSSES, SLOTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.params import Spec
-    from sessions.engine.sweep import Over
+    from sessions.engine.sweeps.sweep import Over
     from sessions.urlstate.sweep import SweepState
 
 FLOOR_WORDS = {

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from sessions import figures
 from sessions.engine import params as parameters
 from sessions.engine import registry
-from sessions.engine.recommend import keeps
-from sessions.engine.sweep import POLICY, WINDOW, cost_key
+from sessions.engine.sweeps.recommend import keeps
+from sessions.engine.sweeps.sweep import POLICY, WINDOW, cost_key
 from sessions.urlstate.replay import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sessions.engine.params import Spec
-    from sessions.engine.sweep import Row, Setting, Sweep
+    from sessions.engine.sweeps.sweep import Row, Setting, Sweep
     from sessions.urlstate.replay import ReplayState
     from sessions.urlstate.sweep import SweepState
 

@@ -15,9 +15,9 @@ from sessions.engine import params as parameters
 from sessions.engine import registry
 from sessions.engine.cost import Cost, Totals
 from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.jump import FIXED_SIZE
-from sessions.engine.regret import optimum
-from sessions.engine.sweep import WINDOW, Over, Row, Sweep, marked
+from sessions.engine.jumps.jump import FIXED_SIZE
+from sessions.engine.sweeps.regret import optimum
+from sessions.engine.sweeps.sweep import WINDOW, Over, Row, Sweep, marked
 from sessions.engine.wanted import wanted
 from sessions.models.sweep_run import Sweeping
 from sessions.services import sweep_runs
@@ -27,9 +27,9 @@ from sessions.services.sweeping import grid_of, key_of, rows_kept, run_one
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.params import Spec
-    from sessions.engine.regret import Optimum
+    from sessions.engine.sweeps.regret import Optimum
     from sessions.models import Session, SweepRun
     from sessions.services.sweeping import Options
     from sessions.urlstate.sweep import SweepState

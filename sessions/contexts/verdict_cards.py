@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from sessions import figures
-from sessions.engine.case import COMPACTION, ERROR, MISSING
-from sessions.engine.causes import CAUSES, WRONG_COUNT
+from sessions.engine.why.case import COMPACTION, ERROR, MISSING
+from sessions.engine.why.causes import CAUSES, WRONG_COUNT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.case import Evidence
     from sessions.engine.types import Transcript
-    from sessions.engine.verdicts import Verdict
+    from sessions.engine.why.case import Evidence
+    from sessions.engine.why.verdicts import Verdict
 
 MOST_CARDS = 40
 BAR_WIDTH = 280

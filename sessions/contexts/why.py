@@ -13,14 +13,14 @@ from sessions.contexts.over_counts import OverCountView, build_over_counts
 from sessions.contexts.overview import overview
 from sessions.contexts.recorded import RecordedView, build_recorded
 from sessions.contexts.verdict_cards import Card, build_cards
-from sessions.engine.overcount import over_count
-from sessions.engine.verdicts import headline, verdicts_of
-from sessions.engine.why import why_of
+from sessions.engine.why.document import why_of
+from sessions.engine.why.overcount import over_count
+from sessions.engine.why.verdicts import headline, verdicts_of
 
 if TYPE_CHECKING:
-    from sessions.engine.calibrate import Weighed
-    from sessions.engine.overcount import OverCount
-    from sessions.engine.verdicts import Verdict
+    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.why.overcount import OverCount
+    from sessions.engine.why.verdicts import Verdict
 
 KEPT = 12
 

@@ -10,7 +10,7 @@ from sessions.engine.tokenizer import LineCounter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.estimator import Estimator
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.texts import Texts

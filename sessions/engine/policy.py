@@ -15,8 +15,8 @@ from sessions.engine.types import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sessions.engine.calibrate import Weighed
-    from sessions.engine.jump import Jump
+    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.jumps.jump import Jump
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import Block, Message
 

@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine import registry
 from sessions.engine.breakeven import event_costs
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.calibration.fit import fit_summary
+from sessions.engine.calibration.overhead import overhead_parts
+from sessions.engine.calibration.series import weak_label
 from sessions.engine.cost import totals
 from sessions.engine.diff import diff_event, diff_lists
 from sessions.engine.errors import BadParameter
-from sessions.engine.fit import fit_summary
 from sessions.engine.lists import items_at
-from sessions.engine.overhead import overhead_parts
-from sessions.engine.series import weak_label
 from sessions.engine.thrash import thrash_document
 from sessions.engine.types import Kind
-from sessions.engine.verdicts import headline, verdict_document, verdicts_of
+from sessions.engine.why.verdicts import headline, verdict_document, verdicts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from sessions.engine.breakeven import EventCost
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.overhead import OverheadPart
     from sessions.engine.cost import Totals
     from sessions.engine.diff import Row
-    from sessions.engine.overhead import OverheadPart
     from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay
     from sessions.engine.texts import Texts

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine import registry
+from sessions.engine.calibration.weights import message_estimate
 from sessions.engine.errors import BadParameter, UnreadableInput
 from sessions.engine.policy import Draft, Item, SummaryFailed
 from sessions.engine.sizes import message_size
 from sessions.engine.types import Block, Kind, Message, Role
-from sessions.engine.weights import message_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.texts import Texts
 
 CHARS_PER_TOKEN = 4

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from dataclasses import replace as changed_copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sessions.engine.calibrate import DEFAULT_WINDOW
+from sessions.engine.calibration.calibrate import DEFAULT_WINDOW
+from sessions.engine.calibration.series import weak_label
 from sessions.engine.context import Context, Entering, common_prefix, entering, entering_steps, message_items
 from sessions.engine.events import Counts, Event, History, LayerResult, count_changes, count_patch
 from sessions.engine.policy import EditFailed, Gate, LastUsage, State, View
-from sessions.engine.series import weak_label
 from sessions.engine.types import Kind, Label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.policy import Edited, Item, Layer, Policy
     from sessions.engine.summaries import Summaries
 

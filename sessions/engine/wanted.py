@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine import params as parameters
 from sessions.engine import registry
-from sessions.engine.calibrate import DEFAULT_WINDOW, weigh
+from sessions.engine.calibration.calibrate import DEFAULT_WINDOW, weigh
 from sessions.engine.model_info import model_info
 from sessions.engine.policy import State, View
 from sessions.engine.summaries import Summaries
@@ -16,7 +16,7 @@ from sessions.engine.types import Transcript
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.policy import Gate, Policy
 
 SUMMARISE, CLEAR, THINKING, TRIM, OTHER, NOTHING = "summarise", "clear", "thinking", "trim", "other", "nothing"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.ladders import ladder
 from sessions.engine.model_info import ModelInfo, model_info
+from sessions.engine.why.ladders import ladder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
 
 
 class Held(NamedTuple):

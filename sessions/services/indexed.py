@@ -11,7 +11,7 @@ from sessions import selectors
 from sessions.engine.quality.index import build_index
 
 if TYPE_CHECKING:
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.quality.index import Index
     from sessions.models import Session
 

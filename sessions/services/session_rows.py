@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from django.db import connection
 
-from sessions.engine import calibrate, pack
-from sessions.engine.causes import CAUSES, WRONG_COUNT
+from sessions.engine import pack
+from sessions.engine.calibration import calibrate
+from sessions.engine.calibration.series import weak_label
 from sessions.engine.registry import get
 from sessions.engine.report import kinds, usage_totals
-from sessions.engine.series import weak_label
 from sessions.engine.types import Kin, Label
-from sessions.engine.verdicts import headline, verdicts_of
+from sessions.engine.why.causes import CAUSES, WRONG_COUNT
+from sessions.engine.why.verdicts import headline, verdicts_of
 from sessions.models import Flag, MessageRow, Session, SessionFacts, SessionKey, Upload
 from sessions.services.sharing import keys_of, mark_shared
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from django.db.models import Field
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.types import Message, Parsed, Transcript
 
 TYPED, META, ATTACHMENT, SUMMARY, REINJECTED, ERROR, APPROXIMATE = (int(flag) for flag in Flag)

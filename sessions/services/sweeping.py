@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from sessions import selectors
 from sessions.engine import jsonio
 from sessions.engine.cost import Cost, Totals
-from sessions.engine.jump import FIXED_SIZE
-from sessions.engine.sweep import Over, Row, grid, sweep, value_of
+from sessions.engine.jumps.jump import FIXED_SIZE
+from sessions.engine.sweeps.sweep import Over, Row, grid, sweep, value_of
 from sessions.models import Session
 from sessions.services.prices import prices_for
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sessions.engine.replay import Replay
-    from sessions.engine.sweep import Axis, Setting, Sweep
+    from sessions.engine.sweeps.sweep import Axis, Setting, Sweep
     from sessions.engine.texts import Texts
 
 Record = list[Any]

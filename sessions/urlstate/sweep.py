@@ -12,8 +12,8 @@ from urllib.parse import parse_qsl, urlencode
 
 from sessions.engine import registry
 from sessions.engine.errors import BadParameter
-from sessions.engine.recommend import read_floors
-from sessions.engine.sweep import Over, read_over
+from sessions.engine.sweeps.recommend import read_floors
+from sessions.engine.sweeps.sweep import Over, read_over
 from sessions.urlstate import replay as replay_state
 from sessions.urlstate.replay import ReplayState
 

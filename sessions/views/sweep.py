@@ -18,8 +18,8 @@ from sessions.contexts import sweep_form, sweep_rows, sweeps
 from sessions.contexts.overview import overview
 from sessions.engine.configure import apply_document, configure
 from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.recommend import recommend, recommend_across
-from sessions.engine.sweep_report import sweep_csv, sweep_document, validated_document
+from sessions.engine.sweeps.recommend import recommend, recommend_across
+from sessions.engine.sweeps.report import sweep_csv, sweep_document, validated_document
 from sessions.models import SweepRun
 from sessions.models.sweep_run import Sweeping
 from sessions.services import sweep_runs

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from sessions import selectors, tasks
 from sessions.contexts import imports
-from sessions.engine.demo import write_demo
+from sessions.engine.demo.session import write_demo
 from sessions.models import Media, Upload
 from sessions.services.uploads import Received, receive
 from sessions.upload_rows import status_url, upload_table

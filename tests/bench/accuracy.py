@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.calibrate import Weighed, weigh
+from sessions.engine.calibration.calibrate import Weighed, weigh
 from sessions.engine.errors import EngineError
 from sessions.engine.reading import read_transcripts
 from tests.bench.reasons import reason

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import EngineError
 from sessions.engine.prices import cold_steps, ttl_seconds
 from sessions.engine.reading import read_transcripts
@@ -21,7 +21,7 @@ from sessions.engine.replay import replay
 from tests.samples import find_samples
 
 if TYPE_CHECKING:
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.types import Transcript
 
 ROOT = Path(__file__).resolve().parents[2]

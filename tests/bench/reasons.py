@@ -6,12 +6,12 @@ import statistics
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.growth import ends_turn
+from sessions.engine.calibration.growth import ends_turn
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
-    from sessions.engine.calibrate import Weighed
-    from sessions.engine.growth import Step
+    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.growth import Step
     from sessions.engine.types import Request
 
 MIN_SHARE = 0.15

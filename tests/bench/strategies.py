@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.cost import totals
 from sessions.engine.prices import Prices
 from sessions.engine.quality.assess import assess_replay
@@ -28,7 +28,7 @@ from tests.samples import find_samples
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.replay import Replay
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,22 +13,22 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions.engine.calibrate import weigh
-from sessions.engine.jump import Jump, Jumper
+from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.jumps.jump import Jump, Jumper
+from sessions.engine.jumps.refetch import refetched
+from sessions.engine.jumps.track import track_of
 from sessions.engine.prices import prices_of
-from sessions.engine.refetch import refetched
 from sessions.engine.registry import plugins
-from sessions.engine.regret import optimum
 from sessions.engine.replay import replay
-from sessions.engine.sweep import Over, grid, sweep
-from sessions.engine.track import track_of
+from sessions.engine.sweeps.regret import optimum
+from sessions.engine.sweeps.sweep import Over, grid, sweep
 from tests.engine.sessions import Build
 from tests.engine.test_jump import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "benchmarks" / "sweep.md"

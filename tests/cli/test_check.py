@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.cli import cli
-from sessions.engine.demo import write_demo
+from sessions.engine.demo.session import write_demo
 
 FIRES = ["--policy", "claude_code", "--window", "60000", "--summarizer", "stub:1000"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.params import build
 from sessions.engine.policies.buzz_handoff import Params, threshold
 from sessions.engine.replay import replay

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.cost import recorded_totals
 from sessions.engine.formats._anthropic_usage import usage_of
 from sessions.engine.jsonio import dumps, loads

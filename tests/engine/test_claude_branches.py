@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.commands import inspect, replay
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter
 from sessions.engine.jsonio import loads
 from sessions.engine.pack import pack, unpack

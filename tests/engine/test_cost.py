@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.breakeven import Compacted, event_cost, event_costs
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.cost import totals
 from sessions.engine.errors import BadParameter
 from sessions.engine.model_info import model_info

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.engine import counted as module
-from sessions.engine.calibrate import Weighed, weigh
+from sessions.engine.calibration.calibrate import Weighed, weigh
 from sessions.engine.counted import counted
 from sessions.engine.estimators import tiktoken_o200k
 from sessions.engine.reading import read_transcripts

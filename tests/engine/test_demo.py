@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from sessions.engine import demo
-from sessions.engine.demo_png import screenshot
+from sessions.engine.demo import session as demo
+from sessions.engine.demo.png import screenshot
 from sessions.engine.estimators._images import claude_image_tokens
 from sessions.engine.model_info import model_info
 

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from sessions.engine.calibrate import weigh
-from sessions.engine.fit import (
+from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.calibration.fit import (
     FitPoint,
     fit_document,
     fit_points,

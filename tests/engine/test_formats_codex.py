@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.pack import pack, unpack
 from sessions.engine.reading import read_contents, read_transcripts
 from sessions.engine.types import Kind, Role, Usage

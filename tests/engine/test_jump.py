@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.cost import totals
-from sessions.engine.jump import Jump, Jumper
+from sessions.engine.jumps.jump import Jump, Jumper
+from sessions.engine.jumps.refetch import refetched
+from sessions.engine.jumps.track import track_of
 from sessions.engine.params import param
 from sessions.engine.policy import EditFailed, Gate, Policy
 from sessions.engine.prices import prices_of
-from sessions.engine.refetch import refetched
 from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
-from sessions.engine.track import track_of
 from sessions.engine.types import Kind, Role
 from tests.engine.sessions import Build, long_session, text
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.params import specs
 from sessions.engine.registry import plugins
-from sessions.engine.sweep import Setting, sweep
+from sessions.engine.sweeps.sweep import Setting, sweep
 from tests.engine.sessions import long_session
 from tests.engine.test_jump import transcripts
 

@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from sessions.engine.calibrate import weigh
-from sessions.engine.gates import GATES
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.model_info import model_info
-from sessions.engine.overcount import FALSE, LATE, MISSED, RIGHT, GateResult, over_count
 from sessions.engine.types import Role
-from sessions.engine.why import summary, without_sentence
+from sessions.engine.why.document import summary, without_sentence
+from sessions.engine.why.gates import GATES
+from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT, GateResult, over_count
 from tests.engine.sessions import Build, image, long_session, text
 
 SCREENSHOT_BASE64, SCREENSHOT_SIDE = 3_118_884, 1_254

@@ -6,8 +6,8 @@ import dataclasses
 import io
 import json
 
-from sessions.engine.calibrate import weigh
-from sessions.engine.overhead import REST, OverheadPart, context_output, overhead_parts
+from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.calibration.overhead import REST, OverheadPart, context_output, overhead_parts
 from sessions.engine.reading import read_transcripts
 from sessions.engine.report import session_document
 from sessions.engine.texts import Texts

@@ -6,7 +6,7 @@ from dataclasses import replace as changed_copy
 
 import pytest
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter
 from sessions.engine.params import build
 from sessions.engine.parity import compare, parity_document, policy_for

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions.engine import registry
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.cost import totals
 from sessions.engine.edits import clear_results, cut_text, drop_media, drop_thinking, result_tokens
 from sessions.engine.errors import BadParameter

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions.engine import registry
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.diff import diff_event
 from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
 from sessions.engine.registry import plugins
@@ -103,7 +103,7 @@ def test_what_was_cleared_is_not_cleared_again(policy, transcript, window):
 
 PRINTED = """
 import hashlib, json, sys
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
 from sessions.engine.report import replay_document

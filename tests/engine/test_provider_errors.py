@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.reading import read_transcripts
-from sessions.engine.verdicts import verdicts_of
+from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.verdict_files import Codex, Pi, png, words
 
 if TYPE_CHECKING:

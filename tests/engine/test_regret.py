@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions.engine.calibrate import weigh
-from sessions.engine.envelope import Envelope, Line
-from sessions.engine.jump import Course, Jump, Jumper
+from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.jumps.envelope import Envelope, Line
+from sessions.engine.jumps.jump import Course, Jump, Jumper
 from sessions.engine.prices import prices_of
-from sessions.engine.regret import _smallest, optimum, regrets
-from sessions.engine.sweep import Over, grid, sweep
+from sessions.engine.sweeps.regret import _smallest, optimum, regrets
+from sessions.engine.sweeps.sweep import Over, grid, sweep
 from tests.engine.sessions import Build, long_session
 from tests.engine.test_jump import transcripts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.cost import recorded_totals, totals
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.replay import replay

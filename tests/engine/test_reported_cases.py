@@ -13,7 +13,7 @@ import pytest
 
 from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.model_info import model_info
-from sessions.engine.verdicts import headline, verdicts_of
+from sessions.engine.why.verdicts import headline, verdicts_of
 from tests.engine.reported_files import (
     TOO_LONG,
     asked_for_the_whole_window,
@@ -49,8 +49,8 @@ from tests.engine.verdict_files import Claude, compacted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine.calibrate import Weighed
-    from sessions.engine.verdicts import Verdict
+    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.why.verdicts import Verdict
 
 
 class Case(NamedTuple):

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.calibrate import weigh
-from sessions.engine.overcount import over_count
+from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.why.overcount import over_count
 from tests.engine.reported_files import SHOT
 from tests.engine.verdict_files import Claude
 
 if TYPE_CHECKING:
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
 
 
 def screened(drop: str = "") -> Weighed:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.params import param
 from sessions.engine.policy import Gate, Policy
 from sessions.engine.registry import plugins

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine import scale
-from sessions.engine.calibrate import Weighed, weigh
+from sessions.engine.calibration import scale
+from sessions.engine.calibration.calibrate import Weighed, weigh
 from sessions.engine.types import Block, Kind, Label, Role, Usage
 from tests.engine.sessions import Build, image, text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policy import Item, pair_safe_cut
 from sessions.engine.replay import replay
 from tests.engine.sessions import Build, long_session

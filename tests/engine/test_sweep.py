@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.cost import totals
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.model_info import model_info
-from sessions.engine.pareto import pareto
 from sessions.engine.prices import prices_of
-from sessions.engine.recommend import read_floors, recommend, recommend_across
 from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
-from sessions.engine.sweep import Over, Setting, cost_key, grid, read_over, spaced, sweep
-from sessions.engine.sweep_report import flat, sweep_csv, sweep_document
+from sessions.engine.sweeps.pareto import pareto
+from sessions.engine.sweeps.recommend import read_floors, recommend, recommend_across
+from sessions.engine.sweeps.report import flat, sweep_csv, sweep_document
+from sessions.engine.sweeps.sweep import Over, Setting, cost_key, grid, read_over, spaced, sweep
 from tests.engine.sessions import long_session
 from tests.engine.test_jump import POLICY
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.replay import replay
 from sessions.engine.thrash import refills, thrash_document
 from tests.engine.sessions import long_session

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.engine import images
-from sessions.engine.calibrate import Weighed, weigh
+from sessions.engine.calibration.calibrate import Weighed, weigh
 from sessions.engine.estimators._images import image_tokens, tokens_of_size
 from sessions.engine.jsonio import loads
 from sessions.engine.model_info import model_info

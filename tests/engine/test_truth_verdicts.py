@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibrate import weigh
-from sessions.engine.overcount import over_count
-from sessions.engine.verdicts import COMPACTION, Verdict, verdicts_of
+from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.why.overcount import over_count
+from sessions.engine.why.verdicts import COMPACTION, Verdict, verdicts_of
 from tests.engine.truth_facts import parsed, sample_names
 
 pytestmark = pytest.mark.samples

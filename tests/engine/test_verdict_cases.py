@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
-from sessions.engine.calibrate import weigh
-from sessions.engine.case import ERROR
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.types import ProviderError
-from sessions.engine.verdicts import cases_of
+from sessions.engine.why.case import ERROR
+from sessions.engine.why.verdicts import cases_of
 from tests.engine.sessions import Build
 
 

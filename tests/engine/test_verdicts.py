@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.causes import CANNOT_TELL, CAUSES
 from sessions.engine.pack import pack, unpack
 from sessions.engine.report import inspect_document
 from sessions.engine.types import Parsed
-from sessions.engine.verdicts import headline, verdicts_of
+from sessions.engine.why.causes import CANNOT_TELL, CAUSES
+from sessions.engine.why.verdicts import headline, verdicts_of
 from tests.engine.verdict_files import Claude, Codex, Pi, claude_to, compacted, told
 
 TOO_LONG = 'API Error: 400 {"type":"error","error":{"message":"prompt is too long: 204120 tokens > 200000 maximum"}}'

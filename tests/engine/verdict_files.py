@@ -8,9 +8,9 @@ import json
 import struct
 from typing import Any
 
-from sessions.engine.calibrate import Weighed, weigh
+from sessions.engine.calibration.calibrate import Weighed, weigh
 from sessions.engine.reading import read_transcripts
-from sessions.engine.verdicts import Verdict, verdicts_of
+from sessions.engine.why.verdicts import Verdict, verdicts_of
 
 
 def words(tokens: int) -> str:

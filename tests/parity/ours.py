@@ -11,7 +11,7 @@ from typing import Any
 
 from sessions.engine import params as parameters
 from sessions.engine import registry
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.events import LayerResult, count_changes, count_patch
 from sessions.engine.policy import EditFailed, Item
 from sessions.engine.summaries import Summaries

@@ -8,7 +8,7 @@ import pytest
 
 from sessions.adapters import anthropic_client
 from sessions.adapters.anthropic_client import Access
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter
 from sessions.engine.types import Content, Kind
 from sessions.models import ModelAnswer
@@ -18,7 +18,7 @@ from tests.engine.sessions import Build
 from tests.fake_anthropic import Answer, counted
 
 if TYPE_CHECKING:
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.types import Message
     from tests.fake_anthropic import FakeAnthropic, Seen
 

@@ -9,7 +9,7 @@ import pytest
 
 from sessions.adapters import anthropic_client
 from sessions.adapters.anthropic_client import Access, CallFailed
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter
 from sessions.engine.policy import Draft, Item
 from sessions.engine.reading import read_transcripts

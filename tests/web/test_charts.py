@@ -21,7 +21,7 @@ from sessions.charts.saw import GateLane, Saw, Tooth, saw_figure, thinned
 from sessions.charts.scale import byte_scale, bytes_per_token
 from sessions.charts.telephone import Chain, telephone_figure
 from sessions.engine import jsonio
-from sessions.engine.fit import FitPoint
+from sessions.engine.calibration.fit import FitPoint
 
 COLOUR = re.compile(r"#[0-9a-f]{3,8}|(rgb|hsl)a?\((?!0,0,0,0)", re.IGNORECASE)
 

@@ -13,8 +13,8 @@ import pytest
 from sessions import selectors
 from sessions.contexts import sweeps
 from sessions.engine import jsonio
-from sessions.engine.recommend import recommend
 from sessions.engine.replay import replay
+from sessions.engine.sweeps.recommend import recommend
 from sessions.models import SweepRun
 from sessions.models.sweep_run import Sweeping
 from sessions.services import sweep_runs

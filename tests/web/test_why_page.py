@@ -11,9 +11,9 @@ import pytest
 from sessions import selectors
 from sessions.contexts.why import reasons
 from sessions.engine import jsonio
-from sessions.engine.gates import GATES
-from sessions.engine.verdicts import headline, verdicts_of
-from sessions.engine.why import session_why
+from sessions.engine.why.document import session_why
+from sessions.engine.why.gates import GATES
+from sessions.engine.why.verdicts import headline, verdicts_of
 from tests.engine.claude_lines import Lines, claude_session
 from tests.web.stored import SHOT, store
 

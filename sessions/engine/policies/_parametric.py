@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import MEDIA, clear_results, drop_media, drop_thinking, result_chars
-from sessions.engine.jump import Jump
+from sessions.engine.jumps.jump import Jump
 from sessions.engine.params import param
 from sessions.engine.policies._conditions import ask, capacity
 from sessions.engine.policies._looked import looked, looked_at
@@ -16,7 +16,7 @@ from sessions.engine.policy import EditFailed, Policy, pair_safe_cut
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.policy import Gate, Item, View
 
 CLEARED = "[Old tool result content cleared]"

@@ -11,7 +11,7 @@ from sessions.engine.quality.standing import standing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.events import Event
     from sessions.engine.quality.calls import Call
     from sessions.engine.quality.index import Index

@@ -9,7 +9,7 @@ from hypothesis import given as given_
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.diff import diff_event
 from sessions.engine.params import build
 from sessions.engine.policies._claude_ladder import percent_left

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policies._cline import max_input, trigger
 from sessions.engine.policies.cline_classic import Params, allowed, truncated
 from sessions.engine.replay import replay

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine import registry
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.replay import replay
 from tests.engine.policies.sent import last, reply, result, turns, user, views
 from tests.parity.lists import transcript

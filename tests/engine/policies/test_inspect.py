@@ -10,7 +10,7 @@ from tests.parity.ours import run
 
 def total(spec):
     from sessions.engine import registry
-    from sessions.engine.calibrate import weigh
+    from sessions.engine.calibration.calibrate import weigh
     from tests.parity.lists import transcript
 
     return sum(weigh(transcript(spec)).sizes(registry.get("estimators", "inspect")))

@@ -10,7 +10,7 @@ from tests.engine.policies.sent import last, reply, result, turns, user, views
 def sizes(spec):
     """Approximate tokens of each message: characters and role by 4, up, + 3."""
     from sessions.engine import registry
-    from sessions.engine.calibrate import weigh
+    from sessions.engine.calibration.calibrate import weigh
     from tests.parity.lists import transcript
 
     return weigh(transcript(spec)).sizes(registry.get("estimators", "langchain"))

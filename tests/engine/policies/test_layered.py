@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from sessions.engine.calibrate import weigh
-from sessions.engine.demo import write_demo
+from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.demo.session import write_demo
 from sessions.engine.reading import read_transcripts
 from sessions.engine.replay import replay
 from sessions.engine.texts import Texts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policies._opencode import usable
 from sessions.engine.policies.opencode_compaction import Params, recent_budget
 from sessions.engine.policies.opencode_compaction_v2 import Params as ParamsV2

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions.engine import registry
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.cost import totals
 from sessions.engine.policies import aider, copilot_chat, crush
 from sessions.engine.policies._parametric import preset
 from sessions.engine.replay import replay
-from sessions.engine.sweep import Setting, sweep
+from sessions.engine.sweeps.sweep import Setting, sweep
 from sessions.engine.types import Kind
 from tests.engine.sessions import Build, image, long_session, text
 from tests.engine.test_policy_laws import transcripts

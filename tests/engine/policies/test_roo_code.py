@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policies.roo_code import Params, allowed
 from sessions.engine.replay import replay
 from tests.engine.policies.asked import fires_at, ids, reply_of

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.engine.anchored import Anchored, merge, parse, render
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policies import importance_sampling
 from sessions.engine.reading import read_transcripts
 from sessions.engine.replay import replay

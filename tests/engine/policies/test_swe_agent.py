@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibrate import weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policies.swe_agent_last_n import elided
 from sessions.engine.replay import replay
 from sessions.engine.types import Role

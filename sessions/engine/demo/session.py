@@ -12,9 +12,9 @@ import random
 from datetime import UTC, datetime, timedelta
 from typing import Any, BinaryIO
 
-from sessions.engine.demo_files import COMPONENTS, ROOT, git_log, grep, numbered, path_of, source, test_log
-from sessions.engine.demo_png import screenshot
-from sessions.engine.demo_story import RULE, SAYINGS, TASKS, THOUGHTS, Task
+from sessions.engine.demo.files import COMPONENTS, ROOT, git_log, grep, numbered, path_of, source, test_log
+from sessions.engine.demo.png import screenshot
+from sessions.engine.demo.story import RULE, SAYINGS, TASKS, THOUGHTS, Task
 from sessions.engine.estimators._images import tokens_of_size
 from sessions.engine.tokenizer import count
 

@@ -11,8 +11,9 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine import causes, causes_floor, causes_media, causes_plain, causes_usage, causes_window
-from sessions.engine.case import (
+from sessions.engine.types import Label
+from sessions.engine.why import causes, causes_floor, causes_media, causes_plain, causes_usage, causes_window
+from sessions.engine.why.case import (
     COMPACTION,
     ERROR,
     MISSING,
@@ -24,15 +25,14 @@ from sessions.engine.case import (
     position_of,
     shared_facts,
 )
-from sessions.engine.causes import CANNOT_TELL, CAUSES
-from sessions.engine.ladders import ladder
-from sessions.engine.types import Label
+from sessions.engine.why.causes import CANNOT_TELL, CAUSES
+from sessions.engine.why.ladders import ladder
 from sessions.engine.windows import held_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.types import ProviderError, RecordedCompaction
 
 FAMILIES: tuple[Callable[[Case], Iterable[Candidate]], ...] = (

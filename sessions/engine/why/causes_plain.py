@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence
-from sessions.engine.causes import MANUAL, REACHED
-from sessions.engine.ladder_fit import fitting
-from sessions.engine.ladders import usual_windows
+from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence
+from sessions.engine.why.causes import MANUAL, REACHED
+from sessions.engine.why.ladder_fit import fitting
+from sessions.engine.why.ladders import usual_windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sessions.engine.ladders import Rung
+    from sessions.engine.why.ladders import Rung
 
 SERVER_LEAST = 50_000
 """The smallest trigger that Anthropic's server-side compaction takes (policies 5.3)."""

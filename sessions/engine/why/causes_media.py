@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.case import ERROR, MISSING, Candidate, Case, Evidence
-from sessions.engine.causes import MEDIA
-from sessions.engine.culprits import has_media
 from sessions.engine.types import Label
+from sessions.engine.why.case import ERROR, MISSING, Candidate, Case, Evidence
+from sessions.engine.why.causes import MEDIA
+from sessions.engine.why.culprits import has_media
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,8 +10,8 @@ from sessions.engine.cost import used_otherwise
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sessions.engine.jump import Course
-    from sessions.engine.track import Reuse, Track
+    from sessions.engine.jumps.jump import Course
+    from sessions.engine.jumps.track import Reuse, Track
 
 
 def refetched(track: Track, courses: Sequence[Course]) -> list[int]:

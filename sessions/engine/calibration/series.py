@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.types import Label
 
 if TYPE_CHECKING:
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
 
 
 @dataclass(frozen=True, slots=True)

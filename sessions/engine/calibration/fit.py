@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.growth import explained_jump
+from sessions.engine.calibration.growth import explained_jump
 from sessions.engine.types import Label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibrate import Weighed
-    from sessions.engine.growth import Step
-    from sessions.engine.overhead import OverheadPart
+    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.growth import Step
+    from sessions.engine.calibration.overhead import OverheadPart
 
 N_WORST = 5
 

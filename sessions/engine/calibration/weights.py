@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.engine.calibration.scale import attachment_sort, n_framed, n_prompts, n_results
 from sessions.engine.estimators._images import document_tokens, image_tokens
-from sessions.engine.scale import attachment_sort, n_framed, n_prompts, n_results
 from sessions.engine.types import Kind, Label, Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sessions.engine.calibration.scale import Scale
     from sessions.engine.model_info import ModelInfo
-    from sessions.engine.scale import Scale
     from sessions.engine.types import Block, Message, Transcript
 
 UNSENT_FACTOR, UNSENT_FLOOR = 3, 50

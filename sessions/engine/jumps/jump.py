@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine import registry
 from sessions.engine.cost import Totals, bill_of
-from sessions.engine.refetch import refetched
+from sessions.engine.jumps.refetch import refetched
 from sessions.engine.summaries import Brief, Summaries
 
 if TYPE_CHECKING:
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.jumps.track import Track
     from sessions.engine.prices import Prices
-    from sessions.engine.track import Track
 
 FIXED_SIZE = frozenset({"recorded", "stub"})
 """Summarizers whose summary weighs the same whatever is dropped."""

@@ -16,7 +16,7 @@ from sessions.engine.types import Kind, Role
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sessions.engine.growth import Step
+    from sessions.engine.calibration.growth import Step
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import Message, Transcript
 

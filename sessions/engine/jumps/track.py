@@ -18,7 +18,7 @@ from sessions.engine.types import Kind, Role
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.types import Block, Message
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence
-from sessions.engine.causes import WINDOW
-from sessions.engine.ladder_fit import fitting
-from sessions.engine.ladders import SET_WINDOWS, ladder, usual_windows
 from sessions.engine.types import Label
+from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence
+from sessions.engine.why.causes import WINDOW
+from sessions.engine.why.ladder_fit import fitting
+from sessions.engine.why.ladders import SET_WINDOWS, ladder, usual_windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,16 +7,16 @@ import io
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.regret import regrets
 from sessions.engine.report import event_cost_document, totals_fields
+from sessions.engine.sweeps.regret import regrets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.prices import Prices
-    from sessions.engine.recommend import Recommendation, Validated
-    from sessions.engine.regret import Optimum
-    from sessions.engine.sweep import Row, Setting, Sweep
+    from sessions.engine.sweeps.recommend import Recommendation, Validated
+    from sessions.engine.sweeps.regret import Optimum
+    from sessions.engine.sweeps.sweep import Row, Setting, Sweep
 
 
 def sweep_document(

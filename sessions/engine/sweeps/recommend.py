@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import BadParameter
-from sessions.engine.sweep import cost_key
+from sessions.engine.sweeps.sweep import cost_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.sweep import Row, Setting, Sweep
+    from sessions.engine.sweeps.sweep import Row, Setting, Sweep
 
 FIELDS = {
     "compactions": "compactions",

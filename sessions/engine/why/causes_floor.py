@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.case import MISSING, Candidate, Case, Evidence
-from sessions.engine.causes import BODY, OVERHEAD, RETAINED
-from sessions.engine.culprits import has_media
 from sessions.engine.sizes import estimator_named
 from sessions.engine.types import Kind, Label
+from sessions.engine.why.case import MISSING, Candidate, Case, Evidence
+from sessions.engine.why.causes import BODY, OVERHEAD, RETAINED
+from sessions.engine.why.culprits import has_media
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

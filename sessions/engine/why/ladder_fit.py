@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.ladders import Rung, ladder
+from sessions.engine.why.ladders import Rung, ladder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sessions.engine.case import Case
+    from sessions.engine.why.case import Case
 
 
 def fitting(case: Case, figure: int, windows: Iterable[int], share: float) -> tuple[Rung, int] | None:

@@ -17,19 +17,19 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.culprits import Culprit, Range, heaviest, media_excess, media_messages
-from sessions.engine.gates import GATES, OVER, HarnessGate, Uses
-from sessions.engine.series import weak_label
+from sessions.engine.calibration.series import weak_label
 from sessions.engine.sizes import estimator_named, message_size
 from sessions.engine.summaries import CHARS_PER_TOKEN
 from sessions.engine.summarizers.recorded import typical_tokens
 from sessions.engine.summarizers.stub import DEFAULT_TOKENS
 from sessions.engine.types import Label, Role
+from sessions.engine.why.culprits import Culprit, Range, heaviest, media_excess, media_messages
+from sessions.engine.why.gates import GATES, OVER, HarnessGate, Uses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
 
 FALSE, RIGHT, LATE, MISSED = "false", "right", "late", "missed"
 THRASH = 3

@@ -15,14 +15,11 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from sessions.engine.growth import Step, contexts, find_flagged, steps_of, training_requests
-from sessions.engine.model_info import ModelInfo, model_info
-from sessions.engine.overhead import OverheadPart, overhead_parts
-from sessions.engine.scale import Scale, fit_attachments, fit_scale
-from sessions.engine.series import Recorded, left_out, recorded_series
-from sessions.engine.sizes import message_size
-from sessions.engine.types import Kind, Label
-from sessions.engine.weights import (
+from sessions.engine.calibration.growth import Step, contexts, find_flagged, steps_of, training_requests
+from sessions.engine.calibration.overhead import OverheadPart, overhead_parts
+from sessions.engine.calibration.scale import Scale, fit_attachments, fit_scale
+from sessions.engine.calibration.series import Recorded, left_out, recorded_series
+from sessions.engine.calibration.weights import (
     estimate_by_kind,
     fill,
     is_hidden_thinking,
@@ -31,14 +28,17 @@ from sessions.engine.weights import (
     thinking_tokens,
     unsent_tokens,
 )
+from sessions.engine.model_info import ModelInfo, model_info
+from sessions.engine.sizes import message_size
+from sessions.engine.types import Kind, Label
 
 if TYPE_CHECKING:
     from typing import Any
 
     from sessions.engine.context import Entering
     from sessions.engine.estimator import Estimator
+    from sessions.engine.jumps.track import Track
     from sessions.engine.policy import Item
-    from sessions.engine.track import Track
     from sessions.engine.types import Block, Message, Request, Transcript
 
 DEFAULT_WINDOW = 200_000
@@ -187,7 +187,7 @@ class Weighed:
     @cached_property
     def track(self) -> Track | None:
         """The session as prefix sums, for sweeps; None where jumping would not be exact."""
-        from sessions.engine.track import track_of
+        from sessions.engine.jumps.track import track_of
 
         return track_of(self)
 

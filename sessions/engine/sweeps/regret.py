@@ -12,19 +12,19 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from sessions.engine.breakeven import Compacted, EventCost, event_cost
-from sessions.engine.calibrate import DEFAULT_WINDOW
-from sessions.engine.envelope import Envelope, Line
-from sessions.engine.jump import Course, Jump, Jumper
+from sessions.engine.calibration.calibrate import DEFAULT_WINDOW
+from sessions.engine.jumps.envelope import Envelope, Line
+from sessions.engine.jumps.jump import Course, Jump, Jumper
 from sessions.engine.prices import prices_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.cost import Totals
+    from sessions.engine.jumps.track import Track
     from sessions.engine.prices import Prices
-    from sessions.engine.sweep import Row, Sweep
-    from sessions.engine.track import Track
+    from sessions.engine.sweeps.sweep import Row, Sweep
 
 CANDIDATES = 4
 """Cuts looked at for each request.  What stays differs by a constant for ever after, so the one that leaves least is

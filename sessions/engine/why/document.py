@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.calibrate import weigh
-from sessions.engine.fit import fit_document
-from sessions.engine.overcount import FALSE, LATE, Firing, GateResult, over_count
-from sessions.engine.verdicts import headline, verdict_document, verdicts_of
+from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.calibration.fit import fit_document
+from sessions.engine.why.overcount import FALSE, LATE, Firing, GateResult, over_count
+from sessions.engine.why.verdicts import headline, verdict_document, verdicts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibrate import Weighed
-    from sessions.engine.culprits import Culprit
-    from sessions.engine.overcount import OverCount
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.types import Parsed
-    from sessions.engine.verdicts import Verdict
+    from sessions.engine.why.culprits import Culprit
+    from sessions.engine.why.overcount import OverCount
+    from sessions.engine.why.verdicts import Verdict
 
 
 def why_document(parsed: Parsed, *, window: int | None = None) -> dict[str, Any]:

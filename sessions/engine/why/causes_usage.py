@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.case import COMPACTION, ERROR, TURN_ENDS, Candidate, Case, Evidence, position_of
-from sessions.engine.causes import CACHE, DOUBLE, STALE
 from sessions.engine.types import Label
+from sessions.engine.why.case import COMPACTION, ERROR, TURN_ENDS, Candidate, Case, Evidence, position_of
+from sessions.engine.why.causes import CACHE, DOUBLE, STALE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

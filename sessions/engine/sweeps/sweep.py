@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine import params as parameters
 from sessions.engine import registry
-from sessions.engine.calibrate import DEFAULT_WINDOW
+from sessions.engine.calibration.calibrate import DEFAULT_WINDOW
 from sessions.engine.cost import Totals, totals
 from sessions.engine.errors import BadParameter
-from sessions.engine.jump import FIXED_SIZE, Jumper
-from sessions.engine.pareto import pareto
+from sessions.engine.jumps.jump import FIXED_SIZE, Jumper
+from sessions.engine.jumps.refetch import refetched
 from sessions.engine.prices import prices_of
-from sessions.engine.refetch import refetched
 from sessions.engine.replay import replay
+from sessions.engine.sweeps.pareto import pareto
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from sessions.engine.calibrate import Weighed
-    from sessions.engine.jump import Course, Jump
+    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.jumps.jump import Course, Jump
     from sessions.engine.policy import Policy
     from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.culprits import has_media
-from sessions.engine.growth import JUMP_FACTOR, JUMP_FLOOR
-from sessions.engine.ladders import Rung, ladder
-from sessions.engine.series import weak_label
+from sessions.engine.calibration.growth import JUMP_FACTOR, JUMP_FLOOR
+from sessions.engine.calibration.series import weak_label
 from sessions.engine.types import Label, Role
+from sessions.engine.why.culprits import has_media
+from sessions.engine.why.ladders import Rung, ladder
 from sessions.engine.windows import Held, held_at
 
 if TYPE_CHECKING:
-    from sessions.engine.calibrate import Weighed
+    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import ProviderError, RecordedCompaction, Request, Usage
 

@@ -1,0 +1,1 @@
+"""What messages and contexts weigh: fitted on the session, labelled by how it is known."""

@@ -1,0 +1,1 @@
+"""The demo: a generated session with the founding example in it."""

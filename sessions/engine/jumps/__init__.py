@@ -1,0 +1,1 @@
+"""Threshold policies replayed by jumping from compaction to compaction."""

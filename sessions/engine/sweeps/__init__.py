@@ -1,0 +1,1 @@
+"""Replays over a grid of settings: the front, the recommendation, the regret."""

@@ -1,0 +1,1 @@
+"""Why a session was compacted: cases, causes, verdicts, and the gates of known harnesses laid over it."""
