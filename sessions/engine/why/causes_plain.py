@@ -39,7 +39,12 @@ def manual(case: Case) -> Iterable[Candidate]:
         row = Evidence(text, case.request, None, limit, "tokens", "rule")
         # An estimate that nothing measured stands beside does not show that a threshold was not reached.
         score = 0.45 if _is_blind(case) else 0.6
-        yield Candidate(MANUAL, score, "it came below the threshold while the agent was idle", (row, case.true_row))
+        yield Candidate(
+            MANUAL,
+            score,
+            "somebody asked for it: it came below the threshold while the agent was idle",
+            (row, case.true_row),
+        )
 
 
 def reached(case: Case) -> Iterable[Candidate]:
