@@ -34,6 +34,8 @@ MOST_POINTS = 900
 OVER_ROOM = 1.14
 MOST_OVER = 1.3
 """Windows that a recorded context may reach before its line is cut."""
+SQUARE_SHARES = (0.0075, 0.025)
+"""Room of an event's square, wide and narrow: shares of the plot for each digit, and for two more as its frame."""
 LOW_FOOT = 0.09
 """A fall that ends lower than this share of the axis has no room for its words below."""
 HEIGHT, GATE_HEIGHT, NARROW_HEIGHT = 330, 92, 270
@@ -226,9 +228,11 @@ def _words(data: Saw, last: int, top: float) -> list[Figure]:
 def _tooth_words(data: Saw, last: int, top: float) -> list[Figure]:
     """Numbered squares at the events, what each freed beside its fall; crowded ones lose first the words."""
     at = [float(tooth.request) for tooth in data.teeth]
-    squares, freed = spaced(at, last + 1, 0.022), spaced(at, last + 1, 0.12)
+    digits = len(str(data.teeth[-1].number)) if data.teeth else 1
+    wide, narrow = (spaced(at, last + 1, share * (2 + digits)) for share in SQUARE_SHARES)
+    freed = spaced(at, last + 1, 0.12)
     words = []
-    for tooth, square, words_fit in zip(data.teeth, squares, freed, strict=True):
+    for tooth, square, on_narrow, words_fit in zip(data.teeth, wide, narrow, freed, strict=True):
         if square or tooth.chosen:
             fill = "@chart-line" if tooth.chosen else "@chart-paper"
             box: Figure = {
@@ -236,13 +240,13 @@ def _tooth_words(data: Saw, last: int, top: float) -> list[Figure]:
                 "bordercolor": "@chart-line",
                 "borderwidth": 1.5,
                 "borderpad": 2,
-                "width": 13,
             }
             role = "@chart-on-line" if tooth.chosen else "@chart-line"
             number = str(tooth.number)
             tag: Figure = {"captureevents": True, "hovertext": f"event {tooth.number}"}
             where: Figure = {"at": "center bottom", "shift": (0, 6), "size": 11, "role": role, "weight": 600}
-            words.append(note(number, tooth.request, tooth.before, **where, **box, **tag, align="center"))
+            shown = "" if on_narrow or tooth.chosen else "wide"
+            words.append(note(number, tooth.request, tooth.before, **where, **box, **tag, align="center", width=shown))
         if words_fit and tooth.before - tooth.after > 0.15 * top:
             # Under the foot of the fall, inside the area: no line ever runs there.  Over it where the axis is near.
             low = tooth.after < LOW_FOOT * top
