@@ -104,6 +104,11 @@ class ReplayView:
     step: StepView | None = None
     failures: Failures | None = None
 
+    @property
+    def has_headroom(self) -> bool:
+        """Whether any listed event's gate measures tokens, so that room to its threshold can be told."""
+        return any(event.headroom_tokens is not None for event in self.events)
+
 
 def build_replay(
     session: Session, state: ReplayState, urls: Urls | None = None, *, steering: bool = False
