@@ -20,8 +20,9 @@ class Refill:
 
     ``floor_tokens`` is the context it left; ``headroom_tokens`` what is left from there to its own threshold, negative
     where the gate is still on, None where the gate does not measure tokens.  ``requests_until_next`` is None for the
-    last event.  ``regrew`` are tokens by kind of block that entered until the next event, or to the end.  ``futile``:
-    it took messages out, and the gate was still on or the next event came within three requests.
+    last event.  ``regrew`` are tokens by kind of block that entered until the next event, or to the end, without what
+    a recorded compaction made.  ``futile``: it took messages out, and the gate was still on or the next event came
+    within three requests.
     """
 
     event: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.replay import replay
 from sessions.engine.thrash import refills, thrash_document
-from tests.engine.sessions import long_session
+from tests.engine.sessions import Build, long_session
 
 
 def test_room_and_what_filled_it():
@@ -39,3 +39,21 @@ def test_edits_in_place_are_not_called_futile():
     made = replay(weigh(long_session(60)), "layered_v1", params={"max_messages": 10_000})
     assert len(made.events) > 20
     assert thrash_document(made)["futile"] == 0
+
+
+def test_what_a_recorded_compaction_made_fills_no_room():
+    """A full replay leaves its summary out, so nothing of that kind ever enters."""
+    session = Build()
+    session.prompt()
+    session.turns(60, tokens=900)
+    session.compact(5_000)
+    session.turns(60, tokens=900, start=60)
+    session.reply()
+    made = replay(weigh(session.done()), "parametric", params={"share": 30}, window=100_000, summarizer="stub:500")
+    found = refills(made)
+    assert len(found) >= 2
+    assert all("summary" not in refill.regrew for refill in found)
+    first = made.weighed.steps[made.events[0].request].stop
+    entered = [item for item in made.weighed.transcript.messages[first:-1] if not item.summary]
+    grown = sum(sum(refill.regrew.values()) for refill in found)
+    assert grown == sum(made.weighed.tokens[message.index] for message in entered)

@@ -145,11 +145,15 @@ class Weighed:
 
     @cached_property
     def kind_sums(self) -> dict[str, list[int]]:
-        """Tokens of the first n messages by kind of block, for every n: what a stretch weighs is a difference."""
+        """Tokens of the first n messages by kind of block, for every n: what a stretch weighs is a difference.
+
+        What a recorded compaction made weighs nothing here: a full replay leaves it out.
+        """
         n = len(self.transcript.messages)
         found: dict[str, list[int]] = {}
         for message in self.transcript.messages:
-            for kind, tokens in self.block_tokens(message).items():
+            shares = {} if message.index in self.left_out else self.block_tokens(message)
+            for kind, tokens in shares.items():
                 found.setdefault(str(kind), [0] * (n + 1))[message.index + 1] += tokens
         return {kind: list(accumulate(each)) for kind, each in found.items()}
 
