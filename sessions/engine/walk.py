@@ -296,13 +296,15 @@ class Walk:
         return frozenset(layer.name for layer in self.layers if not layer.cheap)
 
     def _failed(self, request: int, layer: Layer, reason: str, calls: int) -> None:
-        """A failed attempt: the list stays, the breaker counts (replay-semantics 4)."""
-        self.state.failures += 1
+        """A failed attempt: the list stays, the breaker counts it unless the layer is cheap (replay-semantics 4)."""
         self.summaries.calls_here -= calls
-        limit = getattr(self.params, "breaker", BREAKER)
         words = reason or "the gate fired, the edit would free nothing"
         self.attempts.append(Attempt(request, layer.name, words, calls, self.view.context))
         self.warnings.append(f"request {request}: {words}; the list is unchanged")
+        if layer.cheap:
+            return
+        self.state.failures += 1
+        limit = getattr(self.params, "breaker", BREAKER)
         if limit is not None and self.state.failures >= limit and not self.state.stopped:
             what = "failed" if reason else "freed nothing"
             self.state.stopped = f"breaker: {self.state.failures} attempts in a row {what}"

@@ -14,7 +14,7 @@ from sessions.engine.cost import totals
 from sessions.engine.edits import clear_results, cut_text, drop_media, drop_thinking, result_tokens
 from sessions.engine.errors import BadParameter
 from sessions.engine.params import param
-from sessions.engine.policy import Gate, Layer, Policy, SummaryFailed
+from sessions.engine.policy import EditFailed, Gate, Layer, Policy, SummaryFailed
 from sessions.engine.replay import replay
 from sessions.engine.types import Kind, Role
 from tests.engine.sessions import Build, image, long_session, text
@@ -64,6 +64,10 @@ def summarise_or_drop(params, view):
         return view.items[-1:]
 
 
+def fail(params, view):
+    raise EditFailed("nothing to mask")
+
+
 def policy(name, **facts):
     return Policy(name, name, "a test", "", "tiktoken_o200k", Params, **facts)
 
@@ -77,6 +81,8 @@ def policies(monkeypatch):
     plugins = dict(registry.plugins("policies"))
     plugins["mask"] = policy("mask", gate=mask_gate, edit=mask)
     plugins["layers"] = policy("layers", layers=(MASK, AUTO))
+    failing = Layer("mask", "Mask", mask_gate, fail, cheap=True)
+    plugins["failing"] = policy("failing", layers=(failing, AUTO))
     plugins["fallback"] = policy("fallback", gate=size_gate, edit=summarise_or_drop)
     monkeypatch.setattr(registry, "plugins", lambda group: plugins if group == "policies" else REAL(group))
 
@@ -138,6 +144,16 @@ def test_injected_failures_trip_the_breaker_and_are_billed():
     assert all(layer.name == "mask" for event in result.events for layer in event.layers)
     assert len(result.events) > 50
     assert totals(result).summary_calls == 3
+
+
+def test_failures_of_a_cheap_layer_stop_nobody():
+    """It fails at every request: each attempt is told of, the breaker counts none, and the summary comes."""
+    result = replay(weigh(long_session(60)), "failing", params={"limit": 40_000})
+    failed = [attempt for attempt in result.attempts if attempt.layer == "mask"]
+    assert len(failed) > 30
+    assert {attempt.reason for attempt in failed} == {"nothing to mask"}
+    assert not any("breaker" in warning for warning in result.warnings)
+    assert any(layer.name == "auto" for event in result.events for layer in event.layers)
 
 
 def test_every_second_call_fails_and_success_resets_the_count():
