@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sessions.engine.parity_table import Setting
     from sessions.engine.policy import Gate
     from sessions.engine.replay import Replay
-    from sessions.engine.types import RecordedCompaction
+    from sessions.engine.types import RecordedCompaction, Request
 
 HIT, EARLY, MISSED, APART, NOT_ASKED = "hit", "early", "missed", "by hand", "not comparable"
 
@@ -151,8 +151,8 @@ def _compare(result: Replay, index: int) -> Compared:
     event = _event_in(result, index)
     n_requests = len(result.gates)
     gate = result.gates[compaction.request] if compaction.request < n_requests else None
-    before = result.weighed.transcript.requests[compaction.request - 1].usage if compaction.request else None
-    usage = before.context + before.output if before else None
+    before = _requests(result.weighed, -1, compaction.request)[-1:]
+    usage = before[0].usage.context + before[0].usage.output if before and before[0].usage else None
     outcome = _outcome(compaction, event, gate)
     after = None
     if event is not None and event.request == compaction.request:
@@ -161,6 +161,12 @@ def _compare(result: Replay, index: int) -> Compared:
         index, compaction.request, compaction.trigger, outcome, compaction.tokens_before, usage, gate,
         event.request if event else None, after, tuple(_reasons(result, index, outcome, gate, event)),
     )  # fmt: skip
+
+
+def _requests(weighed: Weighed, after: int, before: int) -> list[Request]:
+    """The branch's requests between two: a client's own summary call is none of them."""
+    requests = weighed.transcript.requests
+    return [requests[step.request] for step in weighed.steps if after < step.request < before]
 
 
 def _event_in(result: Replay, index: int) -> Event | None:
@@ -207,12 +213,11 @@ def _reasons(result: Replay, index: int, outcome: str, gate: Gate | None, event:
     elif gate is None:
         found.append("no request was sent after it, so the gate was not asked")
     if gate is not None and outcome == MISSED:
-        found.append(
-            f"{gate.measure:,} {gate.unit} were below the policy's {gate.threshold:,}: by hand, or under other settings"
-        )
+        found.append(_missed(result, compaction, gate))
     if outcome == EARLY and event is not None:
+        n = compaction.request - event.request
         found.append(
-            f"the policy fires {compaction.request - event.request:,} requests earlier, at {event.gate.measure:,} of "
+            f"the policy fires {n:,} {'request' if n == 1 else 'requests'} earlier, at {event.gate.measure:,} of "
             f"{event.gate.threshold:,} {event.gate.unit}: the client had a higher threshold, or was off"
         )
     if outcome in {EARLY, MISSED} and (here := _consistent(result, [index])):
@@ -220,12 +225,22 @@ def _reasons(result: Replay, index: int, outcome: str, gate: Gate | None, event:
     return found + _doubts(weighed, index)
 
 
+def _missed(result: Replay, compaction: RecordedCompaction, gate: Gate) -> str:
+    """Why no event came of the gate's answer at a recorded compaction."""
+    if gate.fires:
+        failed = [attempt.reason for attempt in result.attempts if attempt.request <= compaction.request]
+        why = f"its edit failed: {failed[-1]}" if failed else "its edit was not made"
+        return f"the policy's gate fires too, at {gate.measure:,} of {gate.threshold:,} {gate.unit}, but {why}"
+    short = "not over" if gate.operator == ">" else "below"
+    measured = f"{gate.measure:,} {gate.unit} were {short} the policy's {gate.threshold:,}"
+    return f"{measured}: by hand, or under other settings"
+
+
 def _doubts(weighed: Weighed, index: int) -> list[str]:
     """What makes the comparison uncertain: usage that is missing, a model that changed."""
     compactions = weighed.transcript.compactions
-    stop = compactions[index].request
-    start = compactions[index - 1].request if index else 0
-    stretch = weighed.transcript.requests[start:stop]
+    start = compactions[index - 1].request - 1 if index else -1
+    stretch = _requests(weighed, start, compactions[index].request)
     found: list[str] = []
     if stretch and stretch[-1].usage is None:
         found.append("no usage is reported for the request before it: the gate measured an estimate")

@@ -13,6 +13,7 @@ from sessions.engine.parity import compare, parity_document, policy_for
 from sessions.engine.parity_table import POLICIES, SETTINGS
 from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
+from sessions.engine.types import Request, Usage
 from tests.engine.sessions import Build
 from tests.engine.truth_facts import fact, parsed
 
@@ -125,6 +126,38 @@ def test_doubts_are_named():
     session.reply()
     reasons = compare(weigh(session.done()), "claude_code").compared[0].reasons
     assert any("claude-sonnet-4-5, claude-haiku-4-5" in reason for reason in reasons)
+
+
+def test_a_gate_that_fires_in_vain_was_not_below_its_threshold():
+    """The tail that is always kept is the whole list: the gate fires at every request, no edit can be made."""
+    session = Build(overhead=10_000)
+    session.prompt()
+    session.turns(30)
+    session.compact()
+    session.turns(5, start=30)
+    session.reply()
+    (one,) = compare(weigh(session.done()), "parametric", params={"share": 5, "keep_last": 200}).compared
+    assert (one.outcome, one.gate.fires) == ("missed", True)
+    assert one.reasons[0] == (
+        f"the policy's gate fires too, at {one.gate.measure:,} of {one.gate.threshold:,} tokens, but its edit failed: "
+        "nothing but what is always kept is left to compact"
+    )
+
+
+def test_a_summary_call_off_the_branch_is_not_the_request_before():
+    """Some clients record the call that wrote the summary, with a usage and a model of its own."""
+    session = Build(overhead=10_000)
+    session.prompt()
+    session.turns(30)
+    before = session.requests[-1].usage
+    call = Request(len(session.requests), None, Usage(input=77, output=7), on_branch=False, model="claude-haiku-4-5")
+    session.requests.append(call)
+    session.compact()
+    session.turns(5, start=30)
+    session.reply()
+    (one,) = compare(weigh(session.done()), "claude_code").compared
+    assert one.usage_before == before.context + before.output
+    assert not any("the model changed" in reason for reason in one.reasons)
 
 
 def test_what_is_kept_is_compared(at_167_000):
