@@ -76,25 +76,24 @@ def check(
 
     A floor named max… holds at its limit and under it, min… at it and over it.
     """
-    sums = totals(replay, prices=prices)
+    values = _values(replay, totals(replay, prices=prices), assessed)
     found = []
     for limit in LIMITS:
         if limit.name not in limits:
             continue
-        bound = limits[limit.name]
-        value = _value(limit.name, replay, sums, assessed)
+        bound, value = limits[limit.name], values[limit.name]
         ok = value is None or (value >= bound if limit.least else value <= bound)
         found.append(Floor(limit.name, bound, value, session, ok))
     return tuple(found)
 
 
-def _value(name: str, replay: Replay, sums: Totals, assessed: tuple[Assessment, ...]) -> float | None:
-    events = replay.events
-    sent = sums.input_tokens + sums.cache_read_tokens + sums.cache_write_tokens
+def _values(replay: Replay, sums: Totals, assessed: tuple[Assessment, ...]) -> dict[str, float | None]:
+    """What each of LIMITS bounds, by its name; None where there is nothing to measure."""
+    events, sent = replay.events, sums.sent_tokens
     gaps = [later.request - earlier.request for earlier, later in pairwise(events)]
     rules = sum(c.state == GONE for a in assessed for c in a.constraints)
     scores = [a.score.score for a in assessed if a.score.score is not None]
-    values: dict[str, float | None] = {
+    return {
         "max_cost": None if sums.cost is None else sums.cost.high,
         "max_compactions": sums.compactions,
         "max_peak": sums.peak_context_tokens,
@@ -108,4 +107,3 @@ def _value(name: str, replay: Replay, sums: Totals, assessed: tuple[Assessment, 
         "min_freed": min((e.before_tokens - e.after_tokens for e in events), default=None),
         "min_probe_score": None if not scores else 100 * min(scores),
     }
-    return values[name]
