@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PER_MILLION = 1_000_000
 HOUR_WRITE_FACTOR = 2.0
-"""A cache write kept for an hour costs twice the base input price, one kept for 5 minutes 1.25 times (policies 14)."""
+"""A cache write kept for an hour against the input price where no list says; one of 5 minutes is 1.25 (policies 14)."""
 TTL_SECONDS, HOUR_TTL_SECONDS = 300.0, 3600.0
 """Idle longer than this and nothing is read from the cache; every read starts the time again."""
 KEYS = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
@@ -59,9 +59,9 @@ def prices_of(model: ModelInfo, given: Mapping[str, float] | None = None) -> Pri
         if given:
             raise BadParameter(f"no list price is known for {model.name or 'this model'}: give input and output")
         return None
-    read, write = _relations(model)
+    read, write, hour = _relations(model)
     fee = given.get("cache_write", None if write is None else write * base)
-    default_hour = None if fee is None else base * HOUR_WRITE_FACTOR
+    default_hour = None if fee is None else hour * base
     return Prices(
         base,
         output,
@@ -101,12 +101,18 @@ def cold_steps(weighed: Weighed) -> frozenset[int]:
     return frozenset(cold)
 
 
-def _relations(model: ModelInfo) -> tuple[float, float | None]:
-    """Cache read and cache write against the input price; without a discount a read costs what input costs."""
-    if model.input_price:
-        read = 1.0 if model.cache_read_price is None else model.cache_read_price / model.input_price
-        return read, None if model.cache_write_price is None else model.cache_write_price / model.input_price
-    return RELATIVE.get(model.family, (1.0, None))
+def _relations(model: ModelInfo) -> tuple[float, float | None, float]:
+    """Cache read, cache write and a write kept for an hour against the input price.
+
+    Without a discount a read costs what input costs.
+    """
+    price = model.input_price
+    if not price:
+        return (*RELATIVE.get(model.family, (1.0, None)), HOUR_WRITE_FACTOR)
+    read = 1.0 if model.cache_read_price is None else model.cache_read_price / price
+    write = None if model.cache_write_price is None else model.cache_write_price / price
+    hour = HOUR_WRITE_FACTOR if model.cache_write_1h_price is None else model.cache_write_1h_price / price
+    return read, write, hour
 
 
 def _checked(given: Mapping[str, float]) -> dict[str, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sessions.engine.breakeven import Compacted, event_cost, event_costs
@@ -130,6 +132,14 @@ def test_given_prices_replace_the_list_and_cache_prices_follow():
         prices_of(SONNET, {"read": 1})
     with pytest.raises(BadParameter, match="from 0 on"):
         prices_of(SONNET, {"input": float("nan")})
+
+
+def test_the_listed_price_of_an_hours_write_is_followed():
+    """The list's own figure, not twice the input, where the two differ; it follows a given input price."""
+    listed = replace(SONNET, cache_write_1h_price=7.5)
+    assert prices_of(listed).cache_write_1h == 7.5
+    assert prices_of(listed, {"input": 6}).cache_write_1h == 15
+    assert prices_of(replace(SONNET, cache_write_1h_price=None)).cache_write_1h == 6
 
 
 def test_totals_at_given_prices():
