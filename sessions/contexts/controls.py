@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine import params as parameters
 from sessions.engine import registry
-from sessions.engine.policy import State, View
-from sessions.engine.summaries import Summaries
+from sessions.engine.summaries import empty_view
 from sessions.urlstate import replay as urlstate
 
 if TYPE_CHECKING:
@@ -343,9 +342,7 @@ def threshold_table(weighed: Weighed, state: ReplayState) -> list[tuple[float, i
 def _threshold(weighed: Weighed, state: ReplayState, changes: Mapping[str, object]) -> int | None:
     """What the gate compares with under changed parameters, None where it cannot be asked."""
     policy = state.plugin
-    summaries = Summaries(weighed, "stub:0", registry.get("estimators", policy.estimator))
-    window = state.window or weighed.window
-    view = View([], 0, 0, None, window, weighed.overhead, 0, weighed.model, State(), summaries)
+    view = empty_view(weighed, policy.estimator, state.window or weighed.window)
     try:
         built = parameters.build(policy.params, {**state.given, **changes})
         return int(policy.drawn.gate(built, view).threshold)

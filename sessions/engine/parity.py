@@ -14,9 +14,8 @@ from sessions.engine import params as parameters
 from sessions.engine import registry
 from sessions.engine.errors import BadParameter
 from sessions.engine.parity_table import DEFAULTS, POLICIES, REMOTE, SETTINGS
-from sessions.engine.policy import State, View
 from sessions.engine.replay import replay
-from sessions.engine.summaries import Summaries
+from sessions.engine.summaries import empty_view
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
@@ -286,9 +285,7 @@ def _among(request: int, compactions: Sequence[RecordedCompaction], indices: Seq
 def _threshold(result: Replay, setting: Setting) -> int:
     """The policy's threshold under a setting, over the replay's own parameters."""
     own = {spec.name: getattr(result.params, spec.name) for spec in parameters.specs(result.policy.params)}
-    weighed = result.weighed
-    tools = Summaries(weighed, "stub:0", registry.get("estimators", result.estimator))
-    view = View([], 0, 0, None, result.window, weighed.overhead, 0, weighed.model, State(), tools)
+    view = empty_view(result.weighed, result.estimator, result.window)
     return result.policy.drawn.gate(parameters.build(result.policy.params, own | setting.params), view).threshold
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sessions.engine import registry
 from sessions.engine.calibration.weights import message_estimate
 from sessions.engine.errors import BadParameter, UnreadableInput
-from sessions.engine.policy import Draft, Item, SummaryFailed
+from sessions.engine.policy import Draft, Item, State, SummaryFailed, View
 from sessions.engine.sizes import message_size
 from sessions.engine.types import Block, Kind, Message, Role
 
@@ -203,6 +203,15 @@ class Summaries:
         if not item.inserted and not item.edited:
             return self.weighed.sizes(other)[item.message.index]
         return message_size(item.message, other, self.weighed.model)
+
+
+def empty_view(weighed: Weighed, estimator: str, window: int) -> View:
+    """What a gate is asked for its threshold with: the session's first request with nothing in the list yet.
+
+    ``estimator`` by name, ``window`` in tokens.
+    """
+    tools = Summaries(weighed, "stub:0", registry.get("estimators", estimator))
+    return View([], 0, 0, None, window, weighed.overhead, 0, weighed.model, State(), tools)
 
 
 def _thinks(message: Message) -> bool:

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine import params as parameters
 from sessions.engine import registry
 from sessions.engine.calibration.calibrate import DEFAULT_WINDOW, weigh
-from sessions.engine.model_info import model_info
-from sessions.engine.policy import State, View
-from sessions.engine.summaries import Summaries
+from sessions.engine.summaries import empty_view
 from sessions.engine.types import Transcript
 
 if TYPE_CHECKING:
@@ -183,11 +181,8 @@ def gate_threshold(name: str, params: Mapping[str, object], window: int, model: 
 
 def _asked(policy: Policy, built: Any, weighed: Weighed, window: int) -> Gate | None:
     """The policy's gate over an empty list: its threshold does not depend on what is in it."""
-    summaries = Summaries(weighed, "stub:0", registry.get("estimators", policy.estimator))
-    model = weighed.model if weighed.transcript.model else model_info("")
-    view = View([], 0, 0, None, window, weighed.overhead, 0, model, State(), summaries)
     try:
-        return policy.drawn.gate(built, view)
+        return policy.drawn.gate(built, empty_view(weighed, policy.estimator, window))
     except (ValueError, ArithmeticError, LookupError, TypeError):
         return None
 
