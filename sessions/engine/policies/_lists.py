@@ -54,11 +54,6 @@ def results_of(item: Item) -> Iterator[Block]:
     return (block for block in item.message.blocks if block.kind is Kind.TOOL_RESULT)
 
 
-def found_results(items: Sequence[Item], positions: Sequence[int]) -> list[Found]:
-    """Every tool result at ``positions``, in order."""
-    return [Found(position, block) for position in positions for block in results_of(items[position])]
-
-
 def last_assistant(items: Sequence[Item]) -> int:
     """Position of the newest reply, -1 where there is none."""
     for position in range(len(items) - 1, -1, -1):
