@@ -7,6 +7,8 @@ from functools import lru_cache
 from math import ceil, isqrt
 from typing import TYPE_CHECKING
 
+from sessions.engine.estimators._counts import up
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -41,7 +43,7 @@ def document_tokens(media: Media, model: ModelInfo) -> int:
     words weighs little more than its image (recorded on Claude: 1,615 tokens for a whole request, 1,551 of them that).
     """
     if media.media_type not in ("application/pdf", ""):
-        return -(-media.n_base64 * 3 // 16)
+        return up(media.n_base64 * 3, 16)
     if model.family == "gemini":
         page = GEMINI_2_TILE if model.image_tier == "gemini-2" else GEMINI_3_IMAGE
     else:
@@ -100,8 +102,8 @@ def openai_patches(width: int, height: int, budget: int) -> int:
         return patches
     across, down = max(1, isqrt(width * budget // height)), max(1, isqrt(height * budget // width))
     if across * height <= down * width:
-        return across * _ceil_div(height * across, width)
-    return down * _ceil_div(width * down, height)
+        return across * up(height * across, width)
+    return down * up(width * down, height)
 
 
 def openai_patch_tokens(width: int, height: int, budget: int, multiplier: Fraction) -> int:
@@ -140,13 +142,9 @@ _RULES: dict[str, Callable[[int, int, str], int]] = {
 
 
 def _fits(width: int, height: int, side: int, most: int) -> bool:
-    padded = max(_ceil_div(width, PATCH), _ceil_div(height, PATCH)) * PATCH
+    padded = max(up(width, PATCH), up(height, PATCH)) * PATCH
     return padded <= side and _patches(width, height, PATCH) <= most
 
 
 def _patches(width: int, height: int, size: int) -> int:
-    return _ceil_div(width, size) * _ceil_div(height, size)
-
-
-def _ceil_div(value: int, by: int) -> int:
-    return -(-value // by)
+    return up(width, size) * up(height, size)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.estimator import Estimator
+from sessions.engine.estimators._counts import half_up
 from sessions.engine.types import Block, Kind
 
 if TYPE_CHECKING:
@@ -29,13 +30,8 @@ def _size(block: Block, *, dense: bool) -> int:
         return MEDIA_TOKENS
     dense = dense or (block.kind is Kind.TOOL_RESULT and block.target.lower().endswith(JSON_SUFFIXES))
     n_chars = block.n_chars + (len(block.name) if block.kind is Kind.TOOL_USE else 0)
-    own = _rounded(n_chars, 2 if dense else 4)
+    own = half_up(n_chars, 2 if dense else 4)
     return own + sum(_size(part, dense=dense) for part in block.parts) if block.parts else own
-
-
-def _rounded(n_chars: int, per_token: int) -> int:
-    """N / per_token, halves up."""
-    return (2 * n_chars + per_token) // (2 * per_token)
 
 
 ESTIMATOR = Estimator("claude_code", "Claude Code estimate", "Claude Code's rough token estimation", "tokens", size)

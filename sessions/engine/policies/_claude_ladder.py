@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sessions.engine.estimators._counts import half_up
 from sessions.engine.policy import Gate
 
 if TYPE_CHECKING:
@@ -26,11 +27,7 @@ class Ladder(NamedTuple):
     @property
     def precompute(self) -> int:
         """Where newer clients start background work: a fifth of the effective window under it, or at compact."""
-        return min(self.effective - _half_up(self.effective * PRECOMPUTE_PERCENT, 100), self.compact)
-
-
-def _half_up(amount: int, per: int) -> int:
-    return (2 * amount + per) // (2 * per)
+        return min(self.effective - half_up(self.effective * PRECOMPUTE_PERCENT, 100), self.compact)
 
 
 def ladder(params: Any, window: int, max_output: int) -> Ladder:
@@ -63,7 +60,7 @@ def ladder_of(params: Any, view: View) -> Ladder:
 def percent_left(steps: Ladder, measure: int, *, auto: bool = True) -> int:
     """``max(0, round((T − used)/T·100))``, halves up; T is the compact level, or the effective window without it."""
     most = steps.compact if auto else steps.effective
-    return max(0, _half_up((most - measure) * 100, most)) if most > 0 else 0
+    return max(0, half_up((most - measure) * 100, most)) if most > 0 else 0
 
 
 def used(view: View) -> int:
