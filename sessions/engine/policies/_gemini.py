@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.engine.edits import result_chars
 from sessions.engine.policies._roles import ASSISTANT, role_of
 from sessions.engine.types import Kind
 
@@ -31,11 +32,6 @@ def n_history(items: Sequence[Item]) -> int:
     return next((n for n in range(len(items), 0, -1) if role_of(items[n - 1]) == ASSISTANT), 0)
 
 
-def text_chars(block: Block) -> int:
-    """Characters of a block and its parts."""
-    return sum(leaf.n_chars for leaf in block.leaves())
-
-
 def json_length(item: Item, names: Mapping[str, str]) -> int:
     """Characters of a message as JSON."""
     parts = [_part_length(block, names) for block in item.message.blocks]
@@ -47,12 +43,12 @@ def _part_length(block: Block, names: Mapping[str, str]) -> int:
     if block.kind is Kind.TOOL_USE:
         return CALL_FRAME + len(block.call_id) + len(block.name) + block.n_chars
     if block.kind is Kind.TOOL_RESULT:
-        return RESPONSE_FRAME + len(block.call_id) + len(names.get(block.call_id, "")) + text_chars(block)
+        return RESPONSE_FRAME + len(block.call_id) + len(names.get(block.call_id, "")) + result_chars(block)
     return TEXT_FRAME + block.n_chars
 
 
 def quarter_tokens(block: Block, names: Mapping[str, str]) -> int:
     """The estimate of a part, in quarters of a token."""
     if block.kind is Kind.TOOL_RESULT:
-        return len(names.get(block.call_id, "")) + OUTPUT_FRAME + text_chars(block)
+        return len(names.get(block.call_id, "")) + OUTPUT_FRAME + result_chars(block)
     return block.n_chars if block.kind is Kind.TEXT else _part_length(block, names)

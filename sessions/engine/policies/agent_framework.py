@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.edits import result_chars
 from sessions.engine.params import param
 from sessions.engine.policies._roles import ASSISTANT, SYSTEM, TOOL, USER, has_calls, role_of, tool_names
 from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
@@ -189,9 +190,9 @@ def collapsed(view: View, members: Sequence[Item]) -> Item:
     """A group as one reply: the line of its results, which takes the place of its first message."""
     names = tool_names(members)
     results = [b for item in members for b in item.message.blocks if b.kind is Kind.TOOL_RESULT]
-    n_label = label_length([(names.get(b.call_id, ""), _chars(b)) for b in results])
+    n_label = label_length([(names.get(b.call_id, ""), result_chars(b)) for b in results])
     n_chars = min(MOST_CHARS, len(PREFIX) + n_label + len(SUFFIX))
-    n_text = max(1, sum(_chars(block) for block in results))
+    n_text = max(1, sum(result_chars(block) for block in results))
     n_kept = min(n_text, n_chars)
 
     def part(values: Iterable[int]) -> int:
@@ -212,10 +213,6 @@ def label_length(results: Sequence[tuple[str, int]]) -> int:
         return len("no results")
     lengths = [len(name) + 2 + n if name and n else len(name) + (1 if name else n) for name, n in results]
     return sum(lengths) + 2 * (len(lengths) - 1)
-
-
-def _chars(block: Block) -> int:
-    return sum(leaf.n_chars for leaf in block.leaves())
 
 
 POLICY = Policy(

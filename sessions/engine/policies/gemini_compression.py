@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import cut_text, marker
+from sessions.engine.edits import cut_text, marker, result_chars
 from sessions.engine.params import param, usage_param
-from sessions.engine.policies._gemini import json_length, n_history, quarter_tokens, text_chars
+from sessions.engine.policies._gemini import json_length, n_history, quarter_tokens
 from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._roles import ASSISTANT, TOOL, USER, has_calls, role_of, tool_names
 from sessions.engine.policy import Draft, EditFailed, Gate, Policy, View
@@ -146,7 +146,7 @@ def _cut_history(params: Params, view: View) -> list[Item]:
         for at in range(len(blocks) - 1, -1, -1):
             if blocks[at].kind is not Kind.TOOL_RESULT:
                 continue
-            n_chars = text_chars(blocks[at])
+            n_chars = result_chars(blocks[at])
             if counted + n_chars // 4 > params.response_budget and n_chars > params.response_chars:
                 head = int(params.response_chars * 0.2)
                 kept = params.response_chars

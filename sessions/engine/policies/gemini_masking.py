@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.edits import cut_text, edit_blocks
+from sessions.engine.edits import cut_text, edit_blocks, result_chars
 from sessions.engine.params import param
-from sessions.engine.policies._gemini import n_history, quarter_tokens, text_chars
+from sessions.engine.policies._gemini import n_history, quarter_tokens
 from sessions.engine.policies._looked import called_names
 from sessions.engine.policy import Gate, Layer, Policy, View
 from sessions.engine.types import Kind
@@ -111,7 +111,7 @@ def _outputs(view: View, position: int, names: Mapping[str, str]) -> list[Output
     made: list[Output] = []
     for block in item.message.blocks:
         if block.kind is Kind.TOOL_RESULT and block.call_id not in masked and names.get(block.call_id) not in EXEMPT:
-            quarters, n_chars = quarter_tokens(block, names), text_chars(block)
+            quarters, n_chars = quarter_tokens(block, names), result_chars(block)
             made.append(Output(position, block.call_id, quarters // 4, saves(n_chars, quarters - n_chars)))
     return made
 
