@@ -13,24 +13,29 @@ from sessions.engine.policy import pair_safe_cut
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.policy import Item, View
+    from sessions.engine.model_info import ModelInfo
+    from sessions.engine.policy import Item
 
 MAX_OUTPUT, MAX_RESERVED = 32_000, 20_000
 INPUT_LIMITED = (272_000, 922_000)
 """Windows of GPT-5 models that are limits on the input alone, as models.dev lists them."""
 
 
-def output_tokens(given: int | None, view: View) -> int:
+def output_tokens(given: int | None, model: ModelInfo) -> int:
     """The model's maximum output, at most 32,000 tokens; 32,000 where it has none."""
-    return min(given if given is not None else view.model.max_output, MAX_OUTPUT) or MAX_OUTPUT
+    return min(given if given is not None else model.max_output, MAX_OUTPUT) or MAX_OUTPUT
 
 
-def input_limit(given: int | None, view: View) -> int | None:
-    """The limit on the input alone, where the model has one: given, or the model's own window."""
+def limits(given: int | None, window: int, model: ModelInfo) -> tuple[int, int | None]:
+    """The context, and the limit on the input alone, where the model has one: given, or the model's own window.
+
+    A window that is itself the input limit lies in a context that holds the model's output as well.
+    """
     if given is not None:
-        return given or None
-    is_limit = view.model.family == "gpt" and view.window == view.model.window and view.window in INPUT_LIMITED
-    return view.window if is_limit else None
+        return window, given or None
+    if model.family == "gpt" and window == model.window and window in INPUT_LIMITED:
+        return window + model.max_output, window
+    return window, None
 
 
 def usable(window: int, max_output: int, input_tokens: int | None, reserved: int | None) -> int:

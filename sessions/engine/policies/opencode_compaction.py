@@ -12,12 +12,16 @@ Earlier releases: 8,000 in place of 15,000 (``recent_cap``), and before that no 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sessions.engine.edits import drop_media
 from sessions.engine.params import param, usage_param
 from sessions.engine.policies import _opencode
 from sessions.engine.policies._lists import apart, prompts
 from sessions.engine.policy import MAY_START_WITH_A_REPLY, Draft, Gate, Item, Policy, View
+
+if TYPE_CHECKING:
+    from sessions.engine.model_info import ModelInfo
 
 GO_ON = "Go on with the next steps, or stop and ask where it is unclear how to proceed."
 GO_ON_TOKENS = 20
@@ -51,11 +55,11 @@ class Params:
     usage: str = usage_param()
 
 
-def usable(params: Params, view: View) -> int:
+def usable(params: Params, window: int, model: ModelInfo) -> int:
     """Tokens that may be used before it overflows."""
-    output = _opencode.output_tokens(params.max_output, view)
-    limit = _opencode.input_limit(params.input_limit, view)
-    return _opencode.usable(view.window, output, limit, params.reserved)
+    output = _opencode.output_tokens(params.max_output, model)
+    context, limit = _opencode.limits(params.input_limit, window, model)
+    return _opencode.usable(context, output, limit, params.reserved)
 
 
 def gate(params: Params, view: View) -> Gate:
@@ -64,7 +68,7 @@ def gate(params: Params, view: View) -> Gate:
         measure = view.usage.input + view.usage.output
     else:
         measure = view.size + view.overhead if params.usage == "none" else 0
-    limit = usable(params, view)
+    limit = usable(params, view.window, view.model)
     fires = measure >= limit or view.rejected
     reason = "tokens of the last reply" if measure >= limit or not fires else "the provider refuses: over the window"
     return Gate(fires, reason, measure, limit, ">=", "tokens")
@@ -80,7 +84,7 @@ def recent_budget(params: Params, limit: int) -> int:
 def edit(params: Params, view: View) -> list[Item]:
     """Summary, tail, and a prompt to go on, or the last prompt again after a refusal."""
     system, rest = apart(view.items)
-    limit = usable(params, view)
+    limit = usable(params, view.window, view.model)
     again: list[Item] = []
     if view.rejected and (typed := prompts(rest)) and typed[-1] > 0:
         again = [drop_media(view, rest[typed[-1]], MEDIA)]

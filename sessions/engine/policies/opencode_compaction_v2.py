@@ -25,6 +25,7 @@ from sessions.engine.types import Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import Block
 
 TRUNCATED = "\n[truncated]"
@@ -57,20 +58,26 @@ class Params:
     usage: str = usage_param()
 
 
-def threshold(params: Params, window: int, output: int, limit: int | None) -> int:
-    """``min(limit − buffer, context − max(output, buffer))`` tokens."""
-    by_context = window - max(output, params.buffer)
-    return by_context if limit is None else min(limit - params.buffer, by_context)
+def threshold(params: Params, context: int, output: int, input_limit: int | None) -> int:
+    """``min(input limit − buffer, context − max(output, buffer))`` tokens."""
+    by_context = context - max(output, params.buffer)
+    return by_context if input_limit is None else min(input_limit - params.buffer, by_context)
+
+
+def limit(params: Params, window: int, model: ModelInfo) -> int:
+    """The threshold for a window and a model."""
+    output = _opencode.output_tokens(params.max_output, model)
+    context, input_limit = _opencode.limits(params.input_limit, window, model)
+    return threshold(params, context, output, input_limit)
 
 
 def gate(params: Params, view: View) -> Gate:
     """Last usage and the estimate of what came after it ≥ the threshold, not twice in a row."""
     measure = used(view)
-    output = _opencode.output_tokens(params.max_output, view)
-    limit = threshold(params, view.window, output, _opencode.input_limit(params.input_limit, view))
     twice = view.state.n_events > 0 and view.state.requests_since_event <= 1
     reason = "last usage and the estimate of what came after" + ("; not twice in a row" if twice else "")
-    return Gate(measure >= limit and not twice, reason, measure, limit, ">=", "tokens")
+    most = limit(params, view.window, view.model)
+    return Gate(measure >= most and not twice, reason, measure, most, ">=", "tokens")
 
 
 def start_of_tail(params: Params, view: View, items: Sequence[Item]) -> int:

@@ -102,6 +102,12 @@ def test_v2_threshold(window, output, limit, expected):
     assert threshold(ParamsV2(), window, output, limit) == expected
 
 
+def test_v2_takes_the_window_of_a_model_with_an_input_limit_for_that_limit():
+    """400,000 with an input limit of 272,000, as version 1: the output has room beside it."""
+    assert fires_at(reply_of(100, model="gpt-5"), "opencode_compaction_v2")[2] == 252_000
+    assert fires_at(reply_of(100, model="gpt-5.6"), "opencode_compaction_v2")[2] == 902_000
+
+
 @pytest.mark.parametrize(("total", "fires"), [(167_999, False), (168_000, True), (168_001, True)])
 def test_v2_fires_at_the_threshold(total, fires):
     """≥; last usage and the estimate of what came after, a result of 10 tokens."""
