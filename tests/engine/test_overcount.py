@@ -211,6 +211,8 @@ def test_opencode_takes_its_reserve_from_an_input_limit() -> None:
     """400,000 with an input limit of 272,000: 252,000 (policies 8.1); Codex 272,000: 244,800 (policies 6.1)."""
     by_name = {gate.name: gate for gate in GATES}
     assert by_name["opencode"].threshold(272_000, model_info("gpt-5.2")) == 252_000
+    assert by_name["opencode"].threshold(922_000, model_info("gpt-5.6")) == 902_000
+    assert by_name["opencode_v2"].threshold(922_000, model_info("gpt-5.6")) == 902_000
     assert by_name["codex"].threshold(272_000, model_info("gpt-5.2")) == 244_800
     assert by_name["gemini_cli"].threshold(1_048_576, model_info("gemini-2.5-pro")) == 524_288
 

@@ -38,9 +38,9 @@ def tokens_param() -> Any:
     )  # fmt: skip
 
 
-def limit(params: Any, view: View) -> int:
+def limit(params: Any, window: int) -> int:
     """The threshold in tokens, rounded down."""
-    return int(params.threshold * view.window) if params.threshold_tokens is None else int(params.threshold_tokens)
+    return int(params.threshold * window) if params.threshold_tokens is None else int(params.threshold_tokens)
 
 
 def total(view: View) -> int:
@@ -52,13 +52,13 @@ def total(view: View) -> int:
 
 def gate(params: Any, view: View) -> Gate:
     """The total is over the threshold."""
-    measure, most = total(view), limit(params, view)
+    measure, most = total(view), limit(params, view.window)
     return Gate(measure > most, "last input and what is new since", measure, most, ">", "tokens")
 
 
 def repeated(params: Any, view: View, compact: Callable[[list[Item]], list[Item]]) -> list[Item]:
     """The strategy applied until the list fits; raises EditFailed where it does not."""
-    most = limit(params, view)
+    most = limit(params, view.window)
     items = compact(list(view.items))
     weight = view.overhead + sum(item.size for item in items)
     for _ in range(MORE_PASSES):

@@ -59,12 +59,17 @@ def threshold(params: Params, window: int) -> int:
     return min(share, window - params.max_output) if params.reserve_output == "on" else share
 
 
+def history_cap(params: Params) -> int:
+    """Nine tenths of the history's cap, in bytes: what bounds the gate while no usage is known."""
+    numerator, share = HISTORY_SHARE
+    return params.max_history_bytes // numerator * share
+
+
 def gate(params: Params, view: View) -> Gate:
     """With usage: last input + growth in bytes at one byte per token ≥ threshold; without: total bytes > the cap."""
     limit = threshold(params, view.window)
     if view.usage is None:
-        numerator, share = HISTORY_SHARE
-        cap = min(limit, params.max_history_bytes // numerator * share)
+        cap = min(limit, history_cap(params))
         reason = f"no usage yet: {params.measure} of the whole history"
         return Gate(view.size > cap, reason, view.size, cap, ">", "bytes")
     if params.growth == "off":

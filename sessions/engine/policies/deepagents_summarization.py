@@ -87,9 +87,9 @@ def total(view: View, saved: int = 0) -> int:
     return counted(view, view.size + view.overhead + saved)
 
 
-def trigger(params: Params, view: View) -> int:
+def trigger(params: Params, window: int) -> int:
     """The trigger of the summary in tokens."""
-    return UNKNOWN_TRIGGER if params.profile == "unknown" else share(view.window, params.trigger)
+    return UNKNOWN_TRIGGER if params.profile == "unknown" else share(window, params.trigger)
 
 
 # --- to files
@@ -169,7 +169,11 @@ def wanted(params: Params, view: View) -> dict[int, Item]:
     raw = _raw(view)
     items = [raw.get(item.id, item) for item in view.items] if raw else view.items
     saved = sum(raw[item.id].size - item.size for item in view.items if item.id in raw)
-    on = len(items) >= UNKNOWN_ARGS if params.profile == "unknown" else total(view, saved) >= trigger(params, view)
+    on = (
+        len(items) >= UNKNOWN_ARGS
+        if params.profile == "unknown"
+        else total(view, saved) >= trigger(params, view.window)
+    )
     if not on and not raw:
         return {}
     cut = argument_cut(params, view, items) if on else 0
@@ -210,7 +214,7 @@ def _shortened(params: Params, view: View, item: Item) -> Item:
 
 def arguments_gate(params: Params, view: View) -> Gate:
     """The trigger is reached and an old call has a long argument (or one that was cut is due back)."""
-    limit = UNKNOWN_ARGS if params.profile == "unknown" else trigger(params, view)
+    limit = UNKNOWN_ARGS if params.profile == "unknown" else trigger(params, view.window)
     measure, unit = (len(view.items), "messages") if params.profile == "unknown" else (total(view), "tokens")
     return Gate(bool(wanted(params, view)), "long arguments of old calls", measure, limit, ">=", unit)
 
@@ -240,7 +244,7 @@ def summary_cut(params: Params, view: View) -> int:
 
 def summary_gate(params: Params, view: View) -> Gate:
     """The trigger is reached, or the input budget is passed, and something stands before the cut."""
-    count, limit = total(view), trigger(params, view)
+    count, limit = total(view), trigger(params, view.window)
     over = params.profile == "known" and count > max(0, int(view.window * 0.95) - params.max_output)
     fires = (reached(view, count, limit) or over) and summary_cut(params, view) > 0
     return Gate(fires, "approximate or reported tokens", count, limit, ">=", "tokens")

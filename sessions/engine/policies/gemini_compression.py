@@ -81,9 +81,14 @@ def used(view: View) -> int:
     return view.size + view.overhead if view.usage is None else view.usage.input
 
 
+def least(params: Params, window: int) -> int:
+    """The share of the limit, in whole tokens that reach it."""
+    return ceil(params.threshold * window)
+
+
 def gate(params: Params, view: View) -> Gate:
     """The last prompt at or over the share of the limit, and something to compress."""
-    limit = ceil(params.threshold * view.window)
+    limit = least(params, view.window)
     fires = used(view) >= limit and n_history(view.items) > 0
     if fires and not view.state.memory.get("inflated"):
         fires = _splits(view)

@@ -38,10 +38,15 @@ class Params:
     usage: str = usage_param()
 
 
+def most(params: Params, window: int) -> int:
+    """The share of the limit, in whole tokens, down."""
+    return int(window * params.threshold)
+
+
 def gate(params: Params, view: View) -> Gate:
     """Tokens of the last reply (input, cache, output) over the limit > the threshold; without usage an estimate."""
     measure = view.size if view.usage is None else view.usage.input + view.usage.output
-    limit = int(view.window * params.threshold)
+    limit = most(params, view.window)
     on = 0 < params.threshold < 1
     return Gate(on and measure > limit, "tokens of the session" if on else "off", measure, limit, ">", "tokens")
 

@@ -38,9 +38,14 @@ class Params:
     )
 
 
+def most(params: Params, window: int) -> int:
+    """The share of the window, in whole tokens, down."""
+    return window * params.trigger // 100
+
+
 def gate(params: Params, view: View) -> Gate:
     """The estimate is over int(0.9 × window)."""
-    limit = view.window * params.trigger // 100
+    limit = most(params, view.window)
     return Gate(view.size > limit, f"{params.trigger} % of the window", view.size, limit, ">", "tokens")
 
 

@@ -79,9 +79,14 @@ def used(params: Params, view: View) -> int:
     return view.usage.input + view.usage.output + tail
 
 
+def most(params: Params, window: int) -> int:
+    """The window less the reserve, in tokens."""
+    return window - params.reserve
+
+
 def gate(params: Params, view: View) -> Gate:
     """Used tokens over the window less the reserve, or a request that would be refused."""
-    measure, limit = used(params, view), view.window - params.reserve
+    measure, limit = used(params, view), most(params, view.window)
     asked = params.when == "requests" or _turn_ended(view)
     known = view.usage is not None or params.usage == "none" or params.when == "requests"
     fires = (asked and known and measure > limit) or view.rejected

@@ -14,8 +14,6 @@ USUAL_WINDOWS = (1_000_000, 400_000, 272_000, 256_000, 200_000, 128_000, 64_000,
 """Windows that harnesses take a model for: those of the models they know, and their fall-backs."""
 SET_WINDOWS = tuple(range(100_000, 1_000_000, 50_000))
 """Windows that people set, and that clients were seen to work with (150,000 and 500,000 of 1,000,000)."""
-OLD_OUTPUT = 32_000
-CLINE_CLASSIC = {64_000: 37_000, 128_000: 98_000, 200_000: 160_000}
 
 
 def usual_windows(weighed: Weighed) -> tuple[int, ...]:
@@ -40,21 +38,22 @@ def ladder(weighed: Weighed, window: int, model: ModelInfo | None = None) -> tup
     match weighed.transcript.format:
         case "claude_code":
             rungs = [Rung(gates.claude_code(window, model), "Claude Code's auto-compact threshold")]
-            old = window - OLD_OUTPUT - gates.CLAUDE_BUFFER
+            old = gates.claude_code_uncapped(window, model)
             rungs.append(Rung(old, "Claude Code's threshold without the reserve cap"))
         case "codex":
             rungs = [Rung(gates.codex(window, model), "Codex's limit, 0.9 of the raw window")]
         case "pi":
             rungs = [Rung(gates.pi(window, model) + 1, "pi's limit, the window less 16,384")]
         case "gemini_cli":
-            rungs = [Rung(window // 2, "Gemini CLI's half of the limit"), Rung(window * 7 // 10, "its older 0.7")]
+            half = gates.gemini_cli(window, model)
+            rungs = [Rung(half, "Gemini CLI's half of the limit"), Rung(window * 7 // 10, "its older 0.7")]
         case "opencode":
             rungs = [Rung(gates.opencode(window, model), "opencode's usable window")]
         case "goose":
             rungs = [Rung(gates.goose(window, model) + 1, "goose's 0.8 of the window")]
         case "cline":
-            classic = CLINE_CLASSIC.get(window, max(window - 40_000, window * 4 // 5))
-            rungs = [Rung(classic, "Cline's maximum"), Rung(window * 9 // 10, "Cline's 0.9 of the window")]
+            rungs = [Rung(gates.cline_classic(window, model), "Cline's maximum")]
+            rungs.append(Rung(gates.cline(window, model), "Cline's 0.9 of the window"))
         case _:
             rungs = []
     return tuple(rung for rung in rungs if rung.tokens > 0)
