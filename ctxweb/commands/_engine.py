@@ -18,7 +18,7 @@ from sessions.engine.replay import BASES, replay
 from sessions.engine.texts import Texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.policy import Policy
@@ -116,18 +116,6 @@ def check_options(command: Callable[..., None]) -> Callable[..., None]:
     corpus = click.argument("corpus", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
     policy = click.option("--policy", help=POLICY_HELP)
     return _added(command, [corpus, policy, *_command_options(), _format_option(), *_replay_options()])
-
-
-def files_under(paths: tuple[Path, ...]) -> Iterator[tuple[Path, bool]]:
-    """The files named (True) and those in folders named (False), hidden ones left out, sorted within a folder."""
-    for path in paths:
-        if not path.is_dir():
-            yield path, True
-            continue
-        for found in sorted(path.rglob("*")):
-            hidden = any(part.startswith(".") for part in found.relative_to(path).parts)
-            if found.is_file() and not hidden:
-                yield found, False
 
 
 def price_option(command: Callable[..., None]) -> Callable[..., None]:

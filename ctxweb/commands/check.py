@@ -14,12 +14,12 @@ from ctxweb.commands._engine import (
     check_options,
     chosen_policy,
     emit,
-    files_under,
     given_prices,
     price_option,
     read,
     settings,
 )  # fmt: skip
+from ctxweb.commands._files import files_under
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.checks import LIMITS, QUALITY, check, read_limits
 from sessions.engine.errors import BadParameter, UnknownName, UnreadableInput

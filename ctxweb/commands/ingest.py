@@ -10,9 +10,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from ctxweb.commands._files import files_under
+
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from sessions.models import Upload
 
@@ -30,7 +32,7 @@ def command(paths: tuple[Path, ...], as_json: bool) -> None:
     Returns when everything is stored and counted.  Files whose bytes are there already are recognised.
     """
     start_django()
-    results = [_ingest_path(path) for path in _files(paths)]
+    results = [_ingest_path(path) for path, _ in files_under(paths)]
     failed = any(result["status"] == "failed" for result in results)
     if as_json:
         from sessions.engine import jsonio
@@ -94,18 +96,6 @@ def _read(upload_id: uuid.UUID, advance: Callable[[int], None]) -> Upload:
         time.sleep(WAIT_SECONDS)
         jobs.requeue_lost()
     return upload
-
-
-def _files(paths: Iterable[Path]) -> Iterator[Path]:
-    """The files named, and those under the folders named, hidden ones left out; sorted within a folder."""
-    for path in paths:
-        if not path.is_dir():
-            yield path
-            continue
-        for found in sorted(path.rglob("*")):
-            hidden = any(part.startswith(".") for part in found.relative_to(path).parts)
-            if found.is_file() and not hidden:
-                yield found
 
 
 @contextmanager

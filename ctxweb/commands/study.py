@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ctxweb.commands._engine import emit
+from ctxweb.commands._files import files_under
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 def command(corpus: tuple[Path, ...], n_calls: int, as_json: bool) -> None:
     """Hold the warnings of the recorded compactions in CORPUS (files or folders) against what was fetched again.
 
-    Files that are no transcripts are left out and counted on standard error.
+    Files that are no transcripts are left out and counted on standard error; hidden files in folders are not looked at.
     """
     from sessions.engine.quality.corpus import markdown, study_corpus, study_document
 
@@ -47,7 +48,7 @@ def sessions_of(corpus: Sequence[Path], left_out: list[Path]) -> Iterator[tuple[
     from sessions.engine.reading import read_transcripts
     from sessions.engine.texts import Texts
 
-    for path in sorted({file for place in corpus for file in _files(place)}):
+    for path in sorted({file for file, _ in files_under(corpus)}):
         try:
             with path.open("rb") as stream:
                 parsed = read_transcripts(stream, path.name)
@@ -58,7 +59,3 @@ def sessions_of(corpus: Sequence[Path], left_out: list[Path]) -> Iterator[tuple[
                     texts = Texts(lambda stream=stream: stream, parsed.format)  # type: ignore[misc]
         except EngineError:
             left_out.append(path)
-
-
-def _files(place: Path) -> list[Path]:
-    return [path for path in place.rglob("*") if path.is_file()] if place.is_dir() else [place]
