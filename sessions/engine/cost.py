@@ -11,14 +11,12 @@ from sessions.engine.prices import PER_MILLION, Prices, cold_steps, prices_of, w
 from sessions.engine.types import Block, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.events import Event
     from sessions.engine.policy import Item
     from sessions.engine.replay import Replay
-
-    Refetched = Callable[[Weighed, Event], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +89,8 @@ def bill_of(prices: Prices | None, *, plain: int, read: int, fresh: int, output:
     return Bill(plain, read, fresh, output, fresh if hour else 0)
 
 
-def totals(replay: Replay, *, prices: Prices | None = None, refetched: Refetched | None = None) -> Totals:
-    """What the replayed session sends, reads, writes and costs, at ``prices`` (None: the model's list prices).
-
-    ``refetched`` says how many tokens an event drops that are fetched again (None: ``refetched_tokens``).
-    """
+def totals(replay: Replay, *, prices: Prices | None = None) -> Totals:
+    """What the replayed session sends, reads, writes and costs, at ``prices`` (None: the model's list prices)."""
     weighed = replay.weighed
     prices = prices or prices_of(weighed.model)
     hour = writes_last_an_hour(weighed)
@@ -108,8 +103,7 @@ def totals(replay: Replay, *, prices: Prices | None = None, refetched: Refetched
         read += cached
         fresh += sent.tokens - cached
         output += sent.output
-    count = refetched or refetched_tokens
-    again = sum(count(weighed, event) for event in replay.events)
+    again = sum(refetched_tokens(weighed, event) for event in replay.events)
     bill = bill_of(prices, plain=plain, read=read, fresh=fresh, output=output, hour=hour)
     return Totals(
         compactions=len(replay.events),

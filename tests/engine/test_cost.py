@@ -148,12 +148,3 @@ def test_totals_at_given_prices():
     ten = prices_of(SONNET, {"input": 30, "output": 150})
     assert totals(result, prices=ten).cost.low == pytest.approx(10 * totals(result).cost.low)
     assert totals(result, prices=ten).cache_read_tokens == totals(result).cache_read_tokens
-
-
-def test_the_upper_end_is_a_plug():
-    """What an event's losses cost is asked of a function."""
-    result = replay(weigh(long_session(300)), "sliding_window", window=100_000)
-    sums = totals(result, refetched=lambda _weighed, event: event.dropped)
-    dropped = sum(e.dropped for e in result.events)
-    assert sums.refetched_tokens == dropped
-    assert sums.cost.high - sums.cost.low == pytest.approx(dropped * 3.75 / 1_000_000)

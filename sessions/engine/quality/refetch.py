@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.quality.needs import Timeline, gone_after
-from sessions.engine.quality.standing import standing
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable
 
     from sessions.engine.calibration.calibrate import Weighed
-    from sessions.engine.events import Event
     from sessions.engine.quality.calls import Call
     from sessions.engine.quality.index import Index
 
@@ -70,23 +66,3 @@ class Results:
                 n_elsewhere += 1
         calls = tuple(chosen[place] for place in sorted(chosen, reverse=True))
         return Refetch(calls, sum(self.tokens(call) for call in calls), n_elsewhere)
-
-
-def refetched_tokens(index: Index, horizon: int | None = None) -> Callable[[Weighed, Event], int]:
-    """A function to use in place of ``cost.refetched_tokens``: tokens to be read again after one event of a replay.
-
-    Texts that a mechanical summarizer wrote are not looked at: their mentions count as gone, as an upper end may.
-    """
-    made: list[tuple[Weighed, Timeline, Results]] = []
-
-    def tokens(weighed: Weighed, event: Event, texts: Mapping[str, str] | None = None) -> int:
-        if not made or made[0][0] is not weighed:
-            made[:] = [(weighed, Timeline(weighed), Results(weighed, index))]
-        _, timeline, results = made[0]
-        listed = event.before
-        before = standing(listed, weighed.transcript, index, texts or {})
-        after = standing(event.after, weighed.transcript, index, texts or {}, sources=listed)
-        gone = gone_after(event.request, before, after, index, timeline, horizon=horizon)
-        return results.refetch(gone, before.newest).tokens
-
-    return tokens
