@@ -16,7 +16,6 @@ from sessions.contexts.ab import build_ab
 from sessions.contexts.controls import controls
 from sessions.contexts.overview import overview
 from sessions.contexts.urls import session_urls
-from sessions.engine import report
 from sessions.urlstate import ab as urlstate
 from sessions.urlstate import replay as replay_state
 from sessions.views.session import asks_fragment, session_or_404, varied
@@ -51,7 +50,7 @@ def ab_json(request: HttpRequest, session_id: str) -> JsonResponse:
     errors = dict(state.errors) | {side: ran.error for side, ran in runs.items() if ran.error}
     if errors:
         return JsonResponse({"errors": errors}, status=400)
-    sides = {side: report.replay_document(ran.replay) for side, ran in runs.items()}
+    sides = {side: replays.document(ran) for side, ran in runs.items()}
     document = {"schema": "ctxweb.ab/1", "sessions": {"a": found.pk, "b": other.pk}} | sides
     return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
 

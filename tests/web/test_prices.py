@@ -9,14 +9,25 @@ import pytest
 
 from sessions.engine.model_info import normalised
 from sessions.models import ModelPrice
+from sessions.services.prices import forget_prices
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from django.test import Client
 
     from sessions.models import Session
 
 pytestmark = pytest.mark.django_db
 FIRES = "replay.json?policy=claude_code&p.pct_override=8&summarizer=stub:500"
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    """No price of one test is remembered in another."""
+    forget_prices()
+    yield
+    forget_prices()
 
 
 def cost(client: Client, session: Session) -> dict[str, float]:
@@ -37,6 +48,13 @@ def test_given_prices_stand_in_place_of_list_prices(client: Client, session: Ses
     assert client.post("/settings/prices/", {"model": model}).status_code == 302
     assert not ModelPrice.objects.exists()
     assert cost(client, session) == before
+
+
+def test_two_replays_are_priced_as_one_is(client: Client, session: Session) -> None:
+    given = {"input": "20", "output": "100"}
+    assert client.post("/settings/prices/", {"model": normalised(session.model), **given}).status_code == 302
+    both = json.loads(client.get(f"/s/{session.pk}/ab.json?{FIRES.partition('?')[2]}&b.policy=none").content)
+    assert both["a"]["totals"]["cost_usd"] == cost(client, session)
 
 
 def test_what_is_no_price_is_refused_and_nothing_is_lost(client: Client, session: Session) -> None:
