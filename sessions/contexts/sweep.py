@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
@@ -94,8 +94,9 @@ class Free:
 
 @dataclass(frozen=True, slots=True)
 class SweepView:
-    """Everything that ``sessions/_sweep_view.html`` shows."""
+    """Everything that ``sessions/_sweep_view.html`` shows; ``setting`` is the one in hand."""
 
+    setting: Setting
     title: str
     reason: str
     near: tuple[Near, ...]
@@ -142,13 +143,13 @@ def snippets(state: SweepState, view_setting: Setting, swept: Swept) -> tuple[Sn
     )  # fmt: skip
 
 
-def chosen_setting(state: SweepState, swept: Swept) -> tuple[int, str, tuple[Neighbour, ...]]:
-    """The row in hand: the reader's, else the recommended one, else the cheapest; why, and its neighbours.
+def _advised(
+    swept: Swept, whole: Sweep, floors: Mapping[str, float]
+) -> tuple[int, str, tuple[Neighbour, ...]]:  # fmt: skip
+    """The row of ``whole`` that is recommended, else the cheapest; why, and its neighbours.
 
     The reason is "" where nothing keeps the floors.
     """
-    whole = together(swept.sweeps)
-    floors = effective_floors(state)
     setting, reason = None, ""
     near: tuple[Neighbour, ...] = ()
     if len(swept.sweeps) == 1:
@@ -176,7 +177,7 @@ class _Builder:
         self.rows: tuple[Row, ...] = self.whole.rows
         self.keys = [one.key for one in self.whole.axes]
         self.floors = effective_floors(state)
-        self.advised, self.reason, self.neighbours = chosen_setting(state, swept)
+        self.advised, self.reason, self.neighbours = _advised(swept, self.whole, self.floors)
         by_hand = state.pick is not None and state.pick < len(self.rows)
         self.picked = state.pick if by_hand and state.pick is not None else self.advised
         self.by_hand = by_hand and self.picked != self.advised
@@ -208,6 +209,7 @@ class _Builder:
         """The whole page."""
         state, row = self.state, self.rows[self.picked]
         return SweepView(
+            setting=row.setting,
             title=sweep_rows.setting_words(row.setting, self.keys),
             reason=self.reason,
             near=self._near(),
@@ -429,8 +431,3 @@ def _free(cost: EventCost) -> Free:
 
 def _dollars(value: float) -> str:
     return f"${value:,.3f}" if value >= 0 else f"{figures.MINUS}${-value:,.3f}"
-
-
-def recommended_floors(state: SweepState) -> Mapping[str, float]:
-    """For the document: the floors that the recommendation keeps."""
-    return effective_floors(replace(state))

@@ -96,10 +96,8 @@ def _context(state: SweepState, sessions: list[Session], path: str) -> dict[str,
     }
     if swept.sweeps and all(one.rows for one in swept.sweeps):
         view = page.build(state, swept, sessions, path)
-        index = next((row.index for row in view.rows if row.picked), 0)
-        setting = sweeps.together(swept.sweeps).rows[index].setting
-        lab = sweep_rows.replay_of(state, setting)
-        context |= {"view": view, **_apply(page.snippets(state, setting, swept), state.agent)}
+        lab = sweep_rows.replay_of(state, view.setting)
+        context |= {"view": view, **_apply(page.snippets(state, view.setting, swept), state.agent)}
         context["apply_cli"] = shlex.join(["ctxweb", "apply", *_applied(lab)])
         context["agent_here"] = f"{path}?{urlstate.query(state, agent='')}"
     return context

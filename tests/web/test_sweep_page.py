@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions import selectors
+from sessions.contexts import sweep as sweep_view
 from sessions.contexts import sweeps
 from sessions.engine import jsonio
 from sessions.engine.replay import replay
@@ -172,6 +173,17 @@ def test_a_row_taken_in_hand_is_what_agents_are_set_to(client: Client, long: Ses
     codex = page(client, f"/s/{long.pk}/sweep/?policy=claude_code&over=pct_override=20:80:4&pick=2&agent=codex")
     assert "model_auto_compact_token_limit = " in codex
     assert "Nearest fit, not the same policy" in words(codex)
+
+
+def test_a_row_in_hand_beyond_those_listed_is_set_too(
+    client: Client, long: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep_view, "MOST_ROWS", 2)
+    query = "policy=claude_code&window=150000&over=pct_override=20:80:4"
+    order = [int(n) for n in re.findall(r'<tr data-row="(\d+)"', page(client, f"/s/{long.pk}/sweep/?{query}"))]
+    pick = next(n for n in range(1, 4) if n not in order)
+    html = page(client, f"/s/{long.pk}/sweep/?{query}&pick={pick}")
+    assert f"export CLAUDE_AUTOCOMPACT_PCT_OVERRIDE={20 + 20 * pick}" in html
 
 
 def test_the_document_is_the_command_lines(client: Client, long: Session) -> None:
