@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
-from collections import OrderedDict
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,6 +13,7 @@ from sessions.engine.quality.asked import Asked, own_probes
 from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.recorded import rereads
+from sessions.kept import Kept
 from sessions.services.indexed import index_of
 from sessions.services.prices import prices_for
 from sessions.urlstate.replay import ReplayState
@@ -90,14 +89,14 @@ class Judged:
 
 
 _Key = tuple[str, ReplayState, int | None, tuple[str, ...], frozenset[str]]
-_held: OrderedDict[_Key, Judged] = OrderedDict()
-_lock = threading.Lock()
+_held: Kept[_Key, Judged] = Kept(
+    lambda held: len(held) > KEPT or sum(one.n_held for one in held) > MOST_HELD
+)  # fmt: skip
 
 
 def is_judged(session: Session, state: QualityState) -> bool:
     """Whether the answers of a state are at hand, so that a page of them costs nothing."""
-    with _lock:
-        found = _held.get(_key(session, state))
+    found = _held.find(_key(session, state))
     if found is None or found.weighed is not selectors.load_weighed(session.pk):
         return False
     done = vars(found)
@@ -113,18 +112,10 @@ def judge(session: Session, state: QualityState) -> Judged:
     """The judgement of a state, from this process's cache while replay and index are the same."""
     ran, index = replays.run(session.pk, state.replay), index_of(session)
     key = _key(session, state)
-    with _lock:
-        held = _held.get(key)
-        if held is not None and held.ran is ran and held.index is index:
-            _held.move_to_end(key)
-            return held
-    made = Judged(ran, index, asked_for(session, state), state.horizon)
-    with _lock:
-        _held[key] = made
-        _held.move_to_end(key)
-        while len(_held) > KEPT or (len(_held) > 1 and sum(one.n_held for one in _held.values()) > MOST_HELD):
-            _held.popitem(last=False)
-    return made
+    held = _held.find(key)
+    if held is not None and held.ran is ran and held.index is index:
+        return held
+    return _held.keep(key, Judged(ran, index, asked_for(session, state), state.horizon))
 
 
 def asked_for(session: Session, state: QualityState) -> Asked:

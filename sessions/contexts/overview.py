@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,6 +13,7 @@ from sessions.charts.pressure import KINDS, pressure_figure
 from sessions.charts.scale import bytes_per_token
 from sessions.engine import registry
 from sessions.engine.types import Kind, Label
+from sessions.kept import Kept
 from sessions.labelled import bytes_label
 
 if TYPE_CHECKING:
@@ -173,21 +172,13 @@ class Overview:
 def overview(session_id: str) -> Overview:
     """The figures of a session, from this process's cache while the weighed session is the same."""
     weighed = selectors.load_weighed(session_id)
-    with _lock:
-        held = _held.get(session_id)
-        if held is not None and held.weighed is weighed:
-            _held.move_to_end(session_id)
-            return held
-    made = build(weighed)
-    with _lock:
-        _held[session_id] = made
-        while len(_held) > KEPT:
-            _held.popitem(last=False)
-    return made
+    held = _held.find(session_id)
+    if held is not None and held.weighed is weighed:
+        return held
+    return _held.keep(session_id, build(weighed))
 
 
-_held: OrderedDict[str, Overview] = OrderedDict()
-_lock = threading.Lock()
+_held: Kept[str, Overview] = Kept(lambda held: len(held) > KEPT)
 
 
 def build(weighed: Weighed) -> Overview:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,7 @@ from sessions.engine import replay as engine
 from sessions.engine.cost import Totals, recorded_totals, totals
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.report import replay_document
+from sessions.kept import Kept
 from sessions.services.model_summaries import SummaryWriter
 from sessions.services.prices import prices_for
 
@@ -49,8 +48,7 @@ class Ran:
     wanted: tuple[Wanted, ...] = ()
 
 
-_held: OrderedDict[Key, tuple[Weighed, Ran]] = OrderedDict()
-_lock = threading.Lock()
+_held: Kept[Key, tuple[Weighed, Ran]] = Kept(lambda held: len(held) > KEPT)
 
 
 def run(session_id: str, state: ReplayState) -> Ran:
@@ -141,11 +139,9 @@ def _run(session_id: str, state: ReplayState) -> Ran:
         session_id, state.policy, state.base, state.estimator, state.summarizer, state.window, state.fail, state.params,
         prices,
     )  # fmt: skip
-    with _lock:
-        held = _held.get(key)
-        if held is not None and held[0] is weighed:
-            _held.move_to_end(key)
-            return held[1]
+    held = _held.find(key)
+    if held is not None and held[0] is weighed:
+        return held[1]
     started = time.perf_counter()
     writer = SummaryWriter(settings.ANTHROPIC_MODEL) if state.summarizer == "anthropic" else None
     with _texts(session_id, state) as texts:
@@ -155,8 +151,4 @@ def _run(session_id: str, state: ReplayState) -> Ran:
     )
     if ran.wanted:
         return ran  # not kept: another process may be writing them
-    with _lock:
-        _held[key] = (weighed, ran)
-        while len(_held) > KEPT:
-            _held.popitem(last=False)
-    return ran
+    return _held.keep(key, (weighed, ran))[1]

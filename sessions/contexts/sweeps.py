@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
-from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +17,7 @@ from sessions.engine.jumps.jump import FIXED_SIZE
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.sweep import WINDOW, Over, Row, Sweep, marked
 from sessions.engine.wanted import wanted
+from sessions.kept import Kept
 from sessions.models.sweep_run import Sweeping
 from sessions.services import sweep_runs
 from sessions.services.prices import prices_for
@@ -80,8 +79,7 @@ class Swept:
         return bool(self.sweeps) and self.n_done == self.n_total
 
 
-_held: OrderedDict[str, Swept] = OrderedDict()
-_lock = threading.Lock()
+_held: Kept[str, Swept] = Kept(lambda held: len(held) > KEPT)
 
 
 def completed(state: SweepState, weighed: Weighed) -> SweepState:
@@ -182,18 +180,15 @@ def swept(state: SweepState, sessions: Sequence[Session]) -> Swept:
         return Swept((), (), options, 0, error=f"{error}.")
     if n_total > MOST_SETTINGS:
         return Swept((), (), options, n_total, error=f"{n_total:,} replays are more than {MOST_SETTINGS:,}.")
-    key = key_of(options, versions(sessions))
-    with _lock:
-        if key in _held:
-            _held.move_to_end(key)
-            return _held[key]
-    run = sweep_runs.find(options, versions(sessions))
+    of = versions(sessions)
+    key = key_of(options, of)
+    held = _held.find(key)
+    if held is not None:
+        return held
+    run = sweep_runs.find(options, of)
     found = _of_run(run, options, n_total) if run is not None else _now(options, n_total)
     if found.complete:
-        with _lock:
-            _held[key] = replace(found, run=None)
-            while len(_held) > KEPT:
-                _held.popitem(last=False)
+        _held.keep(key, replace(found, run=None))
     return found
 
 

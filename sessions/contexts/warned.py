@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from sessions.engine.quality.recorded import DEFAULT_CALLS, DEFAULT_DEFINITION, 
 from sessions.engine.quality.study import study, units_of
 from sessions.engine.quality.wilson import interval
 from sessions.figures import percent
+from sessions.kept import Kept
 from sessions.services.indexed import index_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ MOST_SESSIONS = 60
 SECONDS = 1.5
 """How long one request works; what is left is for the next."""
 
-_held: OrderedDict[tuple[str, str], tuple[tuple[Unit, ...], int]] = OrderedDict()
+_held: Kept[tuple[str, str], tuple[tuple[Unit, ...], int]] = Kept(lambda held: len(held) > 2 * MOST_SESSIONS)
 _whole: dict[tuple[tuple[str, str], ...], Warned] = {}
 """The last result that was whole: its interval is a thousand resamples."""
 _lock = threading.Lock()
@@ -88,10 +88,9 @@ def warned_here() -> Warned:
 def _units(session: Session, until: float) -> tuple[tuple[Unit, ...], int] | None:
     """A session's units and its compactions, from this process's cache; None where time is up."""
     key = (session.pk, session.version)
-    with _lock:
-        if key in _held:
-            _held.move_to_end(key)
-            return _held[key]
+    held = _held.find(key)
+    if held is not None:
+        return held
     if time.perf_counter() > until:
         return None
     try:
@@ -100,11 +99,7 @@ def _units(session: Session, until: float) -> tuple[tuple[Unit, ...], int] | Non
         found = units_of(weighed, index), len(recorded_events(weighed))
     except (EngineError, OSError):
         found = (), 0
-    with _lock:
-        _held[key] = found
-        while len(_held) > 2 * MOST_SESSIONS:
-            _held.popitem(last=False)
-    return found
+    return _held.keep(key, found)
 
 
 def _group(result: Study, *, warned: bool) -> Group:

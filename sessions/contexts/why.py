@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,6 +14,7 @@ from sessions.contexts.verdict_cards import Card, build_cards
 from sessions.engine.why.document import why_of
 from sessions.engine.why.overcount import over_count
 from sessions.engine.why.verdicts import headline, verdicts_of
+from sessions.kept import Kept
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.calibrate import Weighed
@@ -75,20 +74,15 @@ class WhyView:
     recorded: RecordedView | None
 
 
-_held: OrderedDict[str, Reasons] = OrderedDict()
-_lock = threading.Lock()
+_held: Kept[str, Reasons] = Kept(lambda held: len(held) > KEPT)
 
 
 def reasons(session_id: str) -> Reasons:
     """The engine's answers, from this process's cache while the weighed session is the same."""
     weighed = overview(session_id).weighed
-    with _lock:
-        held = _held.get(session_id)
-        if held is None or held.weighed is not weighed:
-            held = _held[session_id] = Reasons(session_id, weighed)
-        _held.move_to_end(session_id)
-        while len(_held) > KEPT:
-            _held.popitem(last=False)
+    held = _held.find(session_id)
+    if held is None or held.weighed is not weighed:
+        return _held.keep(session_id, Reasons(session_id, weighed))
     return held
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from sessions import selectors
 from sessions.engine.quality.index import build_index
+from sessions.kept import Kept
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.calibrate import Weighed
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 MOST_MESSAGES = 60_000
 """Messages of indexed sessions kept; the newest is kept whatever its length."""
 
-_held: OrderedDict[str, tuple[Weighed, Index]] = OrderedDict()
+_held: Kept[str, tuple[Weighed, Index]] = Kept(
+    lambda held: sum(index.n_messages for _, index in held) > MOST_MESSAGES
+)  # fmt: skip
 _building: dict[str, threading.Lock] = {}
 _lock = threading.Lock()
 
@@ -26,12 +28,8 @@ _lock = threading.Lock()
 def held(session_id: str) -> Index | None:
     """The index if it is there for the session as it is now."""
     weighed = selectors.load_weighed(session_id)
-    with _lock:
-        found = _held.get(session_id)
-        if found is None or found[0] is not weighed:
-            return None
-        _held.move_to_end(session_id)
-        return found[1]
+    found = _held.find(session_id)
+    return found[1] if found is not None and found[0] is weighed else None
 
 
 def index_of(session: Session) -> Index:
@@ -48,22 +46,12 @@ def index_of(session: Session) -> Index:
         weighed = selectors.load_weighed(session.pk)
         with contextlib.closing(selectors.load_texts(session)) as texts:
             found = build_index(weighed.transcript, texts.of)
+        _held.keep(session.pk, (weighed, found))
         with _lock:
-            _held[session.pk] = (weighed, found)
-            _held.move_to_end(session.pk)
             _building.pop(session.pk, None)
-            _evict()
     return found
-
-
-def _evict() -> None:
-    n = sum(index.n_messages for _, index in _held.values())
-    while n > MOST_MESSAGES and len(_held) > 1:
-        _, (_, gone) = _held.popitem(last=False)
-        n -= gone.n_messages
 
 
 def forget() -> None:
     """Drop every index."""
-    with _lock:
-        _held.clear()
+    _held.clear()

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import threading
-from collections import OrderedDict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -19,6 +17,7 @@ from django.conf import settings
 from sessions.adapters.anthropic_client import Access
 from sessions.adapters.rate import TokenBucket
 from sessions.engine.errors import BadParameter
+from sessions.kept import Kept
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -28,8 +27,7 @@ HANDLE = "model_key"
 MAX_KEYS = 200
 """Keys held at a time; the one unused longest is forgotten first."""
 BURST = 10
-_keys: OrderedDict[str, str] = OrderedDict()
-_lock = threading.Lock()
+_keys: Kept[str, str] = Kept(lambda held: len(held) > MAX_KEYS)
 
 
 def keep_key(key: str) -> str:
@@ -38,17 +36,13 @@ def keep_key(key: str) -> str:
     if not 8 <= len(plain) <= 500 or not plain.isascii() or not plain.isprintable() or " " in plain:
         raise BadParameter("A key is one line of 8 to 500 letters, digits and signs, such as sk-ant-….")
     handle = secrets.token_urlsafe(16)
-    with _lock:
-        _keys[handle] = plain
-        while len(_keys) > MAX_KEYS:
-            _keys.popitem(last=False)
+    _keys.keep(handle, plain)
     return handle
 
 
 def forget_key(handle: str) -> None:
     """Drop the key, if it is held."""
-    with _lock:
-        _keys.pop(handle, None)
+    _keys.forget(handle)
 
 
 def request_access(request: HttpRequest) -> Access | None:
@@ -69,10 +63,7 @@ def forget_at_sign_out(request: HttpRequest | None, **_: Any) -> None:
 
 def access_for(handle: str = "") -> Access | None:
     """The access of whoever holds ``handle``: their own key first, else the environment's, else None."""
-    with _lock:
-        key = _keys.get(handle, "")
-        if key:
-            _keys.move_to_end(handle)
+    key = _keys.find(handle)
     if key:
         return Access(key, settings.ANTHROPIC_BASE_URL, "page")
     return environment_access()
