@@ -394,11 +394,6 @@ def upload_status(ids: Iterable[uuid.UUID]) -> tuple[Upload, ...]:
     return tuple(found[pk] for pk in wanted if pk in found)
 
 
-def get_upload(upload_id: uuid.UUID) -> Upload:
-    """One upload; raises Upload.DoesNotExist."""
-    return Upload.objects.get(pk=upload_id)
-
-
 def upload_members(upload: Upload) -> tuple[Member, ...]:
     """The files of an uploaded archive in its order; none for an upload that is a single file."""
     return tuple(upload.members.order_by("position"))

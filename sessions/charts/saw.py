@@ -100,7 +100,7 @@ def saw_figure(data: Saw) -> Figure:
     figure["shapes"], figure["annotations"] = _grounds(data, marks, top), _words(data, last, top)
     traces = _curves(data, top)
     if data.gate is not None:
-        _add_gate(figure, traces, data.gate, last, main[0])
+        _add_gate(figure, traces, data.gate, main[0])
     figure["meta"] |= {"threshold": data.threshold, "top": top}
     return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
 
@@ -259,7 +259,7 @@ def _tooth_words(data: Saw, last: int, top: float) -> list[Figure]:
     return words
 
 
-def _add_gate(figure: Figure, traces: list[Figure], gate: GateLane, last: int, ceiling: float) -> None:
+def _add_gate(figure: Figure, traces: list[Figure], gate: GateLane, ceiling: float) -> None:
     """The lane of a gate that counts in another unit: its measure, its threshold, a mark where it fired."""
     known = [value or 0 for value in gate.measures]
     top = nice_top(max([gate.threshold, *known]) * 1.05)

@@ -49,11 +49,6 @@ class Compared:
     label: str
     error: str = ""
 
-    @property
-    def whose(self) -> Replay:
-        """The replay that wrote what was inserted."""
-        return self.second
-
 
 def compared(session_id: str, state: ReplayState, b: ReplayState | None = None) -> Compared | None:
     """What the state asks for, event 0 unless it says otherwise; None where the replay has no event to show."""

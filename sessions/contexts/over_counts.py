@@ -124,8 +124,6 @@ class OverCountView:
     blamed: tuple[Blamed, ...]
     stub_tokens: int
     window: int
-    n_false: int
-    n_fires: int
     says: str
     tempted: Tempted | None
 
@@ -147,7 +145,7 @@ def build_over_counts(session_id: str, view: Overview, found: OverCount) -> Over
     blamed = _blamed(view, found.results, base)
     says = _says(len(rows), n_fires, n_false)
     return OverCountView(
-        figure_json(figure), rows, blamed, found.stub_tokens, found.window, n_false, n_fires, says,
+        figure_json(figure), rows, blamed, found.stub_tokens, found.window, says,
         _tempted(found.results, base),
     )  # fmt: skip
 

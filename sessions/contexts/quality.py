@@ -89,7 +89,6 @@ class FateRow:
     request: int
     before: str
     after: str
-    is_loss: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,5 +294,5 @@ def _as_followed(fate: Survival, link: Link) -> Followed:
         Place(messages[0], link(messages[0])) if messages else none,
         Place(messages[-1], link(messages[-1])) if messages else none,
         fate.lost_at,
-        tuple(FateRow(f.number, f.request, f.before, f.after, f.number == fate.lost_at) for f in fate.fates),
+        tuple(FateRow(f.number, f.request, f.before, f.after) for f in fate.fates),
     )
