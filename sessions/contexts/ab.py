@@ -12,7 +12,7 @@ from sessions.charts.marks import figure_json
 from sessions.charts.saw import Saw, saw_figure, top_of
 from sessions.contexts import replays
 from sessions.contexts.replay import saw_of
-from sessions.contexts.totals import Cell, cost_cell, weakest_label
+from sessions.contexts.totals import Cell, cost_cell, says, weakest_label
 from sessions.contexts.urls import session_urls
 from sessions.engine.thrash import refills
 from sessions.urlstate import ab as urlstate
@@ -101,13 +101,12 @@ def build_ab(a: Session, b: Session, state: AbState) -> AbView:
 
 
 def _side(letter: str, session: Session, state: ReplayState, ran: Ran, saw: Saw) -> Side:
-    n = ran.totals.compactions
     return Side(
         letter, session, ran.replay.policy.name, " ".join(replay_state.arguments(state)),
         figure=figure_json(saw_figure(saw)),
         label=weakest_label(ran.replay.labels),
-        n_events=n,
-        says=f"{n} compaction{'' if n == 1 else 's'}, peak context {ran.totals.peak_context_tokens:,} tokens",
+        n_events=ran.totals.compactions,
+        says=says(ran.totals),
         replay_href=session_urls(session.pk).to_replay(urlstate.only_replayed(state)),
         warnings=ran.replay.warnings,
         error=ran.error,

@@ -15,7 +15,7 @@ from sessions.contexts.controls import threshold_param, threshold_table
 from sessions.contexts.event_rows import event_rows, failures, layer_lines, room
 from sessions.contexts.overview import overview
 from sessions.contexts.step import build_step
-from sessions.contexts.totals import TotalsRow, totals_table, weakest_label
+from sessions.contexts.totals import TotalsRow, says, totals_table, weakest_label
 from sessions.contexts.urls import Urls, session_urls
 from sessions.engine import registry
 from sessions.engine.diff import diff_event
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from sessions.contexts.folding import Line
     from sessions.contexts.replays import Ran
     from sessions.contexts.step import StepView
-    from sessions.engine.cost import Totals
     from sessions.engine.replay import Replay
     from sessions.models import Session
     from sessions.services.model_summaries import Estimate
@@ -158,7 +157,7 @@ def build_replay(
         quiet=replays.why_no_event(replay),
         warnings=replay.warnings,
         error=ran.error,
-        says=_says(replay, ran.totals),
+        says=says(ran.totals),
         estimate=estimate(settings.ANTHROPIC_MODEL, ran.wanted) if ran.wanted and not urls.frozen else None,
         job=_job(session) if ran.wanted and not urls.frozen else "",
         failures=failures(replay, urls, state),
@@ -170,12 +169,6 @@ def _job(session: Session) -> str:
     """The job that is writing summaries for this session, if there is one."""
     found = summary_jobs.running(session)
     return str(found.pk) if found else ""
-
-
-def _says(replay: Replay, totals: Totals) -> str:
-    """The result in a sentence, read out when it changes."""
-    n = totals.compactions
-    return f"{n} compaction{'' if n == 1 else 's'}, peak context {totals.peak_context_tokens:,} tokens"
 
 
 def _request(replay: Replay, state: ReplayState, number: int | None) -> int | None:

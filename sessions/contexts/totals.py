@@ -45,6 +45,12 @@ def weakest_label(labels: Sequence[Label | None]) -> str:
     return str(Label.MEASURED)
 
 
+def says(totals: Totals) -> str:
+    """A replay's result in a sentence."""
+    n = totals.compactions
+    return f"{n} compaction{'' if n == 1 else 's'}, peak context {totals.peak_context_tokens:,} tokens"
+
+
 def totals_table(session_id: str, ran: Ran) -> tuple[TotalsRow, ...]:
     """This replay, the recording, no compaction, and the difference to the recording (else to no compaction)."""
     without = replays.without_compaction(session_id)
