@@ -248,7 +248,8 @@ class _Builder:
             index = places[tuple({**at.values, one.key: one.value}.values())]
             change = f"{100 * one.change:+.1f} %".replace("-", figures.MINUS)
             times = f"{one.compactions:,} compaction{'' if one.compactions == 1 else 's'}"
-            words = f"{one.key} {sweep_rows.said_value(one.key, one.value)}: cost {change}, {times}"
+            value = f"{sweep_rows.said_value(one.value)} {sweep_rows.unit_of(at.setting.policy, one.key)}".rstrip()
+            words = f"{one.key} {value}: cost {change}, {times}"
             found.append(Near(words if one.keeps else f"{words}, over your limits", self.hrefs[index], one.keeps))
         return tuple(found)
 
@@ -360,7 +361,7 @@ class _Builder:
         return f"Along {key}: {sweep_rows.setting_words(row.setting, others)}"
 
     def _columns(self) -> tuple[Column, ...]:
-        found = [(key, key, key == POLICY, False, "") for key in self.keys]
+        found = [(key, self._head(key), key == POLICY, False, "") for key in self.keys]
         found += [
             ("cost", "Cost" if self.priced else "Tokens sent", False, False, "low: as replayed; high: fetched again"),
             ("compactions", "Compactions", False, False, ""), ("peak", "Peak context", False, False, ""),
@@ -372,6 +373,11 @@ class _Builder:
             (name, words, False, False, "") for name, words in sweep_rows.LOSS_WORDS.items() if self._counts(name)
         ]
         return tuple(self._column(*one) for one in found)
+
+    def _head(self, key: str) -> str:
+        """A swept parameter with its unit, where all policies of the sweep give it the same."""
+        units = {sweep_rows.unit_of(policy, key) for policy in self.state.policies}
+        return sweep_rows.with_unit(key, units.pop() if len(units) == 1 else "")
 
     def _counts(self, name: str) -> bool:
         return bool(self.rows) and name in self.rows[0].more
@@ -388,7 +394,7 @@ class _Builder:
         return tuple(
             TableRow(
                 index=index,
-                values=tuple(sweep_rows.said_value(key, row.values[key]) for key in self.keys),
+                values=tuple(sweep_rows.said_value(row.values[key]) for key in self.keys),
                 cells=sweep_rows.cells(row, ratios.get(index), label=self.label, with_ratio=bool(self.cheapest)),
                 href=self.hrefs[index],
                 pick=self.here(pick=index),

@@ -88,8 +88,8 @@ class Heat:
     unit: str
 
 
-def said_value(key: str, value: Any) -> str:
-    """A swept value in words: its figure, with "%" where it is a share."""
+def said_value(value: Any) -> str:
+    """A swept value in words, without its unit."""
     return str(value) if isinstance(value, str) else f"{value:,.10g}"
 
 
@@ -98,14 +98,23 @@ def spec_of(policy: str, key: str) -> Spec | None:
     return next((s for s in parameters.specs(registry.get("policies", policy).params) if s.name == key), None)
 
 
+def unit_of(policy: str, key: str) -> str:
+    """The unit of a swept value, "" for a count of things."""
+    if key == WINDOW:
+        return "tokens"
+    spec = spec_of(policy, key)
+    return spec.unit if spec is not None else ""
+
+
+def with_unit(words: str, unit: str) -> str:
+    """A head with its unit behind it: "trigger, %"."""
+    return f"{words}, {unit}" if unit else words
+
+
 def axis_title(policy: str, key: str) -> str:
     """A parameter's label and unit, for an axis."""
-    if key == WINDOW:
-        return "window, tokens"
     spec = spec_of(policy, key)
-    if spec is None:
-        return key
-    return f"{key}: {spec.label.lower()}, {spec.unit}" if spec.unit else f"{key}: {spec.label.lower()}"
+    return with_unit(key if spec is None else f"{key}: {spec.label.lower()}", unit_of(policy, key))
 
 
 def axis_value(policy: str, key: str, value: Any) -> str:
@@ -121,7 +130,7 @@ def axis_value(policy: str, key: str, value: Any) -> str:
 def setting_words(setting: Setting, keys: Sequence[str]) -> str:
     """A setting in words: "anchored_iterative, trigger 60, keep_last 8"."""
     values = {**dict(setting.params), WINDOW: setting.window}
-    more = [f"{key} {said_value(key, values[key])}" for key in keys if key != POLICY]
+    more = [f"{key} {said_value(values[key])}" for key in keys if key != POLICY]
     return ", ".join([setting.policy, *more])
 
 

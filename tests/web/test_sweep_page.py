@@ -175,6 +175,16 @@ def test_a_row_taken_in_hand_is_what_agents_are_set_to(client: Client, long: Ses
     assert "Nearest fit, not the same policy" in words(codex)
 
 
+def test_swept_values_have_their_unit(client: Client, long: Session) -> None:
+    html = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    heads = [words(head).strip() for head in re.findall(r'<th scope="col".*?</th>', html, re.DOTALL)]
+    assert {"trigger, %", "keep_last, messages"} <= set(heads)
+    near = re.search(r'<ul class="near".*?</ul>', html, re.DOTALL)
+    assert near
+    for line in re.findall(r"<li>.*?</li>", near[0], re.DOTALL):
+        assert re.match(r" ?(trigger \d+ %|keep_last \d+ messages): cost ", words(line)), words(line)
+
+
 def test_a_row_in_hand_beyond_those_listed_is_set_too(
     client: Client, long: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
