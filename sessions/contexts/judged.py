@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sessions.urlstate.quality import QualityState
 
 KEPT = 6
+RECORDED = "recorded"
 MOST_HELD = 1_000_000
 """Messages in the lists of all judged events that are kept; the newest judgement is kept whatever its length."""
 MOST_EVENTS = 100
@@ -80,6 +81,13 @@ class Judged:
     def carried(self) -> WorkingSet:
         """What was carried and needed at each request of the replay's base."""
         return working_set(self.weighed, self.index, base=self.ran.replay.base)
+
+    @cached_property
+    def carried_as_recorded(self) -> WorkingSet:
+        """The same along the recording's own lists."""
+        return (
+            self.carried if self.ran.replay.base == RECORDED else working_set(self.weighed, self.index, base=RECORDED)
+        )
 
     def warnings(self, *, recorded: bool) -> tuple[str, ...]:
         """What a reader must know before believing one side's counts."""

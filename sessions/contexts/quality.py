@@ -12,11 +12,10 @@ from sessions import selectors
 from sessions.contexts import replays
 from sessions.contexts.carrying import Carrying, build_carrying
 from sessions.contexts.chains import Chains, build_chains
-from sessions.contexts.judged import MOST_EVENTS, Judged, judge
+from sessions.contexts.judged import MOST_EVENTS, RECORDED, Judged, judge
 from sessions.contexts.judgements import JudgeView, build_judging
 from sessions.contexts.lost import Lost, Place, build_lost, dollars_of
 from sessions.contexts.probing import Probing, build_probing
-from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.oracle import compact_instructions, oracle
 from sessions.engine.quality.standing import GONE, MENTIONED, VERBATIM
 from sessions.engine.quality.survival import survival
@@ -270,9 +269,8 @@ def _detail(
 
 
 def _carrying(judged: Judged, found: tuple[Assessment, ...], link: Link, *, recorded: bool) -> Carrying:
-    base = "recorded" if recorded else judged.ran.replay.base
-    same = base == judged.ran.replay.base
-    carried = judged.carried if same else working_set(judged.weighed, judged.index, base=base)
+    base = RECORDED if recorded else judged.ran.replay.base
+    carried = judged.carried_as_recorded if recorded else judged.carried
     marks = [one.event.request for one in found][:MOST_ROWS]
     return build_carrying(carried, base, marks, judged, link)
 
