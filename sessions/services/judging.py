@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions import selectors
-from sessions.adapters import storage
 from sessions.adapters.anthropic_client import Client
 from sessions.adapters.anthropic_judge import NOT_FOUND, Action, answer_probe, grade, next_action
 from sessions.adapters.conversation import Said
@@ -24,10 +22,9 @@ from sessions.engine.quality.assess import assess_recorded, assess_replay
 from sessions.engine.quality.calls import TARGET_CHARS
 from sessions.engine.replay import replay
 from sessions.engine.types import Content, Kind
-from sessions.models import ModelAnswer
 from sessions.services.indexed import index_of
 from sessions.services.model_access import bucket
-from sessions.services.model_summaries import Estimate, SummaryWriter, Wanted, estimate
+from sessions.services.model_summaries import Estimate, SummaryWriter, Wanted, estimate, keep_answer, kept_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -104,14 +101,10 @@ def judgement_key(session: Session, options: Mapping[str, Any], model: str) -> s
 
 def kept_judgement(key: str) -> Judgement | None:
     """What is kept under a key; None where nothing is."""
-    sha256 = ModelAnswer.objects.filter(pk=key, kind=KIND).values_list("text_sha256", flat=True).first()
-    if not sha256:
+    kept = kept_answer(key, KIND)
+    if kept is None:
         return None
-    try:
-        with storage.open_blob(sha256) as file:
-            found: Any = jsonio.loads(file.read())
-    except FileNotFoundError:
-        return None
+    found: Any = jsonio.loads(kept)
     verdicts = tuple(Verdict(**verdict) for verdict in found.pop("verdicts"))
     real = found.pop("real")
     return Judgement(verdicts=verdicts, real=tuple(real) if real else None, **found)
@@ -138,8 +131,7 @@ def judge(
         with Client(access, bucket=bucket(access), cancel=cancel) as client:
             made = _judged(client, model, found, index, _Lists(transcript, texts, written), on_progress)
     data = jsonio.dumps(asdict(made)).encode("utf-8", "replace")
-    defaults = {"kind": KIND, "model": model, "input_tokens": 0, "text_sha256": storage.put(io.BytesIO(data)).sha256}
-    ModelAnswer.objects.update_or_create(key=judgement_key(session, options, model), defaults=defaults)
+    keep_answer(judgement_key(session, options, model), KIND, data, model)
 
 
 def index_texts(index: Index, transcript: Transcript) -> dict[str, str]:

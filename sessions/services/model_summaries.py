@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 PROMPT_TOKENS = 700
 """About what the instructions around the conversation weigh."""
 PER_MILLION = 1_000_000
+KIND = "summary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +104,10 @@ class SummaryWriter:
         previous = brief.previous if brief.mode == "merge" else ""
         body = request_body(as_text(conversation(brief)), prompt, self.model, previous)
         key = request_key(body)
-        kept = _kept(key)
+        kept = kept_answer(key, KIND)
         if kept is not None:
             self.n_found += 1
-            return Letter(kept, self.model)
+            return Letter(kept.decode("utf-8"), self.model)
         if self.access is None:
             self.wanted.append(Wanted(brief.request, _n_tokens(brief, self.model), stand_in_tokens(brief)))
             return None
@@ -114,7 +115,8 @@ class SummaryWriter:
             self.access, body, on_progress=lambda n_chars: self.on_progress(self.n_written, n_chars),
             cancel=self.cancel, bucket=bucket(self.access),
         )  # fmt: skip
-        keep(key, summary.text, self.model, summary.input_tokens, summary.output_tokens)
+        text = summary.text.encode("utf-8", "replace")
+        keep_answer(key, KIND, text, self.model, summary.input_tokens, summary.output_tokens)
         self.n_written += 1
         self.on_progress(self.n_written, 0)
         return Letter(summary.text, self.model)
@@ -147,28 +149,22 @@ def _n_tokens(brief: Brief, model: str) -> int:
     return round(text * model_info(model).text_prior) + PROMPT_TOKENS
 
 
-def _kept(key: str) -> str | None:
-    sha256 = ModelAnswer.objects.filter(pk=key, kind="summary").values_list("text_sha256", flat=True).first()
+def kept_answer(key: str, kind: str) -> bytes | None:
+    """What a model answered, as it was kept; None where nothing is, or its blob is gone."""
+    sha256 = ModelAnswer.objects.filter(pk=key, kind=kind).values_list("text_sha256", flat=True).first()
     if not sha256:
         return None
     try:
         with storage.open_blob(sha256) as file:
-            return file.read().decode("utf-8")
+            return file.read()
     except FileNotFoundError:
         return None
 
 
-def keep(key: str, text: str, model: str, input_tokens: int, output_tokens: int) -> None:
-    """Store a summary; its text is a blob, because the database holds none."""
-    data = text.encode("utf-8", "replace")
-    blob = storage.put(io.BytesIO(data))
-    ModelAnswer.objects.update_or_create(
-        key=key,
-        defaults={
-            "kind": "summary",
-            "model": model,
-            "input_tokens": input_tokens,
-            "output_tokens": output_tokens,
-            "text_sha256": blob.sha256,
-        },
-    )
+def keep_answer(  # noqa: PLR0917
+    key: str, kind: str, data: bytes, model: str, input_tokens: int = 0, output_tokens: int = 0
+) -> None:  # fmt: skip
+    """Keep an answer; its text is a blob, because the database holds none."""
+    kept = {"kind": kind, "model": model, "input_tokens": input_tokens, "output_tokens": output_tokens}
+    sha256 = storage.put(io.BytesIO(data)).sha256
+    ModelAnswer.objects.update_or_create(key=key, defaults=kept | {"text_sha256": sha256})
