@@ -167,6 +167,7 @@ def test_every_second_call_fails_and_success_resets_the_count():
 def test_a_policy_with_a_fallback_catches_the_failure():
     result = replay(weigh(long_session(60)), "fallback", params={"limit": 30_000}, fail="always")
     assert not result.attempts
+    assert result.events
     assert all(event.n_after == 1 and event.inserted == 0 for event in result.events)
 
 

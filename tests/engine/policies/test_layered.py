@@ -80,6 +80,7 @@ def test_snip_keeps_three_and_the_tail_with_its_call():
 
 def test_a_middle_that_is_a_lone_marker_is_left_alone():
     made = replay(weigh(long_session(60, tokens=400)), "layered_v2", params={"limit": 10_000_000})
+    assert len(made.events) > 1
     for event in made.events:
         assert sum("from the middle" in item.message.preview for item in event.after if item.inserted) == 1
 
