@@ -119,7 +119,10 @@ def totals(replay: Replay, *, prices: Prices | None = None) -> Totals:
 
 
 def recorded_totals(weighed: Weighed, *, prices: Prices | None = None) -> Totals | None:
-    """The same totals as the recording's own usage reports them; None where it reports none."""
+    """The same totals as the recording's own usage reports them, off the branch too; None where it reports none.
+
+    ``summary_calls`` counts the recorded compactions; their tokens are in the sums only where their usage is reported.
+    """
     usages = [r.usage for r in weighed.transcript.requests if r.usage]
     if not usages:
         return None

@@ -110,7 +110,7 @@ class Draft(NamedTuple):
 
 
 class Tools(Protocol):
-    """What an edit may ask the replay to make."""
+    """What a gate or an edit may ask of the replay: items made, an item's words, its size by another measure."""
 
     def summarize(
         self,
@@ -201,9 +201,9 @@ MAY_LOSE_THE_REQUEST = "the latest typed request may be dropped, and no summary 
 class Layer:
     """One step of a pipeline: its gate, its edit, what it reports under.
 
-    ``cheap``: its failures are not counted, it may free nothing without that being a failed attempt, and it goes on
-    when the breaker has stopped the others.  ``drawn`` marks the layer whose gate is the policy's own on charts and in
-    ``gates``: the last one where none is marked.
+    ``cheap``: an edit of its that fails is told of and not counted, one that frees nothing is no attempt at all, and it
+    goes on when the breaker has stopped the others.  ``drawn`` marks the layer whose gate is the policy's own on charts
+    and in ``gates``: the last one where none is marked.
     """
 
     name: str

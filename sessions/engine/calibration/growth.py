@@ -1,4 +1,4 @@
-"""Steps between requests, their measured growth, and the ratio fitted on them (estimators 7.2, replay-semantics 3)."""
+"""Steps between requests, the contexts they add up to, and usages that cannot be right (replay-semantics 3)."""
 
 from __future__ import annotations
 
