@@ -95,7 +95,7 @@ def totals(replay: Replay, *, prices: Prices | None = None) -> Totals:
     prices = prices or prices_of(weighed.model)
     hour = writes_last_an_hour(weighed)
     cold = cold_steps(weighed)
-    calls = summary_calls(replay)
+    calls = _summary_calls(replay, cold)
     plain, read, fresh = (sum(call[part] for call in calls) for part in range(3))
     output = sum(call[3] for call in calls)
     for k, sent in enumerate(replay.sent):
@@ -140,17 +140,16 @@ def recorded_totals(weighed: Weighed, *, prices: Prices | None = None) -> Totals
     )  # fmt: skip
 
 
-def summary_calls(replay: Replay) -> list[tuple[int, int, int, int]]:
+def _summary_calls(replay: Replay, cold: frozenset[int]) -> list[tuple[int, int, int, int]]:
     """Every summary call as tokens of plain input, read from the cache, written to it, and output.
 
     The list before goes in; a call made in vain brings nothing out.  With a shared prefix the call reads what the
     request before it left in the cache and writes the rest; without one it is sent once and never read again: all
-    plain input (policies 14.1).
+    plain input (policies 14.1).  ``cold`` are the steps that find the cache expired.
     """
     if not replay.policy.summary_calls:
         return []
     calls: list[tuple[int, int, int, int]] = []
-    cold = cold_steps(replay.weighed)
     steps = {sent.request: k for k, sent in enumerate(replay.sent)}
 
     def call(request: int, tokens: int, written: int) -> tuple[int, int, int, int]:
