@@ -146,7 +146,7 @@ def _entry(view: View, at: Mapping[str, Item], entry: Any, number: int) -> Item:
     role = entry.get("role", "user")
     if role not in {r.value for r in Role}:
         raise EditFailed(f"entry {number}: a role is user, assistant or system, not {str(role)[:40]!r}")
-    draft = Draft(words[:160], marker(words).n_tokens, words, role=role, summary=bool(entry.get("summary", True)))
+    draft = Draft(words[:160], view.tools.weigh(words), words, role=role, summary=bool(entry.get("summary", True)))
     return view.tools.draft(draft)
 
 

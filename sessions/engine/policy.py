@@ -110,7 +110,7 @@ class Draft(NamedTuple):
 
 
 class Tools(Protocol):
-    """What a gate or an edit may ask of the replay: items made, an item's words, its size by another measure."""
+    """What a gate or an edit may ask of the replay: items made, words, and what they weigh or measure."""
 
     def summarize(
         self,
@@ -141,6 +141,9 @@ class Tools(Protocol):
 
     def text(self, item: Item) -> str:
         """The words of an item, its preview where they cannot be read."""
+
+    def weigh(self, text: str) -> int:
+        """Display tokens of a text: its count by the session's ratio."""
 
     def size_by(self, item: Item, estimator: str) -> int:
         """Size of an item under another estimator than the gate's, in that one's unit."""

@@ -11,6 +11,7 @@ from sessions.engine.calibration.weights import message_estimate
 from sessions.engine.errors import BadParameter, UnreadableInput
 from sessions.engine.policy import Draft, Item, State, SummaryFailed, View
 from sessions.engine.sizes import message_size
+from sessions.engine.tokenizer import count
 from sessions.engine.types import Block, Kind, Message, Role
 
 if TYPE_CHECKING:
@@ -196,6 +197,10 @@ class Summaries:
             return self.texts.plain(item.message)
         except UnreadableInput:
             return item.message.preview
+
+    def weigh(self, text: str) -> int:
+        """See ``policy.Tools.weigh``."""
+        return round(count(text).n_tokens * self.weighed.ratio)
 
     def size_by(self, item: Item, estimator: str) -> int:
         """See ``policy.Tools.size_by``."""

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.cli import cli
+from sessions.engine.tokenizer import count
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 PYTHON = f"{sys.executable} {EXAMPLES / 'compact.py'}"
@@ -73,6 +74,14 @@ def test_the_node_example(session: Path) -> None:
     event = made["events"][0]
     assert event["edited"] > 10
     assert event["dropped"] == event["inserted"] == 0
+
+
+def test_what_the_program_writes_weighs_what_its_words_do(session: Path, tmp_path: Path) -> None:
+    """By the ratio of the session, as every other message of a Claude session: 1.18 tokens a tiktoken token."""
+    chat = json.loads(session.read_text())
+    session.write_text(json.dumps(chat | {"model": "claude-sonnet-4-5"}))
+    made = replayed(session, script(tmp_path, "print(json.dumps({'messages': [{'text': 'word ' * 1000}]}))"))
+    assert made["events"][0]["after"]["tokens"] == round(count("word " * 1000).n_tokens * 1.18)
 
 
 def test_asked_at_every_request_where_no_trigger_is_set(session: Path, tmp_path: Path) -> None:
