@@ -18,7 +18,7 @@ from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
 from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
 from sessions.engine.types import Role
-from tests.engine.sessions import Build, image
+from tests.engine.sessions import Build, image, text
 
 POLICIES = sorted(plugins("policies"))
 
@@ -69,6 +69,17 @@ def test_laws(policy, transcript, window, base, summarizer):
         assert [row.after for row in rows if row.after is not None] == list(range(len(event.after)))
         if base == "full":
             assert event.after_tokens == result.context_tokens[event.request]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("system", [False, True])
+def test_a_list_without_conversation_is_left_alone(policy, system):
+    """The overhead alone is over the window: there is nothing to compact, and that is no error."""
+    session = Build(overhead=50_000)
+    if system:
+        session.add(Role.SYSTEM, text(3_000))
+    session.reply()
+    assert not replay(weigh(session.done()), policy, window=20_000, summarizer="stub:300").events
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -102,6 +102,8 @@ def edit(params: Params, view: View) -> list[Item]:
     """Summary, what is kept, what is about to be sent."""
     system = [item for item in view.items if role_of(item) == SYSTEM]
     rest = [item for item in view.items if role_of(item) != SYSTEM]
+    if not rest:
+        return list(view.items)
     first = next((n for n, item in enumerate(rest) if not item.message.summary), len(rest))
     n_entries = len(rest)
     if params.when == "turns" and used(params, view) > view.window - params.reserve and role_of(rest[-1]) == USER:
