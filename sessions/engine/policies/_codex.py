@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.edits import cut_text
-from sessions.engine.policies._lists import is_answer, last_assistant, used
+from sessions.engine.policies._lists import apart, is_answer, last_assistant, used
 from sessions.engine.policy import Gate
 from sessions.engine.types import Block, Kind, Role
 
@@ -48,8 +48,7 @@ def gate(view: View, configured: int | None, scope: str) -> Gate:
 
 def parts(items: Sequence[Item]) -> Parts:
     """Developer messages; the wrappers before the first prompt; the history; a prompt typed since the last reply."""
-    system = [item for item in items if item.message.role is Role.SYSTEM]
-    rest = [item for item in items if item.message.role is not Role.SYSTEM]
+    system, rest = apart(items)
     first = next((n for n, item in enumerate(rest) if item.message.typed or not _is_wrapper(item)), len(rest))
     replied = last_assistant(rest)
     newest = rest[replied + 1 :] if replied >= first else []

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.params import param, usage_param
+from sessions.engine.policies._lists import apart
 from sessions.engine.policy import Gate, pair_safe_cut
 
 if TYPE_CHECKING:
@@ -82,8 +83,7 @@ def level(params: Compression, measure: int, full: int) -> str:
 
 def split(items: list[Item], keep_last: int) -> tuple[list[Item], list[Item], list[Item]]:
     """System messages, what may go, and the last ``keep_last`` messages; no tool pair is split."""
-    system = [item for item in items if item.message.role == "system"]
-    rest = [item for item in items if item.message.role != "system"]
+    system, rest = apart(items)
     latest = max(0, len(rest) - keep_last)
     cut = pair_safe_cut(rest, latest, latest)
     return system, rest[:cut], rest[cut:]

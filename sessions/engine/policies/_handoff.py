@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.engine.policies._lists import apart
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
@@ -19,10 +20,9 @@ def hand_off(view: View, budget: int) -> list[Item]:
     The summary is written from the newest snippets that fit ``budget`` bytes; older items are dropped unread.  Raises
     SummaryFailed.
     """
-    system = [item for item in view.items if item.message.role == "system"]
-    live = next((item for item in reversed(view.items) if item.message.typed), None)
-    kept = {item.id for item in system} | ({live.id} if live else set())
-    dropped = [item for item in view.items if item.id not in kept]
+    system, rest = apart(view.items)
+    live = next((item for item in reversed(rest) if item.message.typed), None)
+    dropped = [item for item in rest if item is not live]
     if not dropped:
         return list(view.items)
     read = newest_within(dropped, budget)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.params import param
-from sessions.engine.policies._roles import SYSTEM, USER, role_of
+from sessions.engine.policies._lists import apart
+from sessions.engine.policies._roles import USER, role_of
 from sessions.engine.policy import EditFailed, Gate
 
 if TYPE_CHECKING:
@@ -75,8 +76,7 @@ def repeated(params: Any, view: View, compact: Callable[[list[Item]], list[Item]
 
 def partitioned(items: Sequence[Item]) -> tuple[list[Item], list[Item], list[Item]]:
     """System messages, the input (all up to the first user message, no summary), the conversation."""
-    system = [item for item in items if role_of(item) == SYSTEM]
-    rest = [item for item in items if role_of(item) != SYSTEM]
+    system, rest = apart(items)
     n_input = 0
     while n_input < len(rest) and not rest[n_input].message.summary:
         n_input += 1

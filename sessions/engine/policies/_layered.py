@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import cut_text, edit_blocks, marker, result_chars, with_text
 from sessions.engine.params import param
+from sessions.engine.policies._lists import apart
 from sessions.engine.policy import Draft, EditFailed, Gate
 from sessions.engine.types import Block, Kind, Role
 
@@ -100,8 +101,7 @@ def snip(tail_shrinks: int) -> Callable[[Any, View], list[Item]]:
     """The snip: head, marker, tail; the tail is ``max_messages − head − tail_shrinks`` messages."""
 
     def edit(params: Any, view: View) -> list[Item]:
-        system = [item for item in view.items if item.message.role == "system"]
-        rest = [item for item in view.items if item.message.role != "system"]
+        system, rest = apart(view.items)
         head = min(params.head, len(rest))
         while head < len(rest) and rest[head].message.result_ids() & _calls(rest[:head]):
             head += 1
@@ -190,8 +190,7 @@ def auto(limit: Callable[[Any, View], int]) -> Callable[[Any, View], list[Item]]
         Notes that exist already stand for the summary without a model call where ``notes_tokens`` says there are some
         and the result is not over the limit; else one call writes nine sections of at most ``summary_cap`` tokens.
         """
-        system = [item for item in view.items if item.message.role == "system"]
-        rest = [item for item in view.items if item.message.role != "system"]
+        system, rest = apart(view.items)
         if not rest:
             return list(view.items)
         suffix, tokens = _suffix(view, rest)
@@ -231,8 +230,7 @@ def reactive_gate(_params: Any, view: View) -> Gate:
 
 def reactive_edit(params: Any, view: View) -> list[Item]:
     """The last messages stay, pulled back so that no result loses its call; the rest is summarised."""
-    system = [item for item in view.items if item.message.role == "system"]
-    rest = [item for item in view.items if item.message.role != "system"]
+    system, rest = apart(view.items)
     start = max(0, len(rest) - params.reactive_keep)
     while start and rest[start].message.result_ids() - _calls(rest[start:]):
         start -= 1

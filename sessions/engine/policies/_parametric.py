@@ -10,6 +10,7 @@ from sessions.engine.edits import MEDIA, clear_results, drop_media, drop_thinkin
 from sessions.engine.jumps.jump import Jump
 from sessions.engine.params import param
 from sessions.engine.policies._conditions import ask, capacity
+from sessions.engine.policies._lists import apart
 from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._turns import turn_starts
 from sessions.engine.policy import EditFailed, Policy, pair_safe_cut
@@ -152,8 +153,7 @@ def _reply_from_end(items: list[Item], count: int) -> int:
 
 def parts(params: Any, view: View) -> tuple[list[Item], list[Item], list[Item]]:
     """What stays in front (system messages and the first ones), what the edit is about, what stays behind."""
-    system = [item for item in view.items if item.message.role == "system"]
-    rest = [item for item in view.items if item.message.role != "system"]
+    system, rest = apart(view.items)
     cut = kept_from(params, rest)
     cut = pair_safe_cut(rest, cut, cut)
     head = min(params.keep_first, cut)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.edits import marker
 from sessions.engine.params import param
+from sessions.engine.policies._lists import apart
 from sessions.engine.policy import Draft, Gate, Policy, pair_safe_cut
 from sessions.engine.types import Role
 
@@ -68,8 +69,7 @@ def split(params: Params, done: list[Item], limit: int) -> int:
 def edit(params: Params, view: View) -> list[Item]:
     """Summary and "Ok.", the tail of the finished turns, the new prompt."""
     n = finished(view.items)
-    system = [item for item in view.items[:n] if item.message.role == "system"]
-    done = [item for item in view.items[:n] if item.message.role != "system"]
+    system, done = apart(view.items[:n])
     limit = budget(params, view.window)
     ok = Draft(OK, marker(OK).n_tokens, OK, role="assistant")
     cut = split(params, done, limit)

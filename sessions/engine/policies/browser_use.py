@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.params import param
+from sessions.engine.policies._lists import apart
 from sessions.engine.policy import EditFailed, Gate, Policy, pair_safe_cut
 from sessions.engine.types import Role
 
@@ -43,8 +44,7 @@ def gate(params: Params, view: View) -> Gate:
 
 def edit(params: Params, view: View) -> list[Item]:
     """First item, memory, last items."""
-    system = [item for item in view.items if item.message.role == "system"]
-    rest = [item for item in view.items if item.message.role != "system"]
+    system, rest = apart(view.items)
     replies = [n for n, item in enumerate(rest) if item.message.role is Role.ASSISTANT]
     cut = (replies[-params.keep_last :] or [0])[0]
     cut = pair_safe_cut(rest, cut, cut)

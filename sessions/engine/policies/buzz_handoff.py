@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sessions.engine.params import param, usage_param
 from sessions.engine.policies._handoff import hand_off, prompt_budget
+from sessions.engine.policies._lists import apart
 from sessions.engine.policies._turns import without_oldest_turns
 from sessions.engine.policy import Gate, Item, Policy, SummaryFailed, View
 
@@ -89,8 +90,7 @@ def edit(params: Params, view: View) -> list[Item]:
     try:
         return hand_off(view, prompt_budget(view))
     except SummaryFailed:
-        system = [item for item in view.items if item.message.role == "system"]
-        rest = [item for item in view.items if item.message.role != "system"]
+        system, rest = apart(view.items)
         left = without_oldest_turns(rest, lambda i: view.tools.size_by(i, "wire_bytes"), params.max_history_bytes)
         if len(left) == len(rest):
             raise

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.params import param
+from sessions.engine.policies._lists import apart
 from sessions.engine.policies._looked import has_later_prompt
 from sessions.engine.policies._turns import without_oldest_turns
 from sessions.engine.policy import Gate, Layer, Policy
@@ -37,8 +38,7 @@ def edit(params: Params, view: View) -> list[Item] | None:
     """Drop the oldest whole turn while over the cap; never the last one."""
     if not has_later_prompt(view):
         return None
-    system = [item for item in view.items if item.message.role == "system"]
-    rest = [item for item in view.items if item.message.role != "system"]
+    system, rest = apart(view.items)
     most = params.max_history_bytes - sum(item.size for item in system)
     return [*system, *without_oldest_turns(rest, lambda item: item.size, most)]
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.params import param
+from sessions.engine.policies._lists import apart
 from sessions.engine.policy import Gate, Policy, pair_safe_cut
 
 if TYPE_CHECKING:
@@ -46,8 +47,7 @@ def gate(params: Params, view: View) -> Gate:
 
 def edit(params: Params, view: View) -> list[Item]:
     """One summary, the last one folded in, then the last messages."""
-    system = [item for item in view.items if item.message.role == "system"]
-    rest = [item for item in view.items if item.message.role != "system"]
+    system, rest = apart(view.items)
     cut = len(rest) - params.preserve
     cut = pair_safe_cut(rest, cut, cut)
     if not any(not item.inserted for item in rest[:cut]):

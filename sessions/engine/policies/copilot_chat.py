@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.params import param
+from sessions.engine.policies._lists import apart
 from sessions.engine.policy import EditFailed, Gate, Policy, pair_safe_cut
 from sessions.engine.types import Role
 
@@ -47,8 +48,7 @@ def gate(params: Params, view: View) -> Gate:
 def edit(params: Params, view: View) -> list[Item]:
     """All but the newest tool round becomes a summary."""
     del params
-    system = [item for item in view.items if item.message.role == "system"]
-    rest = [item for item in view.items if item.message.role != "system"]
+    system, rest = apart(view.items)
     cut = next((n for n in range(len(rest) - 1, -1, -1) if rest[n].message.role is Role.ASSISTANT), 0)
     cut = pair_safe_cut(rest, cut, cut)
     if not any(not item.inserted for item in rest[:cut]):

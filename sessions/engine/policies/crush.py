@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.params import param, usage_param
+from sessions.engine.policies._lists import apart
 from sessions.engine.policy import Gate, Policy
 
 if TYPE_CHECKING:
@@ -56,8 +57,7 @@ def gate(params: Params, view: View) -> Gate:
 def edit(params: Params, view: View) -> list[Item]:
     """Everything becomes one summary."""
     del params
-    system = [item for item in view.items if item.message.role == "system"]
-    rest = [item for item in view.items if item.message.role != "system"]
+    system, rest = apart(view.items)
     return [*system, *view.summarize(rest)]
 
 

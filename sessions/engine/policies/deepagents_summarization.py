@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING
 from sessions.engine.edits import cut_text, drop_thinking, edit_blocks, marker
 from sessions.engine.params import param, usage_param
 from sessions.engine.policies._langchain import counted, message_cut, reached, share, token_cut
-from sessions.engine.policies._roles import ASSISTANT, SYSTEM, role_of, tool_names
+from sessions.engine.policies._lists import apart
+from sessions.engine.policies._roles import ASSISTANT, role_of, tool_names
 from sessions.engine.policy import Gate, Layer, Policy, View
 from sessions.engine.types import Kind
 
@@ -253,8 +254,7 @@ def summary_gate(params: Params, view: View) -> Gate:
 def summarize(params: Params, view: View) -> list[Item]:
     """Summary and what is kept."""
     cut = summary_cut(params, view)
-    system = [item for item in view.items[:cut] if role_of(item) == SYSTEM]
-    dropped = [item for item in view.items[:cut] if role_of(item) != SYSTEM]
+    system, dropped = apart(view.items[:cut])
     kept = view.items[cut:]
     if view.model.family == "claude":
         kept = [drop_thinking(view, item) for item in kept]

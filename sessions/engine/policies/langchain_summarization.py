@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING
 from sessions.engine.edits import marker
 from sessions.engine.params import param, usage_param
 from sessions.engine.policies._langchain import MOST_SCALED, counted, message_cut, reached, share, token_cut
-from sessions.engine.policies._roles import SYSTEM, USER, role_of
+from sessions.engine.policies._lists import apart
+from sessions.engine.policies._roles import USER, role_of
 from sessions.engine.policy import Draft, Gate, Policy, View
 
 if TYPE_CHECKING:
@@ -81,11 +82,6 @@ def cut(params: Params, view: View, items: list[Item]) -> int:
     return message_cut(items, params.keep_messages)
 
 
-def conversation(view: View) -> list[Item]:
-    """The list without system messages."""
-    return [item for item in view.items if role_of(item) != SYSTEM]
-
-
 def gate(params: Params, view: View) -> Gate:
     """A trigger is reached and something stands before the cut."""
     count = counted(view)
@@ -97,8 +93,7 @@ def gate(params: Params, view: View) -> Gate:
         met.append(len(view.items) >= params.trigger_messages)
     fires = bool(met) and (all(met) if params.combine == "all" else any(met))
     if fires:
-        items = conversation(view)
-        fires = cut(params, view, items) > 0
+        fires = cut(params, view, apart(view.items)[1]) > 0
     if limits:
         limit = max(limits) if params.combine == "all" else min(limits)
         reported = 0 if view.usage is None else view.usage.input + view.usage.output
@@ -108,9 +103,8 @@ def gate(params: Params, view: View) -> Gate:
 
 def edit(params: Params, view: View) -> list[Item]:
     """A summary, then what is kept."""
-    items = conversation(view)
+    system, items = apart(view.items)
     position = cut(params, view, items)
-    system = [item for item in view.items if role_of(item) == SYSTEM]
     if not seen(params, view, items[:position]):
         note = Draft(FRAME + UNSEEN, marker(FRAME + UNSEEN).n_tokens, FRAME + UNSEEN, summary=True)
         return [*system, view.tools.draft(note), *items[position:]]

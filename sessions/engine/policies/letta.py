@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.params import param
+from sessions.engine.policies._lists import apart
 from sessions.engine.policy import Gate, Policy, pair_safe_cut
 from sessions.engine.types import Role
 
@@ -61,8 +62,7 @@ def cuts(params: Params, rest: list[Item]) -> Iterator[int]:
 
 def edit(params: Params, view: View) -> list[Item]:
     """The summary of what is evicted, then what stays."""
-    system = [item for item in view.items if item.message.role == "system"]
-    rest = [item for item in view.items if item.message.role != "system"]
+    system, rest = apart(view.items)
     most = params.summary_chars // CHARS_PER_TOKEN
     fixed = sum(item.size for item in system)
     for cut in cuts(params, rest):

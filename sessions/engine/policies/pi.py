@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.edits import marker
 from sessions.engine.params import param, usage_param
-from sessions.engine.policies._roles import ASSISTANT, SYSTEM, TOOL, USER, role_of
+from sessions.engine.policies._lists import apart
+from sessions.engine.policies._roles import ASSISTANT, TOOL, USER, role_of
 from sessions.engine.policy import Draft, Gate, Policy, View
 from sessions.engine.types import Kind
 
@@ -100,8 +101,7 @@ def _turn_ended(view: View) -> bool:
 
 def edit(params: Params, view: View) -> list[Item]:
     """Summary, what is kept, what is about to be sent."""
-    system = [item for item in view.items if role_of(item) == SYSTEM]
-    rest = [item for item in view.items if role_of(item) != SYSTEM]
+    system, rest = apart(view.items)
     if not rest:
         return list(view.items)
     first = next((n for n, item in enumerate(rest) if not item.message.summary), len(rest))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.params import param
 from sessions.engine.policies._compression import Compression, capacity, gate
+from sessions.engine.policies._lists import apart
 from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Policy, pair_safe_cut
 
 if TYPE_CHECKING:
@@ -29,8 +30,7 @@ class Params(Compression):
 
 def edit(params: Params, view: View) -> list[Item]:
     """Drop the oldest until the target is met or only the last ``keep_last`` are left; never split a tool pair."""
-    system = [item for item in view.items if item.message.role == "system"]
-    rest = [item for item in view.items if item.message.role != "system"]
+    system, rest = apart(view.items)
     latest = max(0, len(rest) - params.keep_last)
     goal = capacity(params, view) * params.target // 100
     excess = view.context - (view.overhead if params.capacity == "effective" else 0) - goal
