@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 MOST_SCALED = 1.25
 """The estimate is scaled by the last usage, by 1 to this."""
-FALLBACK_KEEP = 20
 
 
 def counted(view: View, size: int | None = None) -> int:

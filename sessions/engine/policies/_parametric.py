@@ -287,10 +287,6 @@ def jump(params: Any, weighed: Weighed, window: int) -> Jump | None:
     )  # fmt: skip
 
 
-def _field(field: dataclasses.Field[Any], defaults: dict[str, Any]) -> Any:
-    return dataclasses.field(default=defaults.get(field.name, field.default), metadata=field.metadata)
-
-
 def preset(
     name: str, label: str, source: str, text: str, estimator: str, *, caveats: tuple[str, ...] = (), **defaults: Any
 ) -> Policy:
