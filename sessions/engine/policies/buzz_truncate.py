@@ -29,13 +29,13 @@ class Params:
 
 
 def gate(params: Params, view: View) -> Gate:
-    """Wire bytes of the history over the cap, and more than one turn to take from."""
+    """Wire bytes of the history over the cap."""
     limit = params.max_history_bytes
     return Gate(view.size > limit, "wire bytes of the history", view.size, limit, ">", "bytes")
 
 
 def edit(params: Params, view: View) -> list[Item] | None:
-    """Drop the oldest whole turn while over the cap; never the last one."""
+    """Drop the oldest whole turn while over the cap, never the last one; with one turn alone it declines."""
     if not has_later_prompt(view):
         return None
     system, rest = apart(view.items)
