@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import result_chars
+from sessions.engine.policies._lists import last_assistant
 from sessions.engine.policies._roles import ASSISTANT, role_of
 from sessions.engine.types import Kind
 
@@ -29,7 +30,7 @@ OUTPUT_FRAME = len('{"output":""}')
 
 def n_history(items: Sequence[Item]) -> int:
     """How many messages the history has: all up to the last reply."""
-    return next((n for n in range(len(items), 0, -1) if role_of(items[n - 1]) == ASSISTANT), 0)
+    return last_assistant(items) + 1
 
 
 def json_length(item: Item, names: Mapping[str, str]) -> int:

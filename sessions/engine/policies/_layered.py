@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import cut_text, edit_blocks, marker, result_chars, with_text
 from sessions.engine.params import param
-from sessions.engine.policies._lists import apart
+from sessions.engine.policies._lists import Found, apart, found_results, last_assistant, results_of
+from sessions.engine.policies._looked import n_conversation
+from sessions.engine.policies._roles import tool_names
 from sessions.engine.policy import Draft, EditFailed, Gate
 from sessions.engine.types import Block, Kind, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from sessions.engine.policy import Item, View
 
@@ -51,23 +53,15 @@ class Layers:
     )  # fmt: skip
 
 
-def waiting_results(view: View) -> list[tuple[int, Block]]:
-    """Results of the last user message: those since the last reply, each with its position."""
-    found: list[tuple[int, Block]] = []
+def waiting_results(view: View) -> list[Found]:
+    """Results of the last user message: those since the last reply."""
+    found: list[Found] = []
     for position in range(len(view.items) - 1, -1, -1):
         message = view.items[position].message
         if message.role is Role.ASSISTANT:
             break
-        found += [(position, b) for b in message.blocks if b.kind is Kind.TOOL_RESULT]
+        found += [Found(position, block) for block in results_of(view.items[position])]
     return found[::-1]
-
-
-def results(view: View) -> Iterator[tuple[int, Block]]:
-    """All tool results of the list with their positions, oldest first."""
-    for position in view.results:
-        for block in view.items[position].message.blocks:
-            if block.kind is Kind.TOOL_RESULT:
-                yield position, block
 
 
 def budget_gate(params: Any, view: View) -> Gate:
@@ -93,7 +87,7 @@ def budget_edit(params: Any, view: View) -> dict[int, Item]:
 
 def snip_gate(params: Any, view: View) -> Gate:
     """More than ``max_messages`` messages, system messages not counted."""
-    n = sum(item.message.role != "system" for item in view.items)
+    n = n_conversation(view)
     return Gate(n > params.max_messages, "messages in the list", n, params.max_messages, ">", "messages")
 
 
@@ -129,22 +123,22 @@ def _calls(items: list[Item]) -> set[str]:
 
 def micro_gate(params: Any, view: View) -> Gate:
     """More than ``keep_results`` tool results exist."""
-    n = sum(1 for _ in results(view))
+    n = len(found_results(view))
     return Gate(n > params.keep_results, "tool results in the list", n, params.keep_results, ">", "results")
 
 
 def micro_edit(params: Any, view: View) -> dict[int, Item]:
     """Results older than the last ``keep_results`` and longer than the minimum become one line."""
-    names = tool_names(view)
-    old = list(results(view))[: -params.keep_results or None]
+    names = tool_names(view.items)
+    old = found_results(view)[: -params.keep_results or None]
     long = [block for _, block in old if result_chars(block) > params.min_chars]
     return _swap(view, {b.call_id: with_text(b, f"[Previous: used {names.get(b.call_id, 'tool')}]") for b in long})
 
 
 def micro_to_target(params: Any, view: View) -> dict[int, Item]:
     """Of the results the model has seen: oldest first into one line with the saved file, until under the target."""
-    last_reply = max((n for n, i in enumerate(view.items) if i.message.role is Role.ASSISTANT), default=-1)
-    old = list(results(view))[: -params.keep_results or None]
+    last_reply = last_assistant(view.items)
+    old = found_results(view)[: -params.keep_results or None]
     left = view.size - target(params)
     chosen: dict[str, Block] = {}
     for position, block in old:
@@ -161,7 +155,7 @@ def fit_edit(params: Any, view: View) -> dict[int, Item]:
     """Largest results first, new ones included: a marker and a preview where that is shorter; stops at the target."""
     left = view.size - target(params)
     chosen: dict[str, Block] = {}
-    for _, block in sorted(results(view), key=lambda pair: -result_chars(pair[1])):
+    for _, block in sorted(found_results(view), key=lambda pair: -result_chars(pair[1])):
         if left < 0:
             break
         cut = cut_text(block, params.fit_preview, f"<persisted-output> full text: {saved(block)}")
@@ -237,11 +231,6 @@ def reactive_edit(params: Any, view: View) -> list[Item]:
     if not start:
         raise EditFailed("nothing older than the messages that are always kept")
     return [*system, *view.summarize(rest[:start], mode="nine", most=params.summary_cap), *rest[start:]]
-
-
-def tool_names(view: View) -> dict[str, str]:
-    """Tool names by call id."""
-    return {b.call_id: b.name for i in view.items for b in i.message.blocks if b.kind is Kind.TOOL_USE}
 
 
 def saved(block: Block) -> str:

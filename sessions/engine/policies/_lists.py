@@ -54,6 +54,11 @@ def results_of(item: Item) -> Iterator[Block]:
     return (block for block in item.message.blocks if block.kind is Kind.TOOL_RESULT)
 
 
+def found_results(view: View) -> list[Found]:
+    """Every tool result of the list, oldest first."""
+    return [Found(position, block) for position in view.results for block in results_of(view.items[position])]
+
+
 def last_assistant(items: Sequence[Item]) -> int:
     """Position of the newest reply, -1 where there is none."""
     for position in range(len(items) - 1, -1, -1):

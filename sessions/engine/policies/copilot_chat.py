@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.params import param
-from sessions.engine.policies._lists import apart
+from sessions.engine.policies._lists import apart, last_assistant
 from sessions.engine.policy import EditFailed, Gate, Policy, pair_safe_cut
-from sessions.engine.types import Role
 
 if TYPE_CHECKING:
     from sessions.engine.policy import Item, View
@@ -49,7 +48,7 @@ def edit(params: Params, view: View) -> list[Item]:
     """All but the newest tool round becomes a summary."""
     del params
     system, rest = apart(view.items)
-    cut = next((n for n in range(len(rest) - 1, -1, -1) if rest[n].message.role is Role.ASSISTANT), 0)
+    cut = max(0, last_assistant(rest))
     cut = pair_safe_cut(rest, cut, cut)
     if not any(not item.inserted for item in rest[:cut]):
         raise EditFailed("nothing but the newest tool round is left to summarise")

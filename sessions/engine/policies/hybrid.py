@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.params import param
 from sessions.engine.policies._compression import merged
+from sessions.engine.policies._looked import n_conversation
 from sessions.engine.policy import Gate, Policy
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class Params:
 
 def gate(params: Params, view: View) -> Gate:
     """More messages than ``max_messages``."""
-    n = sum(item.message.role != "system" for item in view.items)
+    n = n_conversation(view)
     return Gate(n > params.max_messages, "messages in the list", n, params.max_messages, ">", "messages")
 
 
