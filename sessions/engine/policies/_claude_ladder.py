@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.estimators._counts import half_up
+from sessions.engine.policies._lists import used
 from sessions.engine.policy import Gate
 
 if TYPE_CHECKING:
@@ -63,17 +64,13 @@ def percent_left(steps: Ladder, measure: int, *, auto: bool = True) -> int:
     return max(0, half_up((most - measure) * 100, most)) if most > 0 else 0
 
 
-def used(view: View) -> int:
-    """Last usage in full (input, cache, output) plus an estimate of later messages; without usage, all by estimate."""
-    if view.usage is None:
-        return view.size
-    return view.usage.input + view.usage.output + view.usage.tail
-
-
 def ladder_gate(params: Any, view: View) -> Gate:
-    """Levels in the order blocked, compact, warn, ok, all ≥; compact and blocked both compact."""
+    """Levels in the order blocked, compact, warn, ok, all ≥; compact and blocked both compact.
+
+    Without usage the messages alone are counted.
+    """
     steps = ladder_of(params, view)
-    measure = used(view)
+    measure = used(view, overhead=False)
     level = "ok"
     for name, limit in (("blocked", steps.blocked), ("compact", steps.compact), ("warn", steps.warn)):
         if measure >= limit and (name != "compact" or params.auto == "on"):

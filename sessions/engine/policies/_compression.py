@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.params import param, usage_param
-from sessions.engine.policies._lists import apart
+from sessions.engine.policies._conditions import capacity
+from sessions.engine.policies._lists import apart, used
 from sessions.engine.policy import Gate, pair_safe_cut
 
 if TYPE_CHECKING:
@@ -46,25 +47,18 @@ class Compression:
     usage: str = usage_param()
 
 
-def capacity(params: Compression, view: View) -> int:
-    """Tokens that count as 100 %: the window, or the window without overhead (never below 1)."""
-    return max(1, view.window - view.overhead) if params.capacity == "effective" else view.window
-
-
-def used(params: Compression, view: View) -> int:
+def in_use(params: Compression, view: View) -> int:
     """Tokens in use: last usage and its reply plus what came after by the estimator; without usage, all by it.
 
     The overhead is part of the static window and taken off both sides for the effective one.
     """
     overhead = view.overhead if params.capacity == "effective" else 0
-    if view.usage is None:
-        return view.size + view.overhead - overhead
-    return max(0, view.usage.input + view.usage.output + view.usage.tail - overhead)
+    return max(0, used(view) - overhead)
 
 
 def gate(params: Compression, view: View) -> Gate:
     """In use ≥ trigger % of the capacity, and at least ``min_messages`` new messages since the last compression."""
-    measure, full = used(params, view), capacity(params, view)
+    measure, full = in_use(params, view), capacity(params, view)
     limit = full * params.trigger // 100
     ready = view.state.messages_since_event >= params.min_messages
     reason = f"{params.trigger} % of the {params.capacity} window"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sessions.engine.policies._lists import used
 from sessions.engine.policies._looked import n_conversation
 from sessions.engine.policy import Gate
 
@@ -26,13 +27,11 @@ class Condition(NamedTuple):
         return self.measure >= self.threshold if operator == ">=" else self.measure > self.threshold
 
 
-def used(params: Any, view: View) -> int:
+def in_use(params: Any, view: View) -> int:
     """Tokens in use: the context as sent, the last usage with an estimate of what came after, or all by estimate."""
     if params.counted == "context":
         return view.context
-    if params.counted == "usage" and view.usage is not None:
-        return view.usage.input + view.usage.output + view.usage.tail
-    return view.size
+    return used(view, overhead=False) if params.counted == "usage" else view.size
 
 
 def capacity(params: Any, view: View) -> int:
@@ -43,7 +42,7 @@ def capacity(params: Any, view: View) -> int:
 def filled(params: Any, view: View) -> int:
     """Tokens in use that fill the capacity: without the overhead where the capacity is without it."""
     taken = view.overhead if params.capacity == "effective" and params.counted != "estimate" else 0
-    return max(0, used(params, view) - taken)
+    return max(0, in_use(params, view) - taken)
 
 
 def triggers(params: Any, view: View) -> Iterator[Condition]:
@@ -52,10 +51,10 @@ def triggers(params: Any, view: View) -> Iterator[Condition]:
         limit = int(capacity(params, view) * params.share) // 100
         yield Condition(f"{params.share:g} % of the {params.capacity} window", filled(params, view), limit, "tokens")
     if params.tokens is not None:
-        yield Condition("tokens in use", used(params, view), params.tokens, "tokens")
+        yield Condition("tokens in use", in_use(params, view), params.tokens, "tokens")
     if params.reserve is not None:
         limit = view.window - params.reserve
-        yield Condition(f"the window less {params.reserve:,}", used(params, view), limit, "tokens")
+        yield Condition(f"the window less {params.reserve:,}", in_use(params, view), limit, "tokens")
     if params.kilobytes is not None:
         wire = sum(view.tools.size_by(item, "wire_bytes") for item in view.items)
         yield Condition("wire bytes of the list", wire, params.kilobytes * 1_000, "bytes")

@@ -26,10 +26,13 @@ def apart(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
     return system, [item for item in items if item.message.role is not Role.SYSTEM]
 
 
-def used(view: View) -> int:
-    """Last usage in full plus the estimate of what came after it, in tokens; without usage, overhead and estimate."""
+def used(view: View, *, overhead: bool = True) -> int:
+    """Last usage in full plus the estimate of what came after it, in tokens.
+
+    Without usage the estimate of the list, and the overhead with it unless ``overhead`` is False.
+    """
     if view.usage is None:
-        return view.size + view.overhead
+        return view.size + (view.overhead if overhead else 0)
     return view.usage.input + view.usage.output + view.usage.tail
 
 

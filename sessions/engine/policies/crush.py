@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.params import param, usage_param
-from sessions.engine.policies._lists import apart
+from sessions.engine.policies._lists import apart, used
 from sessions.engine.policy import Gate, Policy
 
 if TYPE_CHECKING:
@@ -48,10 +48,8 @@ def threshold(params: Params, window: int) -> int:
 
 def gate(params: Params, view: View) -> Gate:
     """What remains is at most what has to: in use ≥ window − that."""
-    used = view.size if view.usage is None else view.usage.input + view.usage.output + view.usage.tail
-    return Gate(
-        used >= (limit := threshold(params, view.window)), "what is left of the window", used, limit, ">=", "tokens"
-    )
+    measure, limit = used(view, overhead=False), threshold(params, view.window)
+    return Gate(measure >= limit, "what is left of the window", measure, limit, ">=", "tokens")
 
 
 def edit(params: Params, view: View) -> list[Item]:

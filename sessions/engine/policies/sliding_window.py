@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.params import param
-from sessions.engine.policies._compression import Compression, capacity, gate
+from sessions.engine.policies._compression import Compression, gate
+from sessions.engine.policies._conditions import capacity
 from sessions.engine.policies._lists import apart
 from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Policy, pair_safe_cut
 
