@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import edit_blocks, marker, result_tokens
+from sessions.engine.params import param
 from sessions.engine.policy import Draft
 from sessions.engine.types import Kind, Role
 
@@ -18,6 +19,21 @@ if TYPE_CHECKING:
 READ, SKILL = "Read", "Skill"
 MEMORY_FILES = ("CLAUDE.md", "CLAUDE.local.md", "MEMORY.md")
 PLANS = "/.claude/plans/"
+
+
+def max_files_param() -> Any:
+    """How many files are put back."""
+    return param(5, label="Files re-attached", help="Most recently read files", unit="files", low=0, high=50)
+
+
+def cut_param(one: str, text: str) -> Any:
+    """What one file or skill may weigh."""
+    return param(5_000, label=f"Tokens per {one}", unit="tokens", help=text, low=0, high=100_000, step=500)
+
+
+def budget_param(default: int, all_of: str, text: str) -> Any:
+    """What all files or skills may weigh together."""
+    return param(default, label=f"Tokens for all {all_of}", unit="tokens", help=text, low=0, high=500_000, step=1_000)
 
 
 def attachments(params: Any, items: Sequence[Item], kept: Sequence[Item] = ()) -> list[Draft]:

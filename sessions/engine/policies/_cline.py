@@ -5,14 +5,35 @@ cline/cline ``sdk/packages/core/src/extensions/context`` (21cb8d25, 2026-08-22).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from sessions.engine.params import param
 from sessions.engine.policy import Gate
 
 if TYPE_CHECKING:
     from sessions.engine.policy import View
 
 MANY_PAIRS = 5
+
+
+def budget_param() -> Any:
+    """The tokens of input that a model is given at most."""
+    return param(
+        None, label="Input budget", help="None: nine tenths of the window", unit="tokens", group="when", low=1_000,
+        high=2_000_000, step=1_000, optional=True,
+    )  # fmt: skip
+
+
+def trigger_param() -> Any:
+    """The share of the budget at which a compaction runs."""
+    return param(
+        90, label="Trigger, at or above", help="Share of the input budget", unit="%", group="when", low=1, high=100
+    )
+
+
+def target_param() -> Any:
+    """The share of the trigger that a compaction goes down to."""
+    return param(70, label="Target", help="Share of the trigger", unit="%", low=1, high=100)
 
 
 def max_input(given: int | None, window: int) -> int:

@@ -7,9 +7,10 @@ openai/codex ``codex-rs/core/src`` as carried in ``just-every/code`` (2026-08-12
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.edits import cut_text
+from sessions.engine.params import param
 from sessions.engine.policies._lists import apart, is_answer, last_assistant, used
 from sessions.engine.policy import Gate
 from sessions.engine.types import Block, Kind, Role
@@ -20,6 +21,22 @@ if TYPE_CHECKING:
     from sessions.engine.policy import Item, View
 
 BYTES_PER_TOKEN = 4
+
+
+def limit_param() -> Any:
+    """The limit of the configuration."""
+    return param(
+        None, label="Configured limit", help="Lowers the limit of nine tenths of the raw window; none: not configured",
+        unit="tokens", group="when", low=0, high=2_000_000, step=1_000, optional=True,
+    )  # fmt: skip
+
+
+def scope_param() -> Any:
+    """Which tokens count."""
+    return param(
+        "total", label="Counts", help="All active tokens, or those beyond the initial prefix", group="when",
+        choices=("total", "body_after_prefix"),
+    )  # fmt: skip
 
 
 class Parts(NamedTuple):

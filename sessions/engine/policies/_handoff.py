@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from sessions.engine.params import param
 from sessions.engine.policies._lists import apart
 from sessions.engine.types import Kind
 
@@ -12,6 +13,14 @@ if TYPE_CHECKING:
 
 SUMMARY_OUTPUT = 8_192
 """Tokens kept free for the summary in its own prompt."""
+
+
+def image_charge_param() -> Any:
+    """What the estimator charges for an image."""
+    return param(
+        16_384, label="Image charge", help="What pressure_bytes charges for an image, beside its media type",
+        unit="bytes", group="when", low=0, high=4_194_304, step=1_024,
+    )  # fmt: skip
 
 
 def hand_off(view: View, budget: int) -> list[Item]:

@@ -5,8 +5,9 @@ anomalyco/opencode ``packages/opencode/src/session/overflow.ts`` and ``compactio
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from sessions.engine.params import param
 from sessions.engine.policies._lists import is_answer, prompts
 from sessions.engine.policy import pair_safe_cut
 
@@ -19,6 +20,22 @@ if TYPE_CHECKING:
 MAX_OUTPUT, MAX_RESERVED = 32_000, 20_000
 INPUT_LIMITED = (272_000, 922_000)
 """Windows of GPT-5 models that are limits on the input alone, as models.dev lists them."""
+
+
+def max_output_param() -> Any:
+    """The model's maximum output."""
+    return param(
+        None, label="Model's maximum output", help="At most 32,000 of it count; none: the model's own", unit="tokens",
+        group="when", low=0, high=1_000_000, step=1_000, optional=True,
+    )  # fmt: skip
+
+
+def input_limit_param() -> Any:
+    """The model's limit on the input alone."""
+    return param(
+        None, label="Model's input limit", help="Where the model limits the input alone; none: known models; 0: no "
+        "such limit", unit="tokens", group="when", low=0, high=2_000_000, step=1_000, optional=True,
+    )  # fmt: skip
 
 
 def output_tokens(given: int | None, model: ModelInfo) -> int:

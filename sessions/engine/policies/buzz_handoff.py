@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sessions.engine.params import param, usage_param
-from sessions.engine.policies._handoff import hand_off, prompt_budget
+from sessions.engine.policies._handoff import hand_off, image_charge_param, prompt_budget
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._turns import without_oldest_turns
 from sessions.engine.policy import Gate, Item, Policy, SummaryFailed, View
@@ -25,10 +25,7 @@ class Params:
         group="when",
         choices=("pressure_bytes", "wire_bytes"),
     )
-    image_charge: int = param(
-        16_384, label="Image charge", help="What pressure_bytes charges for an image, beside its media type",
-        unit="bytes", group="when", low=0, high=4_194_304, step=1_024,
-    )  # fmt: skip
+    image_charge: int = image_charge_param()
     max_output: int = param(
         32_768, label="Output reserve", help="Kept free for the reply", unit="tokens", group="when",
         low=0, high=200_000, step=1_024,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.params import param
-from sessions.engine.policies._handoff import hand_off
+from sessions.engine.policies._handoff import hand_off, image_charge_param
 from sessions.engine.policy import EditFailed, Gate, Policy, SummaryFailed
 
 if TYPE_CHECKING:
@@ -27,10 +27,7 @@ class Params:
         16_384, label="Smallest budget", help="Gives up where the next budget is smaller", unit="bytes", low=0,
         high=16 * 1024 * 1024, step=1_024,
     )  # fmt: skip
-    image_charge: int = param(
-        16_384, label="Image charge", help="What pressure_bytes charges for an image, beside its media type",
-        unit="bytes", group="when", low=0, high=4_194_304, step=1_024,
-    )  # fmt: skip
+    image_charge: int = image_charge_param()
 
 
 def gate(params: Params, view: View) -> Gate:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sessions.engine.params import param, usage_param
-from sessions.engine.policies._claude_attached import attachments, described
+from sessions.engine.policies._claude_attached import attachments, budget_param, cut_param, described, max_files_param
 from sessions.engine.policies._claude_ladder import Ladder, ladder, ladder_gate, ladder_of
 from sessions.engine.policies._claude_notes import from_notes, keep_notes
 from sessions.engine.policies._claude_results import budget_edit, budget_gate, micro_edit, micro_gate
@@ -111,22 +111,11 @@ class Params:
     keep_messages: int = param(5, label="And messages with text", help="At least", unit="messages", low=0, high=1_000)
     keep_most: int = param(40_000, label="Kept at most", help="Beside the notes", unit="tokens", low=0,
                            high=1_000_000, step=500)  # fmt: skip
-    max_files: int = param(5, label="Files re-attached", help="Most recently read files", unit="files", low=0, high=50)
-    file_tokens: int = param(
-        5_000, label="Tokens per file", unit="tokens", help="Each file is cut to this", low=0, high=100_000, step=500
-    )
-    files_budget: int = param(
-        50_000, label="Tokens for all files", unit="tokens", help="All re-attached files together", low=0,
-        high=500_000, step=1_000,
-    )  # fmt: skip
-    skill_tokens: int = param(
-        5_000, label="Tokens per skill", unit="tokens", help="Each invoked skill is cut to this", low=0, high=100_000,
-        step=500,
-    )  # fmt: skip
-    skills_budget: int = param(
-        25_000, label="Tokens for all skills", unit="tokens", help="All invoked skills together", low=0,
-        high=500_000, step=1_000,
-    )  # fmt: skip
+    max_files: int = max_files_param()
+    file_tokens: int = cut_param("file", "Each file is cut to this")
+    files_budget: int = budget_param(50_000, "files", "All re-attached files together")
+    skill_tokens: int = cut_param("skill", "Each invoked skill is cut to this")
+    skills_budget: int = budget_param(25_000, "skills", "All invoked skills together")
     breaker: int | None = param(
         3, label="Breaker", help="Failed attempts in a row before it stops for the session; none: never",
         unit="failures", low=1, high=100, optional=True,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sessions.engine.params import param, usage_param
-from sessions.engine.policies._claude_attached import attachments, described
+from sessions.engine.policies._claude_attached import attachments, budget_param, cut_param, described, max_files_param
 from sessions.engine.policies._claude_ladder import ladder_gate
 from sessions.engine.policies._lists import apart, prompts
 from sessions.engine.policies.claude_code import Params as Ladder
@@ -35,22 +35,11 @@ class Params:
         None, label="At request", help="The first turn's start at or after it; none: when the ladder says compact",
         unit="request", group="when", low=0, high=1_000_000, optional=True,
     )  # fmt: skip
-    max_files: int = param(5, label="Files re-attached", help="Most recently read files", unit="files", low=0, high=50)
-    file_tokens: int = param(
-        5_000, label="Tokens per file", unit="tokens", help="Each file is cut to this", low=0, high=100_000, step=500
-    )
-    files_budget: int = param(
-        50_000, label="Tokens for all files", unit="tokens", help="All re-attached files together", low=0,
-        high=500_000, step=1_000,
-    )  # fmt: skip
-    skill_tokens: int = param(
-        5_000, label="Tokens per skill", unit="tokens", help="Each invoked skill is cut to this", low=0, high=100_000,
-        step=500,
-    )  # fmt: skip
-    skills_budget: int = param(
-        25_000, label="Tokens for all skills", unit="tokens", help="All invoked skills together", low=0,
-        high=500_000, step=1_000,
-    )  # fmt: skip
+    max_files: int = max_files_param()
+    file_tokens: int = cut_param("file", "Each file is cut to this")
+    files_budget: int = budget_param(50_000, "files", "All re-attached files together")
+    skill_tokens: int = cut_param("skill", "Each invoked skill is cut to this")
+    skills_budget: int = budget_param(25_000, "skills", "All invoked skills together")
     usage: str = usage_param()
 
 

@@ -26,14 +26,9 @@ if TYPE_CHECKING:
 class Params:
     """Budget, trigger, target and what stays."""
 
-    max_input_tokens: int | None = param(
-        None, label="Input budget", help="None: nine tenths of the window", unit="tokens", group="when", low=1_000,
-        high=2_000_000, step=1_000, optional=True,
-    )  # fmt: skip
-    trigger: int = param(
-        90, label="Trigger, at or above", help="Share of the input budget", unit="%", group="when", low=1, high=100
-    )
-    target: int = param(70, label="Target", help="Share of the trigger", unit="%", low=1, high=100)
+    max_input_tokens: int | None = _cline.budget_param()
+    trigger: int = _cline.trigger_param()
+    target: int = _cline.target_param()
     preserve_recent_tokens: int = param(
         20_000, label="Newest messages kept", help="At most the target", unit="tokens", low=0, high=1_000_000, step=500
     )

@@ -31,18 +31,13 @@ NOTICE = "[Earlier work was removed: tool activity and the last assistant texts]
 class Params:
     """Budget, trigger and target."""
 
-    max_input_tokens: int | None = param(
-        None, label="Input budget", help="None: nine tenths of the window", unit="tokens", group="when", low=1_000,
-        high=2_000_000, step=1_000, optional=True,
-    )  # fmt: skip
-    trigger: int = param(
-        90, label="Trigger, at or above", help="Share of the input budget", unit="%", group="when", low=1, high=100
-    )
+    max_input_tokens: int | None = _cline.budget_param()
+    trigger: int = _cline.trigger_param()
     when: str = param(
         "trigger", label="Runs", help="At the trigger, or only after the provider refused", group="when",
         choices=("trigger", "overflow"),
     )  # fmt: skip
-    target: int = param(70, label="Target", help="Share of the trigger", unit="%", low=1, high=100)
+    target: int = _cline.target_param()
     notice_tokens: int = param(
         300, label="The notice weighs", help="Tool activity and three texts; not established", unit="tokens", low=0,
         high=10_000,

@@ -23,14 +23,8 @@ from sessions.engine.policy import Gate, Item, Policy, View
 class Params:
     """The limit's configuration, the version, and what stays."""
 
-    auto_compact_token_limit: int | None = param(
-        None, label="Configured limit", help="Lowers the limit of nine tenths of the raw window; none: not configured",
-        unit="tokens", group="when", low=0, high=2_000_000, step=1_000, optional=True,
-    )  # fmt: skip
-    scope: str = param(
-        "total", label="Counts", help="All active tokens, or those beyond the initial prefix", group="when",
-        choices=("total", "body_after_prefix"),
-    )  # fmt: skip
+    auto_compact_token_limit: int | None = _codex.limit_param()
+    scope: str = _codex.scope_param()
     version: str = param(
         "v2", label="Version", help="v1: the server chooses what stays; v2: the client retains user messages",
         choices=("v1", "v2"),

@@ -32,14 +32,8 @@ MEDIA = "[Attached media]"
 class Params:
     """Limits of the model, and what stays."""
 
-    max_output: int | None = param(
-        None, label="Model's maximum output", help="At most 32,000 of it count; none: the model's own", unit="tokens",
-        group="when", low=0, high=1_000_000, step=1_000, optional=True,
-    )  # fmt: skip
-    input_limit: int | None = param(
-        None, label="Model's input limit", help="Where the model limits the input alone; none: known models; 0: no "
-        "such limit", unit="tokens", group="when", low=0, high=2_000_000, step=1_000, optional=True,
-    )  # fmt: skip
+    max_output: int | None = _opencode.max_output_param()
+    input_limit: int | None = _opencode.input_limit_param()
     reserved: int | None = param(
         None, label="Reserved", help="Under an input limit; none: min(20,000, output)", unit="tokens", group="when",
         low=0, high=1_000_000, step=1_000, optional=True,
