@@ -10,7 +10,7 @@ from sessions.contexts import folding, replays
 from sessions.contexts.bodies import Body, body
 from sessions.contexts.compared import compared
 from sessions.contexts.minimap import Mark, minimap, strip
-from sessions.contexts.urls import Urls, session_urls
+from sessions.contexts.urls import Choice, Urls, session_urls
 from sessions.engine.diff import OPS, diff_lists
 from sessions.labelled import bytes_label
 
@@ -53,15 +53,6 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Tab:
-    """One choice above the diff."""
-
-    words: str
-    href: str
-    current: bool
-
-
-@dataclass(frozen=True, slots=True)
 class DiffView:
     """Everything that ``sessions/_diff_view.html`` shows; None lists where the replay has no event."""
 
@@ -79,7 +70,7 @@ class DiffView:
     wire_after: int
     bytes_label: str
     counts: tuple[tuple[str, str, int], ...]
-    filters: tuple[Tab, ...]
+    filters: tuple[Choice, ...]
     strip: tuple[Mark, ...]
     checks: tuple[Check, ...]
     overhead: int
@@ -87,8 +78,8 @@ class DiffView:
     lines: tuple[Shown, ...]
     n_changes: int
     marks: tuple[Mark, ...]
-    events: tuple[Tab, ...]
-    layouts: tuple[Tab, ...]
+    events: tuple[Choice, ...]
+    layouts: tuple[Choice, ...]
     unified: bool
     replay_href: str
     warnings: tuple[str, ...]
@@ -189,9 +180,9 @@ def build_diff(
     )
 
 
-def _layouts(state: ReplayState, urls: Urls) -> tuple[Tab, ...]:
+def _layouts(state: ReplayState, urls: Urls) -> tuple[Choice, ...]:
     names = (("Side by side", ""), ("Unified", "unified"))
-    return tuple(Tab(words, urls.to_diff(state, layout=name), state.layout == name) for words, name in names)
+    return tuple(Choice(words, urls.to_diff(state, layout=name), state.layout == name) for words, name in names)
 
 
 def _last(replay: Replay) -> int:
@@ -206,25 +197,27 @@ def _only(rows: Sequence[Row], places: Sequence[int]) -> tuple[Line, ...]:
     return (*shown, *folding.fold([rows[at] for at in rest])) if rest else tuple(shown)
 
 
-def _filters(rows: Sequence[Row], state: ReplayState, urls: Urls) -> tuple[Tab, ...]:
+def _filters(rows: Sequence[Row], state: ReplayState, urls: Urls) -> tuple[Choice, ...]:
     """Every fate that a message had, as a filter, and all of them together."""
     counts = _counts(rows)
     if len(counts) < 2:
         return ()
     alone = [
-        Tab(f"{symbol} {op}", urls.to_diff(state, only=op, rows=None), state.only == op) for op, symbol, _ in counts
+        Choice(f"{symbol} {op}", urls.to_diff(state, only=op, rows=None), state.only == op) for op, symbol, _ in counts
     ]
-    return (Tab("All", urls.to_diff(state, only="", rows=None), not state.only), *alone)
+    return (Choice("All", urls.to_diff(state, only="", rows=None), not state.only), *alone)
 
 
-def _tabs(replay: Replay, number: int | None, urls: Urls, state: ReplayState) -> tuple[Tab, ...]:
+def _tabs(replay: Replay, number: int | None, urls: Urls, state: ReplayState) -> tuple[Choice, ...]:
     """The events, at most forty around the one shown."""
     if urls.frozen and state.between:
         return ()
     n = len(replay.events)
     start = min(max((number or 0) - MOST_TABS // 2, 0), max(n - MOST_TABS, 0))
     return tuple(
-        Tab(f"{'Event ' if k == start else ''}{k}", urls.to_diff(state, event=k, rows=None, between=None), k == number)
+        Choice(
+            f"{'Event ' if k == start else ''}{k}", urls.to_diff(state, event=k, rows=None, between=None), k == number
+        )
         for k in range(start, min(start + MOST_TABS, n))
     )
 

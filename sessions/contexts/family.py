@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from sessions import selectors
 from sessions.contexts.overview import overview
+from sessions.contexts.urls import message_place
 
 if TYPE_CHECKING:
     from sessions.contexts.overview import Overview
@@ -71,7 +72,7 @@ def started_by(session: Session) -> StartedBy | None:
         return None
     base = reverse("sessions:session", args=[session.parent.pk])
     message = _callers(overview(session.parent.pk)).get(session.parent_call_id) if session.parent_call_id else None
-    return StartedBy(message, base if message is None else f"{base}?m={message}#m-{message}")
+    return StartedBy(message, message_place(base, message) or base)
 
 
 def _callers(view: Overview) -> dict[str, int]:

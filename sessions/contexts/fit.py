@@ -11,6 +11,7 @@ from sessions import figures
 from sessions.charts.fit import residual_figure, scatter_figure
 from sessions.charts.marks import figure_json
 from sessions.contexts.overview import called
+from sessions.contexts.urls import message_place
 from sessions.engine.calibration.fit import fit_points, median_error, overhead_parts, worst_points
 from sessions.engine.why.gates import own_gate
 
@@ -117,7 +118,7 @@ def build_fit(session_id: str, view: Overview) -> FitView:
 def _worst(view: Overview, point: FitPoint, base: str) -> Worst:
     message = view.messages[point.message]
     return Worst(
-        point.message, _at(base, point.message), called(message, view.tools), message.preview, point.request,
+        point.message, message_place(base, point.message), called(message, view.tools), message.preview, point.request,
         point.measured, point.estimated, figures.signed(point.rest),
     )  # fmt: skip
 
@@ -127,9 +128,7 @@ def _flagged(weighed: Weighed, base: str) -> tuple[FlaggedUsage, ...]:
     for number in sorted(weighed.flagged)[:MOST_FLAGGED]:
         request = weighed.transcript.requests[number]
         context = request.usage.context if request.usage else 0
-        found.append(FlaggedUsage(number, _at(base, request.message), context, weighed.estimated[number] or 0))
+        found.append(
+            FlaggedUsage(number, message_place(base, request.message), context, weighed.estimated[number] or 0)
+        )
     return tuple(found)
-
-
-def _at(base: str, message: int | None) -> str:
-    return "" if message is None else f"{base}?m={message}#m-{message}"

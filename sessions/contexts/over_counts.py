@@ -13,6 +13,7 @@ from sessions.charts.marks import figure_json
 from sessions.contexts.inspector import SHOWN
 from sessions.contexts.messages import kinds_of
 from sessions.contexts.overview import called
+from sessions.contexts.urls import message_place
 from sessions.engine import registry
 from sessions.engine.types import Kind
 from sessions.engine.why.document import summary
@@ -159,7 +160,7 @@ def _tempted(results: Iterable[GateResult], base: str) -> Tempted | None:
     if not held:
         return None
     message = max(held, key=lambda index: (len(held[index]), -index))
-    return Tempted(message, _at(base, message), min(held[message]), len(held[message]))
+    return Tempted(message, message_place(base, message), min(held[message]), len(held[message]))
 
 
 def _says(n: int, n_fires: int, n_false: int) -> str:
@@ -180,7 +181,7 @@ def _row(result: GateResult, base: str, *, own: bool) -> GateRow:
     first = result.firings[0] if result.firings else result.missed
     known = [(verdict, result.count(verdict)) for verdict in (FALSE, LATE, RIGHT)]
     tests = (
-        tuple((c.message, _at(base, c.message), c.without) for c in first.culprits if _changes(result, c))
+        tuple((c.message, message_place(base, c.message), c.without) for c in first.culprits if _changes(result, c))
         if first and result.firings
         else ()
     )
@@ -192,15 +193,11 @@ def _row(result: GateResult, base: str, *, own: bool) -> GateRow:
         threshold=result.threshold, unit=result.unit, note=gate.note, source=gate.source, summary=summary(result),
         verdict=first.verdict if first else "",
         first=first,
-        href=_at(base, first.message) if first else "",
+        href=message_place(base, first.message) if first else "",
         due=first.request - first.n_requests if first and first.verdict == LATE else None,
         counts=tuple((verdict, n) for verdict, n in known if n),
         tests=tests,  withheld=withheld,
     )  # fmt: skip
-
-
-def _at(base: str, message: int) -> str:
-    return f"{base}?m={message}#m-{message}"
 
 
 def _lane(result: GateResult, row: GateRow) -> Lane:
@@ -273,7 +270,7 @@ def _blame(view: Overview, message: int, held: Sequence[tuple[GateResult, Culpri
     return Blamed(
         message=message,
         what=called(found, view.tools),
-        href=_at(base, message),
+        href=message_place(base, message),
         url=reverse("sessions:media", args=[media.sha256]) if shown and media else "",
         width=media.width if media else 0,
         height=media.height if media else 0,

@@ -16,6 +16,7 @@ from sessions.contexts.judged import MOST_EVENTS, RECORDED, Judged, judge
 from sessions.contexts.judgements import JudgeView, build_judging
 from sessions.contexts.lost import Lost, Place, build_lost, dollars_of
 from sessions.contexts.probing import Probing, build_probing
+from sessions.contexts.urls import Choice, message_place
 from sessions.engine.quality.oracle import compact_instructions, oracle
 from sessions.engine.quality.standing import GONE, MENTIONED, VERBATIM
 from sessions.engine.quality.survival import survival
@@ -33,15 +34,6 @@ if TYPE_CHECKING:
 
 HORIZONS = (None, 20, 100)
 MOST_ROWS = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One of several views of the page."""
-
-    words: str
-    href: str
-    current: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +168,7 @@ def shows_recorded(judged: Judged, state: QualityState) -> bool:
 def message_link(session: Session) -> Link:
     """A function from a message's index to its place on the session page."""
     base = reverse("sessions:session", args=[session.pk])
-    return lambda message: f"{base}?m={message}#m-{message}"
+    return lambda message: message_place(base, message)
 
 
 def chosen_event(found: tuple[Assessment, ...], state: QualityState) -> Assessment | None:

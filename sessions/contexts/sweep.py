@@ -13,6 +13,7 @@ from sessions.charts.sweep import Point, Step, curve_figure, front_figure
 from sessions.contexts import sweep_rows
 from sessions.contexts.sweep_rows import Column, Heat, TableRow
 from sessions.contexts.sweeps import together
+from sessions.contexts.urls import Choice
 from sessions.engine.configure import configure
 from sessions.engine.sweeps.recommend import keeps, recommend, recommend_across
 from sessions.engine.sweeps.sweep import POLICY
@@ -38,15 +39,6 @@ AGAINST_WORDS = {
     "rules_gone": "Rules gone",
 }  # fmt: skip
 MOST_ROWS = 600
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One option of a row of links; ``current`` is the one in force."""
-
-    words: str
-    href: str
-    current: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,20 @@ class Urls:
         return f"{path}?{query}" if query else path
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several views of a page: its words, where it leads, and whether it is the one shown."""
+
+    words: str
+    href: str
+    current: bool
+
+
+def message_place(page: str, message: int | None) -> str:
+    """Where a message stands on the session page at ``page``, "" where there is none."""
+    return "" if message is None else f"{page}?m={message}#m-{message}"
+
+
 def session_urls(session_id: str) -> Urls:
     """The session's own pages."""
     message = reverse("sessions:session", args=[session_id]) + "m/0/"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from sessions import figures
+from sessions.contexts.urls import message_place
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
 from sessions.engine.why.causes import CAUSES, WRONG_COUNT
 
@@ -87,7 +88,7 @@ def _card(number: int, verdict: Verdict, transcript: Transcript, base: str) -> C
         badge=BADGES[verdict.what],
         request=verdict.request,
         n_requests=len(transcript.requests),
-        href=_at(base, _message(transcript, verdict.request)),
+        href=message_place(base, _message(transcript, verdict.request)),
         trigger=verdict.trigger or "",
         cause=CAUSES[verdict.cause],
         wrong=verdict.cause in WRONG_COUNT,
@@ -112,16 +113,12 @@ def _message(transcript: Transcript, request: int | None) -> int | None:
     return known if known is not None else len(transcript.messages) - 1
 
 
-def _at(base: str, message: int | None) -> str:
-    return "" if message is None else f"{base}?m={message}#m-{message}"
-
-
 def _proof(row: Evidence, transcript: Transcript, base: str, own: int) -> Proof:
     """A row without a link where it stands at the verdict's ``own`` request, which the card links already."""
     if row.message is not None:
-        return Proof(row.text, _at(base, row.message), f"message {row.message:,}", row.label)
+        return Proof(row.text, message_place(base, row.message), f"message {row.message:,}", row.label)
     if row.request is not None:
-        here = "" if row.request == own else _at(base, _message(transcript, row.request))
+        here = "" if row.request == own else message_place(base, _message(transcript, row.request))
         return Proof(row.text, here, f"request {row.request:,}", row.label)
     return Proof(row.text, "", "", row.label)
 
