@@ -17,12 +17,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
-from sessions.contexts import facts, messages
+from sessions.contexts import messages
 from sessions.contexts.overview import overview
-from sessions.contexts.why import reasons
 from sessions.engine import jsonio
 from sessions.urlstate import session as urlstate
-from sessions.views.session import asks_fragment, relatives, session, session_or_404, varied
+from sessions.views.session import asks_fragment, head_context, session, session_or_404, varied
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,11 +108,7 @@ def growth(request: HttpRequest, session_id: str) -> HttpResponse:
         "session": found,
         "state": state,
         "view": view,
-        "facts": facts.facts(view),
-        "opening": facts.opening(view),
-        "headline": reasons(found.pk).headline,
-        **relatives(found, view),
-        "warnings": view.weighed.warnings,
+        **head_context(found, view),
         "figure": view.figure(state.measure),
         "filters": messages.filters(view, state, base),
         "grown": messages.grown(found.pk, view, state, first, after, whole=whole),

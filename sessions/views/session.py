@@ -56,9 +56,13 @@ def command_line(found: Session) -> str:
     return shlex.join(["ctxweb", "inspect", found.filename, *branch, "--json"])
 
 
-def relatives(found: Session, view: Overview) -> dict[str, Any]:
-    """What the head of the page says of other sessions: branches, sub-agents, the parent, a chain of files."""
+def head_context(found: Session, view: Overview) -> dict[str, Any]:
+    """What the head of the page says: of the session, and of its branches, sub-agents, parent and chain of files."""
     return {
+        "facts": facts.facts(view),
+        "opening": facts.opening(view),
+        "headline": reasons(found.pk).headline,
+        "warnings": view.weighed.warnings,
         "branches": branches.choices(found, view.weighed.transcript.branches),
         "children": family.children(found, view),
         "started_by": family.started_by(found),
@@ -101,17 +105,13 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "overcounts": len(view.only["overcount"]),
         "state": state,
         "view": view,
-        "facts": facts.facts(view),
         "unsent": imports.unsent_share(found.upload),
-        "opening": facts.opening(view),
-        "headline": reasons(found.pk).headline,
         "measures": [(name, words, base + urlstate.query(state, measure=name)) for name, words in view.measures],
         "figure": view.figure(state.measure),
         "filters": messages.filters(view, state, base),
         "page": messages.page(found.pk, view, state),
         "clear_url": base + urlstate.query(state, only="", start=None),
-        **relatives(found, view),
-        "warnings": view.weighed.warnings,
+        **head_context(found, view),
         "inspector": _inspector_context(request, found, view, chosen, state) if len(view.messages) else None,
         "live": getattr(found.upload, "live", None),
         "follow": _is_followed(found, state),
