@@ -156,7 +156,7 @@ def report(found: list[Run]) -> str:
         "",
         "## Against the published figures",
         "",
-        *DIFFERENCES,
+        *_differences(found),
     ]
     return "\n".join(lines) + "\n"
 
@@ -198,6 +198,13 @@ def _shape(found: list[Run]) -> list[str]:
     return lines
 
 
+def _differences(found: list[Run]) -> list[str]:
+    """What sets these figures apart from the published ones; the counts in it are those of the tables."""
+    n_long, most_turns = sum(run.is_long for run in found), max(run.turns for run in found)
+    dearest = max(run.made[0].cost for run in found)
+    return [line.format(n_long=n_long, long=LONG, most_turns=most_turns, dearest=dearest) for line in DIFFERENCES]
+
+
 DIFFERENCES = (
     "Published (The Complexity Trap, arXiv 2508.21433, SWE-bench Verified, 20 to 61 turns a run): masking sends",
     "0.43 to 0.52 of the raw prompt tokens per turn, summarising 0.54 to 0.64; 0.80 and 0.92 on runs of 20 turns.",
@@ -208,13 +215,15 @@ DIFFERENCES = (
     "",
     "* A quarter of a turn and more is fixed: system prompt, tools and task, which no strategy may touch. Without",
     "  it masking sends about half of the raw tokens on the longest run, as published.",
-    "* The runs are short: two are over 30 turns, the longest has 49, and a summary needs 31 turns before it",
+    "* The runs are short: {n_long} are over {long} turns, the longest has {most_turns}, "
+    "and a summary needs 31 turns before it",
     "  fires once. Savings grow with the turns behind the window, and these runs end soon after it is full.",
     "* Observations weigh differently: tau-bench's are short records, its weight is in the rules of the prompt; a",
     "  few long file views carry the OpenHands runs, and one among the last ten outweighs all that went.",
     "",
     "Cost points the other way, as the cost model says (policies 14.2): with reads at a tenth of the price,",
-    "masking at every turn rewrites what the cache held and costs up to 2.5 times the raw run on runs this short;",
+    "masking at every turn rewrites what the cache held and costs up to {dearest:.1f} times the raw run "
+    "on runs this short;",
     "in batches of ten it costs about as much as raw. The paper's prices gave the cache 0.4 × or nothing, which",
     "favours masking.",
     "",
