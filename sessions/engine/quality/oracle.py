@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.quality.calls import arguments_of, strings_of
 from sessions.engine.quality.index import flat_text
-from sessions.engine.quality.standing import GONE, RETURNED, SUMMARY, VERBATIM
+from sessions.engine.quality.standing import GONE, RETURNED, VERBATIM
 from sessions.engine.tokenizer import count
 from sessions.engine.types import Kind
 
@@ -159,8 +159,3 @@ def compact_instructions(assessment: Assessment, found: Oracle, *, most_lines: i
     if found.lines:
         parts += ["Facts:", *(f"- {line.text}" for line in found.lines[:most_lines])]
     return "\n".join(parts) if len(parts) > 1 else ""
-
-
-def summary_only(assessment: Assessment) -> int:
-    """How many needs only the summary mentions: the ones whose keeping is least certain."""
-    return sum(need.how == SUMMARY for need in assessment.needs)
