@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sessions.engine.types import Parsed, Transcript
 
 POLICY_HELP = "Compaction policy; see `ctxweb policies`."
+WITHOUT_MODEL, WITH_MODEL = "recorded, stub:N or extractive.", "recorded, stub:N, extractive or anthropic."
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -73,8 +74,16 @@ def settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, object]
 
 
 def replay_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that replay, diff, probe and check have in common."""
-    return _added(command, [click.option("--policy", help=POLICY_HELP), *_command_options(), *_shared_options()])
+    """The options that replay, diff and probe have in common; a model may write their summaries."""
+    return _added(
+        command,
+        [
+            click.option("--policy", help=POLICY_HELP),
+            *_command_options(),
+            *_shared_options(WITH_MODEL),
+            *_model_options(),
+        ],
+    )
 
 
 def _command_options() -> list[Callable[..., Any]]:
@@ -134,28 +143,31 @@ def _format_option() -> Callable[..., Any]:
     return click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
 
 
-def _shared_options() -> list[Callable[..., Any]]:
+def _shared_options(summarizers: str = WITHOUT_MODEL) -> list[Callable[..., Any]]:
     return [
         click.argument("file", type=FILE),
         _format_option(),
         click.option("--session", help="Session id; default: the root session with most requests."),
         click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest."),
-        *_replay_options(),
+        *_replay_options(summarizers),
     ]
 
 
-def _replay_options() -> list[Callable[..., Any]]:
+def _replay_options(summarizers: str = WITHOUT_MODEL) -> list[Callable[..., Any]]:
     return [
         click.option("--base", type=click.Choice(BASES), default="full", show_default=True, help="Which history."),
         click.option("--estimator", help="Estimator the gate measures with; see `ctxweb estimators`."),
-        click.option(
-            "--summarizer", default="recorded", show_default=True, help="recorded, stub:N, extractive or anthropic."
-        ),
-        click.option("--yes", is_flag=True, help="With --summarizer anthropic: make the calls without asking."),
-        click.option("--prompt", "prompt", type=FILE, help="With --summarizer anthropic: further instructions."),
+        click.option("--summarizer", default="recorded", show_default=True, help=summarizers),
         click.option("--window", type=click.IntRange(min=1), help="Context window in tokens."),
         click.option("--fail", default="", metavar="WHICH", help="Make summary calls fail: always, every:N, first:N."),
         click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy."),
+    ]
+
+
+def _model_options() -> list[Callable[..., Any]]:
+    return [
+        click.option("--yes", is_flag=True, help="With --summarizer anthropic: make the calls without asking."),
+        click.option("--prompt", "prompt", type=FILE, help="With --summarizer anthropic: further instructions."),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -65,3 +66,12 @@ def test_instructions_go_with_every_call(file: str, tmp_path: Path, fake_anthrop
         seen.body["messages"][0]["content"].endswith("Keep every port number.") for seen in fake_anthropic.requests
     )
     assert fake_anthropic.requests
+
+
+@pytest.mark.parametrize("name", ["sweep", "check"])
+def test_commands_that_make_no_calls_offer_none(name: str) -> None:
+    """Many replays at once would be many bills: no option of theirs speaks of a model."""
+    command = importlib.import_module(f"ctxweb.commands.{name}").command
+    assert not {"yes", "prompt"} & {param.name for param in command.params}
+    replayed = importlib.import_module("ctxweb.commands.replay").command
+    assert {"yes", "prompt"} <= {param.name for param in replayed.params}
