@@ -17,6 +17,7 @@ from sessions.engine import registry
 from sessions.engine.cost import Totals, bill_of
 from sessions.engine.jumps.refetch import refetched
 from sessions.engine.summaries import Brief, Summaries
+from sessions.engine.walk import THRASH_LIMIT
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.calibrate import Weighed
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 FIXED_SIZE = frozenset({"recorded", "stub"})
 """Summarizers whose summary weighs the same whatever is dropped."""
-THRASH_LIMIT = 3
 NEVER = -1_000_000_000
 """A request far from every recorded compaction."""
 

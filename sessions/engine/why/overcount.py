@@ -23,6 +23,7 @@ from sessions.engine.summaries import CHARS_PER_TOKEN
 from sessions.engine.summarizers.recorded import typical_tokens
 from sessions.engine.summarizers.stub import DEFAULT_TOKENS
 from sessions.engine.types import Label, Role
+from sessions.engine.walk import THRASH_LIMIT
 from sessions.engine.why.culprits import Culprit, Range, heaviest, media_excess, media_messages
 from sessions.engine.why.gates import GATES, OVER, HarnessGate, Uses
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from sessions.engine.calibration.calibrate import Weighed
 
 FALSE, RIGHT, LATE, MISSED = "false", "right", "late", "missed"
-THRASH = 3
 ESTIMATING = frozenset({Uses.TAIL, Uses.GROWTH, Uses.EITHER})
 """Gates that estimate beside the usage they know: with the usage withheld, they estimate everything."""
 
@@ -230,9 +230,9 @@ class _Walk:
             if at >= self.n:
                 break
             firings.append(self._firing(at, is_first=not firings))
-            in_a_row = at == self.start + 1 and len(firings) >= THRASH
+            in_a_row = at == self.start + 1 and len(firings) >= THRASH_LIMIT
             self.start = at
-            if in_a_row and firings[-1].request - firings[-THRASH].request == THRASH - 1:
+            if in_a_row and firings[-1].request - firings[-THRASH_LIMIT].request == THRASH_LIMIT - 1:
                 stopped = firings[-1].request
                 break
         missed = self._missed() if stopped is None else None
