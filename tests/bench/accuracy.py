@@ -3,7 +3,7 @@
 Per session with at least nine measured requests: the input-side usage of all but the first third is taken out of the
 file's bytes, the rest is read and weighed, and the estimates of the other two thirds are held against what was taken
 out.  What matters is the error of the growth between two requests, what a message weighs; the error of the whole
-context hides it (docs/sources.md, estimators 7).  Writes docs/benchmarks/accuracy.md.
+context hides it (estimators 7.2).  Writes docs/benchmarks/accuracy.md.
 """
 
 from __future__ import annotations

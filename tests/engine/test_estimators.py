@@ -108,7 +108,7 @@ def test_messages() -> None:
     assert weigh(transcript).sizes(estimator_named("tiktoken_o200k")) == [3 + 3 + 1_521] * 2
 
 
-# Estimators 9.3: original, standard size and tokens, high-resolution size and tokens.
+# Estimators 9.2: original, standard size and tokens, high-resolution size and tokens.
 CLAUDE_IMAGES = [
     ((256, 256), (256, 256), 100, (256, 256), 100),
     ((512, 512), (512, 512), 361, (512, 512), 361),

@@ -1,4 +1,7 @@
-"""Transcripts from the records of one Claude Code session: messages, requests, compactions (replay-semantics 1)."""
+"""Transcripts from the records of one Claude Code session: messages, requests, compactions.
+
+Rules: formats 3.6, replay-semantics 1.
+"""
 
 from __future__ import annotations
 

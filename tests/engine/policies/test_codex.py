@@ -24,6 +24,7 @@ def test_a_rollout_states_95_percent_of_the_window():
     assert round(353_400 * 100 / 95) == 372_000
 
 
+@pytest.mark.golden("codex_local", "codex_remote")
 @pytest.mark.parametrize("policy", ["codex_local", "codex_remote"])
 @pytest.mark.parametrize(("size", "fires"), [(244_799, False), (244_800, True), (244_801, True)])
 def test_fires_at_the_limit(policy, size, fires):

@@ -26,6 +26,7 @@ def threshold(policy, window, **params):
     return replay(weighed, policy, window=window, params=params).gates[-1].threshold
 
 
+@pytest.mark.golden("kimi")
 @pytest.mark.parametrize(
     ("window", "expected"), [(128_000, 78_000), (200_000, 150_000), (262_144, 212_144), (1_000_000, 850_000)]
 )
@@ -50,6 +51,7 @@ def test_kimi_keeps_the_last_two_messages():
     assert event.inserted == 1
 
 
+@pytest.mark.golden("crush")
 @pytest.mark.parametrize(("window", "expected"), [(200_000, 160_000), (200_001, 180_001), (1_000_000, 980_000)])
 def test_crush_by_what_remains(window, expected):
     assert crush.threshold(crush.Params(), window) == expected
@@ -60,6 +62,7 @@ def test_crush_restarts_at_the_summary():
     assert replay(weigh(long_session(200)), "crush", window=200_000, **STUB).events[0].n_after == 1
 
 
+@pytest.mark.golden("aider")
 @pytest.mark.parametrize(
     ("window", "expected"), [(128_000, 8_000), (200_000, 8_192), (131_072, 8_192), (16_000, 1_024), (32_000, 2_000)]
 )
@@ -83,6 +86,7 @@ def test_aider_summarises_finished_turns_only():
     assert not tail or tail[0].message.role == "user"
 
 
+@pytest.mark.golden("copilot_chat")
 @pytest.mark.parametrize(
     ("setting", "window", "tools", "expected"),
     [(None, 128_000, 8_000, 102_000), (64_000, 128_000, 8_000, 47_600), (None, 1_001, 0, 850), (None, 10, 20, 0)],
@@ -135,6 +139,7 @@ def test_browser_use_needs_both():
     assert [later.request - event.request for later in made.events[1:2]] == [25]
 
 
+@pytest.mark.golden("claw_code")
 @pytest.mark.parametrize(("n_messages", "fires"), [(4, False), (5, True)])
 def test_claw_code_needs_more_than_four_messages(n_messages, fires):
     build = Build(usage=False)
@@ -145,6 +150,7 @@ def test_claw_code_needs_more_than_four_messages(n_messages, fires):
     assert bool(replay(weighed, "claw_code", **STUB).events) is fires
 
 
+@pytest.mark.golden("claw_code")
 @pytest.mark.parametrize(("limit", "fires"), [(0, True), (1, False)])
 def test_claw_code_at_its_estimate(limit, fires):
     """Six blocks of 8,000 bytes: 8,000 / 4 + 1 each, 12,006 together."""
@@ -165,6 +171,7 @@ def test_mini_swe_agent_keeps_the_task_and_two_replies():
     assert sum(item.message.role == "assistant" for item in event.after) == 2
 
 
+@pytest.mark.golden("smolagents_screenshots")
 def test_screenshots_older_than_two_steps_go():
     build = Build(usage=False)
     build.prompt()
@@ -228,6 +235,7 @@ def test_head_and_tail():
     assert len(event.after) in {23, 24}
 
 
+@pytest.mark.golden("parametric")
 @pytest.mark.parametrize(
     ("params", "expected"),
     [
@@ -251,6 +259,7 @@ def test_half_of_the_effective_window():
     assert made.gates[-1].measure == made.context_tokens[-1] - weighed.overhead
 
 
+@pytest.mark.golden("parametric")
 @pytest.mark.parametrize(("operator", "fires"), [(">=", True), (">", False)])
 def test_the_operator_decides_at_the_threshold(operator, fires):
     weighed = weigh(long_session(30))

@@ -19,6 +19,7 @@ from tests.engine.sessions import Build, long_session
 CHOSEN = {"window": 100_000, "summarizer": "stub:1000"}
 
 
+@pytest.mark.golden("anchored_iterative", "opaque", "regenerative_full", "importance_sampling")
 @pytest.mark.parametrize("policy", ["anchored_iterative", "opaque", "regenerative_full", "importance_sampling"])
 @pytest.mark.parametrize(("percent", "fires"), [(69, False), (70, True)])
 def test_all_fire_at_the_trigger(policy, percent, fires):
@@ -58,6 +59,7 @@ def test_after_ten_cycles_a_reset_is_advised():
     assert advised[:4] == [False, False, True, True]
 
 
+@pytest.mark.golden("hybrid")
 @pytest.mark.parametrize(("n_messages", "fires"), [(20, False), (21, True)])
 def test_hybrid_above_twenty_messages(n_messages, fires):
     build = Build()
@@ -150,6 +152,7 @@ def test_the_merge_rule(old, new):
         assert set(changes) <= set(dict(both.files)[path])
 
 
+@pytest.mark.golden("importance_sampling")
 def test_scores_of_importance_sampling():
     """Paths 2, decisions 3, errors 3, acknowledgements −2, redundancy −2."""
     params = importance_sampling.Params()
