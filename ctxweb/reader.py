@@ -22,10 +22,10 @@ log = logging.getLogger(__name__)
 def run() -> None:
     """Work until SIGTERM or SIGINT, which give back what is under way, or until memory has grown too far."""
     from django.conf import settings
-    from django.db import DatabaseError, close_old_connections, connection
+    from django.db import DatabaseError, connection
 
     from sessions.services import queue
-    from sessions.services.work import work_one
+    from sessions.services.work import is_waiting, work_one
 
     signal.signal(signal.SIGTERM, _end)
     signal.signal(signal.SIGINT, _end)
@@ -33,8 +33,7 @@ def run() -> None:
     while not queue.stopping.is_set():
         worked = False
         try:
-            close_old_connections()
-            worked = work_one()
+            worked = is_waiting() and work_one()
             pause = POLL_SECONDS
         except queue.Interrupted:
             break

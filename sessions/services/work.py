@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import connection
+
 from sessions.models import Job, SummaryJob, SweepRun
 from sessions.models.work import QUEUED
 from sessions.services import jobs, queue, summary_jobs, sweep_runs
@@ -23,6 +25,9 @@ KINDS: tuple[Kind[Any], ...] = (UPLOADS, SWEEPS, SUMMARIES)
 _turns = list(KINDS)
 """The kinds, the one served last behind: a long row of uploads does not keep a sweep waiting."""
 
+_TABLES = [kind.model._meta.db_table for kind in KINDS]
+_WAITING = " union all ".join(f"select 1 from {table} where state = '{QUEUED}'" for table in _TABLES) + " limit 1"  # noqa: S608
+
 
 def work_one() -> bool:
     """Do one piece of work that waits; False where nothing does.  Raises what the kinds' ``run`` raises."""
@@ -34,6 +39,13 @@ def work_one() -> bool:
             kind.run(held)
             return True
     return False
+
+
+def is_waiting() -> bool:
+    """Whether any work waits: one statement that is made once, for who asks five times a second."""
+    with connection.cursor() as cursor:
+        cursor.execute(_WAITING)
+        return cursor.fetchone() is not None
 
 
 def n_waiting() -> int:

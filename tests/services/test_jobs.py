@@ -233,7 +233,9 @@ def test_a_process_that_is_to_end_gives_its_work_back(upload: Upload, monkeypatc
     job = Job.objects.get()
     assert (job.state, job.attempts, job.losses) == (State.QUEUED, 0, 0)
     assert Upload.objects.get().status == State.QUEUED
+    assert work.is_waiting()
     assert work.work_one()
+    assert not work.is_waiting()
     assert Upload.objects.get().status == State.DONE
 
 
