@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from sessions.views import (
-    ab,
-    counts,
-    diff,
-    export,
-    follow,
-    library,
-    links,
-    preferences,
-    quality,
-    replay,
-    saved,
-    session,
-    summaries,
-    sweep,
-    uploads,
-    why,
-)
+from sessions.pages.ab import view as ab
+from sessions.pages.counts import view as counts
+from sessions.pages.diff import view as diff
+from sessions.pages.export import view as export
+from sessions.pages.library import view as library
+from sessions.pages.links import view as links
+from sessions.pages.quality import view as quality
+from sessions.pages.replay import view as replay
+from sessions.pages.saved import view as saved
+from sessions.pages.session import follow
+from sessions.pages.session import view as session
+from sessions.pages.settings import view as preferences
+from sessions.pages.summaries import view as summaries
+from sessions.pages.sweep import view as sweep
+from sessions.pages.uploads import view as uploads
+from sessions.pages.why import view as why
 
 app_name = "sessions"
 

@@ -7,8 +7,8 @@ import threading
 from typing import TYPE_CHECKING
 
 from sessions import selectors
+from sessions.adapters.cache import Kept
 from sessions.engine.quality.index import build_index
-from sessions.kept import Kept
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.calibrate import Weighed

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from sessions.adapters.anthropic_client import Access
+from sessions.adapters.cache import Kept
 from sessions.adapters.rate import TokenBucket
 from sessions.engine.errors import BadParameter
-from sessions.kept import Kept
 
 if TYPE_CHECKING:
     from django.http import HttpRequest

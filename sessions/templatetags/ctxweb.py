@@ -9,10 +9,10 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from sessions import figures
-from sessions.labelled import bytes_label, figure_html, titled_html, told, trust_html
-from sessions.listing import format_label
-from sessions.marks import spark_marks, weight_marks
+from sessions.pages.library.context import format_label
+from sessions.pages.ui import figures
+from sessions.pages.ui.labelled import bytes_label, figure_html, titled_html, told, trust_html
+from sessions.pages.ui.sparks import spark_marks, weight_marks
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.kept import Kept
+from sessions.adapters.cache import Kept
 
 
 def test_the_least_recently_used_goes_first() -> None:

@@ -12,10 +12,10 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.contexts import linked
-from sessions.contexts.diff import Body
-from sessions.contexts.words import Span, word_diff
 from sessions.models import ReplayLink, Session
+from sessions.pages.diff.context import Body
+from sessions.pages.diff.words import Span, word_diff
+from sessions.pages.links import redaction as linked
 from sessions.services.ingest import ingest
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines, png

@@ -13,17 +13,17 @@ from click.testing import CliRunner
 from django.http import QueryDict
 
 from ctxweb.commands.probe import command
-from sessions.contexts import judged as judging
-from sessions.contexts import warned
-from sessions.contexts.judged import judge
-from sessions.contexts.warned import warned_here
 from sessions.engine.quality.carry import working_set
 from sessions.models import ModelAnswer, SummaryJob
+from sessions.pages.quality import state as urlstate
+from sessions.pages.quality import view as views
+from sessions.runs import judged as judging
+from sessions.runs import warned
+from sessions.runs.judged import judge
+from sessions.runs.warned import warned_here
 from sessions.services import indexed
 from sessions.services.judging import chosen_probes
 from sessions.services.prices import forget_prices, set_prices
-from sessions.urlstate import quality as urlstate
-from sessions.views import quality as views
 from tests.engine.claude_lines import Lines
 from tests.fake_anthropic import Answer, message
 from tests.web.stored import store

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions import selectors
-from sessions.contexts import sweep as sweep_view
-from sessions.contexts import sweeps
 from sessions.engine import jsonio
 from sessions.engine.replay import replay
 from sessions.engine.sweeps.recommend import recommend
 from sessions.models import SweepRun
 from sessions.models.sweep_run import Sweeping
+from sessions.pages.sweep import context as sweep_view
+from sessions.pages.sweep import state as urlstate
+from sessions.runs import sweeps
 from sessions.services import sweep_runs
-from sessions.urlstate import sweep as urlstate
 from tests.engine.claude_lines import claude_session
 from tests.web.stored import store
 

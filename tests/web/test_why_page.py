@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions import selectors
-from sessions.contexts.why import reasons
 from sessions.engine import jsonio
 from sessions.engine.why.document import session_why
 from sessions.engine.why.gates import GATES
 from sessions.engine.why.verdicts import headline, verdicts_of
+from sessions.runs.why import reasons
 from tests.engine.claude_lines import Lines, claude_session
 from tests.web.stored import SHOT, store
 
