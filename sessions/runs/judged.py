@@ -8,25 +8,30 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sessions import selectors
-from sessions.adapters.cache import Kept
+from sessions.adapters.cache import Cache
 from sessions.engine.quality.asked import Asked, own_probes
 from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import working_set
+from sessions.engine.quality.oracle import oracle
 from sessions.engine.quality.recorded import rereads
+from sessions.engine.quality.survival import survival
 from sessions.runs import replays
-from sessions.runs.replay_state import ReplayState
 from sessions.services.indexed import index_of
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.prices import Prices
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.carry import WorkingSet
     from sessions.engine.quality.index import Index
+    from sessions.engine.quality.oracle import Oracle
     from sessions.engine.quality.recorded import Reread
+    from sessions.engine.quality.survival import Survival
     from sessions.models import Session
-    from sessions.pages.quality.state import QualityState
+    from sessions.runs.replay_state import ReplayState
     from sessions.runs.replays import Ran
 
 KEPT = 6
@@ -35,6 +40,19 @@ MOST_HELD = 1_000_000
 """Messages in the lists of all judged events that are kept; the newest judgement is kept whatever its length."""
 MOST_EVENTS = 100
 """Events of a replay that a page judges; the document has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What is judged: the events of a replay, ``horizon`` requests ahead, with a reader's own probes ``ask``.
+
+    ``kinds`` are those of probes whose failure is never accepted.
+    """
+
+    replay: ReplayState
+    horizon: int | None
+    ask: tuple[str, ...]
+    kinds: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -96,40 +114,52 @@ class Judged:
         return warnings_of(self.events, self.index, self.ran.replay.summarizer)
 
 
-_Key = tuple[str, ReplayState, int | None, tuple[str, ...], frozenset[str]]
-_held: Kept[_Key, Judged] = Kept(
+_Key = tuple[str, Judging]
+_cache: Cache[_Key, Judged] = Cache(
     lambda held: len(held) > KEPT or sum(one.n_held for one in held) > MOST_HELD
 )  # fmt: skip
 
 
-def is_judged(session: Session, state: QualityState) -> bool:
-    """Whether the answers of a state are at hand, so that a page of them costs nothing."""
-    found = _held.find(_key(session, state))
+def is_judged(session: Session, wanted: Judging, of: str) -> bool:
+    """Whether the answers for a side are at hand, so that a page of them costs nothing."""
+    found = _cache.find(_key(session, wanted))
     if found is None or found.weighed is not selectors.load_weighed(session.pk):
         return False
     done = vars(found)
-    return "recorded" in done and (state.of == "recorded" or "events" in done or not found.ran.replay.events)
+    return "recorded" in done and (of == "recorded" or "events" in done or not found.ran.replay.events)
 
 
-def _key(session: Session, state: QualityState) -> _Key:
-    looked_at = replace(state.replay, event=None, request=None, gate="", layout="", rows=None)
-    return session.pk, looked_at, state.horizon, state.ask, state.kinds
+def _key(session: Session, wanted: Judging) -> _Key:
+    replayed = replace(wanted.replay, event=None, request=None, gate="", layout="", rows=None)
+    return session.pk, replace(wanted, replay=replayed)
 
 
-def judge(session: Session, state: QualityState) -> Judged:
-    """The judgement of a state, from this process's cache while replay and index are the same."""
-    ran, index = replays.run(session.pk, state.replay), index_of(session)
-    key = _key(session, state)
-    held = _held.find(key)
+def judge(session: Session, wanted: Judging) -> Judged:
+    """The judgement, from this process's cache while replay and index are the same."""
+    ran, index = replays.run(session.pk, wanted.replay), index_of(session)
+    key = _key(session, wanted)
+    held = _cache.find(key)
     if held is not None and held.ran is ran and held.index is index:
         return held
-    return _held.keep(key, Judged(ran, index, asked_for(session, state), state.horizon))
+    return _cache.keep(key, Judged(ran, index, asked_for(session, wanted), wanted.horizon))
 
 
-def asked_for(session: Session, state: QualityState) -> Asked:
-    """The probes of a state; a reader's own are looked for in every message."""
-    if not state.ask:
-        return Asked((), state.kinds)
+def asked_for(session: Session, wanted: Judging) -> Asked:
+    """The probes asked for; a reader's own are looked for in every message."""
+    if not wanted.ask:
+        return Asked((), wanted.kinds)
     with contextlib.closing(selectors.load_texts(session)) as texts:
-        own = own_probes(state.ask, selectors.load_weighed(session.pk).transcript, texts.of)
-    return Asked(own, state.kinds)
+        own = own_probes(wanted.ask, selectors.load_weighed(session.pk).transcript, texts.of)
+    return Asked(own, wanted.kinds)
+
+
+def hand_off(session: Session, judged: Judged, one: Assessment) -> Oracle:
+    """What a hand-over written with the future in sight would have said at an event."""
+    with contextlib.closing(selectors.load_texts(session)) as texts:
+        return oracle(one, judged.weighed, judged.index, texts.of)
+
+
+def followed(session: Session, judged: Judged, text: str, found: Sequence[Assessment]) -> Survival:
+    """Where a text stands and which event lost it."""
+    with contextlib.closing(selectors.load_texts(session)) as texts:
+        return survival(text, judged.weighed.transcript, texts.of, found)

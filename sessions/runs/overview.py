@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sessions import selectors
-from sessions.adapters.cache import Kept
+from sessions.adapters.cache import Cache
 from sessions.engine import registry
 from sessions.engine.types import Kind, Label
-from sessions.pages.session.bars import FLAGGED_FROM, Bar, Pressure
-from sessions.pages.session.chart import KINDS, pressure_figure
-from sessions.pages.session.scale import bytes_per_token
-from sessions.pages.ui.chart import figure_json
-from sessions.pages.ui.labelled import bytes_label
+from sessions.engine.why.overcount import over_count
+from sessions.engine.why.verdicts import headline, verdicts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from django.utils.safestring import SafeString
+    from collections.abc import Callable, Sequence
 
     from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.types import Message
+    from sessions.engine.why.overcount import OverCount
+    from sessions.engine.why.verdicts import Verdict
 
+T = TypeVar("T")
 KEPT = 12
 LARGE_TOKENS = 5_000
+FLAGGED_FROM = 10.0
+"""A message of at least this over-count is flagged."""
+KINDS = ("tool_result", "tool_use", "text", "thinking", "summary", "document", "image", "opaque")
+"""From the calmest to the rarest, as charts stack them."""
+DEFAULT_BYTES_PER_TOKEN = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,30 +139,7 @@ class Overview:
         """The byte measures of the chart, each with its words; a transcript's own bytes are not those of the wire."""
         return ("wire_bytes", f"{self.bytes_label} bytes"), ("pressure_bytes", "pressure bytes")
 
-    def figure(self, measure: str) -> SafeString:
-        """The pressure chart as JSON; ``measure`` names a byte estimator."""
-        cached = self.__dict__.setdefault("figures", {})
-        if measure not in cached:
-            cached[measure] = figure_json(pressure_figure(self._pressure(measure)))
-        text: SafeString = cached[measure]
-        return text
-
-    def _pressure(self, measure: str) -> Pressure:
-        sizes, factors = self._measured(measure)
-        bars = [
-            Bar(i, self.kinds[i], sizes[i], factors[i], called(message, self.tools))
-            for i, message in enumerate(self.messages)
-        ]
-        transcript = self.weighed.transcript
-        points = sorted((message, tokens) for message, (_, tokens, _) in self.contexts.items())
-        compactions = [
-            ((c.message if c.message is not None else c.boundary) - 0.5, c.tokens_before, c.tokens_after)
-            for c in transcript.compactions
-        ]
-        name = dict(self.measures)[measure]
-        return Pressure(bars, points, self.context_label, compactions, self.weighed.window, self.per_token, name)
-
-    def _measured(self, measure: str) -> tuple[Sequence[int], Sequence[float | None]]:
+    def measured(self, measure: str) -> tuple[Sequence[int], Sequence[float | None]]:
         """Sizes and over-count factors under a byte measure."""
         if measure == "wire_bytes":
             return self.n_bytes, self.factors
@@ -168,17 +148,39 @@ class Overview:
         factors = [_factor(message, self.weighed, estimator) for message in self.messages]
         return sizes, factors
 
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Why it compacted: one for every recorded, refused or missing compaction."""
+        return verdicts_of(self.weighed)
+
+    @cached_property
+    def headline(self) -> str:
+        """The first thing said of the session."""
+        return headline(self.weighed, self.verdicts)
+
+    @cached_property
+    def gates(self) -> OverCount:
+        """The gates of known agents on it."""
+        return over_count(self.weighed)
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What a page makes of these figures, made when it is first asked for and kept beside them."""
+        made: dict[str, T] = self.__dict__.setdefault("made", {})
+        if name not in made:
+            made[name] = make()
+        return made[name]
+
 
 def overview(session_id: str) -> Overview:
     """The figures of a session, from this process's cache while the weighed session is the same."""
     weighed = selectors.load_weighed(session_id)
-    held = _held.find(session_id)
+    held = _cache.find(session_id)
     if held is not None and held.weighed is weighed:
         return held
-    return _held.keep(session_id, build(weighed))
+    return _cache.keep(session_id, build(weighed))
 
 
-_held: Kept[str, Overview] = Kept(lambda held: len(held) > KEPT)
+_cache: Cache[str, Overview] = Cache(lambda held: len(held) > KEPT)
 
 
 def build(weighed: Weighed) -> Overview:
@@ -253,3 +255,25 @@ def tool_names(messages: Sequence[Message]) -> dict[str, str]:
         for block in message.blocks
         if block.kind is Kind.TOOL_USE and block.call_id
     }
+
+
+def kinds_of(message: Message) -> tuple[str, ...]:
+    """The kinds of a message in order of appearance, those inside tool results included; a summary is a summary."""
+    if message.summary:
+        return ("summary",)
+    inner = [leaf.kind for leaf in message.leaves()]
+    nested = {part.kind for block in message.blocks for part in block.parts if part.kind is Kind.TEXT}
+    own = {block.kind for block in message.blocks}
+    return tuple(dict.fromkeys(str(kind) for kind in inner if kind in own or kind not in nested))
+
+
+def bytes_per_token(pairs: list[tuple[int, int]]) -> float:
+    """This session's bytes per token of text, from (bytes, tokens) of messages without media; 4 where it has none."""
+    n_bytes = sum(pair[0] for pair in pairs if pair[1] > 0)
+    n_tokens = sum(pair[1] for pair in pairs if pair[1] > 0)
+    return n_bytes / n_tokens if n_tokens and n_bytes else DEFAULT_BYTES_PER_TOKEN
+
+
+def bytes_label(format_name: str) -> str:
+    """What a format's bytes are: "wire" where its files are captures of the wire, else "transcript"."""
+    return "wire" if getattr(registry.plugins("formats").get(format_name), "is_wire", False) else "transcript"

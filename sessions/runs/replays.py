@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from sessions import selectors
-from sessions.adapters.cache import Kept
+from sessions.adapters.cache import Cache
 from sessions.engine import replay as engine
 from sessions.engine.cost import Totals, recorded_totals, totals
 from sessions.engine.errors import BadParameter, UnknownName
@@ -48,7 +48,7 @@ class Ran:
     wanted: tuple[Wanted, ...] = ()
 
 
-_held: Kept[Key, tuple[Weighed, Ran]] = Kept(lambda held: len(held) > KEPT)
+_cache: Cache[Key, tuple[Weighed, Ran]] = Cache(lambda held: len(held) > KEPT)
 
 
 def run(session_id: str, state: ReplayState) -> Ran:
@@ -139,7 +139,7 @@ def _run(session_id: str, state: ReplayState) -> Ran:
         session_id, state.policy, state.base, state.estimator, state.summarizer, state.window, state.fail, state.params,
         prices,
     )  # fmt: skip
-    held = _held.find(key)
+    held = _cache.find(key)
     if held is not None and held[0] is weighed:
         return held[1]
     started = time.perf_counter()
@@ -151,4 +151,4 @@ def _run(session_id: str, state: ReplayState) -> Ran:
     )
     if ran.wanted:
         return ran  # not kept: another process may be writing them
-    return _held.keep(key, (weighed, ran))[1]
+    return _cache.keep(key, (weighed, ran))[1]

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions import selectors
-from sessions.adapters.cache import Kept
+from sessions.adapters.cache import Cache
 from sessions.engine import params as parameters
 from sessions.engine import registry
 from sessions.engine.cost import Cost, Totals
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.jumps.jump import FIXED_SIZE
 from sessions.engine.sweeps.regret import optimum
-from sessions.engine.sweeps.sweep import WINDOW, Over, Row, Sweep, marked
-from sessions.engine.wanted import wanted
+from sessions.engine.sweeps.sweep import Row, Sweep, marked
 from sessions.models.sweep_run import Sweeping
-from sessions.pages.ui.controls import threshold_param, threshold_table
 from sessions.services import sweep_runs
 from sessions.services.prices import prices_for
 from sessions.services.sweeping import grid_of, key_of, rows_kept, run_one
@@ -26,11 +23,8 @@ from sessions.services.sweeping import grid_of, key_of, rows_kept, run_one
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
-    from sessions.engine.params import Spec
     from sessions.engine.sweeps.regret import Optimum
     from sessions.models import Session, SweepRun
-    from sessions.pages.sweep.state import SweepState
     from sessions.services.sweeping import Options
 
 KEPT = 6
@@ -39,11 +33,6 @@ INLINE_SECONDS = 2.0
 INLINE_WORK = 20_000
 """Messages × settings that are replayed one by one: more than these are not begun while a page waits."""
 MOST_SETTINGS = 2_000
-STEPS = 13
-LOWEST = 0.3
-"""Thresholds below this share of what the session reaches are not swept unless asked for."""
-ABOVE_OVERHEAD = 1.5
-"""Nor are those so near to system prompt and tools that compacting could free little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,89 +68,7 @@ class Swept:
         return bool(self.sweeps) and self.n_done == self.n_total
 
 
-_held: Kept[str, Swept] = Kept(lambda held: len(held) > KEPT)
-
-
-def completed(state: SweepState, weighed: Weighed) -> SweepState:
-    """The state with a range to sweep where it names none: along the policy's threshold, else along the window."""
-    if state.overs or state.several:
-        return state
-    return replace(state, overs=(usual_over(state, weighed),))
-
-
-def usual_over(state: SweepState, weighed: Weighed) -> Over:
-    """Along the policy's threshold where this session's context reaches it, else a usual range of the parameter."""
-    replay = state.replay
-    name = threshold_param(weighed, replay)
-    found = {spec.name: spec for spec in parameters.specs(replay.plugin.params)}
-    window = replay.window or weighed.window
-    if name not in found:
-        return Over(WINDOW, _thousands(window * 0.4), float(window), STEPS)
-    reached = min(window, weighed.overhead + weighed.total_tokens)
-    counts = wanted(replay.policy, replay.given, window=replay.window, weighed=weighed).trigger is not None
-    table = threshold_table(weighed, replay) if counts else []
-    least = max(LOWEST * reached, ABOVE_OVERHEAD * weighed.overhead)
-    values = sorted({value for value, at in table if least <= at <= reached})
-    if len(values) < 2:
-        return range_of(found[name], window)
-    low, high = values[0], values[-1]
-    if found[name].unit == "tokens":
-        low, high = _thousands(low), _thousands(high)
-    return _rounded(Over(name, float(low), float(high), STEPS))
-
-
-def _rounded(over: Over) -> Over:
-    """The same range in round steps, about as many; as it is where no round step fits it."""
-    wide = over.high - over.low
-    if wide <= 0:
-        return over
-    power = 10.0 ** math.floor(math.log10(wide / STEPS))
-    found = []
-    for step in (power * factor for factor in (1, 2, 2.5, 5, 10)):
-        first, last = math.ceil(over.low / step - 1e-9), math.floor(over.high / step + 1e-9)
-        if last > first:
-            found.append(
-                (
-                    abs(last - first + 1 - STEPS),
-                    Over(over.key, round(first * step, 9), round(last * step, 9), last - first + 1),
-                )
-            )
-    return min(found, key=lambda pair: pair[0])[1] if found else over
-
-
-def range_of(spec: Spec, window: int) -> Over:
-    """The usual range of a parameter, within its bounds."""
-    low, high = spec.low if spec.low is not None else 0.0, spec.high if spec.high is not None else float(window)
-    if spec.unit == "%":
-        wished = (30.0, 90.0)
-    elif spec.unit == "of the window":
-        wished = (0.3, 0.9)
-    elif spec.unit == "tokens" and high > window / 2:
-        wished = (_thousands(window * 0.3), _thousands(window * 0.9))
-    elif isinstance(spec.default, int | float) and spec.default > 0:
-        wished = (spec.default / 2, spec.default * 2.0)
-    else:
-        wished = (low, high)
-    start, end = max(low, min(wished[0], high)), min(high, max(wished[1], low))
-    if spec.is_whole:
-        start, end = float(int(start)), float(int(end))
-    return Over(spec.name, float(start), float(end), STEPS)
-
-
-def options_of(state: SweepState, session_ids: Sequence[str]) -> Options:
-    """What is computed, as a run keeps it."""
-    return {
-        "sessions": list(session_ids),
-        "policies": list(state.policies),
-        "overs": [[over.key, over.low, over.high, over.n] for over in state.overs],
-        "params": dict(state.replay.params),
-        "window": state.replay.window,
-        "base": state.replay.base,
-        "estimator": state.replay.estimator or None,
-        "summarizer": state.replay.summarizer,
-        "fail": state.replay.fail,
-        "losses": state.losses,
-    }
+_cache: Cache[str, Swept] = Cache(lambda held: len(held) > KEPT)
 
 
 def versions(sessions: Sequence[Session]) -> list[str]:
@@ -169,10 +76,9 @@ def versions(sessions: Sequence[Session]) -> list[str]:
     return [f"{session.version} {prices_for(selectors.load_weighed(session.pk).model)}" for session in sessions]
 
 
-def swept(state: SweepState, sessions: Sequence[Session]) -> Swept:
-    """The sweep of a state: kept, from a finished run, or run now as far as a page may wait."""
-    options = options_of(state, [session.pk for session in sessions])
-    if state.replay.summarizer == "anthropic":
+def swept(options: Options, sessions: Sequence[Session]) -> Swept:
+    """The sweep of some options: kept, from a finished run, or run now as far as a page may wait."""
+    if options["summarizer"] == "anthropic":
         return Swept((), (), options, 0, error="A model's summaries cannot be swept: choose another summarizer.")
     try:
         n_total = len(grid_of(options)[1]) * len(sessions)
@@ -182,13 +88,13 @@ def swept(state: SweepState, sessions: Sequence[Session]) -> Swept:
         return Swept((), (), options, n_total, error=f"{n_total:,} replays are more than {MOST_SETTINGS:,}.")
     of = versions(sessions)
     key = key_of(options, of)
-    held = _held.find(key)
+    held = _cache.find(key)
     if held is not None:
         return held
     run = sweep_runs.find(options, of)
     found = _of_run(run, options, n_total) if run is not None else _now(options, n_total)
     if found.complete:
-        _held.keep(key, replace(found, run=None))
+        _cache.keep(key, replace(found, run=None))
     return found
 
 
@@ -308,7 +214,3 @@ def _added(first: Row, rows: Sequence[Row]) -> Row:
         first, totals=totals, window=min(row.window for row in rows), fits=all(row.fits for row in rows), more=more,
         jumped=all(row.jumped for row in rows),
     )  # fmt: skip
-
-
-def _thousands(value: float) -> float:
-    return float(round(value / 1_000) * 1_000) if value >= 10_000 else float(round(value))

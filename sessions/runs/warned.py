@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions import selectors
-from sessions.adapters.cache import Kept
+from sessions.adapters.cache import Cache
 from sessions.engine.errors import EngineError
 from sessions.engine.quality.corpus import reading
 from sessions.engine.quality.recorded import DEFAULT_CALLS, DEFAULT_DEFINITION, recorded_events
 from sessions.engine.quality.study import study, units_of
 from sessions.engine.quality.wilson import interval
-from sessions.pages.ui.figures import percent
 from sessions.services.indexed import index_of
 
 if TYPE_CHECKING:
@@ -25,20 +24,19 @@ MOST_SESSIONS = 60
 SECONDS = 1.5
 """How long one request works; what is left is for the next."""
 
-_held: Kept[tuple[str, str], tuple[tuple[Unit, ...], int]] = Kept(lambda held: len(held) > 2 * MOST_SESSIONS)
+_cache: Cache[tuple[str, str], tuple[tuple[Unit, ...], int]] = Cache(lambda held: len(held) > 2 * MOST_SESSIONS)
 _whole: dict[tuple[tuple[str, str], ...], Warned] = {}
 """The last result that was whole: its interval is a thousand resamples."""
 _lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Dropped results that were fetched again, of how many, with the 95 % interval in words."""
+class Fetched:
+    """Dropped results that were fetched again, of how many, with the 95 % interval."""
 
     n_again: int
     n: int
-    percent_words: str
-    interval_words: str
+    interval: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +50,8 @@ class Warned:
     n_compactions: int
     n_left: int
     n_calls: int
-    warned: Group
-    others: Group
+    warned: Fetched
+    others: Fetched
     reading: str
 
 
@@ -74,8 +72,8 @@ def warned_here() -> Warned:
         n_compactions=n_compactions,
         n_left=len(sessions) - len(known),
         n_calls=DEFAULT_CALLS,
-        warned=_group(result, warned=True),
-        others=_group(result, warned=False),
+        warned=_fetched(result, warned=True),
+        others=_fetched(result, warned=False),
         reading=reading(result),
     )
     if done:
@@ -88,7 +86,7 @@ def warned_here() -> Warned:
 def _units(session: Session, until: float) -> tuple[tuple[Unit, ...], int] | None:
     """A session's units and its compactions, from this process's cache; None where time is up."""
     key = (session.pk, session.version)
-    held = _held.find(key)
+    held = _cache.find(key)
     if held is not None:
         return held
     if time.perf_counter() > until:
@@ -99,12 +97,10 @@ def _units(session: Session, until: float) -> tuple[tuple[Unit, ...], int] | Non
         found = units_of(weighed, index), len(recorded_events(weighed))
     except (EngineError, OSError):
         found = (), 0
-    return _held.keep(key, found)
+    return _cache.keep(key, found)
 
 
-def _group(result: Study, *, warned: bool) -> Group:
+def _fetched(result: Study, *, warned: bool) -> Fetched:
     bins = [group for group in result.bins if (group.low > 0) is warned]
     n_again, n = sum(group.n_again for group in bins), sum(group.n for group in bins)
-    limits = interval(n_again, n)
-    words = "" if limits is None else f"{percent(limits[0], 1)} to {percent(limits[1], 1)}"
-    return Group(n_again, n, percent(n_again, n), words)
+    return Fetched(n_again, n, interval(n_again, n))

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sessions import selectors
 from sessions.engine import jsonio, report
 from sessions.engine.replay import replay
+from sessions.pages.diff.bodies import word_diff
 from sessions.pages.diff.context import DiffView, build_diff, build_run
-from sessions.pages.diff.words import word_diff
 from sessions.pages.replay.context import build_replay
 from sessions.pages.ui.urls import Urls
 from sessions.runs import replay_state as urlstate

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions import selectors
-from sessions.engine.export import edited_contents
-from sessions.engine.jsonio import JsonProblem
-from sessions.engine.markers import known_texts, text_of
-from sessions.pages.diff.inserted import inserted_text, message_text, texts_of
-from sessions.pages.diff.words import Span, word_diff
+from rapidfuzz.distance import Levenshtein
+
+from sessions.runs.texts import inserted_text, sent_text
 
 if TYPE_CHECKING:
     from sessions.engine.diff import Row
-    from sessions.engine.policy import Item
     from sessions.engine.replay import Replay
-    from sessions.engine.types import Block
     from sessions.models import Session
     from sessions.pages.diff.compared import Compared
 
@@ -26,6 +22,18 @@ UNKNOWN = "A replay keeps sizes, not texts: what is left of a block is named by 
 FROM_POLICY = "The new text is known from the policy."
 LEAST_SHARED = 0.3
 """Share of the new text that must stand in the old one before words are compared."""
+
+MOST_WORDS = 3_000
+"""Words compared on each side; beyond it texts are compared line by line, beyond twice that cut."""
+_WORD = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of text: ``op`` is "same", "del" (only before) or "ins" (only after)."""
+
+    op: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +58,8 @@ def body(session: Session, two: Compared, row: Row) -> Body | None:
         return None
     if row.op == "inserted" or row.item_before is None:
         return _inserted(session, two.second, row)
-    before, known_before = _text(session, two.first, row.item_before)
-    after, known_after = _text(session, two.second, row.item_after)
+    before, known_before = sent_text(session, two.first, row.item_before)
+    after, known_after = sent_text(session, two.second, row.item_after)
     note = FROM_POLICY if known_before and known_after else UNKNOWN
     spans = _told(before[:BODY_CHARS], after[:BODY_CHARS])
     return Body(*spans, left=max(len(before) - BODY_CHARS, 0), note=note)
@@ -78,24 +86,24 @@ def _inserted(session: Session, replay: Replay, row: Row) -> Body | None:
     return Body(note=f"A stub of {row.tokens_after:,} tokens stands here; no summary was written.")
 
 
-def _text(session: Session, replay: Replay, item: Item) -> tuple[str, bool]:
-    """The text of a message as it stands, and whether all of it is known."""
-    message = item.message
-    if message.index < 0:
-        return inserted_text(session, replay, item), True
-    original = replay.weighed.transcript.messages[message.index]
-    if original.blocks == message.blocks:
-        return message_text(session, message), True
-    texts, known = known_texts(replay), True
+def word_diff(before: str, after: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+    """The spans of both sides in order; joined again they are the texts, cut where they are very long."""
+    old, new = _parts(before), _parts(after)
+    left: list[Span] = []
+    right: list[Span] = []
+    for code in Levenshtein.opcodes(old, new):
+        gone, come = "".join(old[code.src_start : code.src_end]), "".join(new[code.dest_start : code.dest_end])
+        same = code.tag == "equal"
+        if gone:
+            left.append(Span("same" if same else "del", gone))
+        if come:
+            right.append(Span("same" if same else "ins", come))
+    return tuple(left), tuple(right)
 
-    def said(block: Block) -> str:
-        nonlocal known
-        text = text_of(block, texts)
-        known = known and bool(text)
-        return text
 
-    try:
-        contents = selectors.message_contents(session, message.index)
-    except (FileNotFoundError, JsonProblem, OSError, IndexError):
-        return message_text(session, message), False
-    return "\n".join(texts_of(edited_contents(message.blocks, original.blocks, contents, said))), known
+def _parts(text: str) -> list[str]:
+    words = _WORD.findall(text)
+    if len(words) <= MOST_WORDS:
+        return words
+    lines = text.splitlines(keepends=True)
+    return lines[:MOST_WORDS]

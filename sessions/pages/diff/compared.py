@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.lists import items_at
-from sessions.pages.replay.step import gate_words
-from sessions.pages.ui.totals import weakest_label
+from sessions.pages.ui.results import gate_words, weakest_label
 from sessions.runs import replays
 
 if TYPE_CHECKING:

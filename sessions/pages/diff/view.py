@@ -14,10 +14,9 @@ from sessions.engine import report
 from sessions.engine.errors import BadParameter
 from sessions.pages.ab import state as ab_state
 from sessions.pages.diff.context import DiffView, build_diff, build_run
-from sessions.pages.replay.view import refused, shared_context
-from sessions.pages.session.view import asks_fragment, session_or_404, varied
 from sessions.pages.ui import exports
 from sessions.pages.ui.urls import session_urls
+from sessions.pages.ui.view import asks_fragment, refused, session_or_404, shared_context, varied
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from sessions.runs.overview import overview

@@ -12,8 +12,7 @@ from sessions.engine import export, registry
 from sessions.engine.errors import BadParameter
 from sessions.engine.jsonio import Source
 from sessions.engine.reading import read_contents
-from sessions.pages.replay.view import refused
-from sessions.pages.session.view import session_or_404
+from sessions.pages.ui.view import refused, session_or_404
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from sessions.runs.overview import overview

@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.db.models import Count, Q
 
-from sessions import selectors
 from sessions.engine import registry
-from sessions.models import OVERCOUNTED, Session
+from sessions.models import OVERCOUNTED
 from sessions.pages.library import state as urlstate
 from sessions.pages.ui.figures import loudness
-from sessions.pages.ui.upload_rows import upload_table
+from sessions.pages.ui.labelled import format_label
+from sessions.pages.ui.uploads import upload_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sessions.models import Upload
     from sessions.pages.library.state import LibraryState
     from sessions.selectors import LibraryFacts, SessionPage
@@ -72,20 +73,8 @@ COLUMNS = (
 )
 
 
-def format_label(name: str) -> str:
-    """The format's own name for screens: "Claude Code" for claude_code."""
-    plugin = registry.plugins("formats").get(name)
-    return name.replace("_", " ") if plugin is None else str(plugin.label)
-
-
-def choices(state: LibraryState) -> tuple[Choice, ...]:
-    """The filters with their counts over root sessions, one query."""
-    counts = Session.objects.roots().aggregate(
-        all=Count("pk"),
-        overcount=Count("pk", filter=Q(worst_overcount__gte=OVERCOUNTED)),
-        compacted=Count("pk", filter=Q(n_compactions__gt=0)),
-        images=Count("pk", filter=Q(n_images__gt=0)),
-    )
+def choices(state: LibraryState, counts: Mapping[str, int]) -> tuple[Choice, ...]:
+    """The filters with their counts."""
     words = {
         "": "All",
         "overcount": f"Over-count ≥ {OVERCOUNTED:g},",
@@ -111,14 +100,6 @@ def columns(state: LibraryState) -> tuple[Column, ...]:
     )  # fmt: skip
 
 
-def rows(state: LibraryState, limit: int) -> SessionPage:
-    """The sessions of the state from its start."""
-    return selectors.session_list(
-        search=state.q, only=state.only, format=state.format, model=state.model, sort=state.sort,
-        start=state.start, limit=limit,
-    )  # fmt: skip
-
-
 def more(state: LibraryState, page: SessionPage) -> More | None:
     """What is left after the page: all of it where it is little, else the next hundred."""
     shown = page.start + len(page.sessions)
@@ -129,17 +110,17 @@ def more(state: LibraryState, page: SessionPage) -> More | None:
     return More(words, urlstate.changed(state, start=shown))
 
 
-def library_context(state: LibraryState) -> dict[str, Any]:
+def library_context(
+    state: LibraryState, page: SessionPage, facts: LibraryFacts, counts: Mapping[str, int]
+) -> dict[str, Any]:
     """Everything that the library's table needs."""
-    page = rows(state, MORE_ROWS if state.start else FIRST_ROWS)
-    facts = selectors.library_facts()
     return {
         "state": state,
         "page": page,
         "shown": page.start + len(page.sessions),
         "more": more(state, page),
         "earlier": urlstate.changed(state, start=0) if state.start else "",
-        "choices": choices(state),
+        "choices": choices(state, counts),
         "columns": columns(state),
         "formats": [(name, format_label(name)) for name in facts.formats],
         "models": facts.models,

@@ -14,12 +14,15 @@ from django.views.decorators.http import require_safe
 from sessions import selectors
 from sessions.pages.library import context as listing
 from sessions.pages.library import state as urlstate
-from sessions.pages.session.view import asks_fragment
+from sessions.pages.ui.view import asks_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from django.http import HttpRequest
+
+    from sessions.pages.library.state import LibraryState
+    from sessions.selectors import SessionPage
 
 
 EXPORT_ROWS = 10_000
@@ -35,11 +38,20 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def library(request: HttpRequest) -> HttpResponse:
     """The table and its filters; the first-run page while nothing was ever uploaded; fragments for htmx."""
     state = urlstate.parse(request.GET)
-    context = listing.library_context(state)
+    page = _rows(state, listing.MORE_ROWS if state.start else listing.FIRST_ROWS)
+    context = listing.library_context(state, page, selectors.library_facts(), selectors.filter_counts())
     template = _template(request, context)
     response = render(request, template, context)
     patch_vary_headers(response, ["HX-Request", "HX-Target"])
     return response
+
+
+def _rows(state: LibraryState, limit: int) -> SessionPage:
+    """The sessions of the state from its start."""
+    return selectors.session_list(
+        search=state.q, only=state.only, format=state.format, model=state.model, sort=state.sort,
+        start=state.start, limit=limit,
+    )  # fmt: skip
 
 
 def _template(request: HttpRequest, context: dict[str, Any]) -> str:
@@ -56,7 +68,7 @@ def _template(request: HttpRequest, context: dict[str, Any]) -> str:
 
 
 def _exported(request: HttpRequest) -> Iterator[dict[str, object]]:
-    page = listing.rows(urlstate.parse(request.GET), EXPORT_ROWS)
+    page = _rows(urlstate.parse(request.GET), EXPORT_ROWS)
     return ({name: getattr(session, name) for name in EXPORTED} for session in page.sessions)
 
 

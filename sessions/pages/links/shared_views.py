@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any
 from django.http import QueryDict
 from django.urls import reverse
 
-from sessions import selectors
 from sessions.engine import report
 from sessions.pages.diff.context import build_diff, build_run
-from sessions.pages.library.context import format_label
-from sessions.pages.links import redaction as linked
+from sessions.pages.links import redaction
 from sessions.pages.replay.context import build_replay
 from sessions.pages.session import facts
 from sessions.pages.session import state as session_state
+from sessions.pages.session.chart import pressure_json
 from sessions.pages.ui import figures
+from sessions.pages.ui.labelled import format_label
 from sessions.pages.ui.urls import Urls
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
-from sessions.runs.why import reasons
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -54,7 +53,7 @@ def about(session: Session) -> str:
     """Title, format, model and length of a session, cleaned."""
     lengths = f"{session.n_messages:,} messages, {session.n_requests:,} requests"
     parts = [format_label(session.format), session.model or "model not recorded", lengths]
-    return str(linked.cleaned(f"{session}. {', '.join(parts)}."))
+    return str(redaction.cleaned(f"{session}. {', '.join(parts)}."))
 
 
 def _stored(state: str) -> ReplayState:
@@ -73,17 +72,17 @@ def _session_context(session: Session, state: str, looking: Mapping[str, str], b
     measure = session_state.parse(QueryDict(state).dict()).measure
     shown = tuple(replace(fact, message=None) for fact in facts.facts(view))
     return {
-        "facts": linked.cleaned(shown),
-        "opening": linked.cleaned(facts.opening(view)),
-        "headline": linked.cleaned(reasons(session.pk).headline),
+        "facts": redaction.cleaned(shown),
+        "opening": redaction.cleaned(facts.opening(view)),
+        "headline": redaction.cleaned(view.headline),
         "view": {"shares": view.shares, "bytes_label": view.bytes_label, "tokens_label": view.tokens_label},
-        "figure": linked.cleaned_figure(view.figure(measure)),
+        "figure": redaction.cleaned_figure(pressure_json(view, measure)),
     }
 
 
 def _session_document(session: Session, state: str) -> dict[str, Any]:
     """``ctxweb.inspect/1`` of this session alone; what the upload skipped is not the stranger's business."""
-    found = report.session_document(selectors.load_weighed(session.pk))
+    found = report.session_document(overview(session.pk).weighed)
     return {"schema": "ctxweb.inspect/1", "format": session.format, "sessions": [found], "skipped": []}
 
 
@@ -118,7 +117,7 @@ def _replay_claim(session: Session, state: str) -> str:
 def _replay_context(session: Session, state: str, looking: Mapping[str, str], base: str) -> dict[str, Any]:
     looked = _looked(state, looking)
     view = build_replay(session, looked, _urls(base))
-    return {"replay": linked.cleaned(replace(view, figure=linked.cleaned_figure(view.figure))), "state": looked}
+    return {"replay": redaction.cleaned(replace(view, figure=redaction.cleaned_figure(view.figure))), "state": looked}
 
 
 def _replay_document(session: Session, state: str) -> dict[str, Any]:
@@ -138,12 +137,12 @@ def _diff_claim(session: Session, state: str) -> str:
 
 def _diff_context(session: Session, state: str, looking: Mapping[str, str], base: str) -> dict[str, Any]:
     looked = _looked(state, looking)
-    return {"diff": linked.cleaned(build_diff(session, looked, _urls(base))), "state": looked}
+    return {"diff": redaction.cleaned(build_diff(session, looked, _urls(base))), "state": looked}
 
 
 def rows_context(session: Session, state: str, looking: Mapping[str, str], base: str) -> dict[str, Any]:
     """One unfolded run of the diff; no lines where none is asked for."""
-    return {"lines": linked.cleaned(build_run(session, _looked(state, looking), _urls(base)))}
+    return {"lines": redaction.cleaned(build_run(session, _looked(state, looking), _urls(base)))}
 
 
 NOBODY = "Nobody can reach the rest of your library from it."
@@ -162,7 +161,7 @@ VIEWS = {
         template="sessions/links/_session.html",
         json_words="Session",
         frozen=_session_frozen,
-        claim=lambda session, _: linked.session_claim(session),
+        claim=lambda session, _: redaction.session_claim(session),
         options=lambda _: "",
         context=_session_context,
         document=_session_document,

@@ -6,17 +6,18 @@ from contextlib import suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from django import forms
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from sessions import selectors
-from sessions.forms import ShareForm
 from sessions.models import ReplayLink, Session
-from sessions.pages.links import redaction as linked
 from sessions.pages.links import shared_views
-from sessions.pages.session.view import asks_fragment, session_or_404, varied
+from sessions.pages.links.redaction import cleaned
+from sessions.pages.ui.view import MOST_NOTE, asks_fragment, session_or_404, varied
+from sessions.runs.removal import removal
 from sessions.services import links as service
 
 if TYPE_CHECKING:
@@ -27,6 +28,13 @@ if TYPE_CHECKING:
     Answer = Callable[..., HttpResponse]
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+class ShareForm(forms.Form):
+    """What the sender adds to a link: a claim in one line and a note, both optional."""
+
+    title = forms.CharField(max_length=255, required=False)
+    note = forms.CharField(max_length=MOST_NOTE, required=False)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -80,7 +88,7 @@ def share_removed(request: HttpRequest, session_id: str) -> HttpResponse:
     session = session_or_404(session_id)
     context: dict[str, Any] = {"session": session}
     try:
-        context["removal"] = linked.removal(session)
+        context["removal"] = removal(session)
     except OSError:
         context["problem"] = "The uploaded file is missing from the store, so its text cannot be looked through."
     name = "sessions/links/_share_removed.html" if asks_fragment(request) else "sessions/links/share_removed.html"
@@ -168,7 +176,7 @@ def link_removed(request: HttpRequest, token: str, found: ReplayLink) -> HttpRes
     """How much was taken out, by sort: numbers only, a stranger is not told where."""
     context: dict[str, Any] = {"link": found, "back": reverse("sessions:link", args=[token])}
     with suppress(OSError):
-        context["removal"] = linked.removal(found.session)
+        context["removal"] = removal(found.session)
     name = "sessions/links/_removed.html" if asks_fragment(request) else "sessions/links/removed.html"
     return varied(render(request, name, context))
 
@@ -178,7 +186,7 @@ def link_removed(request: HttpRequest, token: str, found: ReplayLink) -> HttpRes
 def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
     """The frozen view as one JSON document, its text cleaned."""
     chosen = shared_views.VIEWS[found.view]
-    document = linked.cleaned(chosen.document(found.session, found.state))
+    document = cleaned(chosen.document(found.session, found.state))
     response = JsonResponse(document, json_dumps_params={"ensure_ascii": False})
     response["Content-Disposition"] = f'attachment; filename="{found.view}.json"'
     return response

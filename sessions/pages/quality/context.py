@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
-from sessions import selectors
-from sessions.engine.quality.oracle import compact_instructions, oracle
+from sessions.engine.quality.oracle import compact_instructions
 from sessions.engine.quality.standing import GONE, MENTIONED, VERBATIM
-from sessions.engine.quality.survival import survival
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.carrying import Carrying, build_carrying
 from sessions.pages.quality.chains import Chains, build_chains
-from sessions.pages.quality.judgements import JudgeView, build_judging
 from sessions.pages.quality.lost import Lost, Place, build_lost, dollars_of
 from sessions.pages.quality.probing import Probing, build_probing
 from sessions.pages.ui.urls import Choice, message_place
 from sessions.runs import replays
-from sessions.runs.judged import MOST_EVENTS, RECORDED, Judged, judge
+from sessions.runs.judged import MOST_EVENTS, RECORDED, Judged, followed, hand_off, judge
+from sessions.runs.judgements import JudgeView, build_judging
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.oracle import Oracle
-    from sessions.engine.quality.survival import Survival
     from sessions.models import Session
     from sessions.pages.quality.lost import Link
     from sessions.pages.quality.state import QualityState
@@ -121,7 +117,7 @@ class QualityView:
 
 def build_quality(session: Session, state: QualityState) -> QualityView:
     """The page of a state; raises FileNotFoundError where the upload is gone."""
-    judged = judge(session, state)
+    judged = judge(session, state.judging)
     recorded = shows_recorded(judged, state)
     found = judged.recorded if recorded else judged.events
     n_events = len(found) if recorded else len(judged.ran.replay.events)
@@ -240,8 +236,7 @@ def _detail(
     session: Session, judged: Judged, one: Assessment, state: QualityState, link: Link
 ) -> Chosen:  # fmt: skip
     recorded = one in judged.recorded
-    with contextlib.closing(selectors.load_texts(session)) as texts:
-        hand_off = oracle(one, judged.weighed, judged.index, texts.of)
+    best = hand_off(session, judged, one)
     diff = reverse("sessions:diff", args=[session.pk]) + "?" + urlstate.query(state, of="", event=one.number)
     return Chosen(
         number=one.number,
@@ -251,12 +246,12 @@ def _detail(
             one, judged.weighed, judged.prices, link, judged.fetched_again.get(one.number) if recorded else None
         ),
         probing=build_probing(one, state, len(judged.asked.own), link),
-        oracle=hand_off,
-        n_covered=hand_off.covered,
-        n_wanted=hand_off.wanted,
-        n_mentioned=hand_off.summary_covered,
-        instructions=compact_instructions(one, hand_off),
-        judging=build_judging(session, state, one, recorded=recorded),
+        oracle=best,
+        n_covered=best.covered,
+        n_wanted=best.wanted,
+        n_mentioned=best.summary_covered,
+        instructions=compact_instructions(one, best),
+        judging=build_judging(session, state.judging, one, recorded=recorded),
     )
 
 
@@ -270,12 +265,7 @@ def _carrying(judged: Judged, found: tuple[Assessment, ...], link: Link, *, reco
 def _followed(
     session: Session, judged: Judged, found: tuple[Assessment, ...], text: str, link: Link
 ) -> Followed:  # fmt: skip
-    with contextlib.closing(selectors.load_texts(session)) as texts:
-        fate = survival(text, judged.weighed.transcript, texts.of, found)
-    return _as_followed(fate, link)
-
-
-def _as_followed(fate: Survival, link: Link) -> Followed:
+    fate = followed(session, judged, text, found)
     messages = [message for message, _ in fate.places]
     none = Place(None, "")
     return Followed(

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from sessions.engine.errors import BadParameter
 from sessions.engine.quality.asked import AS_GENERATED, MOST_CHARS, MOST_OWN, critical_kinds
 from sessions.runs import replay_state
+from sessions.runs.judged import Judging
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +46,11 @@ class QualityState:
     def kinds(self) -> frozenset[str]:
         """The kinds of probes that are critical."""
         return AS_GENERATED.critical if self.critical is None else self.critical
+
+    @property
+    def judging(self) -> Judging:
+        """What is to be worked out for it."""
+        return Judging(self.replay, self.horizon, self.ask, self.kinds)
 
 
 def parse(query: QueryDict, own_window: int | None = None) -> QualityState:

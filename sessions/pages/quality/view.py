@@ -19,9 +19,9 @@ from sessions.engine.quality.extras import add_extras
 from sessions.models import Purpose
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.context import build_quality, chosen_event, shows_recorded
-from sessions.pages.quality.judgements import judging_options
-from sessions.pages.session.view import asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import asks_fragment, session_or_404, varied
 from sessions.runs import judged, replay_state, replays
+from sessions.runs.judgements import judging_options
 from sessions.runs.overview import overview
 from sessions.runs.warned import warned_here
 from sessions.services import indexed, model_access, summary_jobs
@@ -49,7 +49,7 @@ def quality(request: HttpRequest, session_id: str) -> HttpResponse:
     context = _shared(found, state)
     fragment = asks_fragment(request)
     whole = fragment or "whole" in request.GET or found.n_messages <= AT_ONCE
-    if whole or judged.is_judged(found, state):
+    if whole or judged.is_judged(found, state.judging, state.of):
         context |= _content(found, state) | key_facts(request)
     name = "sessions/quality/_view.html" if fragment else "sessions/quality/page.html"
     return varied(render(request, name, context, status=400 if state.errors and not fragment else 200))
@@ -111,7 +111,7 @@ def quality_json(request: HttpRequest, session_id: str) -> JsonResponse:
     event = state.replay.event if state.of != "recorded" else None
     try:
         index = indexed.index_of(found)
-        asked = judged.asked_for(found, state)
+        asked = judged.asked_for(found, state.judging)
         document = probe_document(ran.replay, index, horizon=state.horizon, event=event, asked=asked)
     except BadParameter as error:
         return JsonResponse({"errors": {"event": str(error)}}, status=400)
@@ -131,14 +131,14 @@ def ask_model(request: HttpRequest, session_id: str) -> HttpResponse:
     access = model_access.request_access(request)
     if access is None:
         return redirect("sessions:settings")
-    made = judged.judge(found, state)
+    made = judged.judge(found, state.judging)
     recorded = shows_recorded(made, state)
     event = chosen_event(made.recorded if recorded else made.events, state)
     address = urlstate.query(state, of="recorded" if recorded else "replay", event=event.number if event else None)
     if event is None or not event.answers:
         return redirect(f"{reverse('sessions:quality', args=[found.pk])}?{address}")
     job, new = summary_jobs.start(
-        session=found, purpose=Purpose.JUDGEMENT, options=judging_options(state, event, recorded=recorded),
+        session=found, purpose=Purpose.JUDGEMENT, options=judging_options(state.judging, event, recorded=recorded),
         query=address, model=settings.ANTHROPIC_MODEL, n_total=len(chosen_probes(event)) + 2,
     )  # fmt: skip
     if new and access.source == "environment":

@@ -6,23 +6,18 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.conf import settings
-
 from sessions.engine import registry
 from sessions.engine.diff import diff_event
 from sessions.pages.replay.event_rows import event_rows, failures, layer_lines, room
 from sessions.pages.replay.step import build_step
 from sessions.pages.ui import folding
 from sessions.pages.ui.chart import figure_json
-from sessions.pages.ui.controls import threshold_param, threshold_table
-from sessions.pages.ui.labelled import bytes_label
-from sessions.pages.ui.saw import GateLane, Saw, Tooth, saw_figure
-from sessions.pages.ui.totals import TotalsRow, says, totals_table, weakest_label
+from sessions.pages.ui.results import TotalsRow, saw_of, says, totals_table, weakest_label
+from sessions.pages.ui.saw import GateLane, saw_figure
 from sessions.pages.ui.urls import Urls, session_urls
 from sessions.runs import replays
-from sessions.runs.overview import overview
-from sessions.services import summary_jobs
-from sessions.services.model_summaries import estimate
+from sessions.runs.overview import bytes_label
+from sessions.runs.ranges import threshold_param, threshold_table
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
@@ -33,8 +28,6 @@ if TYPE_CHECKING:
     from sessions.pages.replay.step import StepView
     from sessions.pages.ui.folding import Line
     from sessions.runs.replay_state import ReplayState
-    from sessions.runs.replays import Ran
-    from sessions.services.model_summaries import Estimate
 
 MINI_LINES = 9
 FAR = 0.25
@@ -99,8 +92,6 @@ class ReplayView:
     warnings: tuple[str, ...]
     error: str
     says: str
-    estimate: Estimate | None = None
-    job: str = ""
     step: StepView | None = None
     failures: Failures | None = None
 
@@ -159,17 +150,9 @@ def build_replay(
         warnings=replay.warnings,
         error=ran.error,
         says=says(ran.totals),
-        estimate=estimate(settings.ANTHROPIC_MODEL, ran.wanted) if ran.wanted and not urls.frozen else None,
-        job=_job(session) if ran.wanted and not urls.frozen else "",
         failures=failures(replay, urls, state),
         step=None if steering or not urls.step else build_step(session.pk, replay, state, request),
     )
-
-
-def _job(session: Session) -> str:
-    """The job that is writing summaries for this session, if there is one."""
-    found = summary_jobs.running(session)
-    return str(found.pk) if found else ""
 
 
 def _request(replay: Replay, state: ReplayState, number: int | None) -> int | None:
@@ -177,25 +160,6 @@ def _request(replay: Replay, state: ReplayState, number: int | None) -> int | No
     if state.request is not None:
         return min(state.request, max(len(replay.context_tokens) - 1, 0))
     return replay.events[number].request if number is not None else None
-
-
-def saw_of(session_id: str, ran: Ran, number: int | None, gate: GateLane | None) -> Saw:
-    """What the saw-tooth chart of a replay shows; event ``number`` is the chosen one."""
-    replay = ran.replay
-    view = overview(session_id)
-    recorded: list[int | None] = [None] * len(replay.context_tokens)
-    for at, tokens, _ in view.contexts.values():
-        recorded[at] = tokens
-    sample = next((g for g in reversed(replay.gates) if g is not None), None)
-    in_tokens = sample is not None and sample.unit == "tokens" and replay.policy.name != "none"
-    teeth = [
-        Tooth(k, event.request, event.before_tokens, event.after_tokens, chosen=k == number)
-        for k, event in enumerate(replay.events)
-    ]
-    compactions = [(c.request, c.tokens_before) for c in replay.weighed.transcript.compactions]
-    without = replays.without_compaction(session_id).replay.context_tokens
-    threshold = sample.threshold if sample and in_tokens else None
-    return Saw(replay.context_tokens, recorded, without, replay.window, threshold, teeth, compactions, gate)
 
 
 def _lane(replay: Replay, state: ReplayState) -> GateLane | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.calibration.series import weak_label
 from sessions.engine.thrash import RAPID_REQUESTS, refills
-from sessions.pages.replay.step import gate_words
+from sessions.pages.ui.results import gate_words
 
 if TYPE_CHECKING:
     from sessions.engine.events import Event

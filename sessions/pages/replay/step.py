@@ -11,15 +11,15 @@ from sessions.engine.calibration.series import weak_label
 from sessions.engine.context import common_prefix
 from sessions.engine.lists import entered_at, items_at
 from sessions.engine.sizes import message_size
-from sessions.pages.session.messages import kinds_of
 from sessions.pages.ui.folding import SYMBOLS
-from sessions.pages.ui.labelled import bytes_label
+from sessions.pages.ui.results import gate_words
 from sessions.pages.ui.urls import Urls, session_urls
+from sessions.runs.overview import bytes_label, kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.policy import Gate, Item
+    from sessions.engine.policy import Item
     from sessions.engine.replay import Replay
     from sessions.runs.replay_state import ReplayState
 
@@ -148,11 +148,6 @@ def _marks(replay: Replay, first: int, last: int) -> tuple[str, ...]:
     """Where the events stand on the scrubber; those on one spot are one mark."""
     scale = WIDE / max(last - first, 1)
     return tuple(str(x) for x in sorted({round(scale * (event.request - first)) for event in replay.events}))
-
-
-def gate_words(gate: Gate) -> str:
-    """What the gate compared: 140,388 ≥ 140,000 tokens."""
-    return f"{gate.measure:,} {'≥' if gate.operator == '>=' else gate.operator} {gate.threshold:,} {gate.unit}"
 
 
 def _listed(bar: StepView, made: Replay, state: ReplayState, urls: Urls, place: int) -> StepView:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -13,13 +13,15 @@ from django.views.decorators.http import require_safe
 from sessions import selectors
 from sessions.pages.replay.context import build_replay
 from sessions.pages.replay.step import build_step
-from sessions.pages.session.view import asks_fragment, session_or_404, varied
 from sessions.pages.ui import controls
 from sessions.pages.ui.urls import session_urls
+from sessions.pages.ui.view import asks_fragment, refused, session_or_404, shared_context, varied
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from sessions.runs.overview import overview
+from sessions.services import summary_jobs
 from sessions.services.model_access import key_facts
+from sessions.services.model_summaries import estimate
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -38,11 +40,20 @@ def replay(request: HttpRequest, session_id: str) -> HttpResponse:
     context["controls"] = controls.controls(selectors.load_weighed(found.pk), state, session_urls(found.pk).replay)
     here = context["query"]
     context["ab_href"] = reverse("sessions:ab", args=[found.pk]) + (f"?{here}" if here else "")
-    context |= {"cli_oob": False, **key_facts(request)}
+    context |= {"cli_oob": False, **key_facts(request), **_unwritten(found, state)}
     if asks_fragment(request):
         context |= {"swap_form": request.GET.get("was", state.policy) != state.policy, "oob": True, "cli_oob": True}
         return varied(render(request, "sessions/replay/_swap.html", context))
     return varied(render(request, "sessions/replay/page.html", context, status=400 if state.errors else 200))
+
+
+def _unwritten(found: Session, state: ReplayState) -> dict[str, Any]:
+    """What it takes to have a model write the summaries that are not written yet, and the job that is at it."""
+    wanted = replays.run(found.pk, state).wanted
+    if not wanted:
+        return {}
+    job = summary_jobs.running(found)
+    return {"estimate": estimate(settings.ANTHROPIC_MODEL, wanted), "job": str(job.pk) if job else ""}
 
 
 @require_safe
@@ -59,28 +70,6 @@ def step(request: HttpRequest, session_id: str) -> HttpResponse:
     return varied(render(request, "sessions/replay/_step.html", {"step": build_step(found.pk, made, state, here)}))
 
 
-def shared_context(found: Session, state: ReplayState, tab: str) -> dict[str, Any]:
-    """What the lab and the diff have in common: the view bar and the command line."""
-    here = urlstate.query(state, rows=None)
-    command = ["ctxweb", tab, found.filename, *urlstate.arguments(state)]
-    if found.branch_of_id:
-        command += ["--branch", found.branch]
-    if tab == "diff":
-        command += ["--event", str(state.event or 0)]
-    path = reverse(f"sessions:{tab}_json", args=[found.pk])
-    return {
-        "session": found,
-        "tab": tab,
-        "state": state,
-        "query": here,
-        "here": f"{reverse(f'sessions:{tab}', args=[found.pk])}{'?' + here if here else ''}",
-        "cli": shlex.join(command),
-        "json_url": f"{path}?{here}" if here else path,
-        "overcounts": len(overview(found.pk).only["overcount"]),
-        "urls": session_urls(found.pk),
-    }
-
-
 @require_safe
 def replay_json(request: HttpRequest, session_id: str) -> JsonResponse:
     """``ctxweb.replay/1`` of the same address; 400 with the reasons for a wrong one."""
@@ -92,8 +81,3 @@ def replay_json(request: HttpRequest, session_id: str) -> JsonResponse:
     if ran.error:
         return JsonResponse({"errors": {"replay": ran.error}}, status=400)
     return JsonResponse(replays.document(ran), json_dumps_params={"ensure_ascii": False})
-
-
-def refused(state: ReplayState) -> JsonResponse:
-    """What is wrong with an address, by field."""
-    return JsonResponse({"errors": dict(state.errors)}, status=400)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
+from django import forms
 from django.conf import settings
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -13,11 +14,10 @@ from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from sessions import selectors
-from sessions.forms import SaveForm
 from sessions.models import SavedKind, SavedView
 from sessions.pages.ab import state as ab_state
-from sessions.pages.session.view import asks_fragment, session_or_404, varied
 from sessions.pages.sweep import state as sweep_state
+from sessions.pages.ui.view import MOST_NOTE, asks_fragment, session_or_404, varied
 from sessions.runs import replay_state, replays
 from sessions.services import saving
 
@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 
     from sessions.models import Session
     from sessions.runs.replay_state import ReplayState
+
+
+class SaveForm(forms.Form):
+    """What a saved view is called, and why it was kept."""
+
+    name = forms.CharField(max_length=120)
+    note = forms.CharField(max_length=MOST_NOTE, required=False)
 
 
 @dataclass(frozen=True, slots=True)

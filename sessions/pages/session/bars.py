@@ -6,11 +6,12 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sessions.runs.overview import FLAGGED_FROM
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MOST_BARS = 1_500
-FLAGGED_FROM = 10.0
 
 
 @dataclass(frozen=True, slots=True)

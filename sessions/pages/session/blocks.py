@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import nh3
-from django.urls import reverse
 from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
 
 from sessions.engine import jsonio
 from sessions.engine.types import Kind
-from sessions.pages.session.inspector import SHOWN
+from sessions.pages.ui.urls import media_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,10 +101,9 @@ def _media(content: Content, block: Block | None) -> dict[str, Any]:
     media = block.media if block else None
     sha256 = media.sha256 if media else ""
     link = content.url if content.url.startswith(("http://", "https://")) else ""
-    visible = sha256 and content.kind is Kind.IMAGE and content.media_type in SHOWN
     return {
         "media_type": content.media_type,
-        "url": reverse("sessions:media", args=[sha256]) if visible else "",
+        "url": media_url(content.kind, sha256, content.media_type),
         "link": link,
         "width": media.width if media else 0,
         "height": media.height if media else 0,

@@ -9,18 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.pages.session import foot_notes, lanes
-from sessions.pages.session.bars import binned
+from sessions.pages.session.bars import Bar, Pressure, binned
 from sessions.pages.session.scale import byte_scale, placed, token_top
 from sessions.pages.ui import figures
-from sessions.pages.ui.chart import Figure, axis, hover_axis, index_ticks, layout, line, size_of
+from sessions.pages.ui.chart import Figure, axis, figure_json, hover_axis, index_ticks, layout, line, size_of
+from sessions.runs.overview import KINDS, called
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.pages.session.bars import Bar, Pressure
-    from sessions.pages.session.scale import ByteScale
+    from django.utils.safestring import SafeString
 
-KINDS = ("tool_result", "tool_use", "text", "thinking", "summary", "document", "image", "opaque")
+    from sessions.pages.session.scale import ByteScale
+    from sessions.runs.overview import Overview
+
 ROLES = {kind: f"@kind-{kind.replace('_', '-')}" for kind in KINDS}
 LIMIT_PX, WORST_PX = 6, 7.5
 NOMINAL_PX = 950
@@ -29,6 +31,26 @@ HEIGHT, NARROW_HEIGHT = 341, 354
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 20, "t": 18, "b": 20}, {"l": 50, "r": 12, "t": 18, "b": 20}
 ZONE = 1.72
 """Height of the logarithmic zone over the linear part: 74 px under 43 px."""
+
+
+def pressure_json(view: Overview, measure: str) -> SafeString:
+    """The pressure chart as JSON; ``measure`` names a byte estimator."""
+    return view.once(f"pressure {measure}", lambda: figure_json(pressure_figure(_pressure(view, measure))))
+
+
+def _pressure(view: Overview, measure: str) -> Pressure:
+    sizes, factors = view.measured(measure)
+    bars = [
+        Bar(i, view.kinds[i], sizes[i], factors[i], called(message, view.tools))
+        for i, message in enumerate(view.messages)
+    ]
+    points = sorted((message, tokens) for message, (_, tokens, _) in view.contexts.items())
+    compactions = [
+        ((c.message if c.message is not None else c.boundary) - 0.5, c.tokens_before, c.tokens_after)
+        for c in view.weighed.transcript.compactions
+    ]
+    name = dict(view.measures)[measure]
+    return Pressure(bars, points, view.context_label, compactions, view.weighed.window, view.per_token, name)
 
 
 def pressure_figure(data: Pressure) -> Figure:

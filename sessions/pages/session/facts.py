@@ -72,10 +72,7 @@ def opening(view: Overview) -> Opening | None:
 
 def facts(view: Overview) -> tuple[Fact, ...]:
     """Seven facts, the alarming one first; worked out once per view."""
-    cached: tuple[Fact, ...] | None = view.__dict__.get("facts")
-    if cached is None:
-        cached = view.__dict__["facts"] = _facts(view)
-    return cached
+    return view.once("facts", lambda: _facts(view))
 
 
 def _facts(view: Overview) -> tuple[Fact, ...]:

@@ -1,18 +1,18 @@
-"""A session's sub-agents, the session that started it, and the files before and after it in a chain of transcripts."""
+"""A session's sub-agents, the session that started it, and the branches that rewinds left in it."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
-from sessions import selectors
 from sessions.pages.ui.urls import message_place
-from sessions.runs.overview import overview
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.types import Branch
     from sessions.models import Session
     from sessions.runs.overview import Overview
 
@@ -33,48 +33,45 @@ class StartedBy:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """The file a session goes on from, by the name in its summary, and the sessions that go on from it.
-
-    ``before`` is None where that file is not in the library, ``name`` is empty where the session is the first.
-    """
-
-    name: str
-    before: Session | None
-    after: tuple[Session, ...]
-
-
-NAMED_FILE = re.compile(r"Transcript: (?:[^\]\s]*/)?([^\]/\s]+\.jsonl)\]")
-
-
-def chain(session: Session, view: Overview) -> Chain | None:
-    """Where a saved transcript stands among its neighbours; None for one that has none."""
-    if session.format != selectors.CHAINED_FORMAT or not view.messages:
-        return None
-    first = view.messages[0]
-    named = NAMED_FILE.search(first.preview) if first.summary else None
-    name = named[1] if named else ""
-    found = Chain(name, selectors.chained_before(name) if name else None, selectors.chained_after(session))
-    return found if name or found.after else None
-
-
-def children(session: Session, view: Overview) -> tuple[Child, ...]:
-    """The sub-agents of ``session``, in file order."""
-    found = selectors.child_sessions(session)
+def children(found: Sequence[Session], view: Overview) -> tuple[Child, ...]:
+    """The sub-agents of a session."""
     calls = _callers(view) if found else {}
     return tuple(Child(child, calls.get(child.parent_call_id)) for child in found)
 
 
-def started_by(session: Session) -> StartedBy | None:
+def started_by(session: Session, parent: Overview | None) -> StartedBy | None:
     """Where ``session`` was started; None for one that no other session started."""
     if session.parent is None:
         return None
     base = reverse("sessions:session", args=[session.parent.pk])
-    message = _callers(overview(session.parent.pk)).get(session.parent_call_id) if session.parent_call_id else None
+    message = _callers(parent).get(session.parent_call_id) if parent and session.parent_call_id else None
     return StartedBy(message, message_place(base, message) or base)
 
 
 def _callers(view: Overview) -> dict[str, int]:
     """Message index by the id of the tool call it makes."""
     return {call: message.index for message in view.messages for call in message.call_ids()}
+
+
+@dataclass(frozen=True, slots=True)
+class BranchChoice:
+    """One branch of the selector; ``url`` is "" where it is beyond those that are stored."""
+
+    words: str
+    n_messages: int
+    n_requests: int
+    selected: bool
+    url: str
+
+
+def branch_choices(branches: Sequence[Branch], stored: Mapping[str, Session]) -> tuple[BranchChoice, ...]:
+    """Every branch, the latest first; none to choose from where there is only one."""
+    if len(branches) < 2:
+        return ()
+    return tuple(
+        BranchChoice(
+            branch.preview or branch.leaf, branch.n_messages, branch.n_requests, branch.selected,
+            stored[branch.leaf].get_absolute_url() if branch.leaf in stored else "",
+        )
+        for branch in branches
+    )  # fmt: skip

@@ -20,7 +20,9 @@ from sessions import selectors
 from sessions.engine import jsonio
 from sessions.pages.session import messages
 from sessions.pages.session import state as urlstate
-from sessions.pages.session.view import asks_fragment, head_context, session, session_or_404, varied
+from sessions.pages.session.chart import pressure_json
+from sessions.pages.session.view import head_context, session
+from sessions.pages.ui.view import asks_fragment, session_or_404, varied
 from sessions.runs.overview import overview
 
 if TYPE_CHECKING:
@@ -109,7 +111,7 @@ def growth(request: HttpRequest, session_id: str) -> HttpResponse:
         "state": state,
         "view": view,
         **head_context(found, view),
-        "figure": view.figure(state.measure),
+        "figure": pressure_json(view, state.measure),
         "filters": messages.filters(view, state, base),
         "grown": messages.grown(found.pk, view, state, first, after, whole=whole),
         "whole": whole,

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.urls import reverse
-
 from sessions.engine import registry
 from sessions.engine.sizes import message_size
 from sessions.engine.types import Block, Kind, Label
-from sessions.pages.session.messages import kinds_of
 from sessions.pages.ui import figures
-from sessions.runs.overview import called
+from sessions.pages.ui.urls import media_url
+from sessions.runs.overview import called, kinds_of
 
 if TYPE_CHECKING:
     from sessions.engine.types import Message
@@ -179,7 +177,6 @@ def _picture(leaf: Block, view: Overview) -> Picture:
         raise ValueError("a picture needs its media")
     tokens = view.weighed.image_tokens(leaf)
     price = model.input_price
-    shown = leaf.kind is Kind.IMAGE and media.sha256 and media.media_type in SHOWN
     return Picture(
         kind=str(leaf.kind),
         media_type=media.media_type,
@@ -194,12 +191,9 @@ def _picture(leaf: Block, view: Overview) -> Picture:
         factor=view.weighed.overcount(leaf),
         sha256=media.sha256,
         problem=media.problem,
-        url=reverse("sessions:media", args=[media.sha256]) if shown else "",
+        url=media_url(leaf.kind, media.sha256, media.media_type),
         linked=bool(media.n_url and not media.n_base64),
     )
-
-
-SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
 def _patches(leaf: Block, model: Any) -> str:

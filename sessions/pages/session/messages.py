@@ -10,10 +10,8 @@ from django.urls import reverse
 
 from sessions.engine.types import Kind
 from sessions.pages.session import state as urlstate
-from sessions.pages.session.bars import FLAGGED_FROM
-from sessions.pages.session.chart import KINDS
 from sessions.pages.ui import figures
-from sessions.runs.overview import LARGE_TOKENS
+from sessions.runs.overview import FLAGGED_FROM, KINDS, LARGE_TOKENS, kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -192,16 +190,6 @@ def row(session_id: str, view: Overview, index: int, *, selected: bool = False) 
         selected=selected,
         href=reverse("sessions:inspector", args=[session_id, index]),
     )
-
-
-def kinds_of(message: Message) -> tuple[str, ...]:
-    """The kinds of a message in order of appearance, those inside tool results included; a summary is a summary."""
-    if message.summary:
-        return ("summary",)
-    inner = [leaf.kind for leaf in message.leaves()]
-    nested = {part.kind for block in message.blocks for part in block.parts if part.kind is Kind.TEXT}
-    own = {block.kind for block in message.blocks}
-    return tuple(dict.fromkeys(str(kind) for kind in inner if kind in own or kind not in nested))
 
 
 def _note(message: Message) -> str:

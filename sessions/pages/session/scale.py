@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from sessions.pages.session.bars import Bar
 
 LEAST_BOTTOM = 1_000_000
-DEFAULT_BYTES_PER_TOKEN = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +55,3 @@ def placed(scale: ByteScale, bar: Bar) -> float:
 def token_top(largest: float) -> int:
     """The top of the token axis for the heaviest message."""
     return nice_top(largest)
-
-
-def bytes_per_token(pairs: list[tuple[int, int]]) -> float:
-    """This session's bytes per token of text, from (bytes, tokens) of messages without media; 4 where it has none."""
-    n_bytes = sum(pair[0] for pair in pairs if pair[1] > 0)
-    n_tokens = sum(pair[1] for pair in pairs if pair[1] > 0)
-    return n_bytes / n_tokens if n_tokens and n_bytes else DEFAULT_BYTES_PER_TOKEN

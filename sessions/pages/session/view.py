@@ -12,19 +12,17 @@ from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpRespon
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
 from sessions.engine import jsonio, report
 from sessions.engine.types import Parsed, Skipped
-from sessions.models import Session
-from sessions.pages.session import blocks, branches, facts, family, inspector, messages
+from sessions.pages.session import blocks, facts, family, inspector, messages
 from sessions.pages.session import state as urlstate
-from sessions.pages.ui import exports
-from sessions.pages.uploads import context as imports
+from sessions.pages.session.chart import pressure_json
+from sessions.pages.ui import exports, uploads
+from sessions.pages.ui.view import asks_fragment, session_or_404, varied
 from sessions.runs.overview import overview
-from sessions.runs.why import reasons
 from sessions.services.model_access import key_facts
 
 if TYPE_CHECKING:
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
+    from sessions.models import Session
     from sessions.pages.session.inspector import Inspected
     from sessions.pages.session.state import SessionState
     from sessions.runs.overview import Overview
@@ -44,14 +43,6 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def session_or_404(session_id: str) -> Session:
-    """The session; raises Http404."""
-    try:
-        return selectors.get_session(session_id)
-    except Session.DoesNotExist:
-        raise Http404("There is no such session; it may have been deleted.") from None
-
-
 def command_line(found: Session) -> str:
     """The command that prints the same; a branch that a rewind left is named by its leaf."""
     branch = ["--branch", found.branch] if found.branch_of_id else []
@@ -59,29 +50,17 @@ def command_line(found: Session) -> str:
 
 
 def head_context(found: Session, view: Overview) -> dict[str, Any]:
-    """What the head of the page says: of the session, and of its branches, sub-agents, parent and chain of files."""
+    """What the head of the page says: of the session, and of its sub-agents, parent and chain of files."""
     return {
         "facts": facts.facts(view),
         "opening": facts.opening(view),
-        "headline": reasons(found.pk).headline,
+        "headline": view.headline,
         "warnings": view.weighed.warnings,
-        "branches": branches.choices(found, view.weighed.transcript.branches),
-        "children": family.children(found, view),
-        "started_by": family.started_by(found),
-        "chain": family.chain(found, view),
+        "branches": family.branch_choices(view.weighed.transcript.branches, selectors.branch_sessions(found)),
+        "children": family.children(selectors.child_sessions(found), view),
+        "started_by": family.started_by(found, overview(found.parent_id) if found.parent_id else None),
+        "chain": selectors.chain(found, next(iter(view.messages), None)),
     }
-
-
-def asks_fragment(request: HttpRequest) -> bool:
-    """True where htmx asks for a part of the page, not for the page."""
-    htmx: Any = getattr(request, "htmx", None)
-    return bool(htmx) and not htmx.boosted and not htmx.history_restore_request
-
-
-def varied(response: HttpResponse) -> HttpResponse:
-    """The response, marked as one that depends on who asks: htmx or a browser."""
-    patch_vary_headers(response, ["HX-Request"])
-    return response
 
 
 @require_safe
@@ -107,9 +86,9 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "overcounts": len(view.only["overcount"]),
         "state": state,
         "view": view,
-        "unsent": imports.unsent_share(found.upload),
+        "unsent": uploads.unsent_share(found.upload),
         "measures": [(name, words, base + urlstate.query(state, measure=name)) for name, words in view.measures],
-        "figure": view.figure(state.measure),
+        "figure": pressure_json(view, state.measure),
         "filters": messages.filters(view, state, base),
         "page": messages.page(found.pk, view, state),
         "clear_url": base + urlstate.query(state, only="", start=None),
@@ -228,7 +207,7 @@ def session_json(request: HttpRequest, session_id: str) -> JsonResponse:
     found = session_or_404(session_id)
     transcript = selectors.load_weighed(found.pk).transcript
     skipped = tuple(Skipped(*row) for row in found.upload.skipped)
-    fates = () if found.member else imports.fates_of(found.upload)  # an archive's fates are not those of one file
+    fates = () if found.member else uploads.fates_of(found.upload)  # an archive's fates are not those of one file
     document = report.inspect_document(Parsed(found.format, (transcript,), skipped, found.upload.reason, fates=fates))
     return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.model_info import model_info
 from sessions.engine.prices import KEYS, prices_of
-from sessions.services.prices import given_prices, models_in_use
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 LABELS = {
     "input": "Input",
@@ -40,12 +39,13 @@ class PricedModel:
     cells: tuple[Cell, ...]
 
 
-def priced_models(wrong: str, posted: Mapping[str, str]) -> tuple[PricedModel, ...]:
-    """Every model that stored sessions name; ``posted`` are the refused entries of the model ``wrong``."""
-    given = given_prices()
+def priced_models(
+    names: Iterable[str], given: Mapping[str, Mapping[str, float]], wrong: str, posted: Mapping[str, str]
+) -> tuple[PricedModel, ...]:
+    """Every model of ``names`` with the prices ``given``; ``posted`` are the refused entries of the model ``wrong``."""
     return tuple(
         _model(name, posted if name == wrong else {k: f"{v:g}" for k, v in given.get(name, {}).items()})
-        for name in models_in_use()
+        for name in names
     )
 
 

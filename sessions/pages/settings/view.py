@@ -14,16 +14,23 @@ from sessions.adapters.anthropic_client import CallFailed, Client
 from sessions.engine.errors import BadParameter
 from sessions.engine.model_info import model_info
 from sessions.engine.models_table import DATE
-from sessions.forms import KeyForm
 from sessions.pages.settings.context import priced_models
 from sessions.services import model_access
-from sessions.services.prices import set_prices
+from sessions.services.prices import given_prices, models_in_use, set_prices
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
+from django import forms
+
 LEAST: list[dict[str, Any]] = [{"role": "user", "content": "."}]
 """What a test of the key has counted: one character, free of charge."""
+
+
+class KeyForm(forms.Form):
+    """A key for a model's API; never shown again."""
+
+    key = forms.CharField(max_length=600)
 
 
 @require_safe
@@ -89,7 +96,7 @@ def _page(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
         "price": "as the model's"
         if info.input_price is None
         else f"${info.input_price:g} in, ${info.output_price:g} out per million tokens (list price)",
-        "priced": priced_models(more.get("wrong_model", ""), more.get("posted", {})),
+        "priced": priced_models(models_in_use(), given_prices(), more.get("wrong_model", ""), more.get("posted", {})),
         "price_date": DATE,
         "per_minute": settings.ANTHROPIC_PER_MINUTE,
         **more,

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from sessions import tasks
 from sessions.models import Purpose, SummaryJob
-from sessions.pages.session.view import asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import asks_fragment, session_or_404, varied
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from sessions.runs.overview import overview

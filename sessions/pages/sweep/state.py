@@ -15,12 +15,17 @@ from sessions.engine.errors import BadParameter
 from sessions.engine.sweeps.recommend import read_floors
 from sessions.engine.sweeps.sweep import Over, read_over
 from sessions.runs import replay_state
+from sessions.runs.ranges import usual_over
 from sessions.runs.replay_state import ReplayState
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from django.http import QueryDict
+
+    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.models import Session
+    from sessions.services.sweeping import Options
 
 MAX_AXES, MAX_POLICIES, MAX_SESSIONS = 2, 60, 50
 FLOORS = {
@@ -178,3 +183,26 @@ def _floors(query: QueryDict, errors: dict[str, str], *, losses: bool) -> tuple[
 
 def _whole(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else None
+
+
+def completed(state: SweepState, weighed: Weighed) -> SweepState:
+    """The state with a range to sweep where it names none: along the policy's threshold, else along the window."""
+    if state.overs or state.several:
+        return state
+    return replace(state, overs=(usual_over(state.replay, weighed),))
+
+
+def options_of(state: SweepState, sessions: Sequence[Session]) -> Options:
+    """What is computed, as a run keeps it."""
+    return {
+        "sessions": [session.pk for session in sessions],
+        "policies": list(state.policies),
+        "overs": [[over.key, over.low, over.high, over.n] for over in state.overs],
+        "params": dict(state.replay.params),
+        "window": state.replay.window,
+        "base": state.replay.base,
+        "estimator": state.replay.estimator or None,
+        "summarizer": state.replay.summarizer,
+        "fail": state.replay.fail,
+        "losses": state.losses,
+    }

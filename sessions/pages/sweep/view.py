@@ -19,11 +19,11 @@ from sessions.engine.sweeps.recommend import recommend, recommend_across
 from sessions.engine.sweeps.report import sweep_csv, sweep_document, validated_document
 from sessions.models import SweepRun
 from sessions.models.sweep_run import Sweeping
-from sessions.pages.session.view import asks_fragment, session_or_404, varied
 from sessions.pages.sweep import context as page
 from sessions.pages.sweep import form as sweep_form
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
+from sessions.pages.ui.view import asks_fragment, session_or_404, varied
 from sessions.runs import replay_state, sweeps
 from sessions.runs.overview import overview
 from sessions.services import sweep_runs
@@ -46,7 +46,7 @@ def sweep(request: HttpRequest, session_id: str) -> HttpResponse:
     """One session's sweep; a wrong address says what is wrong and answers 400."""
     found = session_or_404(session_id)
     weighed = selectors.load_weighed(found.pk)
-    state = sweeps.completed(urlstate.parse(request.GET, weighed.window), weighed)
+    state = urlstate.completed(urlstate.parse(request.GET, weighed.window), weighed)
     path = reverse("sessions:sweep", args=[found.pk])
     context = _context(state, [found], path) | {
         "session": found,
@@ -71,7 +71,7 @@ def sweeps_page(request: HttpRequest) -> HttpResponse:
     if not sessions:
         return render(request, "sessions/sweep/several.html", context)
     weighed = selectors.load_weighed(sessions[0].pk)
-    state = sweeps.completed(urlstate.parse(request.GET), weighed)
+    state = urlstate.completed(urlstate.parse(request.GET), weighed)
     query = urlstate.query(state)
     context |= _context(state, sessions, reverse("sessions:sweeps"))
     context |= {
@@ -84,7 +84,7 @@ def sweeps_page(request: HttpRequest) -> HttpResponse:
 
 def _context(state: SweepState, sessions: list[Session], path: str) -> dict[str, Any]:
     """What both pages show."""
-    swept = sweeps.swept(state, sessions)
+    swept = sweeps.swept(urlstate.options_of(state, sessions), sessions)
     weighed = selectors.load_weighed(sessions[0].pk)
     context: dict[str, Any] = {
         "state": state,
@@ -131,9 +131,9 @@ def start(request: HttpRequest) -> HttpResponse:
         return redirect("sessions:sweeps")
     weighed = selectors.load_weighed(sessions[0].pk)
     own = weighed.window if request.GET.get("one") else None
-    state = sweeps.completed(urlstate.parse(request.GET, own), weighed)
+    state = urlstate.completed(urlstate.parse(request.GET, own), weighed)
     address = _address(state, sessions, one=bool(request.GET.get("one")))
-    swept = sweeps.swept(state, sessions)
+    swept = sweeps.swept(urlstate.options_of(state, sessions), sessions)
     if swept.error or not swept.n_total or swept.complete:
         return redirect(address)
     run, to_send = sweep_runs.start(options=swept.options, versions=sweeps.versions(sessions), query=address)
@@ -161,8 +161,8 @@ def sweep_json(request: HttpRequest, session_id: str) -> JsonResponse:
     """``ctxweb.sweep/1`` of the same address; 202 while it is not complete."""
     found = session_or_404(session_id)
     weighed = selectors.load_weighed(found.pk)
-    state = sweeps.completed(urlstate.parse(request.GET, weighed.window), weighed)
-    swept = sweeps.swept(state, [found])
+    state = urlstate.completed(urlstate.parse(request.GET, weighed.window), weighed)
+    swept = sweeps.swept(urlstate.options_of(state, [found]), [found])
     refused = _refused(state, swept)
     if refused:
         return JsonResponse({"errors": refused}, status=400)
@@ -177,8 +177,8 @@ def sweep_csv_view(request: HttpRequest, session_id: str) -> HttpResponse:
     """The rows of the same address as CSV."""
     found = session_or_404(session_id)
     weighed = selectors.load_weighed(found.pk)
-    state = sweeps.completed(urlstate.parse(request.GET, weighed.window), weighed)
-    swept = sweeps.swept(state, [found])
+    state = urlstate.completed(urlstate.parse(request.GET, weighed.window), weighed)
+    swept = sweeps.swept(urlstate.options_of(state, [found]), [found])
     if _refused(state, swept) or not swept.sweeps:
         return HttpResponse("This sweep has no rows.\n", status=400, content_type="text/plain; charset=utf-8")
     return _csv(sweep_csv(_documents(state, swept)[0]["rows"]))
@@ -221,8 +221,8 @@ def sweeps_csv(request: HttpRequest) -> HttpResponse:
 
 
 def _several(request: HttpRequest, sessions: list[Session]) -> tuple[SweepState, Swept]:
-    state = sweeps.completed(urlstate.parse(request.GET), selectors.load_weighed(sessions[0].pk))
-    return state, sweeps.swept(state, sessions)
+    state = urlstate.completed(urlstate.parse(request.GET), selectors.load_weighed(sessions[0].pk))
+    return state, sweeps.swept(urlstate.options_of(state, sessions), sessions)
 
 
 def _documents(state: SweepState, swept: Swept) -> list[dict[str, Any]]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from sessions.engine import params as parameters
 from sessions.engine import registry
-from sessions.engine.summaries import empty_view
 from sessions.runs import replay_state as urlstate
+from sessions.runs.ranges import threshold_param
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,6 @@ TIERS = (
 WINDOWS = (128_000, 200_000, 400_000, 1_000_000)
 """Windows of current models, in tokens."""
 GROUPS = (("when", "When"), ("how", "How"), ("summary", "Summary"))
-SAMPLES = 100
 SLIDER = {"low": 0.0, "high": 1_000_000.0}
 
 
@@ -305,46 +304,3 @@ def _place(value: float, low: float, high: float) -> float:
     """Percent of the track, the thumb's own width allowed for."""
     share = (value - low) / (high - low) if high > low else 0
     return round(4.5 + 91 * min(max(share, 0), 1), 2)
-
-
-def threshold_param(weighed: Weighed, state: ReplayState) -> str:
-    """The parameter that moves the threshold: the policy's own word, else the first number of its gate that does."""
-    policy = state.plugin
-    numbers = [spec for spec in parameters.specs(policy.params) if spec.is_number and spec.group == "when"]
-    ordered = sorted(numbers, key=lambda spec: spec.name != policy.threshold_param)
-    for spec in ordered:
-        ends = [_threshold(weighed, state, {spec.name: end}) for end in (spec.low, spec.high) if end is not None]
-        if len(ends) == 2 and None not in ends and ends[0] != ends[1]:
-            return spec.name
-    return ""
-
-
-def threshold_table(weighed: Weighed, state: ReplayState) -> list[tuple[float, int]]:
-    """(parameter, threshold) along the slider, for dragging the threshold itself; empty where nothing moves it.
-
-    Asked of the gate, so that caps and roundings are the policy's own.
-    """
-    name = threshold_param(weighed, state)
-    spec = next((s for s in parameters.specs(state.plugin.params) if s.name == name), None)
-    if spec is None or spec.low is None or spec.high is None:
-        return []
-    table: list[tuple[float, int]] = []
-    step = spec.step or 1
-    n_steps = int((spec.high - spec.low) / step)
-    for k in range(min(n_steps, SAMPLES) + 1):
-        value = spec.low + step * round(k * n_steps / min(n_steps, SAMPLES))
-        threshold = _threshold(weighed, state, {name: value})
-        if threshold is not None:
-            table.append((value, threshold))
-    return table
-
-
-def _threshold(weighed: Weighed, state: ReplayState, changes: Mapping[str, object]) -> int | None:
-    """What the gate compares with under changed parameters, None where it cannot be asked."""
-    policy = state.plugin
-    view = empty_view(weighed, policy.estimator, state.window or weighed.window)
-    try:
-        built = parameters.build(policy.params, {**state.given, **changes})
-        return int(policy.drawn.gate(built, view).threshold)
-    except (ValueError, ArithmeticError, LookupError, TypeError):
-        return None

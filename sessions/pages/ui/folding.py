@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.types import Kind
-from sessions.pages.session.messages import kinds_of
+from sessions.runs.overview import kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -41,11 +41,6 @@ UNITS: dict[str, Callable[[float | None], str]] = {
 """How the number of each unit is written; factors, dollars and shares carry their unit in the number."""
 
 
-def bytes_label(format_name: str) -> str:
-    """What a format's bytes are: "wire" where its files are captures of the wire, else "transcript"."""
-    return "wire" if getattr(registry.plugins("formats").get(format_name), "is_wire", False) else "transcript"
-
-
 @cache
 def trust_html(label: str, *, short: bool = False) -> SafeString:
     """How a figure is known: disc and word; with ``short`` the word is only for those who cannot see the disc."""
@@ -131,3 +126,9 @@ def _lead(number: str, scale: str, unit: str, label: str) -> SafeString:
     """The large number of a fact, its scale set smaller; the fact's note has the label's disc and word."""
     tail = format_html('<span class="unit">{}</span>', scale) if scale else SafeString("")
     return format_html('<span title="{}">{}{}</span>', told(unit, label), number, tail)
+
+
+def format_label(name: str) -> str:
+    """The format's own name for screens: "Claude Code" for claude_code."""
+    plugin = registry.plugins("formats").get(name)
+    return name.replace("_", " ") if plugin is None else str(plugin.label)

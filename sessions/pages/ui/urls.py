@@ -12,7 +12,7 @@ from sessions.runs import replay_state as urlstate
 if TYPE_CHECKING:
     from sessions.runs.replay_state import ReplayState
 
-
+SHOWN_MEDIA = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 DIFF_ONLY: dict[str, object] = {"rows": None, "between": None, "only": ""}
 """What the diff alone looks at, as a replay leaves it."""
 
@@ -60,6 +60,12 @@ class Choice:
     words: str
     href: str
     current: bool
+
+
+def media_url(kind: str, sha256: str, media_type: str) -> str:
+    """Where an image is shown, "" for what a browser may not show: that is only offered with its upload."""
+    shown = kind == "image" and sha256 and media_type in SHOWN_MEDIA
+    return reverse("sessions:media", args=[sha256]) if shown else ""
 
 
 def message_place(page: str, message: int | None) -> str:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions import selectors
 from sessions.engine import fates as engine_fates
-from sessions.engine.types import Fate
 from sessions.models import MemberStatus
 from sessions.pages.ui import figures
-from sessions.pages.ui.upload_rows import format_label
+from sessions.pages.ui.uploads import fates_of, upload_format
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.models import Member, Upload
+    from sessions.engine.types import Fate
+    from sessions.models import Member, Session, Upload
 
 SHOWN = 500
 """Files, sessions and skipped parts listed on the page; the JSON document has all that are stored."""
@@ -54,11 +53,6 @@ class Lines:
     skipped: int
 
 
-def fates_of(upload: Upload) -> tuple[Fate, ...]:
-    """The stored fates, the largest first."""
-    return tuple(Fate(*row) for row in upload.fates)
-
-
 def lines_of(upload: Upload, fates: Sequence[Fate]) -> Lines:
     """Sums over whole lines; a skipped line was read, and is neither used nor left out."""
     whole = [fate for fate in fates if not fate.is_part]
@@ -72,20 +66,13 @@ def lines_of(upload: Upload, fates: Sequence[Fate]) -> Lines:
     )
 
 
-def unsent_share(upload: Upload) -> str:
-    """The share of an upload's bytes that never reaches a model, "" where it was not accounted for."""
-    n_unsent, n_all = engine_fates.unsent(fates_of(upload))
-    return engine_fates.share(n_unsent, n_all) if n_all else ""
-
-
-def report_context(upload: Upload) -> dict[str, Any]:
+def report_context(upload: Upload, members: Sequence[Member], sessions: Sequence[Session]) -> dict[str, Any]:
     """What the page shows; a list that is cut has its whole length beside it."""
     fates = fates_of(upload)
     n_unsent, n_all = engine_fates.unsent(fates)
-    members, sessions = selectors.upload_members(upload), selectors.upload_sessions(upload)
     return {
         "upload": upload,
-        "format": format_label(upload),
+        "format": upload_format(upload),
         "sentence": engine_fates.sentence(fates),
         "lines": lines_of(upload, fates),
         "n_unsent": n_unsent,
@@ -101,7 +88,7 @@ def report_context(upload: Upload) -> dict[str, Any]:
     }
 
 
-def report_document(upload: Upload) -> dict[str, Any]:
+def report_document(upload: Upload, members: Sequence[Member], sessions: Sequence[Session]) -> dict[str, Any]:
     """``ctxweb.import/1`` of an upload."""
     fates = fates_of(upload)
     n_unsent, n_all = engine_fates.unsent(fates)
@@ -119,11 +106,11 @@ def report_document(upload: Upload) -> dict[str, Any]:
         "lines": asdict(lines_of(upload, fates)),
         "bytes": {"accounted": n_all, "never_sent": n_unsent},
         "fates": [asdict(fate) for fate in fates],
-        "members": [_member_document(member) for member in selectors.upload_members(upload)],
+        "members": [_member_document(member) for member in members],
         "sessions": [
             {"id": s.pk, "native_id": s.native_id, "parent_id": s.parent_id, "parent_call_id": s.parent_call_id or None,
              "title": s.title, "format": s.format, "member": s.member or None, "n_messages": s.n_messages}
-            for s in selectors.upload_sessions(upload)
+            for s in sessions
         ],
         "n_skipped": upload.n_skipped,
         "skipped": [{"line": line, "offset": offset, "reason": reason} for line, offset, reason in upload.skipped],

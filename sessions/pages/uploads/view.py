@@ -13,8 +13,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from sessions import selectors, tasks
 from sessions.engine.demo.session import write_demo
-from sessions.models import Media, Upload
-from sessions.pages.ui.upload_rows import status_url, upload_table
+from sessions.models import Media, Member, Session, Upload
+from sessions.pages.ui.uploads import status_url, upload_table
+from sessions.pages.ui.urls import SHOWN_MEDIA
 from sessions.pages.uploads import context as imports
 from sessions.services.uploads import Received, receive
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from django.http.response import HttpResponseBase
 
 DEMO_FILENAME = "demo.jsonl"
-SHOWN_MEDIA = {"image/png", "image/jpeg", "image/gif", "image/webp"}
-"""Types that a browser may show; everything else is only offered for download with its upload."""
-
 MAX_STATUS_IDS = 500
 
 
@@ -70,13 +68,14 @@ def uploads_status(request: HttpRequest) -> HttpResponse:
 def upload_report(request: HttpRequest, upload_id: uuid.UUID) -> HttpResponse:
     """The import report: what was read, used, left out and skipped, and where the bytes went."""
     stored = get_object_or_404(Upload, pk=upload_id)
-    return render(request, "sessions/uploads/report.html", imports.report_context(stored))
+    return render(request, "sessions/uploads/report.html", imports.report_context(stored, *_contents(stored)))
 
 
 @require_GET
 def upload_report_json(request: HttpRequest, upload_id: uuid.UUID) -> JsonResponse:
     """The import report as one document (``ctxweb.import/1``)."""
-    document = imports.report_document(get_object_or_404(Upload, pk=upload_id))
+    stored = get_object_or_404(Upload, pk=upload_id)
+    document = imports.report_document(stored, *_contents(stored))
     return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
 
 
@@ -119,6 +118,11 @@ def media(request: HttpRequest, sha256: str) -> HttpResponseBase:
     response["Cache-Control"] = "private, max-age=31536000, immutable"
     response["Content-Security-Policy"] = "default-src 'none'"
     return response
+
+
+def _contents(stored: Upload) -> tuple[tuple[Member, ...], tuple[Session, ...]]:
+    """The files of an archive, and the sessions that were read."""
+    return selectors.upload_members(stored), selectors.upload_sessions(stored)
 
 
 def _received(request: HttpRequest, received: Sequence[tuple[Received, str]]) -> HttpResponse:

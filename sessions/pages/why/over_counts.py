@@ -12,13 +12,11 @@ from sessions.engine.types import Kind
 from sessions.engine.why.document import summary
 from sessions.engine.why.gates import own_gate
 from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT
-from sessions.pages.session.inspector import SHOWN
-from sessions.pages.session.messages import kinds_of
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import figure_json
-from sessions.pages.ui.urls import message_place
+from sessions.pages.ui.urls import media_url, message_place
 from sessions.pages.why.gates_chart import Gates, Lane, Mark, gates_figure
-from sessions.runs.overview import called
+from sessions.runs.overview import called, kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -261,7 +259,6 @@ def _blame(view: Overview, message: int, held: Sequence[tuple[GateResult, Culpri
     found = view.messages[message]
     leaf = next((leaf for leaf in found.leaves() if leaf.kind is Kind.IMAGE and leaf.media), None)
     media = leaf.media if leaf else None
-    shown = media is not None and bool(media.sha256) and media.media_type in SHOWN
     by_request: dict[int | None, list[str]] = {}
     for result, culprit in held:
         if _changes(result, culprit):
@@ -271,7 +268,7 @@ def _blame(view: Overview, message: int, held: Sequence[tuple[GateResult, Culpri
         message=message,
         what=called(found, view.tools),
         href=message_place(base, message),
-        url=reverse("sessions:media", args=[media.sha256]) if shown and media else "",
+        url=media_url(leaf.kind, media.sha256, media.media_type) if leaf and media else "",
         width=media.width if media else 0,
         height=media.height if media else 0,
         tokens=view.weighed.tokens[message],

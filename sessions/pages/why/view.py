@@ -10,9 +10,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from sessions.pages.session.view import session_or_404
+from sessions.pages.ui.view import session_or_404
+from sessions.pages.why.context import why_document, why_view
 from sessions.runs.overview import overview
-from sessions.runs.why import reasons, why_document
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 def why(request: HttpRequest, session_id: str) -> HttpResponse:
     """The whole page; it reads the same without a script, the charts' figures stand in its tables."""
     found = session_or_404(session_id)
+    view = overview(found.pk)
     branch = ["--branch", found.branch] if found.branch_of_id else []
     context: dict[str, Any] = {
         "session": found,
@@ -29,8 +30,8 @@ def why(request: HttpRequest, session_id: str) -> HttpResponse:
         "share_view": "session",
         "cli": shlex.join(["ctxweb", "why", found.filename, *branch]),
         "json_url": reverse("sessions:why_json", args=[found.pk]),
-        "overcounts": len(overview(found.pk).only["overcount"]),
-        "why": reasons(found.pk).page,
+        "overcounts": len(view.only["overcount"]),
+        "why": why_view(found.pk, view),
     }
     return render(request, "sessions/why/page.html", context)
 
@@ -39,4 +40,4 @@ def why(request: HttpRequest, session_id: str) -> HttpResponse:
 def why_json(request: HttpRequest, session_id: str) -> JsonResponse:
     """``ctxweb.why/1`` of this session."""
     found = session_or_404(session_id)
-    return JsonResponse(why_document(found.pk), json_dumps_params={"ensure_ascii": False})
+    return JsonResponse(why_document(overview(found.pk)), json_dumps_params={"ensure_ascii": False})

@@ -14,7 +14,7 @@ from sessions.services.judging import chosen_probes, judgement_key, judging_esti
 if TYPE_CHECKING:
     from sessions.engine.quality.assess import Assessment
     from sessions.models import Session
-    from sessions.pages.quality.state import QualityState
+    from sessions.runs.judged import Judging
     from sessions.services.judging import Judgement
     from sessions.services.model_summaries import Estimate
 
@@ -35,23 +35,23 @@ class JudgeView:
     n_wrong: int
 
 
-def judging_options(state: QualityState, found: Assessment, *, recorded: bool) -> dict[str, Any]:
+def judging_options(wanted: Judging, found: Assessment, *, recorded: bool) -> dict[str, Any]:
     """What is judged, as JSON: the event and everything of the address that changes what is asked."""
     return {
         "recorded": recorded,
         "event": found.number,
-        "horizon": state.horizon,
-        "ask": list(state.ask),
-        "critical": sorted(state.kinds),
-        "replay": {} if recorded else replays.options(state.replay),
-        "summarizer": "" if recorded else state.replay.summarizer,
+        "horizon": wanted.horizon,
+        "ask": list(wanted.ask),
+        "critical": sorted(wanted.kinds),
+        "replay": {} if recorded else replays.options(wanted.replay),
+        "summarizer": "" if recorded else wanted.replay.summarizer,
     }
 
 
-def build_judging(session: Session, state: QualityState, found: Assessment, *, recorded: bool) -> JudgeView:
+def build_judging(session: Session, wanted: Judging, found: Assessment, *, recorded: bool) -> JudgeView:
     """What is kept of the event's judgement, and what one takes: two queries."""
     model = settings.ANTHROPIC_MODEL
-    kept = kept_judgement(judgement_key(session, judging_options(state, found, recorded=recorded), model))
+    kept = kept_judgement(judgement_key(session, judging_options(wanted, found, recorded=recorded), model))
     job = summary_jobs.running(session)
     return JudgeView(
         kept,

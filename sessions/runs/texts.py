@@ -1,18 +1,20 @@
-"""The text of what an event inserted, found again where it was written: the recording or a mechanical summarizer."""
+"""The text of messages as a replay sends them, found again where it was written: the upload, or a summarizer."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from sessions import selectors
+from sessions.engine.export import edited_contents
 from sessions.engine.jsonio import JsonProblem
+from sessions.engine.markers import known_texts, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sessions.engine.policy import Item
     from sessions.engine.replay import Replay
-    from sessions.engine.types import Content, Message
+    from sessions.engine.types import Block, Content, Message
     from sessions.models import Session
 
 
@@ -39,3 +41,26 @@ def texts_of(contents: Iterable[Content]) -> list[str]:
             found.append(content.text)
         found += texts_of(content.parts)
     return found
+
+
+def sent_text(session: Session, replay: Replay, item: Item) -> tuple[str, bool]:
+    """The text of a message as it stands, and whether all of it is known."""
+    message = item.message
+    if message.index < 0:
+        return inserted_text(session, replay, item), True
+    original = replay.weighed.transcript.messages[message.index]
+    if original.blocks == message.blocks:
+        return message_text(session, message), True
+    texts, known = known_texts(replay), True
+
+    def said(block: Block) -> str:
+        nonlocal known
+        text = text_of(block, texts)
+        known = known and bool(text)
+        return text
+
+    try:
+        contents = selectors.message_contents(session, message.index)
+    except (FileNotFoundError, JsonProblem, OSError, IndexError):
+        return message_text(session, message), False
+    return "\n".join(texts_of(edited_contents(message.blocks, original.blocks, contents, said))), known

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.types import Label
 from sessions.pages.ui import figures
+from sessions.pages.ui.saw import GateLane, Saw, Tooth
 from sessions.runs import replays
+from sessions.runs.overview import overview
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.cost import Totals
+    from sessions.engine.policy import Gate
     from sessions.runs.replays import Ran
 
 
@@ -112,3 +115,27 @@ def _share(mine: float, other: float) -> str:
     text = f"{abs(change):,.0f}" if abs(change) >= 9.95 else f"{abs(change):.1f}"
     sign = "+" if change > 0 else figures.MINUS if change < 0 else ""
     return f"{sign}{text} %" if text.strip("0.") else "0 %"
+
+
+def gate_words(gate: Gate) -> str:
+    """What the gate compared: 140,388 ≥ 140,000 tokens."""
+    return f"{gate.measure:,} {'≥' if gate.operator == '>=' else gate.operator} {gate.threshold:,} {gate.unit}"
+
+
+def saw_of(session_id: str, ran: Ran, number: int | None, gate: GateLane | None) -> Saw:
+    """What the saw-tooth chart of a replay shows; event ``number`` is the chosen one."""
+    replay = ran.replay
+    view = overview(session_id)
+    recorded: list[int | None] = [None] * len(replay.context_tokens)
+    for at, tokens, _ in view.contexts.values():
+        recorded[at] = tokens
+    sample = next((g for g in reversed(replay.gates) if g is not None), None)
+    in_tokens = sample is not None and sample.unit == "tokens" and replay.policy.name != "none"
+    teeth = [
+        Tooth(k, event.request, event.before_tokens, event.after_tokens, chosen=k == number)
+        for k, event in enumerate(replay.events)
+    ]
+    compactions = [(c.request, c.tokens_before) for c in replay.weighed.transcript.compactions]
+    without = replays.without_compaction(session_id).replay.context_tokens
+    threshold = sample.threshold if sample and in_tokens else None
+    return Saw(replay.context_tokens, recorded, without, replay.window, threshold, teeth, compactions, gate)

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
+from sessions.engine import fates as engine_fates
 from sessions.engine.errors import UnknownName
 from sessions.engine.registry import get
+from sessions.engine.types import Fate
 from sessions.models import State
+from sessions.models.upload import MIXED
 from sessions.pages.ui import figures
-from sessions.services.archives import MIXED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +99,7 @@ def _same_row(upload: Upload, filename: str) -> UploadRow:
 
 
 def _shown(upload: Upload, state: str, badge: str, sentence: str, actions: tuple[Action, ...]) -> UploadRow:
-    return UploadRow(state, badge, upload.filename, _size(upload), None, format_label(upload), sentence, actions)
+    return UploadRow(state, badge, upload.filename, _size(upload), None, upload_format(upload), sentence, actions)
 
 
 def _found(upload: Upload) -> str:
@@ -137,7 +139,7 @@ def _size(upload: Upload) -> str:
     return " ".join(figures.size(upload.n_bytes))
 
 
-def format_label(upload: Upload) -> str:
+def upload_format(upload: Upload) -> str:
     """The format's label as the registry knows it, "none" where no format was recognised."""
     if not upload.format:
         return "none"
@@ -151,3 +153,14 @@ def format_label(upload: Upload) -> str:
 
 def _plural(n: int, word: str) -> str:
     return f"{figures.count(n)} {word}{'' if n == 1 else 's'}"
+
+
+def fates_of(upload: Upload) -> tuple[Fate, ...]:
+    """The stored fates, the largest first."""
+    return tuple(Fate(*row) for row in upload.fates)
+
+
+def unsent_share(upload: Upload) -> str:
+    """The share of an upload's bytes that never reaches a model, "" where it was not accounted for."""
+    n_unsent, n_all = engine_fates.unsent(fates_of(upload))
+    return engine_fates.share(n_unsent, n_all) if n_all else ""

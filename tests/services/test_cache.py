@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sessions.adapters.cache import Kept
+from sessions.adapters.cache import Cache
 
 
 def test_the_least_recently_used_goes_first() -> None:
-    kept: Kept[str, int] = Kept(lambda held: len(held) > 2)
+    kept: Cache[str, int] = Cache(lambda held: len(held) > 2)
     kept.keep("a", 1)
     kept.keep("b", 2)
     assert kept.find("a") == 1
@@ -15,14 +15,14 @@ def test_the_least_recently_used_goes_first() -> None:
 
 
 def test_a_value_kept_again_counts_as_used() -> None:
-    kept: Kept[str, int] = Kept(lambda held: len(held) > 2)
+    kept: Cache[str, int] = Cache(lambda held: len(held) > 2)
     for key, value in (("a", 1), ("b", 2), ("a", 10), ("c", 3)):
         kept.keep(key, value)
     assert [kept.find(key) for key in "abc"] == [10, None, 3]
 
 
 def test_the_newest_is_kept_whatever_it_weighs() -> None:
-    kept: Kept[str, int] = Kept(lambda held: sum(held) > 100)
+    kept: Cache[str, int] = Cache(lambda held: sum(held) > 100)
     kept.keep("a", 60)
     kept.keep("b", 40)
     kept.keep("c", 500)
@@ -30,7 +30,7 @@ def test_the_newest_is_kept_whatever_it_weighs() -> None:
 
 
 def test_what_is_forgotten_is_gone() -> None:
-    kept: Kept[str, int] = Kept(lambda held: len(held) > 2)
+    kept: Cache[str, int] = Cache(lambda held: len(held) > 2)
     kept.keep("a", 1)
     kept.keep("b", 2)
     kept.forget("a")
