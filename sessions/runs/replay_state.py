@@ -150,6 +150,15 @@ def arguments(state: ReplayState) -> list[str]:
     return options
 
 
+def apply_arguments(state: ReplayState) -> list[str]:
+    """A replay's state as options of ``ctxweb apply``."""
+    options = ["--policy", state.policy]
+    options += [] if state.window is None else ["--window", str(state.window)]
+    for name, value in state.params:
+        options += ["--set", f"{name}={value}"]
+    return options
+
+
 def _known(query: Mapping[str, str], name: str, known: tuple[str, ...], default: str, errors: dict[str, str]) -> str:
     value = query.get(name, default)
     if value in known:

@@ -17,7 +17,7 @@ from sessions.engine.replay import replay
 from sessions.pages.diff.bodies import word_diff
 from sessions.pages.diff.context import DiffView, build_diff, build_run
 from sessions.pages.replay.context import build_replay
-from sessions.pages.ui.urls import Urls
+from sessions.pages.ui.addresses import Urls
 from sessions.runs import replay_state as urlstate
 from tests.web.stored import SHOT
 

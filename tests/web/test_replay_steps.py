@@ -14,7 +14,7 @@ from sessions.engine.replay import replay
 from sessions.pages.replay.context import build_replay
 from sessions.pages.replay.event_rows import failures
 from sessions.pages.replay.step import PAGE, build_step
-from sessions.pages.ui.urls import session_urls
+from sessions.pages.ui.addresses import session_urls
 from sessions.runs import replay_state as urlstate
 from tests.web.stored import pressed, store
 

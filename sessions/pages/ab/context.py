@@ -10,10 +10,10 @@ from django.urls import reverse
 from sessions.engine.thrash import refills
 from sessions.pages.ab import state as urlstate
 from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.chart import figure_json
 from sessions.pages.ui.results import Cell, cost_cell, saw_of, says, weakest_label
 from sessions.pages.ui.saw import Saw, saw_figure, top_of
-from sessions.pages.ui.urls import session_urls
 from sessions.runs import replay_state, replays
 
 if TYPE_CHECKING:

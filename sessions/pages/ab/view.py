@@ -13,8 +13,8 @@ from django.views.decorators.http import require_safe
 from sessions import selectors
 from sessions.pages.ab import state as urlstate
 from sessions.pages.ab.context import build_ab
+from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.controls import controls
-from sessions.pages.ui.urls import session_urls
 from sessions.pages.ui.view import asks_fragment, session_or_404, varied
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview

@@ -10,7 +10,7 @@ from sessions.pages.diff.bodies import Body, body
 from sessions.pages.diff.compared import compared
 from sessions.pages.diff.minimap import Mark, minimap, strip
 from sessions.pages.ui import figures, folding
-from sessions.pages.ui.urls import Choice, Urls, session_urls
+from sessions.pages.ui.addresses import Choice, Urls, session_urls
 from sessions.runs import replays
 from sessions.runs.overview import bytes_label
 

@@ -17,8 +17,8 @@ from sessions.pages.session import facts
 from sessions.pages.session import state as session_state
 from sessions.pages.session.chart import pressure_json
 from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import Urls
 from sessions.pages.ui.labelled import format_label
-from sessions.pages.ui.urls import Urls
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
 

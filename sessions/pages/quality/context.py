@@ -14,7 +14,7 @@ from sessions.pages.quality.carrying import Carrying, build_carrying
 from sessions.pages.quality.chains import Chains, build_chains
 from sessions.pages.quality.lost import Lost, Place, build_lost, dollars_of
 from sessions.pages.quality.probing import Probing, build_probing
-from sessions.pages.ui.urls import Choice, message_place
+from sessions.pages.ui.addresses import Choice, message_place
 from sessions.runs import replays
 from sessions.runs.judged import MOST_EVENTS, RECORDED, Judged, followed, hand_off, judge
 from sessions.runs.judgements import JudgeView, build_judging

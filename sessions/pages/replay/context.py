@@ -11,10 +11,10 @@ from sessions.engine.diff import diff_event
 from sessions.pages.replay.event_rows import event_rows, failures, layer_lines, room
 from sessions.pages.replay.step import build_step
 from sessions.pages.ui import folding
+from sessions.pages.ui.addresses import Urls, session_urls
 from sessions.pages.ui.chart import figure_json
 from sessions.pages.ui.results import TotalsRow, saw_of, says, totals_table, weakest_label
 from sessions.pages.ui.saw import GateLane, saw_figure
-from sessions.pages.ui.urls import Urls, session_urls
 from sessions.runs import replays
 from sessions.runs.overview import bytes_label
 from sessions.runs.ranges import threshold_param, threshold_table

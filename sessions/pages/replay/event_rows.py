@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sessions.engine.events import Event
     from sessions.engine.replay import Replay
     from sessions.engine.thrash import Refill
-    from sessions.pages.ui.urls import Urls
+    from sessions.pages.ui.addresses import Urls
     from sessions.runs.replay_state import ReplayState
 
 MOST_EVENTS = 60

@@ -11,9 +11,9 @@ from sessions.engine.calibration.series import weak_label
 from sessions.engine.context import common_prefix
 from sessions.engine.lists import entered_at, items_at
 from sessions.engine.sizes import message_size
+from sessions.pages.ui.addresses import Urls, session_urls
 from sessions.pages.ui.folding import SYMBOLS
 from sessions.pages.ui.results import gate_words
-from sessions.pages.ui.urls import Urls, session_urls
 from sessions.runs.overview import bytes_label, kinds_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from sessions import selectors
 from sessions.pages.replay.context import build_replay
 from sessions.pages.replay.step import build_step
 from sessions.pages.ui import controls
-from sessions.pages.ui.urls import session_urls
+from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.view import asks_fragment, refused, session_or_404, shared_context, varied
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays

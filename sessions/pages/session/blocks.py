@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from sessions.engine import jsonio
 from sessions.engine.types import Kind
-from sessions.pages.ui.urls import media_url
+from sessions.pages.ui.addresses import media_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

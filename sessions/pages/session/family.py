@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
-from sessions.pages.ui.urls import message_place
+from sessions.pages.ui.addresses import message_place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ from sessions.engine import registry
 from sessions.engine.sizes import message_size
 from sessions.engine.types import Block, Kind, Label
 from sessions.pages.ui import figures
-from sessions.pages.ui.urls import media_url
+from sessions.pages.ui.addresses import media_url
 from sessions.runs.overview import called, kinds_of
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from sessions.pages.sweep import state as urlstate
 from sessions.pages.sweep.chart import Point, Step, curve_figure, front_figure
 from sessions.pages.sweep.rows import Column, Heat, TableRow
 from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import Choice
 from sessions.pages.ui.chart import figure_json
-from sessions.pages.ui.urls import Choice
 from sessions.runs import replay_state
 from sessions.runs.sweeps import together
 

@@ -1,4 +1,4 @@
-"""Sweeps over one session or several: the page, its data, its background run; and Apply it."""
+"""Sweeps over one session or several: the page, its data, its background run."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from sessions import selectors, tasks
-from sessions.engine.configure import apply_document, configure
-from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.sweeps.recommend import recommend, recommend_across
 from sessions.engine.sweeps.report import sweep_csv, sweep_document, validated_document
 from sessions.models import SweepRun
@@ -23,7 +21,7 @@ from sessions.pages.sweep import context as page
 from sessions.pages.sweep import form as sweep_form
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
-from sessions.pages.ui.view import asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import asks_fragment, chosen_snippet, session_or_404, varied
 from sessions.runs import replay_state, sweeps
 from sessions.runs.overview import overview
 from sessions.services import sweep_runs
@@ -98,8 +96,8 @@ def _context(state: SweepState, sessions: list[Session], path: str) -> dict[str,
     if swept.sweeps and all(one.rows for one in swept.sweeps):
         view = page.build(state, swept, sessions, path)
         lab = sweep_rows.replay_of(state, view.setting)
-        context |= {"view": view, **_apply(page.snippets(state, view.setting, swept), state.agent)}
-        context["apply_cli"] = shlex.join(["ctxweb", "apply", *_applied(lab)])
+        context |= {"view": view, **chosen_snippet(page.snippets(state, view.setting, swept), state.agent)}
+        context["apply_cli"] = shlex.join(["ctxweb", "apply", *replay_state.apply_arguments(lab)])
         context["agent_here"] = f"{path}?{urlstate.query(state, agent='')}"
     return context
 
@@ -246,56 +244,3 @@ def _csv(text: str) -> HttpResponse:
 def _command(found: Session, state: SweepState) -> str:
     branch = ["--branch", found.branch] if found.branch_of_id else []
     return shlex.join(["ctxweb", "sweep", found.filename, *urlstate.arguments(state), *branch])
-
-
-@require_safe
-def apply_page(request: HttpRequest, session_id: str) -> HttpResponse:
-    """The configuration of real agents for the replay of the address: a page, or the part that the lab asks for."""
-    found = session_or_404(session_id)
-    weighed = selectors.load_weighed(found.pk)
-    state = replay_state.parse(request.GET.dict(), weighed.window)
-    try:
-        snippets = configure(state.policy, state.given, window=state.window, weighed=weighed)
-    except (BadParameter, UnknownName) as error:
-        return HttpResponse(f"{error}.", status=400, content_type="text/plain; charset=utf-8")
-    query = replay_state.query(state)
-    path = reverse("sessions:apply", args=[found.pk])
-    context = {
-        "session": found, "tab": "replay", "query": query, "state": state, "cli": "",
-        "apply_cli": shlex.join(["ctxweb", "apply", found.filename, *_applied(state)]),
-        "agent_here": f"{path}?{query}",
-        "json_url": f"{reverse('sessions:apply_json', args=[found.pk])}?{query}",
-        "overcounts": len(overview(found.pk).only["overcount"]),
-        **_apply(snippets, request.GET.get("agent", "")),
-    }  # fmt: skip
-    context["cli"] = context["apply_cli"]
-    context["apply_part"] = asks_fragment(request)
-    name = "sessions/apply/_view.html" if asks_fragment(request) else "sessions/apply/page.html"
-    return varied(render(request, name, context))
-
-
-@require_safe
-def apply_json(request: HttpRequest, session_id: str) -> JsonResponse:
-    """``ctxweb.apply/1`` of the same address."""
-    found = session_or_404(session_id)
-    weighed = selectors.load_weighed(found.pk)
-    state = replay_state.parse(request.GET.dict(), weighed.window)
-    if state.errors:
-        return JsonResponse({"errors": dict(state.errors)}, status=400)
-    snippets = configure(state.policy, state.given, window=state.window, weighed=weighed)
-    return JsonResponse(apply_document(state.policy, state.given, snippets), json_dumps_params={"ensure_ascii": False})
-
-
-def _apply(snippets: tuple[Any, ...], agent: str) -> dict[str, Any]:
-    """The tabs of Apply it, the asked one or the first open."""
-    shown = next((one for one in snippets if one.agent.name == agent), snippets[0])
-    return {"snippets": snippets, "snippet": shown}
-
-
-def _applied(state: replay_state.ReplayState) -> list[str]:
-    """A replay's state as options of ``ctxweb apply``."""
-    options = ["--policy", state.policy]
-    options += [] if state.window is None else ["--window", str(state.window)]
-    for name, value in state.params:
-        options += ["--set", f"{name}={value}"]
-    return options

@@ -11,13 +11,14 @@ from django.utils.cache import patch_vary_headers
 
 from sessions import selectors
 from sessions.models import Session
-from sessions.pages.ui.urls import session_urls
+from sessions.pages.ui.addresses import session_urls
 from sessions.runs import replay_state as urlstate
 from sessions.runs.overview import overview
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
+    from sessions.engine.wanted import Snippet
     from sessions.runs.replay_state import ReplayState
 
 
@@ -70,3 +71,9 @@ def shared_context(found: Session, state: ReplayState, tab: str) -> dict[str, An
 def refused(state: ReplayState) -> JsonResponse:
     """What is wrong with an address, by field."""
     return JsonResponse({"errors": dict(state.errors)}, status=400)
+
+
+def chosen_snippet(snippets: tuple[Snippet, ...], agent: str) -> dict[str, Any]:
+    """The tabs of Apply it, the asked one or the first open."""
+    shown = next((one for one in snippets if one.agent.name == agent), snippets[0])
+    return {"snippets": snippets, "snippet": shown}

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_GET, require_POST
 from sessions import selectors, tasks
 from sessions.engine.demo.session import write_demo
 from sessions.models import Media, Member, Session, Upload
+from sessions.pages.ui.addresses import SHOWN_MEDIA
 from sessions.pages.ui.uploads import status_url, upload_table
-from sessions.pages.ui.urls import SHOWN_MEDIA
 from sessions.pages.uploads import context as imports
 from sessions.services.uploads import Received, receive
 

@@ -10,8 +10,8 @@ from django.urls import reverse
 from sessions.engine.calibration.fit import fit_points, median_error, overhead_parts, worst_points
 from sessions.engine.why.gates import own_gate
 from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import message_place
 from sessions.pages.ui.chart import figure_json
-from sessions.pages.ui.urls import message_place
 from sessions.pages.why.fit_chart import residual_figure, scatter_figure
 from sessions.runs.overview import called
 

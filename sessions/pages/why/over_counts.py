@@ -13,8 +13,8 @@ from sessions.engine.why.document import summary
 from sessions.engine.why.gates import own_gate
 from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT
 from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import media_url, message_place
 from sessions.pages.ui.chart import figure_json
-from sessions.pages.ui.urls import media_url, message_place
 from sessions.pages.why.gates_chart import Gates, Lane, Mark, gates_figure
 from sessions.runs.overview import called, kinds_of
 

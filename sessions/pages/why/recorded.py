@@ -9,7 +9,7 @@ from sessions.engine import registry
 from sessions.engine.errors import BadParameter
 from sessions.engine.parity import compare
 from sessions.pages.ui import figures
-from sessions.pages.ui.urls import session_urls
+from sessions.pages.ui.addresses import session_urls
 from sessions.runs.replay_state import ReplayState
 
 if TYPE_CHECKING:

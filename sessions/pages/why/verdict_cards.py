@@ -10,7 +10,7 @@ from django.urls import reverse
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
 from sessions.engine.why.causes import CAUSES, WRONG_COUNT
 from sessions.pages.ui import figures
-from sessions.pages.ui.urls import message_place
+from sessions.pages.ui.addresses import message_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
