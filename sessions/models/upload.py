@@ -25,6 +25,8 @@ class State(models.TextChoices):
 
 
 UNFINISHED = (State.QUEUED, State.READING)
+MIXED = "mixed"
+"""The format of an archive whose files have several."""
 
 
 class UploadQuerySet(models.QuerySet["Upload"]):
