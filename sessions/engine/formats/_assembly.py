@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import is_prompt
+from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._preview import preview_of, prompt_words, title_of
 from sessions.engine.formats._provider_errors import Refusal, error_at, once
 from sessions.engine.types import Kind, Message, RecordedCompaction, Request, Role, Transcript

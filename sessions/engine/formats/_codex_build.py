@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._thread import built, errors_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Kind, Transcript
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._chat_entries import ROLES
 from sessions.engine.formats._counts import count_of, exclusive_usage, inclusive_usage
 from sessions.engine.formats._history import History
@@ -21,7 +20,7 @@ from sessions.engine.formats._inspect_messages import (
     tool_definitions,
 )  # fmt: skip
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Origin, Role, Skipped, Transcript
 
 if TYPE_CHECKING:

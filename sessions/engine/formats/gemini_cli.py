@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._gemini_records import SCREEN_TYPES, TYPES, Log, record_contents
 from sessions.engine.formats._gemini_stream import Run, event_contents, is_event, read_event, run_thread
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._thread import Thread, built
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Origin, Parsed, Skipped, Transcript
 
 if TYPE_CHECKING:

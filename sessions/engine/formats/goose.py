@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import is_prompt, text_of
+from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._counts import first_count
 from sessions.engine.formats._goose_messages import contents_of_message, is_message, only_for_the_user
 from sessions.engine.formats._history import History
 from sessions.engine.formats._jsonl import values
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.formats import Sniff
 from sessions.engine.formats import _openhands_v0 as v0
 from sessions.engine.formats import _openhands_v1 as v1
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._assembly import with_unique_ids
 from sessions.engine.formats._counts import count_of, inclusive_usage
 from sessions.engine.formats._history import History
 from sessions.engine.formats._jsonl import values
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:

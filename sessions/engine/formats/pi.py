@@ -10,12 +10,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._pi_messages import ROLES, pi_contents
 from sessions.engine.formats._pi_tree import Reading, read_entry, settle_branch
 from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._thread import built, errors_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Parsed, Transcript
 
 if TYPE_CHECKING:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._assembly import with_unique_ids
 from sessions.engine.formats._chat_entries import ROLES, contents_of_entry, is_entry
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._history import History
 from sessions.engine.formats._preview import stem_of, title_of
-from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import JsonProblem, loads
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
