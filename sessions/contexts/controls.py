@@ -13,7 +13,7 @@ from sessions.urlstate import replay as urlstate
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.params import Spec
     from sessions.engine.policy import Policy
     from sessions.urlstate.replay import ReplayState

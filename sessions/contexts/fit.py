@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from sessions.contexts.overview import Overview
-    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.calibration.fit import FitPoint
     from sessions.engine.calibration.overhead import OverheadPart
+    from sessions.engine.calibration.weighed import Weighed
 
 MOST_FLAGGED = 12
 SOURCES = {

@@ -20,7 +20,7 @@ from sessions.urlstate.replay import ReplayState
 
 if TYPE_CHECKING:
     from sessions.contexts.replays import Ran
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.prices import Prices
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.carry import WorkingSet

@@ -12,6 +12,7 @@ from sessions.charts.marks import figure_json
 from sessions.charts.pressure import KINDS, pressure_figure
 from sessions.charts.scale import bytes_per_token
 from sessions.engine import registry
+from sessions.engine.sizes import message_sizes
 from sessions.engine.types import Kind, Label
 from sessions.kept import Kept
 from sessions.labelled import bytes_label
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from django.utils.safestring import SafeString
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Message
 
 KEPT = 12
@@ -164,7 +165,7 @@ class Overview:
         if measure == "wire_bytes":
             return self.n_bytes, self.factors
         estimator = registry.get("estimators", measure)
-        sizes = self.weighed.sizes(estimator)
+        sizes = message_sizes(self.weighed, estimator)
         factors = [_factor(message, self.weighed, estimator) for message in self.messages]
         return sizes, factors
 
@@ -193,7 +194,7 @@ def build(weighed: Weighed) -> Overview:
     return Overview(
         weighed,
         tuple({str(kind): n for kind, n in weighed.block_tokens(message).items()} for message in messages),
-        tuple(weighed.sizes(wire)),
+        tuple(message_sizes(weighed, wire)),
         tuple(_factor(message, weighed, wire) for message in messages),
         contexts,
         _pairs(messages),

@@ -15,7 +15,7 @@ from sessions.urlstate.sweep import FLOORS, LOSSES, SLOTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.params import Spec
     from sessions.engine.sweeps.sweep import Over
     from sessions.urlstate.sweep import SweepState

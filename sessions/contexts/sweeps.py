@@ -13,7 +13,8 @@ from sessions.engine import params as parameters
 from sessions.engine import registry
 from sessions.engine.cost import Cost, Totals
 from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.jumps.jump import FIXED_SIZE
+from sessions.engine.sweeps.fast.jumper import FIXED_SIZE
+from sessions.engine.sweeps.fast.table import jump_of
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.sweep import WINDOW, Over, Row, Sweep, marked
 from sessions.engine.wanted import wanted
@@ -26,7 +27,7 @@ from sessions.services.sweeping import grid_of, key_of, rows_kept, run_one
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.params import Spec
     from sessions.engine.sweeps.regret import Optimum
     from sessions.models import Session, SweepRun
@@ -248,8 +249,7 @@ def _work(options: Options) -> int:
         for setting in settings:
             policy = registry.get("policies", setting.policy)
             built = parameters.build(policy.params, dict(setting.params))
-            jumps = plain and policy.jump is not None and weighed.track is not None
-            n_slow += not (jumps and policy.jump(built, weighed, setting.window or weighed.window))
+            n_slow += not (plain and jump_of(weighed, policy, built, setting.window or weighed.window))
         work += n_slow * len(weighed.transcript.messages)
     return work
 

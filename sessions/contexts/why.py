@@ -17,7 +17,7 @@ from sessions.engine.why.verdicts import headline, verdicts_of
 from sessions.kept import Kept
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.why.overcount import OverCount
     from sessions.engine.why.verdicts import Verdict
 

@@ -11,7 +11,7 @@ from sessions.engine.quality.index import build_index
 from sessions.kept import Kept
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.index import Index
     from sessions.models import Session
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import MEDIA, clear_results, drop_media, drop_thinking, result_chars
-from sessions.engine.jumps.jump import Jump
 from sessions.engine.params import param
 from sessions.engine.policies._conditions import ask, capacity
 from sessions.engine.policies._lists import apart
@@ -17,7 +16,6 @@ from sessions.engine.policy import EditFailed, Policy, pair_safe_cut
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.policy import Gate, Item, View
 
 CLEARED = "[Old tool result content cleared]"
@@ -260,33 +258,6 @@ def _edited(params: Any, view: View, item: Item) -> Item:
     return clear_results(view, item, _long_results(params, view, item), CLEARED)
 
 
-def jump(params: Any, weighed: Weighed, window: int) -> Jump | None:
-    """How a sweep may jump: one threshold on the context, everything but the newest replaced or dropped."""
-    limits = [params.share, params.tokens, params.reserve]
-    others = (params.kilobytes, params.messages, params.turns, params.idle_minutes, params.reclaim,
-              params.remaining_calls, params.target)  # fmt: skip
-    plain = params.counted == "context" and params.moment == "mid-turn" and not params.min_messages
-    whole = params.edit in CUTS and not params.keep_first and params.merge == "off"
-    if not (plain and whole) or sum(v is not None for v in limits) != 1 or any(v is not None for v in others):
-        return None
-    if params.keep_unit in {"turns", "replies"} or params.summary_cap is not None or params.capacity == "effective":
-        return None
-    del weighed
-    limit = params.tokens
-    if params.share is not None:
-        limit = int(window * params.share) // 100
-    elif params.reserve is not None:
-        limit = window - params.reserve
-    by_messages = params.keep_unit == "messages"
-    return Jump(
-        limit, params.operator,
-        keep_messages=params.keep_last if by_messages else None,
-        keep_tokens=None if by_messages else params.keep_last,
-        inserted=0 if params.edit == "truncate" else None,
-        breaker=params.breaker,
-    )  # fmt: skip
-
-
 def preset(
     name: str, label: str, source: str, text: str, estimator: str, *, caveats: tuple[str, ...] = (), **defaults: Any
 ) -> Policy:
@@ -309,6 +280,6 @@ def preset(
         (n for n in ("share", "tokens", "messages", "turns") if defaults.get(n, fields[n].default)), "share"
     )
     return Policy(
-        name, label, source, text, estimator, made, gate=gate, edit=edit, jump=jump, threshold_param=threshold,
+        name, label, source, text, estimator, made, gate=gate, edit=edit, threshold_param=threshold,
         summary_calls=defaults.get("edit", "summarise") == "summarise", tier="preset", caveats=caveats,
     )  # fmt: skip
