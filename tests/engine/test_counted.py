@@ -81,12 +81,11 @@ def test_too_much_text_is_not_read_again(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_replay_counts_with_the_file_s_texts(tmp_path: Path) -> None:
     weighed, texts = opened(written(tmp_path))
-    replayed = replay(weighed, "none", estimator="tiktoken_cl100k", texts=texts)
+    replayed = replay(weighed, "codex_local", estimator="tiktoken_cl100k", texts=texts)
     assert replayed.estimator == "tiktoken_cl100k"
-    exact = counted(estimator_named("tiktoken_cl100k"), weighed, texts)
-    sent = slice(weighed.transcript.requests[-1].message)
-    assert replayed.gates[-1].measure == sum(message_sizes(weighed, exact)[sent])
-    assert replayed.gates[-1].measure != sum(message_sizes(weighed, estimator_named("tiktoken_cl100k"))[sent])
+    first = weighed.transcript.messages[0]
+    assert replayed.gates[0].measure == tokens(PROSE[0])
+    assert replayed.gates[0].measure != message_size(first, estimator_named("tiktoken_cl100k"), weighed.model)
 
 
 @pytest.mark.parametrize(
