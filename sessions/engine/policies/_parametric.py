@@ -258,9 +258,7 @@ def _edited(params: Any, view: View, item: Item) -> Item:
     return clear_results(view, item, _long_results(params, view, item), CLEARED)
 
 
-def preset(
-    name: str, label: str, source: str, text: str, estimator: str, *, caveats: tuple[str, ...] = (), **defaults: Any
-) -> Policy:
+def preset(name: str, label: str, source: str, text: str, *, caveats: tuple[str, ...] = (), **defaults: Any) -> Policy:
     """A policy of this gate and this edit under other defaults; raises TypeError for an unknown parameter."""
     fields = {f.name: f for f in dataclasses.fields(Params)}
     unknown = defaults.keys() - fields.keys()
@@ -280,6 +278,6 @@ def preset(
         (n for n in ("share", "tokens", "messages", "turns") if defaults.get(n, fields[n].default)), "share"
     )
     return Policy(
-        name, label, source, text, estimator, made, gate=gate, edit=edit, threshold_param=threshold,
+        name, label, source, text, "tiktoken_o200k", made, gate=gate, edit=edit, threshold_param=threshold,
         summary_calls=defaults.get("edit", "summarise") == "summarise", tier="preset", caveats=caveats,
     )  # fmt: skip

@@ -310,7 +310,7 @@ def _thinking(message):
 
 def test_an_unknown_parameter_of_a_preset_is_an_error():
     with pytest.raises(TypeError, match="no such parameters: shares"):
-        preset("x", "X", "s", "h", "wire_bytes", shares=1)
+        preset("x", "X", "s", "h", shares=1)
 
 
 def test_there_are_at_least_ten_presets():

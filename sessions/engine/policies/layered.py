@@ -1,6 +1,22 @@
-"""The layers of the pipeline that the teaching code of Claude Code's compaction describes (seeds 1.1, 1.2).
+"""The layered pipeline, in both versions (seeds 1).
 
-Sizes are characters of text; the full text of what a layer cuts is thought of as saved under the name its marker gives.
+The layers of the pipeline that the teaching code of Claude Code's compaction describes (seeds 1.1, 1.2).
+
+Sizes are characters of text; the full text of what a layer cuts is thought of as saved under the name its marker
+gives.
+
+``layered_v1``: The layered pipeline as first written up: token threshold for the summary, cheap layers at every
+request (seeds 1).
+
+tool_result_budget → snip → micro → auto compact; reactive compact only after a refusal.  The order is fixed: large
+results are saved in full before ``micro`` makes placeholders of them.  The auto threshold reserves the model's whole
+output, uncapped, and is passed with ``>``; the ``claude_code`` policy is another one.
+
+``layered_v2``: The layered pipeline as the current teaching code has it: one limit in characters, layers that stop at
+a target.
+
+tool_result_budget → snip → micro → fit → auto compact, all but budget and snip only over the limit; reactive compact
+after a refusal (seeds 1.2).
 """
 
 from __future__ import annotations
@@ -13,13 +29,14 @@ from sessions.engine.params import param
 from sessions.engine.policies._lists import Found, apart, found_results, last_assistant, results_of
 from sessions.engine.policies._looked import n_conversation
 from sessions.engine.policies._roles import tool_names
-from sessions.engine.policy import Draft, EditFailed, Gate
+from sessions.engine.policy import Draft, EditFailed, Gate, Layer, Policy, View
 from sessions.engine.types import Block, Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policy import Item
+
 
 MAX_RECENT_FILES = 5
 
@@ -248,3 +265,103 @@ def _swap(view: View, chosen: dict[str, Block]) -> dict[int, Item]:
                 view, item, lambda b: chosen.get(b.call_id, b) if b.kind is Kind.TOOL_RESULT else b
             )
     return changes
+
+
+DEFAULT_MAX_OUTPUT = 32_000
+
+
+@dataclass(frozen=True, slots=True)
+class V1Params(Layers):
+    """Every number of the pipeline; defaults of the write-up."""
+
+    max_output: int | None = param(
+        None, label="Model's maximum output", help="None: the model's own, else 32,000", unit="tokens", group="when",
+        low=0, high=200_000, step=1_000, optional=True,
+    )  # fmt: skip
+    buffer: int = param(
+        13_000, label="Auto-compact buffer", help="Summarises over window − maximum output − this", unit="tokens",
+        group="when", low=0, high=200_000, step=500,
+    )  # fmt: skip
+
+
+def threshold(params: V1Params, view: View) -> int:
+    """``window − max_output − buffer`` in tokens."""
+    max_output = params.max_output
+    if max_output is None:
+        max_output = view.model.max_output or DEFAULT_MAX_OUTPUT
+    return view.window - max_output - params.buffer
+
+
+def gate(params: V1Params, view: View) -> Gate:
+    """Estimated tokens over the threshold."""
+    limit = threshold(params, view)
+    return Gate(view.size > limit, "estimated tokens of the list", view.size, limit, ">", "tokens")
+
+
+V1 = Policy(
+    name="layered_v1",
+    label="Layered pipeline, v1",
+    source="learn-claude-code s08: budget, snip, micro, auto compact over window − max output − 13,000",
+    help="Cheap layers first: saves large results, snips the middle, clears old results, then summarises everything.",
+    estimator="chars_per_4",
+    params=V1Params,
+    layers=(
+        Layer("tool_result_budget", "Tool-result budget", budget_gate, budget_edit, cheap=True),
+        Layer("snip", "Snip", snip_gate, snip(0), cheap=True),
+        Layer("micro", "Micro-compaction", micro_gate, micro_edit, cheap=True),
+        Layer("auto_compact", "Auto-compact", gate, auto(threshold), drawn=True),
+        Layer("reactive_compact", "Reactive compact", reactive_gate, reactive_edit, cheap=True),
+    ),
+    shares_prefix=True,
+    threshold_param="buffer",
+    tier="founding",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class V2Params(Layers):
+    """Every number of the pipeline; defaults of the teaching code."""
+
+    limit: int = param(
+        50_000, label="Limit, above", help="Characters of the serialised list", unit="chars", group="when",
+        low=1_000, high=10_000_000, step=1_000,
+    )  # fmt: skip
+    target: int = param(
+        80,
+        label="Target",
+        help="Micro and fit stop under this share of the limit",
+        unit="%",
+        group="when",
+        low=1,
+        high=100,
+    )
+    fit_preview: int = param(1_000, label="Preview left by fit", unit="chars", low=0, high=100_000, step=100)
+
+
+def limit(params: V2Params, view: View) -> int:
+    """Characters that the list has to come under."""
+    del view
+    return params.limit
+
+
+V2 = Policy(
+    name="layered_v2",
+    label="Layered pipeline, v2",
+    source="learn-claude-code s08, current teaching code: one limit of 50,000 characters, target 80 %",
+    help="Cheap layers first, each stopping at a target: budget, snip, micro, fit; then one summary of everything.",
+    estimator="serialized_chars",
+    params=V2Params,
+    layers=(
+        Layer("tool_result_budget", "Tool-result budget", budget_gate, budget_edit, cheap=True),
+        Layer("snip", "Snip", snip_gate, snip(1), cheap=True),
+        Layer("micro", "Micro-compaction", over_limit, micro_to_target, cheap=True),
+        Layer("fit", "Fit", over_limit, fit_edit, cheap=True),
+        Layer("auto_compact", "Auto-compact", over_limit, auto(limit), drawn=True),
+        Layer("reactive_compact", "Reactive compact", reactive_gate, reactive_edit, cheap=True),
+    ),
+    shares_prefix=True,
+    threshold_param="limit",
+    tier="founding",
+)
+
+POLICIES = (V1, V2)
