@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.cost import totals
-from sessions.engine.params import param
+from sessions.engine.params import choice, param
 from sessions.engine.policy import EditFailed, Gate, Policy
 from sessions.engine.prices import prices_of
 from sessions.engine.registry import plugins
@@ -28,13 +28,13 @@ from tests.engine.sessions import Build, long_session, text
 class Params:
     """A threshold, and what stays."""
 
-    threshold: int = param(50_000, label="Threshold", low=1, high=10_000_000)
-    operator: str = param(">=", label="Operator", choices=(">=", ">"))
-    keep_messages: int | None = param(5, label="Keep", low=0, high=10_000, optional=True)
-    keep_tokens: int | None = param(None, label="Keep", low=0, high=10_000_000, optional=True)
-    snap: str = param("back", label="Snap", choices=("back", "forward"))
-    summary: str = param("on", label="Summary", choices=("on", "off"))
-    breaker: int | None = param(3, label="Breaker", low=1, high=10, optional=True)
+    threshold: int = param(50_000, "Threshold", "", "", 1, 10_000_000)
+    operator: str = choice((">=", ">"), "Operator")
+    keep_messages: int | None = param(5, "Keep", "", "", 0, 10_000, optional=True)
+    keep_tokens: int | None = param(None, "Keep", "", "", 0, 10_000_000)
+    snap: str = choice(("back", "forward"), "Snap")
+    summary: str = choice(("on", "off"), "Summary")
+    breaker: int | None = param(3, "Breaker", "", "", 1, 10, optional=True)
 
 
 def gate(params, view):

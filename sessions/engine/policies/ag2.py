@@ -27,7 +27,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import param
+from sessions.engine.params import choice, param, when
 from sessions.engine.policies._client import client, shown
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies._roles import TOOL, roles
@@ -45,17 +45,12 @@ if TYPE_CHECKING:
 class HistoryParams:
     """How many messages; the original has no default for it."""
 
-    max_messages: int = param(
-        20, label="Messages", help="At most so many are sent", unit="messages", group="when", low=1, high=100_000
-    )
-    keep_first_message: str = param(
-        "off", label="Keep the first message", help="Whatever its age", choices=("on", "off")
-    )
-    order: str = param(
-        "original",
-        label="Order",
-        help="Original: the oldest message kept trades places with the one after it; straight: it does not",
-        choices=("original", "straight"),
+    max_messages: int = when(20, "Messages", "At most so many are sent", "messages", 1, 100_000)
+    keep_first_message: str = choice(("on", "off"), "Keep the first message", "Whatever its age", default="off")
+    order: str = choice(
+        ("original", "straight"),
+        "Order",
+        "Original: the oldest message kept trades places with the one after it; straight: it does not",
     )
     orphans: str = orphans_param()
 
@@ -121,18 +116,11 @@ SCALED = ("n_chars", "n_bytes", "n_non_ascii")
 class TokenParams:
     """The three limits."""
 
-    max_tokens: int | None = param(
-        None, label="Tokens in all", help="None: the window", unit="tokens", group="when", low=0, high=10_000_000,
-        step=1_000, optional=True,
-    )  # fmt: skip
+    max_tokens: int | None = when(None, "Tokens in all", "None: the window", "tokens", 0, 10_000_000, 1_000)
     max_tokens_per_message: int = param(
-        4_000, label="Tokens per message", help="Longer messages are cut", unit="tokens", low=0, high=10_000_000,
-        step=100,
-    )  # fmt: skip
-    min_tokens: int = param(
-        0, label="From", help="Nothing happens under it", unit="tokens", group="when", low=0, high=10_000_000,
-        step=1_000,
-    )  # fmt: skip
+        4_000, "Tokens per message", "Longer messages are cut", "tokens", 0, 10_000_000, 100
+    )
+    min_tokens: int = when(0, "From", "Nothing happens under it", "tokens", 0, 10_000_000, 1_000)
     orphans: str = orphans_param()
 
 

@@ -49,7 +49,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import clear_results, drop_thinking, edit_blocks, marker, result_tokens
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._api_clearing import call_position, cleared, is_carried, open_results
 from sessions.engine.policies._lists import Found, apart, call_names, is_answer, last_assistant
 from sessions.engine.policy import Gate, Item, Layer, Policy, View, pair_safe_cut
@@ -63,10 +63,14 @@ if TYPE_CHECKING:
 class ThinkingParams:
     """The edit's one field."""
 
-    keep: int | None = param(
-        None, label="Keep thinking of", help="Newest turns with thinking that stay; none: the model's default, all",
-        unit="turns", group="when", low=1, high=1_000, optional=True,
-    )  # fmt: skip
+    keep: int | None = when(
+        None,
+        "Keep thinking of",
+        "Newest turns with thinking that stay; none: the model's default, all",
+        "turns",
+        1,
+        1_000,
+    )
     usage: str = usage_param()
 
 
@@ -137,33 +141,40 @@ BLANK = "{}"
 class UsesParams:
     """The edit's fields, under the API's names and defaults."""
 
-    trigger: int = param(
-        100_000, label="Trigger, exceeded", help="Prompt tokens above which it clears", unit="tokens", group="when",
-        low=0, high=2_000_000, step=1_000,
-    )  # fmt: skip
-    trigger_tool_uses: int | None = param(
-        None, label="Or by tool uses", help="Trigger by the number of tool uses in place of tokens; none: by tokens",
-        unit="tool uses", group="when", low=0, high=10_000, optional=True,
-    )  # fmt: skip
-    keep: int = param(3, label="Keep", help="Newest tool uses that stay", unit="tool uses", low=0, high=1_000)
+    trigger: int = when(
+        100_000, "Trigger, exceeded", "Prompt tokens above which it clears", "tokens", 0, 2_000_000, 1_000
+    )
+    trigger_tool_uses: int | None = when(
+        None,
+        "Or by tool uses",
+        "Trigger by the number of tool uses in place of tokens; none: by tokens",
+        "tool uses",
+        0,
+        10_000,
+    )
+    keep: int = param(3, "Keep", "Newest tool uses that stay", "tool uses", 0, 1_000)
     clear_at_least: int | None = param(
-        None, label="Clear at least", help="Where fewer tokens can be cleared, nothing is; none: always", unit="tokens",
-        low=0, high=1_000_000, step=500, optional=True,
-    )  # fmt: skip
-    exclude_tools: str = param("", label="Never clear", help="Names of tools whose results stay", words=True)
-    clear_tool_inputs: str = param(
-        "off", label="Clear arguments too", help="Arguments of cleared calls: of no tool, of all, or of those named",
-        choices=("off", "on", "named"),
-    )  # fmt: skip
-    input_tools: str = param("", label="Tools whose arguments go", help="Used where the choice is named", words=True)
-    exclude_counts_in_keep: str = param(
-        "off", label="Excluded count in keep", help="Whether excluded tool uses use up keep (not documented)",
-        choices=("off", "on"),
-    )  # fmt: skip
-    stop_early: str = param(
-        "off", label="Stop at the least", help="Clear no more than clear_at_least asks for (not documented)",
-        choices=("off", "on"),
-    )  # fmt: skip
+        None,
+        "Clear at least",
+        "Where fewer tokens can be cleared, nothing is; none: always",
+        "tokens",
+        0,
+        1_000_000,
+        500,
+    )
+    exclude_tools: str = param("", "Never clear", "Names of tools whose results stay", words=True)
+    clear_tool_inputs: str = choice(
+        ("off", "on", "named"),
+        "Clear arguments too",
+        "Arguments of cleared calls: of no tool, of all, or of those named",
+    )
+    input_tools: str = param("", "Tools whose arguments go", "Used where the choice is named", words=True)
+    exclude_counts_in_keep: str = choice(
+        ("off", "on"), "Excluded count in keep", "Whether excluded tool uses use up keep (not documented)"
+    )
+    stop_early: str = choice(
+        ("off", "on"), "Stop at the least", "Clear no more than clear_at_least asks for (not documented)"
+    )
     usage: str = usage_param()
 
 
@@ -271,18 +282,21 @@ USES = Policy(
 class CompactParams:
     """The edit's fields, under the API's names and defaults."""
 
-    trigger: int = param(
-        150_000, label="Trigger, at or above", help="Input tokens; the API takes no less than 50,000", unit="tokens",
-        group="when", low=50_000, high=2_000_000, step=1_000,
-    )  # fmt: skip
-    pause_after_compaction: str = param(
-        "off", label="Pause after it", help="The client appends its newest messages before sampling goes on",
-        choices=("off", "on"),
-    )  # fmt: skip
+    trigger: int = when(
+        150_000,
+        "Trigger, at or above",
+        "Input tokens; the API takes no less than 50,000",
+        "tokens",
+        50_000,
+        2_000_000,
+        1_000,
+    )
+    pause_after_compaction: str = choice(
+        ("off", "on"), "Pause after it", "The client appends its newest messages before sampling goes on"
+    )
     keep_last: int = param(
-        5, label="Messages appended", help="Newest messages that the client appends when it pauses", unit="messages",
-        low=0, high=1_000,
-    )  # fmt: skip
+        5, "Messages appended", "Newest messages that the client appends when it pauses", "messages", 0, 1_000
+    )
     usage: str = usage_param()
 
 
@@ -322,10 +336,9 @@ COMPACT = Policy(
 class SdkParams:
     """The runner's threshold."""
 
-    context_token_threshold: int = param(
-        100_000, label="Threshold, at or above", help="Input, cache and output of the last response", unit="tokens",
-        group="when", low=0, high=2_000_000, step=1_000,
-    )  # fmt: skip
+    context_token_threshold: int = when(
+        100_000, "Threshold, at or above", "Input, cache and output of the last response", "tokens", 0, 2_000_000, 1_000
+    )
     usage: str = usage_param()
 
 

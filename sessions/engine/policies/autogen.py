@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import marker
-from sessions.engine.params import param
+from sessions.engine.params import when
 from sessions.engine.policies._client import client, shown
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies._roles import TOOL, has_calls, role_of
@@ -49,10 +49,9 @@ if TYPE_CHECKING:
 class BufferedParams:
     """The buffer."""
 
-    buffer_size: int = param(
-        10, label="Buffer", help="Newest messages shown to the model; the original has no default", unit="messages",
-        group="when", low=1, high=100_000,
-    )  # fmt: skip
+    buffer_size: int = when(
+        10, "Buffer", "Newest messages shown to the model; the original has no default", "messages", 1, 100_000
+    )
 
 
 def start(items: Sequence[Item], buffer_size: int) -> int:
@@ -93,12 +92,8 @@ BUFFERED = Policy(
 class HeadTailParams:
     """Head and tail; the original has no defaults."""
 
-    head_size: int = param(
-        5, label="Head", help="Oldest messages shown", unit="messages", group="when", low=1, high=100_000
-    )
-    tail_size: int = param(
-        20, label="Tail", help="Newest messages shown", unit="messages", group="when", low=1, high=100_000
-    )
+    head_size: int = when(5, "Head", "Oldest messages shown", "messages", 1, 100_000)
+    tail_size: int = when(20, "Tail", "Newest messages shown", "messages", 1, 100_000)
 
 
 def spans(items: Sequence[Item], head_size: int, tail_size: int) -> tuple[int, int]:
@@ -148,10 +143,15 @@ HEAD_TAIL = Policy(
 class TokenParams:
     """The limit."""
 
-    token_limit: int | None = param(
-        None, label="Token limit", help="Messages leave while the count is over it; none: the window", unit="tokens",
-        group="when", low=1, high=10_000_000, step=1_000, optional=True,
-    )  # fmt: skip
+    token_limit: int | None = when(
+        None,
+        "Token limit",
+        "Messages leave while the count is over it; none: the window",
+        "tokens",
+        1,
+        10_000_000,
+        1_000,
+    )
     orphans: str = orphans_param()
 
 

@@ -37,7 +37,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.edits import cut_text
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._lists import apart, is_answer, last_assistant, used
 from sessions.engine.policy import Gate, Item, Policy, View
 from sessions.engine.types import Block, Kind, Role
@@ -53,14 +53,18 @@ BYTES_PER_TOKEN = 4
 class Limit:
     """The limit's configuration."""
 
-    auto_compact_token_limit: int | None = param(
-        None, label="Configured limit", help="Lowers the limit of nine tenths of the raw window; none: not configured",
-        unit="tokens", group="when", low=0, high=2_000_000, step=1_000, optional=True,
-    )  # fmt: skip
-    scope: str = param(
-        "total", label="Counts", help="All active tokens, or those beyond the initial prefix", group="when",
-        choices=("total", "body_after_prefix"),
-    )  # fmt: skip
+    auto_compact_token_limit: int | None = when(
+        None,
+        "Configured limit",
+        "Lowers the limit of nine tenths of the raw window; none: not configured",
+        "tokens",
+        0,
+        2_000_000,
+        1_000,
+    )
+    scope: str = choice(
+        ("total", "body_after_prefix"), "Counts", "All active tokens, or those beyond the initial prefix", group="when"
+    )
 
 
 class Parts(NamedTuple):
@@ -164,14 +168,12 @@ def _truncated(view: View, item: Item, tokens: int) -> Item:
 class LocalParams(Limit):
     """The limit's configuration and what stays."""
 
-    mode: str = param(
-        "summary", label="Mode", help="Summarise, or (token budget) start a fresh window without a summary",
-        choices=("summary", "token_budget"),
-    )  # fmt: skip
+    mode: str = choice(
+        ("summary", "token_budget"), "Mode", "Summarise, or (token budget) start a fresh window without a summary"
+    )
     user_message_tokens: int = param(
-        20_000, label="User messages kept", help="Newest first, by UTF-8 bytes / 4", unit="tokens", low=0,
-        high=1_000_000, step=500,
-    )  # fmt: skip
+        20_000, "User messages kept", "Newest first, by UTF-8 bytes / 4", "tokens", 0, 1_000_000, 500
+    )
     usage: str = usage_param()
 
 
@@ -205,14 +207,12 @@ LOCAL = Policy(
 class RemoteParams(Limit):
     """The limit's configuration, the version, and what stays."""
 
-    version: str = param(
-        "v2", label="Version", help="v1: the server chooses what stays; v2: the client retains user messages",
-        choices=("v1", "v2"),
-    )  # fmt: skip
+    version: str = choice(
+        ("v1", "v2"), "Version", "v1: the server chooses what stays; v2: the client retains user messages", default="v2"
+    )
     retained_tokens: int = param(
-        64_000, label="Messages retained", help="Version 2: user messages, newest first", unit="tokens", low=0,
-        high=1_000_000, step=1_000,
-    )  # fmt: skip
+        64_000, "Messages retained", "Version 2: user messages, newest first", "tokens", 0, 1_000_000, 1_000
+    )
     usage: str = usage_param()
 
 

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.extracting import DECISION, ERROR
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._conditions import capacity
 from sessions.engine.policies._lists import apart, used
 from sessions.engine.policies._looked import n_conversation
@@ -46,32 +46,34 @@ if TYPE_CHECKING:
 class Compression:
     """Trigger, levels and what is always kept; defaults of the skill."""
 
-    trigger: int = param(
-        70, label="Trigger, at or above", help="Share of the window at which the context is compressed", unit="%",
-        group="when", low=1, high=100,
-    )  # fmt: skip
-    warning: int = param(60, label="Warning level", help="Said, not acted on", unit="%", group="when", low=1, high=100)
-    critical: int = param(
-        90, label="Critical level", help="Said, not acted on", unit="%", group="when", low=1, high=100
+    trigger: int = when(
+        70, "Trigger, at or above", "Share of the window at which the context is compressed", "%", 1, 100
     )
-    min_messages: int = param(
-        10, label="Messages since the last one", help="At least this many new messages before the next compression",
-        unit="messages", group="when", low=0, high=1_000,
-    )  # fmt: skip
-    capacity: str = param(
-        "static",
-        label="Share of",
-        help="The model's whole window, or the effective one: the window without the system overhead",
+    warning: int = when(60, "Warning level", "Said, not acted on", "%", 1, 100)
+    critical: int = when(90, "Critical level", "Said, not acted on", "%", 1, 100)
+    min_messages: int = when(
+        10,
+        "Messages since the last one",
+        "At least this many new messages before the next compression",
+        "messages",
+        0,
+        1_000,
+    )
+    capacity: str = choice(
+        ("static", "effective"),
+        "Share of",
+        "The model's whole window, or the effective one: the window without the system overhead",
         group="when",
-        choices=("static", "effective"),
     )
-    max_cycles: int = param(
-        10, label="Cycles before a reset is advised", help="Said, not acted on: after this many, start a new session",
-        unit="compressions", group="when", low=1, high=1_000,
-    )  # fmt: skip
-    keep_last: int = param(
-        5, label="Keep last messages", help="Always kept, whatever they weigh", unit="messages", low=1, high=1_000
+    max_cycles: int = when(
+        10,
+        "Cycles before a reset is advised",
+        "Said, not acted on: after this many, start a new session",
+        "compressions",
+        1,
+        1_000,
     )
+    keep_last: int = param(5, "Keep last messages", "Always kept, whatever they weigh", "messages", 1, 1_000)
     usage: str = usage_param()
 
 
@@ -183,11 +185,10 @@ ANCHORED = Policy(
 class HybridParams:
     """When there are enough messages, and how many stay raw."""
 
-    max_messages: int = param(
-        20, label="More than", help="Messages in the list, system messages not counted", unit="messages",
-        group="when", low=1, high=10_000,
-    )  # fmt: skip
-    keep_last: int = param(5, label="Window", help="Last messages kept as they are", unit="messages", low=1, high=1_000)
+    max_messages: int = when(
+        20, "More than", "Messages in the list, system messages not counted", "messages", 1, 10_000
+    )
+    keep_last: int = param(5, "Window", "Last messages kept as they are", "messages", 1, 1_000)
 
 
 def hybrid_gate(params: HybridParams, view: View) -> Gate:
@@ -214,14 +215,15 @@ HYBRID = Policy(
 class SlidingParams(Compression):
     """Trigger, target and what is always kept; defaults of the skill."""
 
-    target: int = param(
-        50, label="Target after", help="Oldest messages go until this share of the window is left", unit="%",
-        low=0, high=100,
-    )  # fmt: skip
+    target: int = param(50, "Target after", "Oldest messages go until this share of the window is left", "%", 0, 100)
     max_messages: int | None = param(
-        None, label="Keep at most", help="Keep just the last N messages (the skill suggests 20); none: no such cap",
-        unit="messages", low=1, high=10_000, optional=True,
-    )  # fmt: skip
+        None,
+        "Keep at most",
+        "Keep just the last N messages (the skill suggests 20); none: no such cap",
+        "messages",
+        1,
+        10_000,
+    )
 
 
 def sliding_edit(params: SlidingParams, view: View) -> list[Item]:
@@ -267,15 +269,14 @@ SHORT_CHARS = 80
 class ImportanceParams(Compression):
     """How many of the best stay, and what a message is worth."""
 
-    keep_best: int = param(10, label="Keep best", help="Messages kept by score", unit="messages", low=0, high=1_000)
-    path_score: int = param(2, label="Names a path", unit="points", low=-10, high=10)
-    decision_score: int = param(3, label="States a decision", unit="points", low=-10, high=10)
-    error_score: int = param(3, label="Reports an error", unit="points", low=-10, high=10)
-    acknowledgement_score: int = param(-2, label="Only acknowledges", unit="points", low=-10, high=10)
+    keep_best: int = param(10, "Keep best", "Messages kept by score", "messages", 0, 1_000)
+    path_score: int = param(2, "Names a path", "", "points", -10, 10)
+    decision_score: int = param(3, "States a decision", "", "points", -10, 10)
+    error_score: int = param(3, "Reports an error", "", "points", -10, 10)
+    acknowledgement_score: int = param(-2, "Only acknowledges", "", "points", -10, 10)
     redundancy_score: int = param(
-        -2, label="Is read again later", help="A tool result whose file or command a later call names again",
-        unit="points", low=-10, high=10,
-    )  # fmt: skip
+        -2, "Is read again later", "A tool result whose file or command a later call names again", "points", -10, 10
+    )
 
 
 def importance_edit(params: ImportanceParams, view: View) -> list[Item]:

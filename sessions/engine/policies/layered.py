@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import cut_text, edit_blocks, marker, result_chars, with_text
-from sessions.engine.params import param
+from sessions.engine.params import param, when
 from sessions.engine.policies._lists import Found, apart, found_results, last_assistant, results_of
 from sessions.engine.policies._looked import n_conversation
 from sessions.engine.policies._roles import tool_names
@@ -46,28 +46,36 @@ class Layers:
     """What both versions of the pipeline have in common; defaults of the write-up."""
 
     results_limit: int = param(
-        200_000, label="Budget of new results", help="Results of the last user message together", unit="chars",
-        low=0, high=10_000_000, step=1_000,
-    )  # fmt: skip
+        200_000, "Budget of new results", "Results of the last user message together", "chars", 0, 10_000_000, 1_000
+    )
     large_result: int = param(
-        30_000, label="Large result, above", help="Smaller results are left alone", unit="chars", low=0,
-        high=1_000_000, step=500,
-    )  # fmt: skip
-    preview: int = param(2_000, label="Preview left", unit="chars", low=0, high=100_000, step=100)
-    max_messages: int = param(50, label="Snip above", unit="messages", low=5, high=10_000)
-    head: int = param(3, label="First messages kept", unit="messages", low=0, high=1_000)
-    keep_results: int = param(3, label="Results kept in full", unit="results", low=0, high=1_000)
-    min_chars: int = param(120, label="Shortest result cleared, above", unit="chars", low=0, high=100_000, step=10)
-    summary_cap: int = param(20_000, label="Summary at most", unit="tokens", group="summary", low=0, high=100_000)
+        30_000, "Large result, above", "Smaller results are left alone", "chars", 0, 1_000_000, 500
+    )
+    preview: int = param(2_000, "Preview left", "", "chars", 0, 100_000, 100)
+    max_messages: int = param(50, "Snip above", "", "messages", 5, 10_000)
+    head: int = param(3, "First messages kept", "", "messages", 0, 1_000)
+    keep_results: int = param(3, "Results kept in full", "", "results", 0, 1_000)
+    min_chars: int = param(120, "Shortest result cleared, above", "", "chars", 0, 100_000, 10)
+    summary_cap: int = param(20_000, "Summary at most", "", "tokens", 0, 100_000, group="summary")
     notes_tokens: int | None = param(
-        None, label="Session notes", unit="tokens", group="summary", low=0, high=100_000, optional=True,
-        help="Notes that exist already stand for the summary, without a call; none: no notes",
-    )  # fmt: skip
-    reactive_keep: int = param(5, label="Kept after a refusal", unit="messages", low=1, high=1_000)
+        None,
+        "Session notes",
+        "Notes that exist already stand for the summary, without a call; none: no notes",
+        "tokens",
+        0,
+        100_000,
+        group="summary",
+    )
+    reactive_keep: int = param(5, "Kept after a refusal", "", "messages", 1, 1_000)
     breaker: int | None = param(
-        3, label="Breaker", help="Failed summaries in a row before it stops for the session; none: never",
-        unit="failures", low=1, high=100, optional=True,
-    )  # fmt: skip
+        3,
+        "Breaker",
+        "Failed summaries in a row before it stops for the session; none: never",
+        "failures",
+        1,
+        100,
+        optional=True,
+    )
 
 
 def waiting_results(view: View) -> list[Found]:
@@ -274,14 +282,12 @@ DEFAULT_MAX_OUTPUT = 32_000
 class V1Params(Layers):
     """Every number of the pipeline; defaults of the write-up."""
 
-    max_output: int | None = param(
-        None, label="Model's maximum output", help="None: the model's own, else 32,000", unit="tokens", group="when",
-        low=0, high=200_000, step=1_000, optional=True,
-    )  # fmt: skip
-    buffer: int = param(
-        13_000, label="Auto-compact buffer", help="Summarises over window − maximum output − this", unit="tokens",
-        group="when", low=0, high=200_000, step=500,
-    )  # fmt: skip
+    max_output: int | None = when(
+        None, "Model's maximum output", "None: the model's own, else 32,000", "tokens", 0, 200_000, 1_000
+    )
+    buffer: int = when(
+        13_000, "Auto-compact buffer", "Summarises over window − maximum output − this", "tokens", 0, 200_000, 500
+    )
 
 
 def threshold(params: V1Params, view: View) -> int:
@@ -322,20 +328,9 @@ V1 = Policy(
 class V2Params(Layers):
     """Every number of the pipeline; defaults of the teaching code."""
 
-    limit: int = param(
-        50_000, label="Limit, above", help="Characters of the serialised list", unit="chars", group="when",
-        low=1_000, high=10_000_000, step=1_000,
-    )  # fmt: skip
-    target: int = param(
-        80,
-        label="Target",
-        help="Micro and fit stop under this share of the limit",
-        unit="%",
-        group="when",
-        low=1,
-        high=100,
-    )
-    fit_preview: int = param(1_000, label="Preview left by fit", unit="chars", low=0, high=100_000, step=100)
+    limit: int = when(50_000, "Limit, above", "Characters of the serialised list", "chars", 1_000, 10_000_000, 1_000)
+    target: int = when(80, "Target", "Micro and fit stop under this share of the limit", "%", 1, 100)
+    fit_preview: int = param(1_000, "Preview left by fit", "", "chars", 0, 100_000, 100)
 
 
 def limit(params: V2Params, view: View) -> int:

@@ -45,7 +45,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import clear_results
-from sessions.engine.params import param
+from sessions.engine.params import when
 from sessions.engine.policies._client import client, shown
 from sessions.engine.policies._openhands import events_gate, keep_first_param, max_size_param
 from sessions.engine.policies._pairs import mended, orphans_param
@@ -136,10 +136,7 @@ MASKED = "<MASKED>"
 class MaskingParams:
     """The window of the configuration; the class alone has 5."""
 
-    attention_window: int = param(
-        100, label="Attention window", help="Newest events whose observations stay", unit="events", group="when", low=1,
-        high=100_000,
-    )  # fmt: skip
+    attention_window: int = when(100, "Attention window", "Newest events whose observations stay", "events", 1, 100_000)
 
 
 def due(params: MaskingParams, view: View) -> list[int]:
@@ -185,9 +182,7 @@ MASKING = Policy(
 class RecentParams:
     """The limit of the configuration; the class alone has 10."""
 
-    max_events: int = param(
-        100, label="Events", help="At most so many are sent", unit="events", group="when", low=1, high=100_000
-    )
+    max_events: int = when(100, "Events", "At most so many are sent", "events", 1, 100_000)
     keep_first: int = keep_first_param(1)
     orphans: str = orphans_param()
 
