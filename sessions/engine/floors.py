@@ -49,4 +49,4 @@ MEASURES = (
 CHECKED = tuple(measure for measure in MEASURES if measure.check)
 """Measures that a check takes floors on, in the order of its options."""
 SWEPT = {name: measure.name for measure in MEASURES for name in measure.sweep}
-"""Names that a sweep's floors take, by what they bound: a field of the totals or, where they are counted, of the losses."""
+"""Names that a sweep's floors take, by what they bound: a field of the totals or of the losses, where counted."""
