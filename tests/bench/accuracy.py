@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.calibration.calibrate import Weighed, weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import EngineError
 from sessions.engine.reading import read_transcripts
 from tests.bench.reasons import reason
@@ -23,6 +23,7 @@ from tests.bench.stripping import stripped
 from tests.samples import find_samples
 
 if TYPE_CHECKING:
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Request, Transcript
 
 ROOT = Path(__file__).resolve().parents[2]

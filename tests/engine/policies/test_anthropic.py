@@ -7,7 +7,7 @@ import pytest
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter
 from sessions.engine.params import build
-from sessions.engine.policies.anthropic_clear_tool_uses import Params
+from sessions.engine.policies.anthropic_api import UsesParams
 from sessions.engine.replay import replay
 from sessions.engine.types import Kind
 from tests.engine.policies.asked import fires_at, ids, reply_of, session_of
@@ -197,7 +197,7 @@ def test_along_the_recording_clearing_is_shown_and_not_carried():
 
 def test_names_are_separated_by_commas_or_spaces():
     given = {"exclude_tools": " Bash,Read  Read;", "input_tools": None}
-    built = build(Params, given)
+    built = build(UsesParams, given)
     assert (built.exclude_tools, built.input_tools) == ("Bash Read Read;", "")
     with pytest.raises(BadParameter, match="at most 100 names"):
-        build(Params, {"exclude_tools": "x" * 121})
+        build(UsesParams, {"exclude_tools": "x" * 121})

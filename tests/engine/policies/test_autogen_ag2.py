@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.policies.ag2_history_limiter import kept
-from sessions.engine.policies.ag2_token_limiter import plan
+from sessions.engine.policies.ag2 import kept, plan
 from tests.engine.policies.sent import last, reply, result, turns, user, views
 from tests.parity.lists import transcript
 from tests.parity.ours import run

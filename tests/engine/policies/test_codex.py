@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.policies._codex import limit
+from sessions.engine.policies.codex import limit
 from sessions.engine.replay import replay
 from tests.engine.policies.asked import fires_at, ids, session_of
 from tests.engine.sessions import Build, image

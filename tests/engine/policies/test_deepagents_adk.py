@@ -7,12 +7,13 @@ import pytest
 from sessions.engine import registry
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.replay import replay
+from sessions.engine.sizes import message_sizes
 from tests.engine.policies.sent import last, reply, result, turns, user, views
 from tests.parity.lists import transcript
 
 
 def approximate(spec):
-    return sum(weigh(transcript(spec)).sizes(registry.get("estimators", "langchain")))
+    return sum(message_sizes(weigh(transcript(spec)), registry.get("estimators", "langchain")))
 
 
 def conversation(n: int, chars: int = 4_000) -> list[dict]:

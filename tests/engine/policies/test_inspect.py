@@ -11,9 +11,10 @@ from tests.parity.ours import run
 def total(spec):
     from sessions.engine import registry
     from sessions.engine.calibration.calibrate import weigh
+    from sessions.engine.sizes import message_sizes
     from tests.parity.lists import transcript
 
-    return sum(weigh(transcript(spec)).sizes(registry.get("estimators", "inspect")))
+    return sum(message_sizes(weigh(transcript(spec)), registry.get("estimators", "inspect")))
 
 
 @pytest.mark.golden("inspect_summary")

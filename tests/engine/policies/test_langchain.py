@@ -11,9 +11,10 @@ def sizes(spec):
     """Approximate tokens of each message: characters and role by 4, up, + 3."""
     from sessions.engine import registry
     from sessions.engine.calibration.calibrate import weigh
+    from sessions.engine.sizes import message_sizes
     from tests.parity.lists import transcript
 
-    return weigh(transcript(spec)).sizes(registry.get("estimators", "langchain"))
+    return message_sizes(weigh(transcript(spec)), registry.get("estimators", "langchain"))
 
 
 def test_a_call_is_counted_with_the_brackets_of_its_list():

@@ -12,6 +12,7 @@ from sessions.engine.cost import totals
 from sessions.engine.policies import aider, copilot_chat, crush
 from sessions.engine.policies._parametric import preset
 from sessions.engine.replay import replay
+from sessions.engine.sweeps.fast.table import jump_of
 from sessions.engine.sweeps.sweep import Setting, sweep
 from sessions.engine.types import Kind
 from tests.engine.sessions import Build, image, long_session, text
@@ -318,7 +319,7 @@ def _thinking(message):
 
 def test_an_unknown_parameter_of_a_preset_is_an_error():
     with pytest.raises(TypeError, match="no such parameters: shares"):
-        preset("x", "X", "s", "h", "wire_bytes", shares=1)
+        preset("x", "X", "s", "h", shares=1)
 
 
 def test_there_are_at_least_ten_presets():
@@ -339,7 +340,7 @@ def test_a_sweep_that_jumps_equals_the_replay(transcript, tokens, keep, how):
     fixed = {"share": "none", "keep_last": amount * each, "keep_unit": unit, "edit": how[0], "operator": how[1]}
     plain = replay(weighed, "parametric", params=fixed | {"tokens": tokens}, summarizer="stub:700")
     policy = registry.get("policies", "parametric")
-    assert policy.jump(plain.params, weighed, 200_000) is not None
+    assert jump_of(weighed, policy, plain.params, 200_000) is not None
     setting = Setting("parametric", tuple((fixed | {"tokens": tokens}).items()))
     mine, theirs = totals(plain), sweep(weighed, [setting], summarizer="stub:700").rows[0].totals
     for name in ("compactions", "peak_context_tokens", "input_tokens", "cache_read_tokens", "cache_write_tokens",

@@ -10,8 +10,8 @@ from sessions.engine.cost import used_otherwise
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sessions.engine.jumps.jump import Course
-    from sessions.engine.jumps.track import Reuse, Track
+    from sessions.engine.sweeps.fast.jump import Course
+    from sessions.engine.sweeps.fast.track import Reuse, Track
 
 
 def refetched(track: Track, courses: Sequence[Course]) -> list[int]:
@@ -37,7 +37,7 @@ def _together(track: Track, courses: Sequence[Course]) -> list[int]:
     for step, cut, start, number in events:
         if step != last_step:
             end, last_step = bisect_left(places, cut, end), step
-            needs.advance(newest_message(track, step) + 1, end)
+            needs.advance(track.newest[step] + 1, end)
         begin = bisect_left(places, start, 0, end)
         if begin < end:
             totals[number] += sum(needs.tokens[begin:end])
@@ -49,7 +49,7 @@ class _Needs:
 
     def __init__(self, track: Track) -> None:
         self.reuses = track.reuses
-        self.uses = {reuse.target: track.weighed.target_uses[reuse.target] for reuse in track.reuses}
+        self.uses = {reuse.target: track.target_uses[reuse.target] for reuse in track.reuses}
         self.queue = track.uses
         self.passed = 0
         self.place = dict.fromkeys(self.uses, 0)
@@ -94,7 +94,7 @@ def _one_by_one(track: Track, course: Course) -> int:
     for step, cut in zip(course.steps, course.cuts, strict=True):
         end = bisect_left(places, cut, begin)
         if end > begin:
-            total += _again(track, track.reuses[begin:end], start, newest_message(track, step) + 1)
+            total += _again(track, track.reuses[begin:end], start, track.newest[step] + 1)
             begin = end
         start = cut
     return total
@@ -102,18 +102,10 @@ def _one_by_one(track: Track, course: Course) -> int:
 
 def _again(track: Track, dropped: Sequence[Reuse], start: int, message: int) -> int:
     """Tokens of dropped results that are used otherwise from ``message`` on; the list began at position ``start``."""
-    uses = track.weighed.target_uses
+    uses = track.target_uses
     newest = {
         target: tokens
         for _, call_at, target, name, tokens, last_use in dropped
         if last_use >= message and call_at >= start and used_otherwise(uses[target], name, message)
     }
     return sum(newest.values())
-
-
-def newest_message(track: Track, step: int) -> int:
-    """The newest message of the list before a compaction at ``step``."""
-    out, stop = track.weighed.left_out, track.weighed.steps[step].stop - 1
-    while stop in out:
-        stop -= 1
-    return stop

@@ -1,28 +1,25 @@
-"""Threshold policies replayed by jumping from compaction to compaction (estimators 17): equal to ``replay``, faster.
-
-A policy whose gate is "display tokens against a threshold" and whose edit is "a summary, and the newest messages stay"
-says so with ``Policy.jump``.  Everything else is replayed request by request.
-"""
+"""Goes over a session from compaction to compaction, for many thresholds at once (estimators 17)."""
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from itertools import compress, pairwise, repeat
 from operator import add, mul, sub
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sessions.engine import registry
 from sessions.engine.cost import Totals, bill_of
-from sessions.engine.jumps.refetch import refetched
 from sessions.engine.summaries import Brief, Summaries
+from sessions.engine.sweeps.fast.jump import Course, Inserts, Tail
+from sessions.engine.sweeps.fast.refetch import refetched
 from sessions.engine.walk import THRASH_LIMIT
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
-    from sessions.engine.jumps.track import Track
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.prices import Prices
+    from sessions.engine.sweeps.fast.jump import Jump
+    from sessions.engine.sweeps.fast.track import Track
 
 FIXED_SIZE = frozenset({"recorded", "stub"})
 """Summarizers whose summary weighs the same whatever is dropped."""
@@ -30,72 +27,11 @@ NEVER = -1_000_000_000
 """A request far from every recorded compaction."""
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
-    """A threshold policy as numbers.
-
-    The gate fires when display tokens (``View.context``) are ``operator`` (">=" or ">") ``threshold``.  The edit keeps
-    system messages and the newest ``keep_messages`` others, or as many of the newest as weigh at most ``keep_tokens``
-    together; what an earlier event inserted is not among them.  Where the cut would split a tool pair it moves
-    ``snap``: "back" keeps more, "forward" fewer.  In place of the rest stands what the summarizer writes, or, where
-    ``inserted`` is a number, that many tokens of no summary (0: nothing).  Where no message but an earlier summary
-    would go, the edit fails before any call is made.  ``breaker`` failed attempts in a row stop it; None: never.
-    """
-
-    threshold: float
-    operator: str = ">="
-    keep_messages: int | None = None
-    keep_tokens: int | None = None
-    snap: str = "back"
-    inserted: int | None = None
-    breaker: int | None = THRASH_LIMIT
-
-    @property
-    def tail_key(self) -> tuple[object, ...]:
-        """What decides on the cut at a step: jumps alike in it share their tails."""
-        return (self.keep_messages, self.keep_tokens, self.snap, self.inserted)
-
-    @property
-    def limit(self) -> int:
-        """The fewest tokens at which the gate fires."""
-        return math.ceil(self.threshold) if self.operator == ">=" else math.floor(self.threshold) + 1
-
-
-class Tail(NamedTuple):
-    """What a compaction at each step would cut at (position) and leave (display tokens, overhead included)."""
-
-    cuts: list[int]
-    after: list[int]
-
-
-class Inserts(NamedTuple):
-    """Display tokens that a compaction at each step inserts, and how many of them are a summary's."""
-
-    tokens: list[int]
-    summary: list[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Course:
-    """A session as a jump went through it.
-
-    ``steps`` are the steps that compact, ``cuts`` their positions, ``afters`` the display tokens they leave;
-    ``offsets`` has one entry more: before the first, and after each.  ``vain`` are steps whose edit freed nothing,
-    with the context at each: its summary call was made for nothing.  ``visited`` counts the places looked at.
-    """
-
-    steps: list[int]
-    cuts: list[int]
-    afters: list[int]
-    offsets: list[int]
-    vain: list[tuple[int, int]]
-    visited: int
-
-
 @dataclass
 class Jumper:
     """Jumps over one session with one summarizer; tails are made once for every way to keep and shared."""
 
+    weighed: Weighed
     track: Track
     summarizer: str = "recorded"
     _tails: dict[tuple[object, ...], Tail] = field(default_factory=dict)
@@ -166,7 +102,7 @@ class Jumper:
         """What a compaction at each step inserts: ``fixed`` tokens of no summary, or what the summarizer writes."""
         if fixed not in self._inserts:
             n = self.track.n_steps
-            made = Inserts([fixed] * n, [0] * n) if fixed is not None else _written(self.track.weighed, self.summarizer)
+            made = Inserts([fixed] * n, [0] * n) if fixed is not None else _written(self.weighed, self.summarizer)
             self._inserts[fixed] = made
         return self._inserts[fixed]
 

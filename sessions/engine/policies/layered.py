@@ -1,6 +1,22 @@
-"""The layers of the pipeline that the teaching code of Claude Code's compaction describes (seeds 1.1, 1.2).
+"""The layered pipeline, in both versions (seeds 1).
 
-Sizes are characters of text; the full text of what a layer cuts is thought of as saved under the name its marker gives.
+The layers of the pipeline that the teaching code of Claude Code's compaction describes (seeds 1.1, 1.2).
+
+Sizes are characters of text; the full text of what a layer cuts is thought of as saved under the name its marker
+gives.
+
+``layered_v1``: The layered pipeline as first written up: token threshold for the summary, cheap layers at every
+request (seeds 1).
+
+tool_result_budget → snip → micro → auto compact; reactive compact only after a refusal.  The order is fixed: large
+results are saved in full before ``micro`` makes placeholders of them.  The auto threshold reserves the model's whole
+output, uncapped, and is passed with ``>``; the ``claude_code`` policy is another one.
+
+``layered_v2``: The layered pipeline as the current teaching code has it: one limit in characters, layers that stop at
+a target.
+
+tool_result_budget → snip → micro → fit → auto compact, all but budget and snip only over the limit; reactive compact
+after a refusal (seeds 1.2).
 """
 
 from __future__ import annotations
@@ -9,17 +25,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import cut_text, edit_blocks, marker, result_chars, with_text
-from sessions.engine.params import param
+from sessions.engine.params import param, when
 from sessions.engine.policies._lists import Found, apart, found_results, last_assistant, results_of
 from sessions.engine.policies._looked import n_conversation
 from sessions.engine.policies._roles import tool_names
-from sessions.engine.policy import Draft, EditFailed, Gate
+from sessions.engine.policy import Draft, EditFailed, Gate, Layer, Policy, View
 from sessions.engine.types import Block, Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policy import Item
+
 
 MAX_RECENT_FILES = 5
 
@@ -29,28 +46,36 @@ class Layers:
     """What both versions of the pipeline have in common; defaults of the write-up."""
 
     results_limit: int = param(
-        200_000, label="Budget of new results", help="Results of the last user message together", unit="chars",
-        low=0, high=10_000_000, step=1_000,
-    )  # fmt: skip
+        200_000, "Budget of new results", "Results of the last user message together", "chars", 0, 10_000_000, 1_000
+    )
     large_result: int = param(
-        30_000, label="Large result, above", help="Smaller results are left alone", unit="chars", low=0,
-        high=1_000_000, step=500,
-    )  # fmt: skip
-    preview: int = param(2_000, label="Preview left", unit="chars", low=0, high=100_000, step=100)
-    max_messages: int = param(50, label="Snip above", unit="messages", low=5, high=10_000)
-    head: int = param(3, label="First messages kept", unit="messages", low=0, high=1_000)
-    keep_results: int = param(3, label="Results kept in full", unit="results", low=0, high=1_000)
-    min_chars: int = param(120, label="Shortest result cleared, above", unit="chars", low=0, high=100_000, step=10)
-    summary_cap: int = param(20_000, label="Summary at most", unit="tokens", group="summary", low=0, high=100_000)
+        30_000, "Large result, above", "Smaller results are left alone", "chars", 0, 1_000_000, 500
+    )
+    preview: int = param(2_000, "Preview left", "", "chars", 0, 100_000, 100)
+    max_messages: int = param(50, "Snip above", "", "messages", 5, 10_000)
+    head: int = param(3, "First messages kept", "", "messages", 0, 1_000)
+    keep_results: int = param(3, "Results kept in full", "", "results", 0, 1_000)
+    min_chars: int = param(120, "Shortest result cleared, above", "", "chars", 0, 100_000, 10)
+    summary_cap: int = param(20_000, "Summary at most", "", "tokens", 0, 100_000, group="summary")
     notes_tokens: int | None = param(
-        None, label="Session notes", unit="tokens", group="summary", low=0, high=100_000, optional=True,
-        help="Notes that exist already stand for the summary, without a call; none: no notes",
-    )  # fmt: skip
-    reactive_keep: int = param(5, label="Kept after a refusal", unit="messages", low=1, high=1_000)
+        None,
+        "Session notes",
+        "Notes that exist already stand for the summary, without a call; none: no notes",
+        "tokens",
+        0,
+        100_000,
+        group="summary",
+    )
+    reactive_keep: int = param(5, "Kept after a refusal", "", "messages", 1, 1_000)
     breaker: int | None = param(
-        3, label="Breaker", help="Failed summaries in a row before it stops for the session; none: never",
-        unit="failures", low=1, high=100, optional=True,
-    )  # fmt: skip
+        3,
+        "Breaker",
+        "Failed summaries in a row before it stops for the session; none: never",
+        "failures",
+        1,
+        100,
+        optional=True,
+    )
 
 
 def waiting_results(view: View) -> list[Found]:
@@ -248,3 +273,90 @@ def _swap(view: View, chosen: dict[str, Block]) -> dict[int, Item]:
                 view, item, lambda b: chosen.get(b.call_id, b) if b.kind is Kind.TOOL_RESULT else b
             )
     return changes
+
+
+DEFAULT_MAX_OUTPUT = 32_000
+
+
+@dataclass(frozen=True, slots=True)
+class V1Params(Layers):
+    """Every number of the pipeline; defaults of the write-up."""
+
+    max_output: int | None = when(
+        None, "Model's maximum output", "None: the model's own, else 32,000", "tokens", 0, 200_000, 1_000
+    )
+    buffer: int = when(
+        13_000, "Auto-compact buffer", "Summarises over window − maximum output − this", "tokens", 0, 200_000, 500
+    )
+
+
+def threshold(params: V1Params, view: View) -> int:
+    """``window − max_output − buffer`` in tokens."""
+    max_output = params.max_output
+    if max_output is None:
+        max_output = view.model.max_output or DEFAULT_MAX_OUTPUT
+    return view.window - max_output - params.buffer
+
+
+def gate(params: V1Params, view: View) -> Gate:
+    """Estimated tokens over the threshold."""
+    limit = threshold(params, view)
+    return Gate(view.size > limit, "estimated tokens of the list", view.size, limit, ">", "tokens")
+
+
+V1 = Policy(
+    name="layered_v1",
+    label="Layered pipeline, v1",
+    source="learn-claude-code s08: budget, snip, micro, auto compact over window − max output − 13,000",
+    help="Cheap layers first: saves large results, snips the middle, clears old results, then summarises everything.",
+    estimator="chars_per_4",
+    params=V1Params,
+    layers=(
+        Layer("tool_result_budget", "Tool-result budget", budget_gate, budget_edit, cheap=True),
+        Layer("snip", "Snip", snip_gate, snip(0), cheap=True),
+        Layer("micro", "Micro-compaction", micro_gate, micro_edit, cheap=True),
+        Layer("auto_compact", "Auto-compact", gate, auto(threshold), drawn=True),
+        Layer("reactive_compact", "Reactive compact", reactive_gate, reactive_edit, cheap=True),
+    ),
+    shares_prefix=True,
+    threshold_param="buffer",
+    tier="founding",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class V2Params(Layers):
+    """Every number of the pipeline; defaults of the teaching code."""
+
+    limit: int = when(50_000, "Limit, above", "Characters of the serialised list", "chars", 1_000, 10_000_000, 1_000)
+    target: int = when(80, "Target", "Micro and fit stop under this share of the limit", "%", 1, 100)
+    fit_preview: int = param(1_000, "Preview left by fit", "", "chars", 0, 100_000, 100)
+
+
+def limit(params: V2Params, view: View) -> int:
+    """Characters that the list has to come under."""
+    del view
+    return params.limit
+
+
+V2 = Policy(
+    name="layered_v2",
+    label="Layered pipeline, v2",
+    source="learn-claude-code s08, current teaching code: one limit of 50,000 characters, target 80 %",
+    help="Cheap layers first, each stopping at a target: budget, snip, micro, fit; then one summary of everything.",
+    estimator="serialized_chars",
+    params=V2Params,
+    layers=(
+        Layer("tool_result_budget", "Tool-result budget", budget_gate, budget_edit, cheap=True),
+        Layer("snip", "Snip", snip_gate, snip(1), cheap=True),
+        Layer("micro", "Micro-compaction", over_limit, micro_to_target, cheap=True),
+        Layer("fit", "Fit", over_limit, fit_edit, cheap=True),
+        Layer("auto_compact", "Auto-compact", over_limit, auto(limit), drawn=True),
+        Layer("reactive_compact", "Reactive compact", reactive_gate, reactive_edit, cheap=True),
+    ),
+    shares_prefix=True,
+    threshold_param="limit",
+    tier="founding",
+)
+
+POLICIES = (V1, V2)

@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 from sessions.engine.cost import block_tokens
 from sessions.engine.prices import cold_steps, writes_last_an_hour
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Block, Message
 
 
@@ -45,9 +46,10 @@ class Track:
     of positions at step k.  ``standing[c] + whole[k + 1]`` is what the list from position c on weighs at step k,
     system messages included; ``lead`` what those weigh alone.  ``reads[k]`` is what a warm step reads beyond the offset
     (0 where the cache is cold), ``warm`` the prefix sums of warm steps.
+    ``reuses`` are the results whose target a later call of another tool names, in order (the upper end of the cost
+    range); ``target_uses`` are the session's; ``newest`` is, by step, the newest message before a compaction.
     """
 
-    weighed: Weighed
     overhead: int
     lead: int
     heights: list[int]
@@ -65,7 +67,9 @@ class Track:
     sum_of_heights: int
     sum_of_reads: int
     output: int
-    others: list[Message]
+    reuses: list[Reuse]
+    target_uses: Mapping[str, Sequence[tuple[int, str]]]
+    newest: list[int]
     monotone: bool
     hour: bool
 
@@ -88,12 +92,7 @@ class Track:
     def uses(self) -> list[tuple[int, str]]:
         """Every use (message, target) of a target that ``reuses`` name, in order."""
         targets = {reuse.target for reuse in self.reuses}
-        return sorted((at, target) for target in targets for at, _ in self.weighed.target_uses[target])
-
-    @cached_property
-    def reuses(self) -> list[Reuse]:
-        """Results whose target a later call of another tool names, in order (the upper end of the cost range)."""
-        return _reuses(self.weighed, self.others)
+        return sorted((at, target) for target in targets for at, _ in self.target_uses[target])
 
     def first_at_least(self, low: int, value: int) -> int:
         """The first index ≥ ``low`` of ``heights`` with at least ``value``; one past the end where there is none."""
@@ -105,18 +104,29 @@ class Track:
         return next((j for j in range(low, len(heights)) if heights[j] >= value), len(heights))
 
 
+_TRACKS: WeakKeyDictionary[Weighed, Track | None] = WeakKeyDictionary()
+
+
 def track_of(weighed: Weighed) -> Track | None:
-    """The track of a session; None where jumping would not be exact.
+    """The track of a session, made once; None where jumping would not be exact.
 
     That is where system messages stand among the others, or two tool calls share an id.
     """
+    if weighed not in _TRACKS:
+        _TRACKS[weighed] = new_track(weighed)
+    return _TRACKS[weighed]
+
+
+def new_track(weighed: Weighed) -> Track | None:
+    """The same, made anew."""
     if not weighed.steps:
         return None
     lists = _lists(weighed)
     if lists is None:
         return None
     system, rest = lists
-    pairs = _pairs([m for step in rest for m in step])
+    others = [m for step in rest for m in step]
+    pairs = _pairs(others)
     if pairs is None:
         return None
     weights = weighed.recorded.weights
@@ -132,12 +142,12 @@ def track_of(weighed: Weighed) -> Track | None:
     short, long_pairs = _by_length(pairs, stops)
     n_positions = stops[-1]
     return Track(
-        weighed, weighed.overhead, lead, heights, list(accumulate(heights, max)), whole, stops,
+        weighed.overhead, lead, heights, list(accumulate(heights, max)), whole, stops,
         _standing(weighed, rest, system_tokens, lead, whole),
         list(accumulate((weighed.tokens[m.index] for step in rest for m in step), initial=0)),
         _snapped(short, n_positions, forward=False), _snapped(short, n_positions, forward=True), long_pairs,
         cold, reads, list(accumulate(warm, initial=0)), sum(heights[1:]), sum(reads),
-        _outputs(weighed), [m for step in rest for m in step], min(weights) >= 0,
+        _outputs(weighed), _reuses(weighed, others), weighed.target_uses, _newest(weighed), min(weights) >= 0,
         writes_last_an_hour(weighed),
     )  # fmt: skip
 
@@ -219,6 +229,17 @@ def _standing(
             standing.append(before + here - whole[k + 1])
             left -= tokens[message.index]
     return [*standing, lead - whole[-1]]
+
+
+def _newest(weighed: Weighed) -> list[int]:
+    """The newest message of the list before a compaction, by step."""
+    found, out = [], weighed.left_out
+    for step in weighed.steps:
+        stop = step.stop - 1
+        while stop in out:
+            stop -= 1
+        found.append(stop)
+    return found
 
 
 def _outputs(weighed: Weighed) -> int:
