@@ -90,7 +90,7 @@ def policies(monkeypatch):
 REAL = registry.plugins
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(transcript=transcripts(), keep=st.integers(0, 6))
 def test_an_edit_in_place_is_the_same_as_a_new_list(transcript, keep):
     weighed = weigh(transcript)
@@ -106,7 +106,7 @@ def test_an_edit_in_place_is_the_same_as_a_new_list(transcript, keep):
         assert (len(one.before), len(one.after)) == (one.n_before, one.n_after)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(transcript=transcripts(), limit=st.integers(1_000, 60_000), keep=st.integers(0, 6))
 def test_layers_add_up_to_the_event(transcript, limit, keep):
     result = replay(weigh(transcript), "layers", params={"keep": keep, "limit": limit}, summarizer="stub:300")

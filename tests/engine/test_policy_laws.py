@@ -45,7 +45,7 @@ def transcripts(draw):
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(transcript=transcripts(), window=st.integers(20_000, 200_000), base=st.sampled_from(["full", "recorded"]),
        summarizer=st.sampled_from(["recorded", "stub:500", "stub:50000"]))  # fmt: skip
 def test_laws(policy, transcript, window, base, summarizer):
@@ -83,7 +83,7 @@ def test_a_list_without_conversation_is_left_alone(policy, system):
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(transcript=transcripts(), window=st.integers(15_000, 80_000))
 def test_what_a_policy_guarantees_or_says_it_does_not(policy, transcript, window):
     """First message a user's, latest request alive: verbatim or told by a summary; else the policy's caveats say so."""
@@ -100,7 +100,7 @@ def test_what_a_policy_guarantees_or_says_it_does_not(policy, transcript, window
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(transcript=transcripts(), window=st.integers(15_000, 80_000))
 def test_what_was_cleared_is_not_cleared_again(policy, transcript, window):
     """Idempotence: no event changes a message in place into what it already is, and ids stay unique."""

@@ -38,7 +38,7 @@ def expected(text: str, name: str = "o200k_base") -> int:
     return len(encoding(name).encode_ordinary(text))
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 @given(text=TEXTS, name=st.sampled_from(sorted(COUNTERS)))
 def test_by_line_is_exact(text: str, name: str) -> None:
     counter = COUNTERS[name]
@@ -47,7 +47,7 @@ def test_by_line_is_exact(text: str, name: str) -> None:
     assert counter.count(text) == Counted(expected(text, name))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(texts=st.lists(TEXTS, min_size=25, max_size=25))
 @pytest.mark.parametrize("name", COUNTERS)
 def test_ten_thousand_texts_count_as_tiktoken_counts_them(name: str, texts: list[str]) -> None:
@@ -58,7 +58,7 @@ def test_ten_thousand_texts_count_as_tiktoken_counts_them(name: str, texts: list
         assert COUNTERS[name].count(text) == Counted(tokens)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(text=st.lists(st.sampled_from([*PARTS, "\nabc", "\n9"]), min_size=30, max_size=120).map("".join))
 @pytest.mark.parametrize("name", COUNTERS)
 def test_the_long_text_guard_is_exact_or_says_that_it_is_not(name: str, text: str) -> None:

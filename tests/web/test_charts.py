@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.charts import bars as charts_bars
@@ -96,7 +96,6 @@ def test_bytes_per_token_is_the_sessions_own() -> None:
     assert bytes_per_token([(900, 0)]) == 4
 
 
-@settings(deadline=None)  # the first example pays for what is imported
 @given(st.sets(st.integers(0, 4_999), max_size=30))
 def test_binning_never_bins_a_flagged_message(flagged: set[int]) -> None:
     bars = [Bar(i, {"text": 10 + i % 7}, 40, 20.0 if i in flagged else None) for i in range(5_000)]
