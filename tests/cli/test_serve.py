@@ -35,7 +35,7 @@ def test_up_with_one_command_and_down_with_ctrl_c(served: Served) -> None:
     assert len(family) >= 4, "server, its process, the worker, its process"
     os.kill(served.process.pid, signal.SIGINT)
     assert served.process.wait(30) == 0
-    until(lambda: not any(is_running(pid) for pid in family), patience=5)
+    until(lambda: not any(is_running(pid) for pid in family))
     assert served.output.count("ctxweb is at") == 1
     assert "Traceback" not in served.output
 
@@ -60,7 +60,7 @@ def test_a_worker_that_dies_is_started_again(served: Served) -> None:
     os.kill(first, signal.SIGKILL)
     until(lambda: "starting another" in served.output)
     assert served.worker() != first
-    until(lambda: not any(is_running(pid) for pid in its_children), patience=10)
+    until(lambda: not any(is_running(pid) for pid in its_children))
 
 
 def test_nothing_outlives_a_killed_server(served: Served) -> None:
@@ -68,7 +68,7 @@ def test_nothing_outlives_a_killed_server(served: Served) -> None:
     family = served.family()
     os.kill(served.process.pid, signal.SIGKILL)
     served.process.wait()
-    until(lambda: not any(is_running(pid) for pid in family), patience=30)
+    until(lambda: not any(is_running(pid) for pid in family))
 
 
 def test_taken_port_is_said(tmp_path: Path) -> None:
