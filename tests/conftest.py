@@ -21,6 +21,16 @@ settings.register_profile("gate", settings.get_profile("desk"), derandomize=True
 settings.load_profile("gate" if os.environ.get("CI") == "true" else "desk")
 
 
+SLOW = {"browser", "cli", "servers"}
+"""Folders whose tests wait for processes of their own."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is slow comes first, so that no worker is left alone with it at the end."""
+    items.sort(key=lambda item: item.path.parent.name not in SLOW)
+
+
 @pytest.fixture
 def fake_anthropic() -> Iterator[FakeAnthropic]:
     """A loopback server that speaks the Messages API; tests/fake_anthropic.py says how to make it answer."""

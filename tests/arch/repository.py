@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -29,12 +28,6 @@ def templates() -> tuple[Path, ...]:
 def text(path: Path) -> str:
     """What ``path`` holds, read once; bytes that are no UTF-8 are replaced."""
     return path.read_text(encoding="utf-8", errors="replace")
-
-
-@cache
-def tree(path: Path) -> ast.Module:
-    """The syntax tree of a module, parsed once."""
-    return ast.parse(text(path))
 
 
 def relative(path: Path) -> str:

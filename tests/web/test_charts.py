@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,17 +21,9 @@ from sessions.charts.scale import byte_scale, bytes_per_token
 from sessions.charts.telephone import Chain, telephone_figure
 from sessions.engine import jsonio
 from sessions.engine.calibration.fit import FitPoint
+from tests.web.drawn import check
 
 COLOUR = re.compile(r"#[0-9a-f]{3,8}|(rgb|hsl)a?\((?!0,0,0,0)", re.IGNORECASE)
-
-
-def painted(value: Any) -> Any:
-    """The figure with a true colour for every role, so that Plotly can check it."""
-    if isinstance(value, str) and value.startswith("@"):
-        return "#123456"
-    if isinstance(value, dict):
-        return {key: painted(inner) for key, inner in value.items()}
-    return [painted(inner) for inner in value] if isinstance(value, list) else value
 
 
 def texts(value: Any) -> list[str]:
@@ -141,8 +132,7 @@ def test_few_messages_are_not_binned() -> None:
     telephone_figure([]),
 ])  # fmt: skip
 def test_figures_are_valid_and_name_no_colour(figure: dict[str, Any]) -> None:
-    known = painted(figure)
-    go.Figure(data=known["data"], layout=known["layout"])
+    check(figure)
     assert roles(figure) <= ROLES
     plain = [text for text in texts(figure) if COLOUR.fullmatch(text) or text.startswith(("rgb(", "hsl("))]
     assert plain == []
@@ -157,6 +147,15 @@ ROLES = {f"kind-{kind.replace('_', '-')}" for kind in KINDS} | {
     "chart-grid", "chart-axis", "chart-label", "chart-strong", "chart-paper", "chart-on-line", "chart-over-ink",
     "chart-image-ink", "chart-other",
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", [{"xanchor": "lefft"}, {"no_such": 1}, {"font": {"color": "no colour"}}])
+def test_an_invalid_figure_is_found(wrong: dict[str, Any]) -> None:
+    figure = pressure_figure(session_of(120, {37: 1_540.2}))
+    check(figure)
+    figure["layout"]["annotations"][0] |= wrong
+    with pytest.raises(ValueError, match="Invalid"):
+        check(figure)
 
 
 def test_every_role_is_a_registered_property_of_the_style_sheet() -> None:
