@@ -42,12 +42,12 @@ demo: $(VENV)/.app ## The same, with the demo session
 # the other processes takes.
 CORES = $(if $(findstring .py,$(ARGS)),,-n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder)
 
-test: $(VENV)/.dev ## Run the tests (ARGS="-k name" or ARGS="tests/engine/test_diff.py" for some of them)
-	@$(BIN)/python -m pytest -m "not bench" $(CORES) $(ARGS)
+test: $(VENV)/.dev ## Run the tests (ARGS="-k name" or ARGS="tests/engine/test_replay.py" for some of them)
+	@$(BIN)/python -m pytest $(CORES) $(ARGS)
 
 test-postgres: $(VENV)/.dev ## Run the web and services tests on PostgreSQL (CTXWEB_TEST_DATABASE_URL)
 	@CTXWEB_TEST_DATABASE_URL="$${CTXWEB_TEST_DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres}" \
-		$(BIN)/python -m pytest -m "not bench and not browser" tests/web tests/services $(CORES) $(ARGS)
+		$(BIN)/python -m pytest tests/web tests/services $(CORES) $(ARGS)
 
 check: lint types contracts migrations ## Lint, types, import contracts, missing migrations
 

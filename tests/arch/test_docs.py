@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 import click
 from click.testing import CliRunner
@@ -62,6 +63,14 @@ def test_every_command_is_listed_and_has_help() -> None:
     mute = [name for name, result in helps.items() if result.exit_code or len(result.output.splitlines()) <= 3]
     nobody(mute, "The command's --help fails or says nothing.")
     assert CliRunner().invoke(cli, ["inspekt"]).exit_code == 2
+
+
+def test_every_marker_is_used_and_explained() -> None:
+    markers = tomllib.loads(text(ROOT / "pyproject.toml"))["tool"]["pytest"]["ini_options"]["markers"]
+    names = [marker.partition(":")[0] for marker in markers]
+    tests = "\n".join(text(path) for path in files(".py") if path.is_relative_to(ROOT / "tests"))
+    nobody([name for name in names if f"pytest.mark.{name}" not in tests], "No test carries the marker.")
+    nobody([name for name in names if f"`{name}`" not in text(ROOT / "CONTRIBUTING.md")], "CONTRIBUTING.md is silent.")
 
 
 def test_changelog_states_the_version() -> None:

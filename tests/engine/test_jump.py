@@ -127,7 +127,7 @@ def transcripts(draw, n_turns=30):
     return session.done()
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(
     transcript=transcripts(),
     policy=st.sampled_from([POLICY, SHARED, SILENT]),

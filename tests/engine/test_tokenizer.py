@@ -231,7 +231,7 @@ def test_counter_holds_back_a_fast_producer(monkeypatch: pytest.MonkeyPatch) -> 
 
     producer = threading.Thread(target=produce, daemon=True)
     producer.start()
-    while not counter._queue.full():
+    while producer.is_alive() and not counter._queue.full():
         producer.join(0.01)
     producer.join(0.2)
     assert producer.is_alive()
