@@ -12,7 +12,7 @@ from django.db import OperationalError, close_old_connections
 from kombu.exceptions import OperationalError as BrokerUnreachable
 
 from sessions.services import jobs, summary_jobs, sweep_runs
-from sessions.services.ingest import ingest
+from sessions.services.ingest import UploadDeleted, ingest
 from sessions.services.model_access import environment_access
 
 if TYPE_CHECKING:
@@ -31,7 +31,10 @@ log = logging.getLogger(__name__)
 )
 def ingest_upload(upload_id: str) -> None:
     """Read one stored upload; harmless when sent twice."""
-    ingest(upload_id=uuid.UUID(upload_id))
+    try:
+        ingest(upload_id=uuid.UUID(upload_id))
+    except UploadDeleted:
+        log.info("upload %s was deleted before it was read", upload_id)
 
 
 def enqueue(upload_ids: Iterable[uuid.UUID]) -> None:

@@ -19,11 +19,11 @@ from sessions.engine.errors import EngineError
 from sessions.engine.reading import read_transcripts
 from sessions.engine.tokenizer import TokenCounter
 from sessions.engine.tokenizer_process import ProcessCounter
-from sessions.models import Media, Member, State, Upload
-from sessions.services import jobs
+from sessions.models import Job, Media, Member, State, Upload
+from sessions.services import blobs, jobs
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive
 from sessions.services.families import link_families
-from sessions.services.session_rows import insert_sessions, pack_sessions, plain
+from sessions.services.session_rows import insert_sessions, note_media, pack_sessions, plain
 
 if TYPE_CHECKING:
     import uuid
@@ -41,7 +41,13 @@ KEPT_SKIPPED = 200
 ARCHIVE_GUESS = 8
 """How many times larger an archive of transcripts is thought to be unpacked."""
 
+DELETED = "the upload was deleted before it was read: nothing of it is stored; upload the file again to have it"
+
 log = logging.getLogger(__name__)
+
+
+class UploadDeleted(EngineError):
+    """Somebody deleted the upload while it waited or was read."""
 
 
 @dataclass(slots=True)
@@ -70,12 +76,16 @@ def ingest(*, upload_id: uuid.UUID, on_progress: Callable[[int], None] | None = 
 
     A file that cannot be read ends as status ``failed`` with its message, line and offset; nothing is raised for it.
     Does nothing where the upload is finished or another process reads it.  ``on_progress`` is given the bytes read.
-    Raises OperationalError where the database stays locked: the job is queued again first.
+    Raises OperationalError where the database stays locked (the job is queued again first), and UploadDeleted where
+    the upload is no longer there.
     """
-    held = jobs.claim(upload_id=upload_id)
+    try:
+        held = jobs.claim(upload_id=upload_id)
+        upload = Upload.objects.get(pk=upload_id)
+    except (Job.DoesNotExist, Upload.DoesNotExist):
+        raise UploadDeleted(DELETED) from None
     if held is None:
-        return Upload.objects.get(pk=upload_id)
-    upload = Upload.objects.get(pk=upload_id)
+        return upload
     try:
         _ingest(upload, held, on_progress or (lambda done_bytes: None))
     except NothingInside as error:
@@ -92,7 +102,10 @@ def ingest(*, upload_id: uuid.UUID, on_progress: Callable[[int], None] | None = 
             f"ctxweb could not read this file ({type(error).__name__}: {error}). This is a fault of ctxweb; the bytes "
             "are kept, upload the file again after an update.",
         )
-    upload.refresh_from_db()
+    try:
+        upload.refresh_from_db()
+    except Upload.DoesNotExist:
+        raise UploadDeleted(DELETED) from None
     return upload
 
 
@@ -101,11 +114,20 @@ def _ingest(upload: Upload, held: jobs.Claim, on_progress: Callable[[int], None]
         held.beat(min(done_bytes, upload.n_bytes))
         on_progress(done_bytes)
 
-    read = read_upload(upload, progress)
-    with transaction.atomic():
-        # Nothing is written where the claim has passed to somebody else meanwhile.
-        if held.rows().update(state=State.DONE, done_bytes=upload.n_bytes):
-            write_upload(upload, read)
+    while True:
+        read = read_upload(upload, progress)
+        with transaction.atomic():
+            blobs.naming()
+            # Nothing is written where the claim has passed to somebody else meanwhile, or the upload was deleted.
+            if not held.rows().update(state=State.DONE, done_bytes=upload.n_bytes):
+                break
+            if not blobs.missing(read.hashes):
+                write_upload(upload, read)
+                return
+            # Equal images were deleted with another session while this one was read.
+            transaction.set_rollback(True)
+    if not Upload.objects.filter(pk=upload.pk).exists():
+        blobs.remove_unnamed(read.hashes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +141,11 @@ class Read:
     def packed(self) -> list[PackedSession]:
         """Its sessions, the root first."""
         return self.outcome.packed
+
+    @property
+    def hashes(self) -> set[str]:
+        """The blobs that it needs besides the upload's own."""
+        return {row.sha256 for row in self.media} | {p.session.text_sha256 for p in self.packed} - {""}
 
 
 def read_upload(upload: Upload, on_progress: Callable[[int], None] | None = None) -> Read:
@@ -170,11 +197,12 @@ def write_upload(upload: Upload, read: Read) -> None:
     outcome = read.outcome
     Media.objects.bulk_create(read.media, ignore_conflicts=True, batch_size=150)
     insert_sessions(upload, outcome.packed)
+    note_media(upload, outcome.packed, [row.sha256 for row in read.media])
     _write_members(upload.pk, outcome.members)
     link_families(upload=upload)
     upload.status, upload.format, upload.reason, upload.error = State.DONE, outcome.format, plain(outcome.reason), ""
     upload.warnings = [plain(warning) for warning in outcome.warnings[:KEPT_SKIPPED]]
-    upload.n_skipped = len(outcome.skipped)
+    upload.n_skipped, upload.n_deleted = len(outcome.skipped), 0
     upload.skipped = [[s.line, s.offset, plain(s.reason)] for s in outcome.skipped[:KEPT_SKIPPED]]
     upload.fates = [[plain(f.name), *astuple(f)[1:]] for f in outcome.fates]
     upload.save()

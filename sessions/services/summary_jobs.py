@@ -109,7 +109,9 @@ def _write(job: SummaryJob, access: Access) -> None:
     if job.purpose == Purpose.JUDGEMENT:
         judge(job.session, job.options, job.model, access, on_progress=beat.progress, cancel=beat.cancelled)
         return
-    writer = SummaryWriter(job.model, access=access, on_progress=beat.progress, cancel=beat.cancelled)
+    writer = SummaryWriter(
+        job.model, access=access, session_id=job.session_id, on_progress=beat.progress, cancel=beat.cancelled
+    )
     weighed = selectors.load_weighed(job.session_id)
     with contextlib.closing(selectors.load_texts(job.session)) as texts:
         replay(weighed, summarizer="anthropic", texts=texts, writer=writer, **job.options)
@@ -139,5 +141,5 @@ class _Beat:
 
     def _write(self) -> None:
         self.last = time.monotonic()
-        self.rows.update(n_written=self.n_written, n_chars=self.n_chars, heartbeat_at=timezone.now())
-        self.stop = bool(self.rows.values_list("cancel_asked", flat=True).first())
+        there = self.rows.update(n_written=self.n_written, n_chars=self.n_chars, heartbeat_at=timezone.now())
+        self.stop = not there or bool(self.rows.values_list("cancel_asked", flat=True).first())
