@@ -11,6 +11,7 @@ import click
 from ctxweb.commands.ingest import start_django
 
 if TYPE_CHECKING:
+    import uuid
     from collections.abc import Iterable
 
     from sessions.services.deleting import Plan
@@ -64,7 +65,7 @@ def command(sessions: tuple[str, ...], uploads: tuple[str, ...], days: int | Non
     sys.exit(1 if plan.refused else 0)
 
 
-def _named(sessions: Iterable[str], uploads: Iterable[str]) -> tuple[list[str], list[object]]:
+def _named(sessions: Iterable[str], uploads: Iterable[str]) -> tuple[list[str], list[uuid.UUID]]:
     """The ids behind the prefixes given."""
     from sessions.models import Session, Upload
 

@@ -38,7 +38,8 @@ def what_goes(plan: Plan) -> list[str]:
     if extra:
         said.append(f"This includes {extra}.")
     said.append(
-        f"{counted(len(plan.uploads), 'upload')}, {counted(plan.n_blobs, 'stored file')}: {' '.join(size(plan.n_bytes))}."
+        f"{counted(len(plan.uploads), 'upload')} and {counted(plan.n_blobs, 'stored file')}, "
+        f"{' '.join(size(plan.n_bytes))}."
     )
     rest = listed((
         counted(plan.n_links, "replay link") if plan.n_links else "",

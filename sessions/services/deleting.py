@@ -228,7 +228,7 @@ def _answers(keys: Sequence[str]) -> list[str]:
     return [key for key in mine if key not in others]
 
 
-def _counted(
+def _counted(  # noqa: PLR0917 - what the plan is made of, in its order
     chosen: tuple[Session, ...],
     with_them: tuple[Session, ...],
     branches: list[str],

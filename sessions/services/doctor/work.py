@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sessions.models import Job, SweepRun, Upload
@@ -17,7 +18,10 @@ def stuck() -> Iterator[Finding]:
     """Uploads without a job, jobs whose reader is gone, sweeps whose worker is gone."""
     for upload in Upload.objects.unfinished().filter(job__isnull=True):
         yield Finding(
-            "job_missing", f"{upload.filename} ({upload.pk}) waits without a job.", "queues it", _again(upload)
+            "job_missing",
+            f"{upload.filename} ({upload.pk}) waits without a job.",
+            "queues it",
+            partial(read_again, upload=upload),
         )
     lost = [job for job in Job.objects.unfinished().select_related("upload") if jobs.is_lost(job)]
     for place, job in enumerate(lost):
@@ -28,10 +32,6 @@ def stuck() -> Iterator[Finding]:
     for place, run in enumerate(runs):
         text = f"Nobody works on sweep {run.pk}, which is {run.state}."
         yield Finding("sweep_stuck", text, "queues it again", sweep_runs.requeue_lost if place == 0 else _done)
-
-
-def _again(upload: Upload) -> object:
-    return lambda: read_again(upload=upload)
 
 
 def _done() -> None:
