@@ -7,6 +7,7 @@ from django.urls import URLPattern, path
 from sessions.views import (
     ab,
     counts,
+    deleting,
     diff,
     export,
     follow,
@@ -27,6 +28,7 @@ app_name = "sessions"
 
 library_urls: list[URLPattern] = [
     path("", library.library, name="library"),
+    path("delete/", deleting.delete, name="delete"),
     path("sessions.csv", library.sessions_csv, name="sessions_csv"),
     path("sessions.json", library.sessions_json, name="sessions_json"),
 ]

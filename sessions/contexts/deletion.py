@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from sessions.services.deleting import Plan
 
 
+SHOWN = 50
+"""Sessions, and uploads, listed by name on the page."""
+
+
 def counted(n: int, one: str, many: str = "") -> str:
     """A count with its noun."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
@@ -69,6 +73,34 @@ def what_to_know(plan: Plan) -> list[str]:
         files = counted(plan.n_watched, "watched file")
         said.append(f"{files} will not be followed again. `ctxweb watch DIR --again` changes that.")
     return said + [f"{one.session} stays: {one.reason}" for one in plan.refused]
+
+
+def title(plan: Plan) -> str:
+    """What is deleted, in a few words: "Delete 3 sessions"."""
+    if plan.sessions:
+        return f"Delete {counted(len(plan.sessions), 'session')}"
+    return f"Delete {counted(len(plan.uploads), 'upload')}" if plan.uploads else "Delete"
+
+
+def done(plan: Plan) -> str:
+    """What went, as the next page says it."""
+    gone = (counted(len(plan.sessions), "session") if plan.sessions else "", counted(len(plan.uploads), "upload"))
+    return f"Deleted {listed(gone)}, {' '.join(size(plan.n_bytes))}."
+
+
+def page(plan: Plan) -> dict[str, Any]:
+    """What the confirming page shows; long lists are cut and counted."""
+    rows, files = plan.sessions, plan.uploads
+    return {
+        "title": title(plan),
+        "empty": plan.empty,
+        "goes": what_goes(plan),
+        "know": what_to_know(plan),
+        "sessions": [(one, one in plan.with_them) for one in rows[:SHOWN]],
+        "uploads": files[:SHOWN],
+        "n_more": max(0, len(rows) - SHOWN) + max(0, len(files) - SHOWN),
+        "back": plan.chosen[0].get_absolute_url() if len(plan.chosen) == 1 else "",
+    }
 
 
 def document(plan: Plan, *, deleted: bool) -> dict[str, Any]:

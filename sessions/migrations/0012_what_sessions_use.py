@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import django.db.models.deletion
 from django.db import migrations, models
 
 
-def note_media(apps, schema_editor):
+def note_media(apps: Any, schema_editor: Any) -> None:
     """The images and documents that each stored session shows; one whose facts are of another version has none."""
     from sessions.engine import pack
 

@@ -91,11 +91,15 @@ def _manifest(archive: tarfile.TarFile, members: dict[str, tarfile.TarInfo]) -> 
     if file is None:
         raise BadBackup("the archive has no manifest, so it is no backup or was cut off: use another backup")
     try:
-        manifest: Any = jsonio.loads(file.read())
+        read: Any = jsonio.loads(file.read())
     except jsonio.JsonProblem as error:
         raise BadBackup(f"the manifest cannot be read ({error}): use another backup") from None
-    known = isinstance(manifest, dict) and manifest.get("schema") == SCHEMA
-    if not known or manifest.get("database") not in {SQLITE, POSTGRES} or manifest["database"] not in members:
+    manifest: dict[str, Any] = read if isinstance(read, dict) else {}
+    if (
+        manifest.get("schema") != SCHEMA
+        or manifest.get("database") not in {SQLITE, POSTGRES}
+        or manifest["database"] not in members
+    ):
         raise BadBackup("the manifest is not one that this ctxweb knows: restore with the version that wrote it")
     if manifest.get("n_blobs") != sum(name.startswith(BLOBS) for name in members):
         raise BadBackup("the archive has not all the files that its manifest counts: use another backup")

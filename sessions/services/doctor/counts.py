@@ -21,10 +21,10 @@ def incomplete() -> Iterator[Finding]:
     counted = Session.objects.annotate(n_rows=Count("messages")).filter(
         ~Q(n_rows=F("n_messages")) | Q(facts__isnull=True)
     )
-    for session in counted.select_related("upload"):
-        what = (
-            f"{session.n_rows} of {session.n_messages} messages" if session.n_rows != session.n_messages else "no facts"
-        )
+    n_rows = dict(counted.values_list("pk", "n_rows"))
+    for session in Session.objects.filter(pk__in=n_rows).select_related("upload"):
+        has = n_rows[session.pk]
+        what = f"{has} of {session.n_messages} messages" if has != session.n_messages else "no facts"
         yield reread("incomplete", f"Session {session.pk} has {what}.", session.upload)
     known = Media.objects.values("pk")
     for use in MediaUse.objects.exclude(sha256__in=known).select_related("session__upload"):

@@ -40,8 +40,11 @@ def _open_to_others(path: Path, wanted: int, what: str) -> Iterator[Finding]:
 def leftovers() -> Iterator[Finding]:
     """Files that an upload, a backup or a start wrote half and left."""
     data, before = Path(settings.DATA), timezone.now() - LEFT_AFTER
-    spooled = Path(settings.FILE_UPLOAD_TEMP_DIR).glob("*") if settings.FILE_UPLOAD_TEMP_DIR else ()
-    for path in (*storage.parts(), *sorted(spooled), *sorted(data.glob("secret_key.*"))):
+    for path in (
+        *storage.parts(),
+        *sorted(Path(settings.FILE_UPLOAD_TEMP_DIR).glob("*")),
+        *sorted(data.glob("secret_key.*")),
+    ):
         try:
             stat = path.lstat()
         except FileNotFoundError:

@@ -55,7 +55,10 @@ def _hash(sha256: str) -> str:
     """The hash of what is stored, "" where it vanished meanwhile."""
     try:
         with storage.open_blob(sha256) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+            digest = hashlib.sha256()
+            while chunk := file.read(storage.CHUNK_BYTES):
+                digest.update(chunk)
+            return digest.hexdigest()
     except FileNotFoundError:
         return ""
 
