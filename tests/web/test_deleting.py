@@ -96,7 +96,7 @@ def test_what_is_not_there_is_not_found(client: Client, session: Session, asked:
     assert Session.objects.exists()
 
 
-@pytest.mark.parametrize("older", ["", "x", "-1", "0", "9" * 30, "٣"])
+@pytest.mark.parametrize("older", ["", "x", "-1", "9" * 30, "٣"])
 def test_an_age_that_makes_no_sense_deletes_nothing(client: Client, session: Session, older: str) -> None:
     assert client.post(DELETE, {"older": older}).status_code in {200, 404}
     assert Session.objects.exists()

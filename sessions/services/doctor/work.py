@@ -1,11 +1,15 @@
-"""Work that nobody will finish.  Everything that this module knows of the queue is in ``stuck``."""
+"""Work that nobody will finish.  Whatever ``doctor`` and ``restore`` know of the queue is here."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sessions.models import Job, SweepRun, Upload
+from django.db import transaction
+from django.utils import timezone
+
+from sessions.models import Job, State, SweepRun, Upload
+from sessions.models.sweep_run import Sweeping
 from sessions.services import jobs, sweep_runs
 from sessions.services.doctor.finding import Finding
 from sessions.services.uploads import read_again
@@ -32,6 +36,16 @@ def stuck() -> Iterator[Finding]:
     for place, run in enumerate(runs):
         text = f"Nobody works on sweep {run.pk}, which is {run.state}."
         yield Finding("sweep_stuck", text, "queues it again", sweep_runs.requeue_lost if place == 0 else _done)
+
+
+def release_all() -> None:
+    """Queue whatever was under way: in a restored database nobody who worked on it is there any more."""
+    now = timezone.now()
+    with transaction.atomic():
+        Job.objects.unfinished().update(state=State.QUEUED, worker="", heartbeat_at=now)
+        Upload.objects.unfinished().update(status=State.QUEUED)
+        unfinished = SweepRun.objects.filter(state__in=sweep_runs.UNFINISHED)
+        unfinished.update(state=Sweeping.QUEUED, worker="", heartbeat_at=now)
 
 
 def _done() -> None:
