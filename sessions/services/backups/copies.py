@@ -19,7 +19,11 @@ from sessions.services import blobs
 from sessions.services.backups import POSTGRES, SQLITE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+MOST_TRIES = 80
+"""Looks at a locked database, a quarter of a second apart: as long as any other command waits."""
 
 HOLDERS = tuple((rows.model._meta.db_table, field) for rows, field in blobs.holders())
 
@@ -42,7 +46,7 @@ def _copy_sqlite(target: Path) -> set[str]:
     connection.ensure_connection()
     with closing(sqlite3.connect(target)) as copy:
         source: sqlite3.Connection = connection.connection
-        source.backup(copy)
+        source.backup(copy, progress=_patience())
         copy.execute("PRAGMA journal_mode=DELETE")
         return {
             sha256
@@ -50,6 +54,19 @@ def _copy_sqlite(target: Path) -> set[str]:
             for (sha256,) in copy.execute(f'SELECT DISTINCT "{field}" FROM "{table}"')  # noqa: S608 - our names
             if sha256
         }
+
+
+def _patience() -> Callable[[int, int, int], None]:
+    """Ends a copy that waits for a lock: sqlite3 itself would try for ever, four times a second."""
+    tries = 0
+
+    def progress(status: int, _left: int, _all: int) -> None:
+        nonlocal tries
+        tries += status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+        if tries > MOST_TRIES:
+            raise CopyFailed("the database stays locked: end what holds it, then make the backup again")
+
+    return progress
 
 
 def _dump_postgres(target: Path) -> set[str]:
