@@ -32,6 +32,9 @@ def command(file: Path, into: Path | None, *, force: bool, as_json: bool) -> Non
     from sessions.services.backups.reading import opened
 
     target = (into or data_dir()).expanduser().absolute()
+    if target.is_mount():
+        hint = f"Choose a folder inside it: --into {target / 'ctxweb'}"
+        raise click.ClickException(f"{target} is a mount point, which cannot be exchanged whole. {hint}")
     full = target.is_dir() and any(target.iterdir())
     if full and not force:
         raise click.ClickException(f"{target} is not empty. Choose another with --into, or put it aside with --force.")
