@@ -11,7 +11,7 @@ from sessions.models.session import Session
 class MediaUse(models.Model):
     """An image or document (``Media``) that a session shows: the last session to go takes its bytes along.
 
-    ``sha256`` is no foreign key, because a session is written before nobody else can remove its media.
+    ``sha256`` is no foreign key: a row of ``Media`` that is lost is mended by reading the upload again.
     """
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="media_uses", db_index=False)
