@@ -16,6 +16,8 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
+from sessions.adapters import leftovers
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -96,7 +98,8 @@ def _spool() -> Iterator[IO[bytes]]:
             yield cast("IO[bytes]", spool)
         return
     root.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=root, prefix=".part-", delete=False) as part:
+    with tempfile.NamedTemporaryFile(dir=root, prefix=leftovers.PART_PREFIX, delete=False) as part:
+        leftovers.hold(part)
         try:
             yield cast("IO[bytes]", part)
         finally:

@@ -12,7 +12,7 @@ from ctxweb.cli import COMMANDS, cli
 from tests.arch.repository import ROOT, files
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-VARIABLE = re.compile(r"""env_(?:str|bool|int)\(\s*["']([A-Z_]+)["']|_names\(["']([A-Z_]+)["']""")
+VARIABLE = re.compile(r"""env_(?:str|bool|int|word)\(\s*["']([A-Z_]+)["']|_names\(["']([A-Z_]+)["']""")
 
 
 def variables() -> set[str]:
