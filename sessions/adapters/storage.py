@@ -16,13 +16,14 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
+from sessions.adapters import leftovers
+
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterator
 
 CHUNK_BYTES = 1 << 20
 SPOOL_BYTES = 8 << 20
-PART = ".part-"
 HEXADECIMAL = frozenset("0123456789abcdef")
 
 
@@ -122,12 +123,6 @@ def set_aside(sha256: str) -> str:
     return kept
 
 
-def parts() -> tuple[Path, ...]:
-    """Files of a local storage whose writer has not come to the end, or never will."""
-    root = _local_root()
-    return tuple(sorted(root.glob(f"{PART}*"))) if root is not None and root.is_dir() else ()
-
-
 def _folders(below: str) -> list[str]:
     """Folders whose name is two hexadecimal digits."""
     with suppress(FileNotFoundError):
@@ -150,7 +145,8 @@ def _spool() -> Iterator[IO[bytes]]:
             yield cast("IO[bytes]", spool)
         return
     root.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=root, prefix=PART, delete=False) as part:
+    with tempfile.NamedTemporaryFile(dir=root, prefix=leftovers.PART_PREFIX, delete=False) as part:
+        leftovers.hold(part)
         try:
             yield cast("IO[bytes]", part)
         finally:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.utils import timezone
 
-from sessions.adapters import storage
+from sessions.adapters import leftovers as temporary
 from sessions.services.doctor.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-LEFT_AFTER = dt.timedelta(hours=1)
-"""A temporary file that nobody wrote to for this long has no writer any more."""
 
 
 def permissions() -> Iterator[Finding]:
@@ -39,16 +34,6 @@ def _open_to_others(path: Path, wanted: int, what: str) -> Iterator[Finding]:
 
 def leftovers() -> Iterator[Finding]:
     """Files that an upload, a backup or a start wrote half and left."""
-    data, before = Path(settings.DATA), timezone.now() - LEFT_AFTER
-    for path in (
-        *storage.parts(),
-        *sorted(Path(settings.FILE_UPLOAD_TEMP_DIR).glob("*")),
-        *sorted(data.glob("secret_key.*")),
-    ):
-        try:
-            stat = path.lstat()
-        except FileNotFoundError:
-            continue
-        if path.is_file() and dt.datetime.fromtimestamp(stat.st_mtime, dt.UTC) < before:
-            text = f"A temporary file was left: {path} ({stat.st_size:,} bytes)."
-            yield Finding("leftover", text, "deletes it", partial(path.unlink, missing_ok=True))
+    for path in temporary.leftovers():
+        text = f"A temporary file was left: {path} ({path.stat().st_size:,} bytes)."
+        yield Finding("leftover", text, "deletes it", partial(path.unlink, missing_ok=True))

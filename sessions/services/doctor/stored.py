@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,11 +13,14 @@ from sessions.adapters import storage
 from sessions.models import LiveSource, Media, MediaUse, ModelAnswer, Session, Upload
 from sessions.services import blobs
 from sessions.services.doctor.counts import reread
-from sessions.services.doctor.files import LEFT_AFTER
 from sessions.services.doctor.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+STRAY_AFTER = dt.timedelta(hours=1)
+"""A blob that no row names for this long will not be named any more: an upload under way stores it first."""
 
 
 def blobs_amiss(*, deep: bool) -> Iterator[Finding]:
@@ -26,7 +30,7 @@ def blobs_amiss(*, deep: bool) -> Iterator[Finding]:
     looked at twice before it is called wrong.
     """
     lengths = dict(Upload.objects.values_list("sha256", "n_bytes")) | dict(Media.objects.values_list("pk", "n_bytes"))
-    there, strays, before = set(), [], timezone.now() - LEFT_AFTER
+    there, strays, before = set(), [], timezone.now() - STRAY_AFTER
     for blob in storage.stored():
         there.add(blob.sha256)
         wrong = lengths.get(blob.sha256, blob.n_bytes) != blob.n_bytes
