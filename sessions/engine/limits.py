@@ -49,3 +49,9 @@ MAX_UPLOAD_NESTING = 1
 
 MAX_ARCHIVE_LISTING = 8 * 1024 * 1024
 """Bytes of a zip's directory, and of the headers between two members of a tar: both are held in memory."""
+
+MAX_TOKENS = 100_000_000
+"""More tokens than any model call has: such a count in a transcript is a mistake, and is not taken as measured."""
+
+MAX_COUNT = 10**15
+"""Counts are cut at this size while a file is read, so that sums of them stay exact and fit a database column."""
