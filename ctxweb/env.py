@@ -7,12 +7,21 @@ from pathlib import Path
 
 import platformdirs
 
+from sessions.faults import FaultError
+
 
 def env_str(name: str, default: str = "") -> str:
-    """The variable's value; ``NAME_FILE`` may name a file that holds it (for secrets)."""
+    """The variable's value; ``NAME_FILE`` may name a file that holds it (for secrets).
+
+    Raises FaultError where that cannot be read.
+    """
     path = os.environ.get(f"{name}_FILE")
     if path:
-        return Path(path).read_text(encoding="utf-8").strip()
+        try:
+            return Path(path).read_text(encoding="utf-8").strip()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "not UTF-8 text"
+            raise FaultError(f"{name}_FILE cannot be read: {path}: {reason}.", "Name a readable text file.") from None
     return os.environ.get(name, default)
 
 
@@ -23,14 +32,14 @@ def env_bool(name: str, *, default: bool = False) -> bool:
 
 
 def env_int(name: str, default: int) -> int:
-    """The variable as an integer; raises ValueError that names the variable."""
+    """The variable as an integer; raises FaultError that names the variable."""
     value = os.environ.get(name)
     if not value:
         return default
     try:
         return int(value)
     except ValueError:
-        raise ValueError(f"{name} must be a whole number, not {value!r}") from None
+        raise FaultError(f"{name} must be a whole number, not {value!r}.", "Change it, or leave it out.") from None
 
 
 def data_dir() -> Path:

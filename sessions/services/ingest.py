@@ -19,6 +19,7 @@ from sessions.engine.errors import EngineError
 from sessions.engine.reading import read_transcripts
 from sessions.engine.tokenizer import TokenCounter
 from sessions.engine.tokenizer_process import ProcessCounter
+from sessions.faults import fault_of
 from sessions.models import Media, Member, State, Upload
 from sessions.services import jobs
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive
@@ -87,11 +88,12 @@ def ingest(*, upload_id: uuid.UUID, on_progress: Callable[[int], None] | None = 
         raise
     except Exception as error:
         log.exception("ingest of upload %s failed", upload_id)
-        _fail(
-            held,
+        fault = fault_of(error)
+        ours = (
             f"ctxweb could not read this file ({type(error).__name__}: {error}). This is a fault of ctxweb; the bytes "
-            "are kept, upload the file again after an update.",
+            "are kept, upload the file again after an update."
         )
+        _fail(held, fault.words if fault else ours)
     upload.refresh_from_db()
     return upload
 
@@ -101,6 +103,7 @@ def _ingest(upload: Upload, held: jobs.Claim, on_progress: Callable[[int], None]
         held.beat(min(done_bytes, upload.n_bytes))
         on_progress(done_bytes)
 
+    storage.verify(upload.sha256)
     read = read_upload(upload, progress)
     with transaction.atomic():
         # Nothing is written where the claim has passed to somebody else meanwhile.
