@@ -8,6 +8,7 @@ the ``zstandard`` package where that is installed.
 from __future__ import annotations
 
 import importlib
+import lzma
 import struct
 import zipfile
 import zlib
@@ -21,11 +22,19 @@ if TYPE_CHECKING:
 
 MAGIC = b"PK\x03\x04"
 ZSTD = 93
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, struct.error, MemoryError)
+_BROKEN = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError, struct.error,
+    MemoryError,
+)  # fmt: skip
 
 
 class BadMember(ValueError):
     """A member that cannot be unpacked within limits; the text says why."""
+
+
+def is_folder(info: ZipInfo) -> bool:
+    """Whether a zip's entry is a folder; ``ZipInfo.is_dir`` fails on an entry without a name before Python 3.12."""
+    return info.filename.endswith("/")
 
 
 class Archive:
@@ -37,7 +46,7 @@ class Archive:
             self._zip = zipfile.ZipFile(file)
         except _BROKEN as error:
             raise UnreadableInput(f"a broken zip archive: {error}", next_step="Download or copy it again") from error
-        self._members = {info.filename: info for info in self._zip.infolist() if not info.is_dir()}
+        self._members = {info.filename: info for info in self._zip.infolist() if not is_folder(info)}
         self._check()
 
     @property

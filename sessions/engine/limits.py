@@ -47,6 +47,9 @@ MAX_UPLOAD_RATIO = 200
 MAX_UPLOAD_NESTING = 1
 """Archives inside an uploaded archive are opened this many levels deep."""
 
+MAX_UNPACK_MEMORY = 256 * 1024 * 1024
+"""Memory that an xz stream may ask for; ``xz -9`` needs 65 MB."""
+
 MAX_ARCHIVE_LISTING = 8 * 1024 * 1024
 """Bytes of a zip's directory, and of the headers between two members of a tar: both are held in memory."""
 

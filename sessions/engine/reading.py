@@ -140,6 +140,8 @@ def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]]) ->
     packed = unpacking.packing(source.file)
     if packed and not head.members:
         step = "`ctxweb ingest` and the upload page read its members; unpack it to name one here"
+        if packed == unpacking.ZSTD:
+            step = f"Unpack it first: zstd -d {source.name}"
         return NotATranscript(f"{unpacking.NAMES[packed]}, not a transcript", next_step=step)
     near = "; ".join(f"{plugin.name}: {guess.reason}" for guess, plugin in guesses[:N_NEAREST])
     nearest = f"Nearest: {near}. " if near else ""

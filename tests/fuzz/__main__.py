@@ -15,14 +15,16 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sessions.engine.errors import EngineError
 from tests.engine.test_formats_mutations import FILES
-from tests.fuzz.findings import place_of, read_as, reported
-from tests.fuzz.mutations import mutant
+from tests.fuzz.findings import place_of, read_as, replayed, reported, unpacked
+from tests.fuzz.mutations import mutant, packed
 
 BATCH = 2_000
-REPORT_EVERY = 25
-"""One input in so many goes on to the documents of inspect and why, which take ten times as long as reading."""
+REPORT_EVERY = 40
+"""One input in so many goes on to the documents of inspect, why and a replay, which take ten times as long."""
+
+PACKED_EVERY = 10
+"""One input in so many is an archive."""
 
 
 @dataclass(slots=True)
@@ -31,6 +33,7 @@ class Tally:
 
     n_inputs: int = 0
     n_read: int = 0
+    n_packed: int = 0
     n_reported: int = 0
     n_bytes: int = 0
     found: Counter[str] = field(default_factory=Counter)
@@ -43,6 +46,7 @@ class Tally:
             self.found_after.setdefault(place, self.n_inputs)
         self.n_inputs += other.n_inputs
         self.n_read += other.n_read
+        self.n_packed += other.n_packed
         self.n_reported += other.n_reported
         self.n_bytes += other.n_bytes
         self.found.update(other.found)
@@ -61,11 +65,13 @@ def batch(first_seed: int) -> Tally:
         tally.n_bytes += len(data)
         tally.by_format[name] += 1
         try:
-            tally.n_read += read_as(name, data)
-            if seed // len(FILES) % REPORT_EVERY == 0:
-                tally.n_reported += reported(data)
-        except EngineError as error:
-            _note(tally, error, name, path, seed)
+            turn = seed // len(FILES)
+            if turn % PACKED_EVERY == 0:
+                tally.n_packed += unpacked(packed(path, seed))
+            else:
+                tally.n_read += read_as(name, data)
+            if turn % REPORT_EVERY == 1:
+                tally.n_reported += reported(data) and replayed(data, seed)
         except Exception as error:
             _note(tally, error, name, path, seed)
     return tally
@@ -116,7 +122,8 @@ def page(total: Tally, took: float, command: str) -> str:
             "Made by `make fuzz`. The fixtures of every format are damaged: values, texts and numbers replaced by",
             "hostile ones, parts doubled, moved, wrapped and grafted from other formats, lines and bytes lost, changed",
             "and spliced. Each input is sniffed by every format and parsed by its own; each message is read again and",
-            f"must be the same. One in {REPORT_EVERY} goes on to the documents of `ctxweb inspect` and `ctxweb why`.",
+            f"must be the same. One in {REPORT_EVERY} goes on to the documents of `ctxweb inspect`, `ctxweb why` and",
+            f"`ctxweb replay` under one of the policies; one in {PACKED_EVERY} is an archive to be unpacked.",
             "A finding is any exception but a typed refusal, counted by its type and place.",
             "",
             f"    {command}",
@@ -127,6 +134,7 @@ def page(total: Tally, took: float, command: str) -> str:
             f"| bytes | {total.n_bytes:,} |",
             f"| formats, fixtures | {len(total.by_format)}, {len(FILES)} |",
             f"| read as a session, the rest refused | {total.n_read:,} ({100 * total.n_read / total.n_inputs:.0f}%) |",
+            f"| archives opened | {total.n_packed:,} |",
             f"| went on to the documents | {total.n_reported:,} |",
             f"| distinct findings | {len(total.found)} |",
             f"| inputs with a finding | {n_found:,} ({1_000_000 * n_found / total.n_inputs:,.1f} per million) |",

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import io
+import json
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sessions.engine import registry
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import EngineError
-from sessions.engine.jsonio import Source, dumps
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.report import inspect_document
+from sessions.engine.jsonio import Source
+from sessions.engine.reading import claims, read_contents, read_transcripts
+from sessions.engine.replay import replay
+from sessions.engine.report import inspect_document, replay_document
+from sessions.engine.unpacking import packing, unpack
 from sessions.engine.why.document import why_document
 from tests.engine.test_formats_mutations import measure
 
@@ -49,7 +54,36 @@ def reported(data: bytes) -> bool:
     try:
         parsed = read_transcripts(io.BytesIO(data), "mutant")
         for document in (inspect_document(parsed), why_document(parsed)):
-            dumps(document).encode("utf-8")
+            json.dumps(document, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except EngineError:
+        return False
+    return True
+
+
+def unpacked(data: bytes) -> bool:
+    """Every member of an archive, as an upload would take them, read where it can be; False where it is refused."""
+    file = io.BytesIO(data)
+    try:
+        if not packing(file) or claims(file):
+            return False
+        for member in unpack(file, "mutant.zip", is_whole=lambda _: False):
+            member.name.encode("utf-8")
+            if member.file is not None:
+                with suppress(EngineError):
+                    Source(member.file, member.name).head()
+    except EngineError:
+        return False
+    return True
+
+
+def replayed(data: bytes, seed: int) -> bool:
+    """The largest session replayed under one of the policies, to a document that is JSON; False where refused."""
+    names = list(registry.plugins("policies"))
+    try:
+        parsed = read_transcripts(io.BytesIO(data), "mutant")
+        weighed = weigh(max(parsed.transcripts, key=lambda t: len(t.requests)))
+        made = replay(weighed, names[seed % len(names)], window=(1_000, 20_000, 200_000)[seed % 3])
+        json.dumps(replay_document(made), ensure_ascii=False, allow_nan=False).encode("utf-8")
     except EngineError:
         return False
     return True

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import random
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from tests.engine.test_formats_mutations import FILES, mutated_file
+from tests.services.packs import tar_gz, tarred, zipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,3 +170,37 @@ def _graft(chance: random.Random) -> Any:
         inner = [*(value.values() if isinstance(value, dict) else value if isinstance(value, list) else ())]
         value = chance.choice(inner) if inner else value
     return value
+
+
+def packed(path: Path, seed: int) -> bytes:
+    """The fixture in an archive of some kind, whose bytes are then damaged."""
+    chance = random.Random(f"packed/{path.name}/{seed}")
+    data = path.read_bytes()
+    if chance.random() < 0.5:
+        return _damaged(chance.choice(PACKERS)({path.name: data, _name(chance): b"{}"}), chance)
+    return chance.choice(PACKERS)({path.name: _damaged(data, chance), "": b"", "inner.zip": zipped({"a": data})})
+
+
+def _name(chance: random.Random) -> str:
+    return chance.choice(TEXTS)[:200].encode("utf-8", "replace").decode()
+
+
+def _damaged(data: bytes, chance: random.Random) -> bytes:
+    found = bytearray(data)
+    for _ in range(chance.randrange(4)):
+        place = chance.randrange(len(found) + 1)
+        if chance.random() < 0.7:
+            found[place : place + 1] = bytes([chance.randrange(256)])
+        else:
+            del found[place : place + chance.randrange(1, 200)]
+    return bytes(found)
+
+
+PACKERS: tuple[Callable[[dict[str, bytes]], bytes], ...] = (
+    zipped,
+    tarred,
+    lambda members: gzip.compress(next(iter(members.values())), 1),
+    lambda members: bz2.compress(next(iter(members.values())), 1),
+    lambda members: lzma.compress(next(iter(members.values())), preset=0),
+    tar_gz,
+)
