@@ -163,6 +163,8 @@ def command(folder: Path, as_json: bool) -> None:
     file grows; a file that is truncated or replaced starts a new session, and the old one stays as it was.  Names that
     start with a dot are left out, as by `ctxweb ingest`.
     """
+    if not folder.is_dir():
+        raise click.UsageError(f"{folder} is not a folder. Name the folder that holds the transcripts.")
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         start_django()
