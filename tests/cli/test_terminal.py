@@ -46,7 +46,7 @@ def test_a_title_with_brackets_is_a_title(command: str, tmp_path: Path) -> None:
     file = tmp_path / "[bold] odd.jsonl"
     lines = [{"role": "user", "content": "[/] end [it] \x1b[2J"}, {"role": "assistant", "content": "[/bold]"}]
     file.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
-    result = CliRunner().invoke(cli, [command, str(file)])
+    result = CliRunner().invoke(cli, [command, str(file)], color=True)
     assert (result.exit_code, result.exception) == (0, None)
     assert "[/] end [it]" in result.stdout
     assert "\x1b" not in result.output

@@ -21,7 +21,8 @@ PLAIN_OUTPUT = {"export", "apply", "study"}
 
 def verdict(arguments: Sequence[str]) -> str:
     """Run one command line in this process; what is wrong with the answer, "" where nothing is."""
-    result = CliRunner().invoke(cli, list(arguments), input="")
+    # With colour, because click takes escape sequences out of what goes to no terminal.
+    result = CliRunner().invoke(cli, list(arguments), input="", color=True)
     error = result.exception
     if error is not None and not isinstance(error, SystemExit) and fault_of(error) is None:
         return f"{type(error).__name__}: {str(error)[:200]}"

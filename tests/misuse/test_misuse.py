@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 from ctxweb.cli import COMMANDS
@@ -15,6 +16,7 @@ from tests.misuse.judge import verdict
 from tests.misuse.lines import lines, policies
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pytest_django.fixtures import SettingsWrapper
@@ -126,3 +128,23 @@ def test_a_process_never_shows_a_traceback(arguments: list[str], folder: Path, t
     assert done.returncode in (1, 2)
     assert "Traceback" not in done.stderr
     assert "Error" in done.stderr or json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda: 1 // 0, "ZeroDivisionError"),
+        (lambda: click.echo('{"a": NaN}'), "NaN is not JSON"),
+        (lambda: click.echo("{"), "no JSON"),
+        (lambda: click.echo("\x1b[31m", err=True), "steers"),
+        (lambda: click.echo("{}"), ""),
+    ],
+    ids=["traceback", "nan", "cut", "escape", "fine"],
+)
+def test_the_judge_sees_what_is_wrong(answer: Callable[[], None], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = [click.Option(["--json", "as_json"], is_flag=True)]
+    shown = click.Command("formats", callback=lambda as_json: answer(), params=options)
+    monkeypatch.setattr("ctxweb.commands.formats.command", shown)
+    found = verdict(["formats", "--json"])
+    assert said in found
+    assert bool(said) == bool(found)
