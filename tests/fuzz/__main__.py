@@ -14,12 +14,17 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.engine.test_formats_mutations import FILES
 from tests.fuzz.findings import place_of, read_as, replayed, reported, unpacked
 from tests.fuzz.mutations import mutant, packed
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
 BATCH = 2_000
+SHOWN_EVERY = 10
 REPORT_EVERY = 40
 """One input in so many goes on to the documents of inspect, why and a replay, which take ten times as long."""
 
@@ -83,26 +88,34 @@ def _note(tally: Tally, error: Exception, name: str, path: Path, seed: int) -> N
     tally.first.setdefault(place, f"{name}/{path.name}, seed {seed}: {str(error)[:120]}")
 
 
-def run(n_inputs: int, seconds: float, first_seed: int, processes: int) -> tuple[Tally, float]:
-    """Batches until there were ``n_inputs`` or the time is over; also the seconds that it took."""
+def run(
+    n_inputs: int, seconds: float, first_seed: int, processes: int, show: Callable[[Tally, float], None]
+) -> tuple[Tally, float]:
+    """Batches until there were ``n_inputs`` or the time is over; also the seconds that it took.
+
+    ``show`` is told how it stands now and then, so that a run that is ended has its page.
+    """
     total, start = Tally(), time.monotonic()
     seeds = range(first_seed, first_seed + n_inputs, BATCH)
     if processes == 1:
         results = map(batch, seeds)
-        _gather(total, results, start, seconds)
+        _gather(total, results, start, seconds, show)
     else:
         with multiprocessing.get_context("spawn").Pool(processes) as pool:
-            _gather(total, pool.imap(batch, seeds), start, seconds)
+            _gather(total, pool.imap(batch, seeds), start, seconds, show)
     return total, time.monotonic() - start
 
 
-def _gather(total: Tally, results, start: float, seconds: float) -> None:
+def _gather(
+    total: Tally, results: Iterable[Tally], start: float, seconds: float, show: Callable[[Tally, float], None]
+) -> None:
     for tally in results:
         total.add(tally)
-        if sys.stderr.isatty() or total.n_inputs % (50 * BATCH) == 0:
-            took = time.monotonic() - start
+        took = time.monotonic() - start
+        if total.n_inputs % (SHOWN_EVERY * BATCH) == 0:
             print(f"{total.n_inputs:,} inputs, {len(total.found)} places, {took:,.0f} s", file=sys.stderr, flush=True)
-        if time.monotonic() - start > seconds:
+            show(total, took)
+        if took > seconds:
             return
 
 
@@ -155,11 +168,15 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--out", type=Path, help="write the page here, too")
     chosen = parser.parse_args()
-    total, took = run(chosen.inputs, chosen.seconds, chosen.seed, chosen.processes)
-    text = page(total, took, f"python -m tests.fuzz {' '.join(sys.argv[1:])}".rstrip())
-    print(text)
-    if chosen.out:
-        chosen.out.write_text(text, encoding="utf-8")
+    command = f"python -m tests.fuzz {' '.join(sys.argv[1:])}".rstrip()
+
+    def show(tally: Tally, took: float) -> None:
+        if chosen.out:
+            chosen.out.write_text(page(tally, took, command), encoding="utf-8")
+
+    total, took = run(chosen.inputs, chosen.seconds, chosen.seed, chosen.processes, show)
+    show(total, took)
+    print(page(total, took, command))
     sys.exit(1 if total.found else 0)
 
 
