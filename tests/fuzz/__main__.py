@@ -168,7 +168,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--out", type=Path, help="write the page here, too")
     chosen = parser.parse_args()
-    command = f"python -m tests.fuzz {' '.join(sys.argv[1:])}".rstrip()
+    command = f"python -m tests.fuzz --inputs {chosen.inputs} --seconds {chosen.seconds:g} --seed {chosen.seed}"
 
     def show(tally: Tally, took: float) -> None:
         if chosen.out:
