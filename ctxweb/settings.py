@@ -123,6 +123,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "ctxweb.middleware.upload_gate",
     "axes.middleware.AxesMiddleware",
+    "ctxweb.fault_pages.faults",
 ]
 
 ROOT_URLCONF = "ctxweb.urls"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from ctxweb.commands._engine import FILE, choose, emit, read, settings, warn
+from ctxweb.terminal import terminal, titled
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.parity import compare, parity_document
@@ -16,6 +16,7 @@ from sessions.engine.parity import compare, parity_document
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ctxweb.terminal import Terminal
     from sessions.engine.parity import Compared, Consistent, Parity
 
 
@@ -41,14 +42,14 @@ def command(file: Path, policy: str | None, calibrate: bool, as_json: bool, **op
     if as_json:
         emit(parity_document(parity))
         return
-    _print(Console(), parity)
+    _print(terminal(), parity)
     if calibrate:
-        Console().print(_explained(parity.consistent), highlight=False)
+        terminal().print(_explained(parity.consistent), highlight=False)
     warn(parity.warnings)
 
 
-def _print(console: Console, parity: Parity) -> None:
-    console.print(f"[bold]{parity.policy}[/bold], window {parity.window:,} tokens, along the recorded context.")
+def _print(console: Terminal, parity: Parity) -> None:
+    console.print(titled(parity.policy, f", window {parity.window:,} tokens, along the recorded context."))
     if not parity.compared:
         console.print("This session records no compaction.")
         return

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from ctxweb.commands.ingest import start_django
+from ctxweb.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +112,7 @@ class Watcher:
             followed = follow_file(path=path, quiet=quiet)
         except OperationalError as error:
             seen.not_before = time.monotonic() + LOCKED_REST_SECONDS
-            click.echo(f"{path}: {error}; trying again", err=True)
+            say(f"{path}: {error}; trying again")
             return
         except (EngineError, OSError) as error:
             # What is half written does not parse; it is said once the writer has stopped.
@@ -151,7 +152,7 @@ class Watcher:
         words = facts.get("error") or ""
         if "messages" in facts:
             words = f"{facts['format']}, {facts['messages']:,} messages, session {', '.join(facts['sessions'][:3])}"
-        click.echo(f"{event:<10} {path.relative_to(self.root)}  {words}".rstrip(), err=True)
+        say(f"{event:<10} {path.relative_to(self.root)}  {words}".rstrip())
 
 
 @click.command()
@@ -165,6 +166,8 @@ def command(folder: Path, as_json: bool, again: bool) -> None:
     file grows; a file that is truncated or replaced starts a new session, and the old one stays as it was.  Names that
     start with a dot are left out, as by `ctxweb ingest`.
     """
+    if not folder.is_dir():
+        raise click.UsageError(f"{folder} is not a folder. Name the folder that holds the transcripts.")
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         start_django()

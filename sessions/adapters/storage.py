@@ -17,6 +17,7 @@ from django.core.files import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
 from sessions.adapters import leftovers
+from sessions.faults import FaultError
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -74,6 +75,18 @@ def open_blob(sha256: str) -> BinaryIO:
     if root is not None:
         return (root / blob_name(sha256)).open("rb", buffering=CHUNK_BYTES)
     return cast("BinaryIO", default_storage.open(blob_name(sha256), "rb"))
+
+
+def verify(sha256: str) -> None:
+    """Check that the stored bytes are those that were stored; raises FaultError, and FileNotFoundError."""
+    digest = hashlib.sha256()
+    with open_blob(sha256) as file:
+        while chunk := file.read(CHUNK_BYTES):
+            digest.update(chunk)
+    found = digest.hexdigest()
+    if found != sha256:
+        what = f"Stored bytes have changed: {blob_name(sha256)} now has the hash {found[:12]}…."
+        raise FaultError(what, "Restore a backup of it, or remove that file and upload again.")
 
 
 def remove(sha256: str) -> None:

@@ -19,6 +19,7 @@ from sessions.engine.errors import EngineError
 from sessions.engine.reading import read_transcripts
 from sessions.engine.tokenizer import TokenCounter
 from sessions.engine.tokenizer_process import ProcessCounter
+from sessions.faults import fault_of
 from sessions.models import Job, Media, Member, State, Upload
 from sessions.services import blobs, jobs, queue
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive
@@ -113,11 +114,12 @@ def ingest_claimed(held: queue.Claim[Job], on_progress: Callable[[int], None] | 
         _fail(held, f"There was not enough memory to read this file (while {phase}). The bytes are kept.")
     except Exception as error:
         log.exception("ingest of upload %s failed", upload.pk)
-        _fail(
-            held,
+        fault = fault_of(error)
+        ours = (
             f"ctxweb could not read this file ({type(error).__name__}: {error}). This is a fault of ctxweb; the bytes "
-            "are kept, upload the file again after an update.",
+            "are kept, upload the file again after an update."
         )
+        _fail(held, fault.words if fault else ours)
 
 
 def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int], None]) -> None:
@@ -126,6 +128,7 @@ def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int],
         held.show(done_bytes=min(done_bytes, upload.n_bytes), phase=phase)
         on_progress(done_bytes)
 
+    storage.verify(upload.sha256)
     while True:
         read = read_upload(upload, progress, on_packing=lambda: held.show(phase="packing"))
         held.show(phase="writing")

@@ -74,16 +74,6 @@ def test_a_healthy_library_has_no_findings(ingested: Ingest) -> None:
     assert kinds(deep=True) == []
 
 
-def test_others_are_kept_out(data: Path) -> None:
-    (data / "secret_key").write_text("s", encoding="utf-8")
-    (data / "secret_key").chmod(0o644)
-    data.chmod(0o755)
-    assert kinds() == ["permissions", "permissions"]
-    assert mend() == []
-    assert ((data / "secret_key").stat().st_mode & 0o777, data.stat().st_mode & 0o777) == (0o600, 0o700)
-    assert kinds() == []
-
-
 def test_left_files_are_deleted_once_nobody_writes_them(data: Path, blobs: Path) -> None:
     blobs.mkdir(exist_ok=True)
     left = [blobs / ".part-abc", data / "tmp" / "x.upload", data / "secret_key.123"]

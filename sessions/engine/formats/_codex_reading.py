@@ -185,7 +185,7 @@ def _read_event(reading: Reading, event: Mapping[str, Any], timestamp: float | N
         reading.thread.calls[-1].failed = True
         reading.is_open = False
     elif kind == "thread_rolled_back":
-        _roll_back(reading, count_of(event.get("num_turns")))
+        _roll_back(reading, max(0, count_of(event.get("num_turns"))))
 
 
 def _refusal(event: Mapping[str, Any]) -> Refusal | None:

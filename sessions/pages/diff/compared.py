@@ -50,8 +50,12 @@ class Compared:
 
 
 def compared(session_id: str, state: ReplayState, b: ReplayState | None = None) -> Compared | None:
-    """What the state asks for, event 0 unless it says otherwise; None where the replay has no event to show."""
+    """What the state asks for, event 0 unless it says otherwise; None where nothing was sent, and
+    where the replay has no event to show.
+    """
     ran = replays.run(session_id, state)
+    if not ran.replay.weighed.steps:
+        return None
     if b is not None:
         return _of_two(ran.replay, replays.run(session_id, b).replay, state, ran.error)
     if state.between is not None:

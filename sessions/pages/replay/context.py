@@ -157,8 +157,8 @@ def build_replay(
 
 def _request(replay: Replay, state: ReplayState, number: int | None) -> int | None:
     """The request selected: the state's, else the chosen event's, else none."""
-    if state.request is not None:
-        return min(state.request, max(len(replay.context_tokens) - 1, 0))
+    if state.request is not None and replay.context_tokens:
+        return min(state.request, len(replay.context_tokens) - 1)
     return replay.events[number].request if number is not None else None
 
 

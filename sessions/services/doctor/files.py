@@ -1,35 +1,15 @@
-"""The data folder: who may read it, and what broken-off work left in it."""
+"""The data folder: what broken-off work left in it."""
 
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-from django.conf import settings
 
 from sessions.adapters import leftovers as temporary
 from sessions.services.doctor.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-def permissions() -> Iterator[Finding]:
-    """The folder is for its owner alone (0700), and so are database and key (0600)."""
-    data = Path(settings.DATA)
-    yield from _open_to_others(data, 0o700, "folder")
-    database = Path(str(settings.DATABASES["default"]["NAME"]))
-    for path in (*(database.with_name(database.name + end) for end in ("", "-wal", "-shm")), data / "secret_key"):
-        if path.is_absolute() and path.is_file():
-            yield from _open_to_others(path, 0o600, "file")
-
-
-def _open_to_others(path: Path, wanted: int, what: str) -> Iterator[Finding]:
-    mode = path.stat().st_mode & 0o777
-    if mode & ~wanted:
-        text = f"Others on this machine can open the {what} {path} ({mode:04o})."
-        yield Finding("permissions", text, f"sets {wanted:04o}", partial(path.chmod, wanted))
 
 
 def leftovers() -> Iterator[Finding]:
