@@ -10,7 +10,6 @@ from django.db.models import F, Q
 from django.urls import reverse
 
 if TYPE_CHECKING:
-    import datetime
     from collections.abc import Iterable
 
 
@@ -130,10 +129,6 @@ class JobQuerySet(models.QuerySet["Job"]):
     def unfinished(self) -> JobQuerySet:
         """Jobs waiting for a worker or being worked on."""
         return self.filter(state__in=UNFINISHED)
-
-    def silent_since(self, moment: datetime.datetime) -> JobQuerySet:
-        """Unfinished jobs without a sign of life since ``moment``."""
-        return self.unfinished().filter(heartbeat_at__lt=moment)
 
 
 class Job(models.Model):

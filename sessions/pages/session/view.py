@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from django.http.response import HttpResponseBase
 
     from sessions.models import Session
-    from sessions.pages.session.inspector import Inspected
+    from sessions.pages.session.inspector import InspectorView
     from sessions.pages.session.state import SessionState
     from sessions.runs.overview import Overview
 
@@ -163,7 +163,7 @@ def _inspector_context(
     return context
 
 
-def _neighbours(found: Session, message: Inspected) -> dict[str, Any]:
+def _neighbours(found: Session, message: InspectorView) -> dict[str, Any]:
     def link(index: int | None) -> str:
         return "" if index is None else reverse("sessions:inspector", args=[found.pk, index])
 
