@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import uuid
     from collections.abc import Callable, Iterable
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.texts import Texts
     from sessions.engine.types import Content, Message
     from sessions.models.session import SessionQuerySet

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from sessions import selectors
 from sessions.adapters.cache import Cache
 from sessions.engine import registry
+from sessions.engine.sizes import message_sizes
 from sessions.engine.types import Kind, Label
 from sessions.engine.why.overcount import over_count
 from sessions.engine.why.verdicts import headline, verdicts_of
@@ -16,7 +17,7 @@ from sessions.engine.why.verdicts import headline, verdicts_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Message
     from sessions.engine.why.overcount import OverCount
     from sessions.engine.why.verdicts import Verdict
@@ -144,7 +145,7 @@ class Overview:
         if measure == "wire_bytes":
             return self.n_bytes, self.factors
         estimator = registry.get("estimators", measure)
-        sizes = self.weighed.sizes(estimator)
+        sizes = message_sizes(self.weighed, estimator)
         factors = [_factor(message, self.weighed, estimator) for message in self.messages]
         return sizes, factors
 
@@ -195,7 +196,7 @@ def build(weighed: Weighed) -> Overview:
     return Overview(
         weighed,
         tuple({str(kind): n for kind, n in weighed.block_tokens(message).items()} for message in messages),
-        tuple(weighed.sizes(wire)),
+        tuple(message_sizes(weighed, wire)),
         tuple(_factor(message, weighed, wire) for message in messages),
         contexts,
         _pairs(messages),

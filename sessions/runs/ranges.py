@@ -13,7 +13,7 @@ from sessions.engine.wanted import wanted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.params import Spec
     from sessions.runs.replay_state import ReplayState
 

@@ -21,7 +21,7 @@ from sessions.services.prices import prices_for
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay
     from sessions.engine.texts import Texts

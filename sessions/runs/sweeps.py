@@ -12,7 +12,8 @@ from sessions.engine import params as parameters
 from sessions.engine import registry
 from sessions.engine.cost import Cost, Totals
 from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.jumps.jump import FIXED_SIZE
+from sessions.engine.sweeps.fast.jumper import FIXED_SIZE
+from sessions.engine.sweeps.fast.table import jump_of
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.sweep import Row, Sweep, marked
 from sessions.models.sweep_run import Sweeping
@@ -154,8 +155,7 @@ def _work(options: Options) -> int:
         for setting in settings:
             policy = registry.get("policies", setting.policy)
             built = parameters.build(policy.params, dict(setting.params))
-            jumps = plain and policy.jump is not None and weighed.track is not None
-            n_slow += not (jumps and policy.jump(built, weighed, setting.window or weighed.window))
+            n_slow += not (plain and jump_of(weighed, policy, built, setting.window or weighed.window))
         work += n_slow * len(weighed.transcript.messages)
     return work
 

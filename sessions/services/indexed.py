@@ -10,7 +10,7 @@ from sessions.adapters.cache import Cache
 from sessions.engine.quality.index import build_index
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.index import Index
     from sessions.models import Session
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from scripts import registry_docs
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.arch.repository import ROOT, files, relative
 
 
 @pytest.mark.parametrize("name", registry_docs.FILES)
@@ -17,6 +15,17 @@ def test_tables_are_what_the_registry_holds(name):
     """After adding one: python scripts/registry_docs.py."""
     text = (ROOT / name).read_text(encoding="utf-8")
     assert text == registry_docs.written(text)
+
+
+def test_links_lead_somewhere():
+    """Relative links between the documents, after a move too."""
+    broken = [
+        f"{relative(path)}: {target}"
+        for path in files(".md")
+        for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", path.read_text(encoding="utf-8"))
+        if not (path.parent / target).exists()
+    ]
+    assert not broken, broken
 
 
 def test_every_table_is_somewhere():

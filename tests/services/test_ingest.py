@@ -120,7 +120,7 @@ def test_only_the_newest_claim_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     read = ingest_module.read_transcripts
 
     def overtaken(*args: object, **kwargs: object) -> object:
-        Job.objects.update(attempts=2, worker="elsewhere:1")
+        Job.objects.update(claims=2, worker="elsewhere:1:0")
         return read(*args, **kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ingest_module, "read_transcripts", overtaken)
@@ -129,28 +129,30 @@ def test_only_the_newest_claim_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Upload.objects.get().status == State.READING
 
 
-def test_progress_is_reported_and_beats(ingested: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "BEAT_SECONDS", 0)
+def test_progress_is_reported_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     data = session(2_000)
     upload, _ = receive(file=io.BytesIO(data), filename="a.jsonl")
     seen: list[int] = []
-    beats: list[int] = []
+    shown: list[dict[str, object]] = []
+    held = jobs.claim(upload_id=upload.pk)
+    assert held is not None
 
     def note(done_bytes: int) -> None:
         seen.append(done_bytes)
-        beats.append(Job.objects.get().done_bytes)
+        shown.append(dict(held.shown))
 
-    ingest(upload_id=upload.pk, on_progress=note)
-    assert seen
+    ingest_module.ingest_claimed(held, note)
     assert seen == sorted(seen)
-    assert seen[-1] <= len(data)
-    assert beats == seen
+    assert seen[-1] == len(data)
+    assert [one["done_bytes"] for one in shown] == seen
+    assert {str(one["phase"]) for one in shown} == {"reading", "counting"}
+    assert held.shown["phase"] == "writing"
 
 
 def test_queries_do_not_grow_with_the_messages(django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
     for n_turns in (5, 400):
         upload, _ = receive(file=io.BytesIO(session(n_turns)), filename="a.jsonl")
-        with django_assert_max_num_queries(23):
+        with django_assert_max_num_queries(24):
             ingest(upload_id=upload.pk)
 
 

@@ -313,7 +313,7 @@ def test_a_run_under_way_shows_how_far_it_is_and_can_be_stopped(
     client: Client, long: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweeps, "INLINE_WORK", 10)
-    monkeypatch.setattr("sessions.tasks.send_sweep", lambda _: None)
+    monkeypatch.setattr("sessions.tasks.wake", lambda: None)
     html = page(client, f"/s/{long.pk}/sweep/?{GRID}")
     client.post(unescape(re.search(r'action="(/sweep/run/[^"]+)"', html)[1]))  # type: ignore[index]
     waiting = page(client, f"/s/{long.pk}/sweep/?{GRID}")
@@ -348,13 +348,17 @@ def test_a_run_goes_on_where_it_was_stopped(long: Session) -> None:
     options, versions = urlstate.options_of(state, [long]), sweeps.versions([found])
     run, new = sweep_runs.start(options=options, versions=versions, query="")
     assert new
-    sweep_runs.run(run_id=run.pk)
+    held = sweep_runs.claim(run_id=run.pk)
+    assert held is not None
+    sweep_runs.run_claimed(held)
     run.refresh_from_db()
     whole = run.rows[long.pk]
     SweepRun.objects.filter(pk=run.pk).update(state=Sweeping.CANCELLED, rows={long.pk: whole[:5]}, n_done=5)
     again, to_send = sweep_runs.start(options=options, versions=versions, query="")
     assert (again.pk, to_send) == (run.pk, True)
-    sweep_runs.run(run_id=run.pk)
+    held = sweep_runs.claim(run_id=run.pk)
+    assert held is not None
+    sweep_runs.run_claimed(held)
     run.refresh_from_db()
     assert run.state == Sweeping.DONE
     assert run.rows[long.pk] == whole

@@ -13,7 +13,7 @@ from sessions.pages.ui.figures import count
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.prices import Prices
     from sessions.engine.quality.artifacts import Artifact
     from sessions.engine.quality.assess import Assessment

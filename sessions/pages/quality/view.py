@@ -138,12 +138,13 @@ def ask_model(request: HttpRequest, session_id: str) -> HttpResponse:
     address = urlstate.query(state, of="recorded" if recorded else "replay", event=event.number if event else None)
     if event is None or not event.answers:
         return redirect(f"{reverse('sessions:quality', args=[found.pk])}?{address}")
+    here = access.source != "environment"  # a key that only this process knows
     job, new = summary_jobs.start(
         session=found, purpose=Purpose.JUDGEMENT, options=judging_options(state.judging, event, recorded=recorded),
-        query=address, model=settings.ANTHROPIC_MODEL, n_total=len(chosen_probes(event)) + 2,
+        query=address, model=settings.ANTHROPIC_MODEL, n_total=len(chosen_probes(event)) + 2, here=here,
     )  # fmt: skip
-    if new and access.source == "environment":
-        tasks.send_summaries(job.pk)
+    if new and not here:
+        tasks.wake()
     elif new:
         summary_jobs.run_in_thread(job_id=job.pk, access=access)
     return redirect("sessions:summary_job", session_id=found.pk, job_id=job.pk)

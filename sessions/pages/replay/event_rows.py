@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.calibration.series import weak_label
 from sessions.engine.thrash import RAPID_REQUESTS, refills
 from sessions.pages.ui.results import gate_words
 
@@ -157,7 +156,7 @@ def room(replay: Replay, number: int) -> Room:
     kinds = [KindGrowth(kind, tokens) for kind, tokens in refill.regrew.items() if tokens]
     return Room(
         refill.floor_tokens, refill.headroom_tokens, refill.requests_until_next, tuple(kinds[:MOST_KINDS]),
-        sum(kind.tokens for kind in kinds[MOST_KINDS:]), futile_words(refill), str(weak_label(replay.weighed)),
+        sum(kind.tokens for kind in kinds[MOST_KINDS:]), futile_words(refill), str(replay.weighed.weak_label),
     )  # fmt: skip
 
 

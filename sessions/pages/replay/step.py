@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine import registry
-from sessions.engine.calibration.series import weak_label
 from sessions.engine.context import common_prefix
 from sessions.engine.lists import entered_at, items_at
 from sessions.engine.sizes import message_size
@@ -161,7 +160,7 @@ def _listed(bar: StepView, made: Replay, state: ReplayState, urls: Urls, place: 
         tail=gaps.get(len(items)) if not items or shown.stop == len(items) else None,
         pages=_pages(len(items), start, state, urls, bar.request),
         bytes_label=bytes_label(made.weighed.transcript.format),
-        weak_label=str(weak_label(made.weighed)),
+        weak_label=str(made.weighed.weak_label),
     )  # fmt: skip
 
 
@@ -195,7 +194,7 @@ def _row(replay: Replay, item: Item, at: int, urls: Urls, *, n_cached: int, gap:
     weighed, message = replay.weighed, item.message
     op = "inserted" if item.inserted else "edited" if item.edited else "kept"
     weak = item.inserted or item.edited or message.index < 0
-    label = weak_label(weighed) if weak else weighed.labels[message.index]
+    label = weighed.weak_label if weak else weighed.labels[message.index]
     return StepRow(
         str(at), op,
         number=item.id if item.inserted or message.index < 0 else str(message.index),

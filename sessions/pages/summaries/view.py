@@ -35,12 +35,13 @@ def write(request: HttpRequest, session_id: str) -> HttpResponse:
     ran = replays.run(found.pk, state)
     if ran.error or not ran.wanted:
         return redirect(_replay_address(found.pk, urlstate.query(state)))
+    here = access.source != "environment"  # a key that only this process knows
     job, new = summary_jobs.start(
         session=found, options=replays.options(state), query=urlstate.query(state), model=settings.ANTHROPIC_MODEL,
-        n_total=len(ran.wanted),
+        n_total=len(ran.wanted), here=here,
     )  # fmt: skip
-    if new and access.source == "environment":
-        tasks.send_summaries(job.pk)
+    if new and not here:
+        tasks.wake()
     elif new:
         summary_jobs.run_in_thread(job_id=job.pk, access=access)
     return redirect("sessions:summary_job", session_id=found.pk, job_id=job.pk)

@@ -15,7 +15,7 @@ from sessions.runs.replay_state import is_changed, written
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.params import Spec
     from sessions.engine.sweeps.sweep import Over
     from sessions.pages.sweep.state import SweepState

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from django.http import QueryDict
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.models import Session
     from sessions.services.sweeping import Options
 

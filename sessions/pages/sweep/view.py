@@ -104,8 +104,6 @@ def _context(state: SweepState, sessions: list[Session], path: str) -> dict[str,
 
 def _answer(request: HttpRequest, context: dict[str, Any], template: str) -> HttpResponse:
     state, swept = context["state"], context["swept"]
-    if context["going"]:
-        tasks.requeue_lost_sweeps()
     if asks_fragment(request):
         response = varied(render(request, "sessions/sweep/_body.html", context))
         response["Cache-Control"] = "private, no-store"
@@ -134,9 +132,9 @@ def start(request: HttpRequest) -> HttpResponse:
     swept = sweeps.swept(urlstate.options_of(state, sessions), sessions)
     if swept.error or not swept.n_total or swept.complete:
         return redirect(address)
-    run, to_send = sweep_runs.start(options=swept.options, versions=sweeps.versions(sessions), query=address)
-    if to_send:
-        tasks.send_sweep(run.pk)
+    _, queued = sweep_runs.start(options=swept.options, versions=sweeps.versions(sessions), query=address)
+    if queued:
+        tasks.wake()
     return redirect(address)
 
 

@@ -13,7 +13,7 @@ from sessions.runs.ranges import threshold_param
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.params import Spec
     from sessions.engine.policy import Policy
     from sessions.runs.replay_state import ReplayState

@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from sessions.models import Session, Upload
 
 
+PHASES = {
+    "reading": "counting tokens while it is read",
+    "counting": "counting the last tokens",
+    "packing": "weighing and packing its sessions",
+    "writing": "writing its sessions",
+}
+"""What a worker is at, by ``Job.phase``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Action:
     """The link at the end of a row."""
@@ -84,11 +93,11 @@ def _reading_row(upload: Upload) -> UploadRow:
     job = upload.job
     percent = min(100, round(100 * job.done_bytes / job.total_bytes)) if job.total_bytes else 0
     if upload.status == State.QUEUED:
-        again = f"; attempt {job.attempts + 1}, the worker was lost" if job.attempts else ""
-        return UploadRow("queued", "", upload.filename, _size(upload), 0, "", f"waiting for the worker{again}")
+        before = f"; last time {job.ending}" if job.ending else "; its worker was stopped" if job.losses else ""
+        return UploadRow("queued", "", upload.filename, _size(upload), 0, "", f"waiting for the worker{before}")
     done, unit = figures.size(job.done_bytes)
     progress = f"{done} {unit} of {_size(upload)}"
-    sentence = "bytes are stored; counting tokens while it is read"
+    sentence = f"bytes are stored; {PHASES.get(job.phase, PHASES['reading'])}"
     return UploadRow("reading", "badge-accent", upload.filename, progress, percent, "", sentence)
 
 

@@ -53,10 +53,8 @@ def demo(request: HttpRequest) -> HttpResponse:
 def uploads_status(request: HttpRequest) -> HttpResponse:
     """The table for ``ids`` and for ``same`` (id:filename) files: a fragment for htmx, else a page.
 
-    While somebody polls, work that lost its worker is found and sent again.  When all rows are final the fragment
-    triggers ``uploads-done``.
+    When all rows are final the fragment triggers ``uploads-done``.
     """
-    tasks.requeue_lost()
     ids = _ids(request.GET.getlist("ids"))
     same = [(pk, name) for value in request.GET.getlist("same") for pk, name in _same(value)]
     found = {u.pk: u for u in selectors.upload_status([*ids, *(pk for pk, _ in same)])}
@@ -128,7 +126,7 @@ def _contents(stored: Upload) -> tuple[tuple[Member, ...], tuple[Session, ...]]:
 def _received(request: HttpRequest, received: Sequence[tuple[Received, str]]) -> HttpResponse:
     fresh = [r.upload for r, _ in received if not r.duplicate]
     same = [(r.upload, name) for r, name in received if r.duplicate]
-    tasks.enqueue(one.pk for one in fresh)
+    tasks.wake(len(fresh))
     if not request.htmx:  # type: ignore[attr-defined]  # django-htmx sets it
         return redirect(status_url(fresh, same))
     found = {u.pk: u for u in selectors.upload_status([u.pk for u in (*fresh, *(u for u, _ in same))])}

@@ -18,9 +18,9 @@ from sessions.runs.overview import called
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
-    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.calibration.fit import FitPoint
     from sessions.engine.calibration.overhead import OverheadPart
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.runs.overview import Overview
 
 MOST_FLAGGED = 12

@@ -13,7 +13,7 @@ from sessions.pages.ui.addresses import session_urls
 from sessions.runs.replay_state import ReplayState
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.parity import Compared, Consistent
 
 BADGES = {"hit": "", "by hand": "", "not comparable": "", "early": "badge-warn", "missed": "badge-warn"}
