@@ -13,8 +13,6 @@ from sessions.pages.ui.controls import Option
 from sessions.runs.replay_state import is_changed, written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.params import Spec
     from sessions.engine.sweeps.sweep import Over
@@ -67,8 +65,6 @@ class FloorField:
 class SweepForm:
     """Both forms: ranges of one policy, or several policies side by side."""
 
-    policy: str
-    policy_help: str
     policies: tuple[Option, ...]
     compared: tuple[Option, ...]
     slots: tuple[RangeField, ...]
@@ -80,10 +76,6 @@ class SweepForm:
     stub: str
     window: str
     window_own: int
-    losses: bool
-    several: bool
-    sessions: tuple[str, ...]
-    errors: Mapping[str, str]
 
 
 def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
@@ -94,8 +86,6 @@ def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
     name, _, stub = state.replay.summarizer.partition(":")
     every = registry.plugins("policies").values()
     return SweepForm(
-        policy=policy.name,
-        policy_help=policy.help,
         policies=tuple(Option(p.name, p.name, p.name == policy.name, p.label) for p in every),
         compared=tuple(Option(p.name, p.name, state.several and p.name in state.policies, p.label) for p in every),
         slots=tuple(
@@ -116,10 +106,6 @@ def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
         stub=stub or "4000",
         window="" if state.replay.window is None else f"{state.replay.window:,}",
         window_own=weighed.window,
-        losses=state.losses,
-        several=state.several,
-        sessions=state.sessions,
-        errors=state.errors,
     )  # fmt: skip
 
 
