@@ -71,8 +71,7 @@ def _area(name: str, data: Curves, values: Sequence[int], told: Sequence[int], p
     }  # fmt: skip
 
 
-HEIGHT = 190
-MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 12, "b": 36}, {"l": 46, "r": 14, "t": 12, "b": 36}
+CHAINS_HEIGHT = 190
 STYLES = (("@chart-line", 2.25, ""), ("@chart-recorded", 1.5, ""), ("@chart-ghost", 1.5, "2px,2px"))
 
 
@@ -86,7 +85,7 @@ class Chain(NamedTuple):
 def telephone_figure(chains: Sequence[Chain]) -> Figure:
     """The figure, in roles; at most three courses, the page's own first."""
     last = max((len(chain.percents) for chain in chains), default=1) - 1
-    figure = layout(HEIGHT, HEIGHT, MARGIN, NARROW_MARGIN)
+    figure = layout(CHAINS_HEIGHT, CHAINS_HEIGHT, MARGIN, NARROW_MARGIN)
     title = {"text": "event", "font": {"size": 10.5}, "standoff": 4}
     figure["xaxis"] = axis(
         range=[-0.3, max(last, 1) + 0.3], tickvals=index_ticks(0, max(last, 1)), tickformat=",d", tickangle=0,
