@@ -11,5 +11,10 @@ class CtxwebConfig(AppConfig):
     name = "ctxweb"
 
     def ready(self) -> None:
-        """Import the checks: importing registers them."""
+        """Import the checks, which registers them, and Celery's application where a broker is used."""
+        from django.conf import settings
+
         from ctxweb import checks  # noqa: F401
+
+        if settings.CELERY_BROKER_URL:
+            from ctxweb import celery  # noqa: F401

@@ -29,10 +29,13 @@ def check_data_directory(app_configs: Sequence[Any] | None, **kwargs: Any) -> li
 @register()
 def check_database(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
     """Only SQLite and PostgreSQL are tested, and a shared broker needs a database that hosts can share."""
+    if settings.CELERY_BROKER_URL.startswith("filesystem:"):
+        hint = "Leave CTXWEB_BROKER_URL empty: the database is the queue. Or name a Redis or RabbitMQ address."
+        return [Error("A folder cannot be the broker.", hint=hint, id="ctxweb.E003")]
     engine = settings.DATABASES["default"]["ENGINE"]
     if engine not in ENGINES:
         return [Error(f"{engine} is not supported.", hint="DATABASE_URL: sqlite or postgres.", id="ctxweb.E002")]
-    if engine.endswith("sqlite3") and not settings.BROKER_IS_LOCAL:
+    if engine.endswith("sqlite3") and settings.CELERY_BROKER_URL:
         hint = "Set DATABASE_URL to a PostgreSQL database if workers run on other hosts."
         return [Warning("A shared broker is used with an SQLite database.", hint=hint, id="ctxweb.W002")]
     return []

@@ -29,11 +29,11 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """200 with every part "ok", else 503 with the reason beside the part.
 
-    Parts: ``database`` (answers and is migrated) and, with the local broker, ``worker`` (its heartbeat is younger
+    Parts: ``database`` (answers and is migrated) and, without a shared broker, ``worker`` (its heartbeat is younger
     than 15 s).  Workers behind a shared broker are watched where they run.
     """
     parts = {"database": _database()}
-    if settings.BROKER_IS_LOCAL:
+    if not settings.CELERY_BROKER_URL:
         parts["worker"] = "ok" if is_beating(settings.WORKER_HEARTBEAT) else "no heartbeat for 15 s"
     ready = set(parts.values()) == {"ok"}
     return JsonResponse({"ready": ready, **parts}, status=200 if ready else 503)

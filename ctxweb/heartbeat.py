@@ -1,6 +1,6 @@
 """A file that the worker touches: how the server knows that somebody is there to read uploads.
 
-Only meaningful where worker and server share the data directory, which the filesystem broker implies.
+Only meaningful where worker and server share the data directory, as they do without a shared broker.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ def beat(path: Path) -> None:
 
 
 def is_beating(path: Path) -> bool:
-    """True if ``path`` was touched in the last 15 seconds."""
+    """True if ``path`` was touched in the last 15 seconds (or, where the clock was set back, in the next)."""
     try:
-        return time.time() - path.stat().st_mtime < STALE_SECONDS
+        return abs(time.time() - path.stat().st_mtime) < STALE_SECONDS
     except OSError:
         return False
 

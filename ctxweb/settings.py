@@ -200,32 +200,24 @@ MAX_UPLOAD_BYTES = env_int("CTXWEB_MAX_UPLOAD_MB", 2048) * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024  # form fields; files are limited by MAX_UPLOAD_BYTES alone
 DATA_UPLOAD_MAX_NUMBER_FILES = 1000
 
-# Background work.  The default broker is a folder: kombu's filesystem transport, with one folder for both directions.
-CELERY_BROKER_URL = env_str("CTXWEB_BROKER_URL", "filesystem://localhost")
-BROKER_IS_LOCAL = CELERY_BROKER_URL.startswith("filesystem:")
-if BROKER_IS_LOCAL:
-    CELERY_BROKER_TRANSPORT_OPTIONS = {
-        "data_folder_in": str(_folder("queue", "messages")),
-        "data_folder_out": str(_folder("queue", "messages")),
-        "processed_folder": str(_folder("queue", "processed")),
-        "control_folder": str(_folder("queue", "control")),
-        "store_processed": False,
-        "polling_interval": 0.05,  # the transport's own second would allow one task per second
-    }
+# Background work.  The rows of the database are the queue.  Without a broker the workers beside the server look there.
+# With one (Redis, RabbitMQ) Celery wakes workers on any number of hosts; a message holds no work and may be lost.
+CELERY_BROKER_URL = env_str("CTXWEB_BROKER_URL")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_TIMEOUT = 2
+CELERY_BROKER_HEARTBEAT = 0  # a worker at work answers nothing; rows say who lives
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1}
+CELERY_BROKER_TRANSPORT_OPTIONS = {"max_retries": 1, "socket_connect_timeout": 2, "retry_on_timeout": False}
 CELERY_TASK_DEFAULT_QUEUE = env_str("CTXWEB_QUEUE", "ctxweb")
-CELERY_TASK_IGNORE_RESULT = True  # the Job row is what the pages poll
-CELERY_TASK_ACKS_LATE = True
-CELERY_TASK_REJECT_ON_WORKER_LOST = True
-CELERY_TASK_SOFT_TIME_LIMIT = env_int("CTXWEB_TASK_SECONDS", 1800)
-CELERY_TASK_TIME_LIMIT = CELERY_TASK_SOFT_TIME_LIMIT + 60
+CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_CONCURRENCY = env_int("CTXWEB_WORKER_PROCESSES", 1)
-CELERY_WORKER_MAX_MEMORY_PER_CHILD = 300_000  # KB; the process is replaced after a task that went beyond
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = TIME_ZONE
+WORKER_PROCESSES = env_int("CTXWEB_WORKER_PROCESSES", 1)
+WORK_SECONDS = env_int("CTXWEB_TASK_SECONDS", 1800)  # a piece of work that takes longer is ended
+READER_MEGABYTES = 300  # a reader that holds more after a piece of work is replaced
 FOLLOW_STREAMS = env_int("CTXWEB_FOLLOW_STREAMS", 4)  # each holds one of the server's eight threads
-WORKER_HEARTBEAT = DATA / "queue" / "worker.heartbeat"
+WORKER_HEARTBEAT = DATA / "worker.heartbeat"
 
 # A model's API, only where a key is given; the base URL comes from here alone, never from a page.
 ANTHROPIC_API_KEY = env_str("ANTHROPIC_API_KEY")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
-import ctxweb.celery  # noqa: F401 - the views send tasks through this application, not through Celery's default
 from ctxweb.health import healthz, readyz
 
 health_urls = [

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from django.db.models import Count, Q, Sum
 
 from sessions.adapters import storage
+from sessions.adapters.cache import Cache
 from sessions.models import (
     OVERCOUNTED,
     Flag,
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     import uuid
     from collections.abc import Callable, Iterable
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.texts import Texts
-    from sessions.engine.types import Content
+    from sessions.engine.types import Content, Message
     from sessions.models.message import MessageQuerySet
     from sessions.models.session import SessionQuerySet
 
@@ -138,6 +138,7 @@ def session_list(
 
 CHAINED_FORMAT = "role_content"
 """The format whose summaries name the file that they were made of (learn-claude-code's .transcripts/)."""
+NAMED_FILE = re.compile(r"Transcript: (?:[^\]\s]*/)?([^\]/\s]+\.jsonl)\]")
 
 
 def library_facts() -> LibraryFacts:
@@ -192,7 +193,9 @@ def get_session(session_id: str) -> Session:
 
 def notice(session: Session) -> None:
     """Forget what this process cached of the session before its facts last changed (its file may be watched)."""
-    weighed_cache.forget_other(session.pk, session.version)
+    known = weighed_cache.find(session.pk)
+    if known is not None and known[0] != session.version:
+        weighed_cache.forget(session.pk)
 
 
 def session_version(session_id: str) -> SessionVersion | None:
@@ -201,18 +204,50 @@ def session_version(session_id: str) -> SessionVersion | None:
     return SessionVersion(found[0], found[1], found[2] is not None) if found else None
 
 
+def filter_counts() -> dict[str, int]:
+    """How many root sessions each filter of the library leaves, "all" for none: one query."""
+    return Session.objects.roots().aggregate(
+        all=Count("pk"),
+        overcount=Count("pk", filter=Q(worst_overcount__gte=OVERCOUNTED)),
+        compacted=Count("pk", filter=Q(n_compactions__gt=0)),
+        images=Count("pk", filter=Q(n_images__gt=0)),
+    )
+
+
 def child_sessions(session: Session) -> tuple[Session, ...]:
     """The sub-agent sessions of ``session`` in file order."""
     return tuple(session.children.order_by("position"))
 
 
-def chained_before(name: str) -> Session | None:
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The file a session goes on from, by the name in its summary, and the sessions that go on from it.
+
+    ``before`` is None where that file is not in the library, ``name`` is empty where the session is the first.
+    """
+
+    name: str
+    before: Session | None
+    after: tuple[Session, ...]
+
+
+def chain(session: Session, first: Message | None) -> Chain | None:
+    """Where a saved transcript stands among its neighbours; None for one that has none.  ``first`` is its message 0."""
+    if session.format != CHAINED_FORMAT or first is None:
+        return None
+    named = NAMED_FILE.search(first.preview) if first.summary else None
+    name = named[1] if named else ""
+    found = Chain(name, _chained_before(name) if name else None, _chained_after(session))
+    return found if name or found.after else None
+
+
+def _chained_before(name: str) -> Session | None:
     """The session read from the transcript file called ``name`` by a pipeline that saved it before it compacted."""
     named = Q(upload__filename=name, member="") | Q(member=name) | Q(member__endswith=f"/{name}")
     return Session.objects.filter(named, format=CHAINED_FORMAT).order_by("-created_at").first()
 
 
-def chained_after(session: Session) -> tuple[Session, ...]:
+def _chained_after(session: Session) -> tuple[Session, ...]:
     """Sessions whose first message is a summary that names this session's file, oldest first."""
     rows = MessageRow.objects.filter(
         session__format=CHAINED_FORMAT, index=0, preview__contains=f"/{session.filename}]"
@@ -274,55 +309,10 @@ def compacted_sessions(limit: int) -> tuple[Session, ...]:
     return tuple(found[:limit])
 
 
-class _WeighedCache:
-    """Weighed sessions by id, least recently used first, bounded by their messages; safe to use from threads.
-
-    Each is kept with the version of the facts it was made from.
-    """
-
-    def __init__(self, max_messages: int) -> None:
-        self.max_messages = max_messages
-        self.entries: OrderedDict[str, tuple[str, Weighed]] = OrderedDict()
-        self.lock = threading.Lock()
-        self.loading: dict[str, threading.Lock] = {}
-
-    def get(self, session_id: str, load: Callable[[str], tuple[str, Weighed]]) -> Weighed:
-        """The entry, loaded once even when several threads ask for it at the same time."""
-        with self.lock:
-            if session_id in self.entries:
-                self.entries.move_to_end(session_id)
-                return self.entries[session_id][1]
-            loading = self.loading.setdefault(session_id, threading.Lock())
-        with loading:
-            with self.lock:
-                if session_id in self.entries:
-                    return self.entries[session_id][1]
-            loaded = load(session_id)
-            with self.lock:
-                self.entries[session_id] = loaded
-                self.loading.pop(session_id, None)
-                self._evict()
-            return loaded[1]
-
-    def forget_other(self, session_id: str, version: str) -> None:
-        """Drop the entry unless it was made from ``version`` of the session's facts."""
-        with self.lock:
-            if session_id in self.entries and self.entries[session_id][0] != version:
-                del self.entries[session_id]
-
-    def _evict(self) -> None:
-        held = sum(len(entry.transcript.messages) for _, entry in self.entries.values())
-        while held > self.max_messages and len(self.entries) > 1:
-            _, (_, gone) = self.entries.popitem(last=False)
-            held -= len(gone.transcript.messages)
-
-    def clear(self) -> None:
-        """Forget everything (after sessions were rewritten)."""
-        with self.lock:
-            self.entries.clear()
-
-
-weighed_cache = _WeighedCache(CACHED_MESSAGES)
+weighed_cache: Cache[str, tuple[str, Weighed]] = Cache(
+    lambda kept: sum(len(weighed.transcript.messages) for _, weighed in kept) > CACHED_MESSAGES
+)
+"""Weighed sessions by id, each with the version of the facts it was made from."""
 
 
 def load_weighed(session_id: str) -> Weighed:
@@ -330,7 +320,7 @@ def load_weighed(session_id: str) -> Weighed:
 
     ``get_session`` sees to it that the cache is not behind the stored session.  Raises SessionFacts.DoesNotExist.
     """
-    return weighed_cache.get(session_id, _weigh)
+    return weighed_cache.load(session_id, lambda: _weigh(session_id))[1]
 
 
 def _weigh(session_id: str) -> tuple[str, Weighed]:

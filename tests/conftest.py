@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from sessions.services import queue
 from tests.fake_anthropic import FakeAnthropic, serving
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ SLOW = {"browser", "cli", "servers"}
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is slow comes first, so that no worker is left alone with it at the end."""
     items.sort(key=lambda item: item.path.parent.name not in SLOW)
+
+
+@pytest.fixture(autouse=True)
+def _no_beat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing beats by the clock: a thread cannot see the uncommitted rows of a test."""
+    monkeypatch.setattr(queue, "BEAT_SECONDS", 3600.0)
 
 
 @pytest.fixture

@@ -22,7 +22,10 @@ atexit.register(shutil.rmtree, os.environ["CTXWEB_DATA"], ignore_errors=True)
 from ctxweb.settings import *  # noqa: E402, F403
 
 ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
-SILENCED_SYSTEM_CHECKS = ["ctxweb.W001"]  # "testserver" is nobody's real name
+SILENCED_SYSTEM_CHECKS = [
+    "ctxweb.W001",
+    "ctxweb.W002",
+]  # nobody's real name; a broker in memory
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Hashed names need collectstatic; without it a live server answers 404 for them.
 STORAGES = {
@@ -32,6 +35,8 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True
 STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405
+# A broker that runs every message in place: what is posted is read before the answer.
+CELERY_BROKER_URL = "memory://"
 CELERY_TASK_ALWAYS_EAGER = True
 ANTHROPIC_PER_MINUTE = 60_000  # the fake API is not to be spared
 CELERY_TASK_EAGER_PROPAGATES = True

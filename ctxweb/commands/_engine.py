@@ -20,7 +20,7 @@ from sessions.engine.texts import Texts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.policy import Policy
     from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay

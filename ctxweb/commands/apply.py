@@ -14,7 +14,7 @@ from sessions.engine.errors import BadParameter, UnknownName
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.wanted import Snippet
 
 

@@ -21,8 +21,9 @@ from ctxweb.commands._engine import (
 )  # fmt: skip
 from ctxweb.commands._files import files_under
 from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.checks import LIMITS, QUALITY, check, read_limits
+from sessions.engine.checks import QUALITY, check, read_limits
 from sessions.engine.errors import BadParameter, UnknownName, UnreadableInput
+from sessions.engine.floors import CHECKED
 from sessions.engine.replay import replay
 from sessions.engine.texts import Texts
 
@@ -37,10 +38,10 @@ if TYPE_CHECKING:
 
 
 def _floors(command: Callable[..., None]) -> Callable[..., None]:
-    for limit in reversed(LIMITS):
-        option = "--" + limit.name.replace("_", "-")
-        word = "At least" if limit.least else "At most"
-        command = click.option(option, limit.name, type=float, help=f"{word}: {limit.help}.")(command)
+    for measure in reversed(CHECKED):
+        option = "--" + measure.check.replace("_", "-")
+        word = "At least" if measure.least else "At most"
+        command = click.option(option, measure.check, type=float, help=f"{word}: {measure.help}.")(command)
     return command
 
 
@@ -56,7 +57,7 @@ def command(corpus: tuple[Path, ...], prices: tuple[str, ...], as_json: bool, **
     named cannot be read.
     """
     try:
-        limits = read_limits({limit.name: options[limit.name] for limit in LIMITS})
+        limits = read_limits({measure.check: options[measure.check] for measure in CHECKED})
         found, broken = _checked(corpus, limits, prices, options)
     except (BadParameter, UnknownName) as error:
         raise click.UsageError(str(error)) from error

@@ -17,7 +17,7 @@ from sessions.engine.texts import Texts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.exports import Listing
     from sessions.engine.replay import Replay
 

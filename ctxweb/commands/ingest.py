@@ -89,12 +89,12 @@ def _ingest_path(path: Path) -> dict[str, Any]:
 
 def _read(upload_id: uuid.UUID, advance: Callable[[int], None]) -> Upload:
     """Read the upload here, or wait for the worker that has it; takes over where that worker is gone."""
-    from sessions.services import jobs
     from sessions.services.ingest import ingest
+    from sessions.services.work import recover
 
     while not (upload := ingest(upload_id=upload_id, on_progress=advance)).finished:
         time.sleep(WAIT_SECONDS)
-        jobs.requeue_lost()
+        recover()
     return upload
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,9 +20,16 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
-    from ctxweb.workerchild import WorkerChild
+    from ctxweb.supervisor import Supervisor
 
-ANSWER_SECONDS = 30.0
+SAY_SECONDS = 30.0
+"""How often it is said that the server does not answer yet."""
+
+HEAD_START_SECONDS = 5.0
+"""How long the workers wait for the server's first answer."""
+
+STOP_SECONDS = 3
+"""How long requests under way have to end."""
 
 
 @click.command()
@@ -41,9 +48,15 @@ def command(host: str, port: int | None, *, demo: bool, unsafe: bool) -> None:
     signal.signal(signal.SIGTERM, _interrupt)
     port = _choose_port(host, port)
     _allow_names(host)
+    from ctxweb import datalock
+    from ctxweb.env import data_dir
+
     try:
-        _prepare()
-        _run(host, port, demo=demo)
+        with datalock.held(data_dir(), address.url(host, port)):
+            _prepare()
+            _run(host, port, demo=demo)
+    except datalock.InUse as error:
+        raise click.ClickException(str(error)) from None
     except KeyboardInterrupt:
         click.echo("Stopped.", err=True)
 
@@ -105,11 +118,12 @@ def _prepare() -> None:
 
 
 def _run(host: str, port: int, *, demo: bool) -> None:
+    from django.conf import settings
     from granian import Granian
     from granian.constants import Interfaces, Loops
     from granian.log import LogLevels
 
-    from ctxweb.workerchild import WorkerChild
+    from ctxweb.supervisor import Supervisor
 
     # The default on Linux, fork, would copy locks and database connections of a process that has threads.
     multiprocessing.set_start_method("spawn", force=True)
@@ -122,31 +136,51 @@ def _run(host: str, port: int, *, demo: bool) -> None:
         loop=Loops.asyncio,
         blocking_threads=8,
         respawn_failed_workers=True,
-        workers_kill_timeout=5,
+        workers_kill_timeout=STOP_SECONDS,
         websockets=False,
         log_level=LogLevels.error,
     )
-    worker = WorkerChild()
-    threading.Thread(target=_announce, args=(host, port, worker), kwargs={"demo": demo}, daemon=True).start()
+    supervisor = Supervisor(settings.WORKER_PROCESSES)
+    interrupted = server.signal_handler_interrupt
+
+    def interrupt(*args: Any, **kwargs: Any) -> None:
+        """The workers begin to end together with the server."""
+        supervisor.stop()
+        interrupted(*args, **kwargs)  # type: ignore[no-untyped-call]
+
+    server.signal_handler_interrupt = interrupt  # type: ignore[method-assign]
+    answered = threading.Event()
+    keeper = threading.Thread(target=_supervise, args=(supervisor, answered), name="supervisor", daemon=True)
+    threading.Thread(target=_announce, args=(host, port, answered), kwargs={"demo": demo}, daemon=True).start()
     try:
+        keeper.start()
         server.serve()
-        click.echo("Stopping; the worker takes some seconds (Ctrl-C again: do not wait) …", err=True)
     finally:
         signal.signal(signal.SIGTERM, _interrupt)
         signal.signal(signal.SIGINT, _interrupt)
-        worker.stop()
+        supervisor.stop()
+        keeper.join()
     click.echo("Stopped.", err=True)
 
 
-def _announce(host: str, port: int, worker: WorkerChild, *, demo: bool) -> None:
-    """Print the address once the server answers on it; only then start the worker, so that the page comes first."""
-    deadline = time.monotonic() + ANSWER_SECONDS
+def _supervise(supervisor: Supervisor, answered: threading.Event) -> None:
+    """Run the workers; they wait a moment for the server, so that the page comes first, but never depend on it."""
+    begun = time.monotonic()
+    while not (answered.wait(0.1) or supervisor.stopping.is_set()):
+        if time.monotonic() - begun > HEAD_START_SECONDS:
+            break
+    supervisor.run()
+
+
+def _announce(host: str, port: int, answered: threading.Event, *, demo: bool) -> None:
+    """Print the address once the server answers on it, however long that takes."""
+    begun = said = time.monotonic()
     while not _answers(address.reachable(host), port):
-        if time.monotonic() > deadline:
-            click.echo(f"No answer on {address.url(host, port)} after {ANSWER_SECONDS:.0f} s.", err=True)
-            return
+        if time.monotonic() - said > SAY_SECONDS:
+            said = time.monotonic()
+            click.echo(f"No answer on {address.url(host, port)} for {said - begun:.0f} s; still trying.", err=True)
         time.sleep(0.05)
-    worker.start()
+    answered.set()
     click.echo(f"ctxweb is at {address.url(host, port)}  (Ctrl-C stops it)")
     sys.stdout.flush()
     if demo:

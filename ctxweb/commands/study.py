@@ -13,7 +13,7 @@ from ctxweb.commands._files import files_under
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.index import Index
 
 

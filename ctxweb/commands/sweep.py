@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.replay import Replay
     from sessions.engine.sweeps.regret import Optimum
     from sessions.engine.sweeps.sweep import Sweep

@@ -1,42 +1,59 @@
-"""``ctxweb worker``: reads uploads in the background, from the local queue or a shared broker."""
+"""``ctxweb worker``: reads uploads in the background, on this host or on any that shares database and broker."""
 
 from __future__ import annotations
 
-import os
-import warnings
+import signal
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 
 @click.command()
 @click.option("--processes", type=click.IntRange(1, 64), help="Tasks at a time. [default: CTXWEB_WORKER_PROCESSES]")
-@click.option("--parent", type=int, hidden=True, help="End when this process is no longer the parent.")
+@click.option("--parent", type=int, hidden=True, help="Be one of the processes, and end when this one has gone.")
 def command(processes: int | None, parent: int | None) -> None:
-    """Run a worker until it is told to stop.
+    """Run workers until told to stop.
 
-    Without CTXWEB_BROKER_URL it shares a folder in the data directory with the server on this machine; with a Redis
-    or RabbitMQ address, any number of workers on any number of hosts share the work.
+    They take what waits in the database. With CTXWEB_BROKER_URL, a Redis or RabbitMQ address, they are woken through
+    it, on any number of hosts that share the database and the stored files.
     """
     if parent is not None:
-        from ctxweb.parent import end_with_parent
-
-        end_with_parent(parent)
+        _one_process(parent)
+        return
     from ctxweb.startup import load_django
 
     load_django()
-    from celery import platforms
     from django.conf import settings
 
-    from ctxweb.celery import app
+    from ctxweb.supervisor import Supervisor
+
+    supervisor = Supervisor(processes or settings.WORKER_PROCESSES)
+
+    def end(signum: int, frame: FrameType | None) -> None:
+        supervisor.stop()
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    supervisor.run()
+
+
+def _one_process(parent: int) -> None:
+    from ctxweb.parent import end_with_parent
+
+    end_with_parent(parent)
+    from ctxweb.startup import load_django
+
+    load_django()
+    from django.conf import settings
+
+    from ctxweb import reader
     from ctxweb.heartbeat import beat
 
-    if settings.BROKER_IS_LOCAL:
-        beat(settings.WORKER_HEARTBEAT)
-    # Celery warns root about pickled messages; this application accepts JSON only.
-    warnings.filterwarnings("ignore", category=platforms.SecurityWarning)  # type: ignore[attr-defined]
-    # Workers that never talk to each other start a second sooner, and the folder broker has no broadcast to lose.
-    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    argv = ["--quiet", "worker", "--loglevel", "WARNING", "--hostname", f"ctxweb-{os.getpid()}@%h", *quiet]
-    if processes is not None:
-        argv += ["--concurrency", str(processes)]
-    app.worker_main(argv)
+    if settings.CELERY_BROKER_URL:
+        reader.run_celery()
+        return
+    beat(settings.WORKER_HEARTBEAT)
+    reader.run()

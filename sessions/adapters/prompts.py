@@ -1,4 +1,4 @@
-"""What the summarizing model is asked: nine sections (seeds 1.2), or an anchored summary that is carried on (3.3)."""
+"""What the summarizing model is asked: nine sections (seeds 1.2), or an anchored summary carried on (seeds 3.3)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,9 @@ the ``zstandard`` package where that is installed.
 from __future__ import annotations
 
 import importlib
+import os
 import struct
+import tarfile
 import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -21,7 +23,17 @@ if TYPE_CHECKING:
 
 MAGIC = b"PK\x03\x04"
 ZSTD = 93
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, struct.error, MemoryError)
+END, _END64 = b"PK\x05\x06", b"PK\x06\x07"
+STEP = "Unpack it and upload what you need"
+BROKEN = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error),
+    *(EOFError, OSError, ValueError, RuntimeError, MemoryError),
+)
+"""What the standard library raises for an archive that is broken or lies."""
+
+
+class BeyondLimits(UnreadableInput):
+    """An archive with too many members, or that unpacks to too much: reading stops."""
 
 
 class BadMember(ValueError):
@@ -33,10 +45,7 @@ class Archive:
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file, self._size = file, size
-        try:
-            self._zip = zipfile.ZipFile(file)
-        except _BROKEN as error:
-            raise UnreadableInput(f"a broken zip archive: {error}", next_step="Download or copy it again") from error
+        self._zip = directory(file)
         self._members = {info.filename: info for info in self._zip.infolist() if not info.is_dir()}
         self._check()
 
@@ -59,7 +68,7 @@ class Archive:
             data = self._zstd(info) if info.compress_type == ZSTD else self._plain(info)
         except NotImplementedError as error:
             raise BadMember(f"member {name!r} is compressed in a way we cannot read ({error})") from error
-        except _BROKEN as error:
+        except BROKEN as error:
             if isinstance(error, BadMember):
                 raise
             raise BadMember(f"member {name!r} cannot be unpacked: {error}") from error
@@ -91,17 +100,44 @@ class Archive:
 
     def _check(self) -> None:
         total = sum(info.file_size for info in self._members.values())
-        step = "Unpack it and upload what you need"
         if len(self._members) > limits.MAX_ARCHIVE_MEMBERS:
             reason = f"an archive of {len(self._members):,} members; the limit is {limits.MAX_ARCHIVE_MEMBERS:,}"
-            raise UnreadableInput(reason, next_step=step)
+            raise BeyondLimits(reason, next_step=STEP)
         if total > limits.MAX_ARCHIVE_BYTES:
             reason = f"an archive that unpacks to {total:,} bytes; the limit is {limits.MAX_ARCHIVE_BYTES:,}"
-            raise UnreadableInput(reason, next_step=step)
+            raise BeyondLimits(reason, next_step=STEP)
         if total > limits.ARCHIVE_RATIO_FLOOR and total > limits.MAX_ARCHIVE_RATIO * self._size:
             most = f"more than {limits.MAX_ARCHIVE_RATIO} times as many"
             reason = f"an archive of {self._size:,} bytes that unpacks to {total:,}, {most}"
-            raise UnreadableInput(reason, next_step=step)
+            raise BeyondLimits(reason, next_step=STEP)
+
+
+def directory(file: BinaryIO) -> zipfile.ZipFile:
+    """A zip's directory; raises UnreadableInput where it is broken, BeyondLimits where it is too large to be read."""
+    _check_listing(file)
+    try:
+        return zipfile.ZipFile(file)
+    except BROKEN as error:
+        raise UnreadableInput(f"a broken zip archive: {error}", next_step="Download or copy it again") from error
+
+
+def _check_listing(file: BinaryIO) -> None:
+    """Refuse a directory of a size that would fill the memory before its members are counted."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - 66_000))
+    tail = file.read()
+    place = tail.rfind(END)
+    if place < 0 or len(tail) < place + 16:
+        return
+    n_bytes = struct.unpack("<I", tail[place + 12 : place + 16])[0]
+    if tail[max(0, place - 20) : place].startswith(_END64):
+        file.seek(struct.unpack("<Q", tail[place - 12 : place - 4])[0])
+        record = file.read(56)
+        n_bytes = struct.unpack("<Q", record[40:48])[0] if len(record) == 56 else n_bytes
+    file.seek(0)
+    if n_bytes > limits.MAX_ARCHIVE_LISTING:
+        reason = f"a zip archive with a directory of {n_bytes:,} bytes; the limit is {limits.MAX_ARCHIVE_LISTING:,}"
+        raise BeyondLimits(reason, next_step=STEP)
 
 
 def zstd_reader() -> Any:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sessions.engine.cost import Totals, totals
 from sessions.engine.errors import BadParameter
+from sessions.engine.floors import CHECKED
 from sessions.engine.quality.standing import GONE
 from sessions.engine.thrash import refills
 
@@ -19,28 +20,6 @@ if TYPE_CHECKING:
     from sessions.engine.replay import Replay
 
 
-class Limit(NamedTuple):
-    """A floor's name, what it bounds in words with its unit, and whether the value must not be below or above."""
-
-    name: str
-    help: str
-    least: bool = False
-
-
-LIMITS = (
-    Limit("max_cost", "upper end of the cost, in dollars"),
-    Limit("max_compactions", "compactions in a session"),
-    Limit("max_peak", "largest context sent, in tokens"),
-    Limit("max_tokens", "tokens sent in all, summaries included"),
-    Limit("max_failures", "failed attempts"),
-    Limit("max_futile", "compactions that left the gate on, or whose room was gone within three requests"),
-    Limit("max_lost", "references gone that the agent goes on to use, all events together"),
-    Limit("max_rules_lost", "rules gone, all events together"),
-    Limit("min_cache_share", "share of the tokens sent that is read from the cache, in per cent", least=True),
-    Limit("min_interval", "requests between two compactions", least=True),
-    Limit("min_freed", "tokens freed by a compaction", least=True),
-    Limit("min_probe_score", "probes still answered after a compaction, in per cent", least=True),
-)
 QUALITY = frozenset({"max_lost", "max_rules_lost", "min_probe_score"})
 """Floors that need the words of the session."""
 
@@ -60,7 +39,7 @@ def read_limits(given: Mapping[str, float | None]) -> dict[str, float]:
     """The floors that are set; raises BadParameter where none is."""
     chosen = {name: value for name, value in given.items() if value is not None}
     if not chosen:
-        raise BadParameter(f"no floor is given; there are: {', '.join(limit.name for limit in LIMITS)}")
+        raise BadParameter(f"no floor is given; there are: {', '.join(measure.check for measure in CHECKED)}")
     return chosen
 
 
@@ -78,32 +57,32 @@ def check(
     """
     values = _values(replay, totals(replay, prices=prices), assessed)
     found = []
-    for limit in LIMITS:
-        if limit.name not in limits:
+    for measure in CHECKED:
+        if measure.check not in limits:
             continue
-        bound, value = limits[limit.name], values[limit.name]
-        ok = value is None or (value >= bound if limit.least else value <= bound)
-        found.append(Floor(limit.name, bound, value, session, ok))
+        bound, value = limits[measure.check], values[measure.name]
+        ok = value is None or (value >= bound if measure.least else value <= bound)
+        found.append(Floor(measure.check, bound, value, session, ok))
     return tuple(found)
 
 
 def _values(replay: Replay, sums: Totals, assessed: tuple[Assessment, ...]) -> dict[str, float | None]:
-    """What each of LIMITS bounds, by its name; None where there is nothing to measure."""
+    """The measures of ``CHECKED`` by name; None where there is nothing to measure."""
     events, sent = replay.events, sums.sent_tokens
     gaps = [later.request - earlier.request for earlier, later in pairwise(events)]
     rules = sum(c.state == GONE for a in assessed for c in a.constraints)
     scores = [a.score.score for a in assessed if a.score.score is not None]
     return {
-        "max_cost": None if sums.cost is None else sums.cost.high,
-        "max_compactions": sums.compactions,
-        "max_peak": sums.peak_context_tokens,
-        "max_tokens": sent,
-        "max_failures": len(replay.attempts),
-        "max_futile": sum(refill.futile for refill in refills(replay)),
-        "max_lost": sum(need.state == GONE for a in assessed for need in a.needs),
-        "max_rules_lost": rules,
-        "min_cache_share": 100 * sums.cache_read_tokens / sent if sent else None,
-        "min_interval": min(gaps, default=None),
-        "min_freed": min((e.before_tokens - e.after_tokens for e in events), default=None),
-        "min_probe_score": None if not scores else 100 * min(scores),
+        "cost": None if sums.cost is None else sums.cost.high,
+        "compactions": sums.compactions,
+        "peak_context_tokens": sums.peak_context_tokens,
+        "sent_tokens": sent,
+        "failures": len(replay.attempts),
+        "futile": sum(refill.futile for refill in refills(replay)),
+        "needs_gone": sum(need.state == GONE for a in assessed for need in a.needs),
+        "rules_gone": rules,
+        "cache_share": 100 * sums.cache_read_tokens / sent if sent else None,
+        "interval": min(gaps, default=None),
+        "freed_tokens": min((e.before_tokens - e.after_tokens for e in events), default=None),
+        "probe_score": None if not scores else 100 * min(scores),
     }

@@ -10,7 +10,7 @@ from sessions.engine.wanted import NOTHING, Snippet, wanted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.wanted import Agent, Wanted
 
 NEAREST = "Nearest fit, not the same policy"

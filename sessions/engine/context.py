@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 from sessions.engine.policy import Item
+from sessions.engine.sizes import message_sizes
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
 
 
 class Entering(NamedTuple):
@@ -173,19 +175,26 @@ def holds_result(item: Item) -> bool:
     return False
 
 
+_ITEMS: WeakKeyDictionary[Weighed, dict[str, list[Item]]] = WeakKeyDictionary()
+"""Items of all messages of a session by the key of the estimator that sized them."""
+_ENTERING: WeakKeyDictionary[Weighed, dict[tuple[str, bool], list[Entering]]] = WeakKeyDictionary()
+"""What enters at every step by the key of the estimator and whether something is left out."""
+
+
 def message_items(weighed: Weighed, estimator: Any) -> list[Item]:
     """Items of all messages of the branch, sized by the estimator; made once and shared by all replays."""
-    cached = weighed.item_cache.get(estimator.key)
+    known = _ITEMS.setdefault(weighed, {})
+    cached = known.get(estimator.key)
     if cached is None:
         step_at = [-1] * len(weighed.transcript.messages)
         for k, step in enumerate(weighed.steps):
             step_at[step.start : step.stop] = [k] * (step.stop - step.start)
-        sizes = weighed.sizes(estimator)
+        sizes = message_sizes(weighed, estimator)
         cached = [
             Item(m.id, m, weighed.tokens[m.index], sizes[m.index], step_at[m.index])
             for m in weighed.transcript.messages
         ]
-        weighed.item_cache[estimator.key] = cached
+        known[estimator.key] = cached
     return cached
 
 
@@ -213,7 +222,8 @@ def entering(items: Sequence[Item], n_reply: int) -> Entering:
 def entering_steps(weighed: Weighed, estimator: Any, left_out: frozenset[int]) -> list[Entering]:
     """What enters at every step, sized by the estimator, without the messages ``left_out``; made once and shared."""
     key = (estimator.key, bool(left_out))
-    made = weighed.entering_cache.get(key)
+    known = _ENTERING.setdefault(weighed, {})
+    made = known.get(key)
     if made is None:
         made, n_reply, items = [], 0, message_items(weighed, estimator)
         for step in weighed.steps:
@@ -222,7 +232,7 @@ def entering_steps(weighed: Weighed, estimator: Any, left_out: frozenset[int]) -
                 added = [item for item in added if item.message.index not in left_out]
             made.append(entering(added, n_reply))
             n_reply = weighed.transcript.requests[step.request].n_messages
-        weighed.entering_cache[key] = made
+        known[key] = made
     return made
 
 

@@ -13,7 +13,7 @@ from sessions.engine.types import Block, Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.events import Event
     from sessions.engine.policy import Item
     from sessions.engine.replay import Replay

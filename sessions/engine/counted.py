@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from sessions.engine.tokenizer import LineCounter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.estimator import Estimator
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.texts import Texts
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_CHARS = 40_000_000
 """A session with more text than this is not read a second time: a minute of counting."""
+_COUNTED: WeakKeyDictionary[Weighed, dict[str, Estimator]] = WeakKeyDictionary()
+"""Estimators by name under which a session's texts were counted."""
 
 
 def counted(estimator: Estimator, weighed: Weighed, texts: Texts | None) -> Estimator:
@@ -29,7 +32,8 @@ def counted(estimator: Estimator, weighed: Weighed, texts: Texts | None) -> Esti
     rule = estimator.exactly
     if texts is None or rule is None or not estimator.vocabulary:
         return estimator
-    known = weighed.counted.get(estimator.name)
+    counts = _COUNTED.setdefault(weighed, {})
+    known = counts.get(estimator.name)
     if known is not None:
         return known
     if sum(leaf.n_chars for m in weighed.transcript.messages for leaf in m.leaves()) > MOST_CHARS:
@@ -45,7 +49,7 @@ def counted(estimator: Estimator, weighed: Weighed, texts: Texts | None) -> Esti
         return rule(block, model, lambda part: found.get(id(part)))
 
     made = replace(estimator, label=f"tiktoken {estimator.vocabulary}", size=size, is_counted=True)
-    weighed.counted[estimator.name] = made
+    counts[estimator.name] = made
     return made
 
 

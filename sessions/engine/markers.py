@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import fields
-from types import ModuleType
-from typing import TYPE_CHECKING
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import marker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sessions.engine.replay import Replay
     from sessions.engine.types import Block
@@ -43,18 +42,36 @@ def text_of(block: Block, texts: dict[tuple[int, int, int], str]) -> str:
 
 def _texts(replay: Replay) -> Iterator[str]:
     values = [getattr(replay.params, field.name) for field in fields(replay.params)]
-    for module in _modules(replay):
-        values += [value for name, value in vars(module).items() if name.isupper()]
+    for layer in replay.policy.pipeline:
+        values += _constants(layer.edit)
     for value in values:
         if isinstance(value, str) and LEAST_CHARS <= len(value) <= MOST_CHARS:
             yield value
 
 
-def _modules(replay: Replay) -> list[ModuleType]:
-    """The modules of the policy's edits, and those of the folder that they use."""
-    names = {layer.edit.__module__ for layer in replay.policy.pipeline}
-    for name in list(names):
-        used = vars(sys.modules[name]).values()
-        names |= {str(getattr(value, "__module__", "")) for value in used}
-        names |= {value.__name__ for value in used if isinstance(value, ModuleType)}
-    return [sys.modules[name] for name in sorted(names) if name.startswith(HOME)]
+def _constants(edit: Callable[..., Any]) -> list[Any]:
+    """The constants that an edit names, and those that the functions name which it calls."""
+    found: list[Any] = []
+    waiting: list[Any] = [edit]
+    known: set[int] = set()
+    while waiting:
+        function = waiting.pop()
+        if id(function) in known or not isinstance(function, FunctionType):
+            continue
+        known.add(id(function))
+        waiting += [cell.cell_contents for cell in function.__closure__ or ()]
+        for name in _names(function.__code__):
+            value = function.__globals__.get(name)
+            if isinstance(value, FunctionType) and value.__module__.startswith(HOME):
+                waiting.append(value)
+            elif name.isupper():
+                found.append(value)
+    return found
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The names that a function looks up outside, those of functions made in it too."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)

@@ -58,35 +58,43 @@ class Spec:
         return " | ".join(self.choices) or f"{self.low:,} to {self.high:,} {self.unit}".strip()
 
 
-def param(
+def param(  # noqa: PLR0917 - in the order of a form: label, help, unit, from, to, in steps of
     default: Any,
-    *,
     label: str,
     help: str = "",  # noqa: A002 - the word the form shows
     unit: str = "",
-    group: str = "how",
     low: float | None = None,
     high: float | None = None,
     step: float | None = 1,
+    *,
+    group: str = "how",
     choices: tuple[str, ...] = (),
     optional: bool = False,
     words: bool = False,
 ) -> Any:
-    """Declare one parameter of a policy's ``Params`` dataclass; ``step`` as a float makes it a decimal number."""
+    """Declare one parameter of a policy's ``Params`` dataclass; ``step`` as a float makes it a decimal number.
+
+    One that is None by default is ``optional``.
+    """
     meta = {"label": label, "help": help, "unit": unit, "group": group, "low": low, "high": high, "step": step}
-    kind = {"choices": choices, "optional": optional, "words": words}
+    kind = {"choices": choices, "optional": optional or default is None, "words": words}
     return dataclasses.field(default=default, metadata={**meta, **kind})
+
+
+def when(default: Any, label: str, *facts: Any, **more: Any) -> Any:
+    """A parameter of the gate; what else is given is as in ``param``."""
+    return param(default, label, *facts, group="when", **more)
+
+
+def choice(choices: tuple[str, ...], label: str, text: str = "", *, default: str = "", group: str = "how") -> Any:
+    """A parameter that is one of ``choices``, the first unless ``default`` names another."""
+    return param(default or choices[0], label, text, choices=choices, group=group)
 
 
 def usage_param() -> Any:
     """The parameter every policy has: whether its gate is told the provider's last usage (replay-semantics 4)."""
-    return param(
-        "recorded",
-        label="Last usage",
-        help="What the gate is told of the provider's usage: as recorded, or none at all",
-        group="when",
-        choices=("recorded", "none"),
-    )
+    text = "What the gate is told of the provider's usage: as recorded, or none at all"
+    return choice(("recorded", "none"), "Last usage", text, group="when")
 
 
 def specs(params: type) -> tuple[Spec, ...]:

@@ -21,7 +21,7 @@ from sessions.engine.types import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.events import Event
     from sessions.engine.parity_table import Setting
     from sessions.engine.policy import Gate

@@ -15,8 +15,6 @@ from sessions.engine.types import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
-    from sessions.engine.jumps.jump import Jump
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import Block, Message
 
@@ -225,8 +223,7 @@ class Policy:
     it is proven ("founding", "differential", "golden", "preset").  ``shares_prefix`` is true when its summary call is
     sent with the conversation's own prefix and so reads the cache; ``summary_calls`` is false for policies that never
     call a model.  ``threshold_param`` names the parameter that dragging the threshold line sets.  ``caveats`` say in
-    words what it does not guarantee (policies 2.5).  ``jump`` tells, from parameters, session and window, how a sweep
-    may jump between this policy's compactions; None where it may not.
+    words what it does not guarantee (policies 2.5).
     """
 
     name: str
@@ -243,7 +240,6 @@ class Policy:
     threshold_param: str = ""
     tier: str = ""
     caveats: tuple[str, ...] = ()
-    jump: Callable[[Any, Weighed, int], Jump | None] | None = None
 
     @property
     def pipeline(self) -> tuple[Layer, ...]:

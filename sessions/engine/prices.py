@@ -12,7 +12,7 @@ from sessions.engine.models_table import DATE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.model_info import ModelInfo
 
 PER_MILLION = 1_000_000

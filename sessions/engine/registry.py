@@ -1,8 +1,9 @@
-"""Finds formats, estimators, policies, summarizers and export targets: one module each, one constant each.
+"""Finds formats, estimators, policies, summarizers and export targets: one module each, or one for a family.
 
-A module under ``sessions.engine.<package>`` declares exactly one constant (``FORMAT``, ``ESTIMATOR``, ``POLICY``,
-``SUMMARIZER``, ``TARGET`` or ``AGENT``) with a ``name``; third parties register the same object under the entry-point
-group ``ctxweb.<package>``.  Modules whose name starts with an underscore are skipped.
+A module under ``sessions.engine.<package>`` declares one constant (``FORMAT``, ``ESTIMATOR``, ``POLICY``,
+``SUMMARIZER``, ``TARGET`` or ``AGENT``) with a ``name``, or a tuple of such (``POLICIES``, ``ESTIMATORS``); third
+parties register the same object under the entry-point group ``ctxweb.<package>``. Modules whose name starts with an
+underscore are skipped.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ CONSTANTS = {
     "formats": "FORMAT", "estimators": "ESTIMATOR", "policies": "POLICY", "summarizers": "SUMMARIZER",
     "exports": "TARGET", "apply": "AGENT",
 }  # fmt: skip
+FAMILIES = {"estimators": "ESTIMATORS", "policies": "POLICIES"}
 
 
 @cache
@@ -27,10 +29,12 @@ def plugins(package: str) -> dict[str, Any]:
     constant = CONSTANTS[package]
     root = importlib.import_module(f"sessions.engine.{package}")
     found: list[Any] = []
-    for info in sorted(pkgutil.iter_modules(root.__path__), key=lambda info: info.name):
+    for info in pkgutil.iter_modules(root.__path__):
         module = importlib.import_module(f"{root.__name__}.{info.name}")
-        if not info.name.startswith("_") and hasattr(module, constant):
-            found.append(getattr(module, constant))
+        if not info.name.startswith("_"):
+            found += [getattr(module, constant)] if hasattr(module, constant) else []
+            found += getattr(module, FAMILIES.get(package, ""), ())
+    found.sort(key=lambda plugin: str(plugin.name))
     found += [point.load() for point in entry_points(group=f"ctxweb.{package}")]
     registered: dict[str, Any] = {}
     for plugin in found:

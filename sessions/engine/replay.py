@@ -15,7 +15,7 @@ from sessions.engine.walk import Attempt, Sent, Walk
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.events import Event
     from sessions.engine.policy import Gate, Policy
     from sessions.engine.summaries import Writer

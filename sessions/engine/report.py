@@ -10,11 +10,11 @@ from sessions.engine.breakeven import event_costs
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.calibration.fit import fit_summary
 from sessions.engine.calibration.overhead import overhead_parts
-from sessions.engine.calibration.series import weak_label
 from sessions.engine.cost import totals
 from sessions.engine.diff import diff_event, diff_lists
 from sessions.engine.errors import BadParameter
 from sessions.engine.lists import items_at
+from sessions.engine.sizes import message_sizes
 from sessions.engine.thrash import thrash_document
 from sessions.engine.types import Kind
 from sessions.engine.why.verdicts import headline, verdict_document, verdicts_of
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from sessions.engine.breakeven import EventCost
-    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.calibration.overhead import OverheadPart
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.cost import Totals
     from sessions.engine.diff import Row
     from sessions.engine.prices import Prices
@@ -50,8 +50,8 @@ def inspect_document(parsed: Parsed, *, train_fraction: float = 1.0, texts: Text
 def session_document(weighed: Weighed, texts: Texts | None = None) -> dict[str, Any]:
     """One entry of ``sessions[]``."""
     transcript, verdicts = weighed.transcript, verdicts_of(weighed)
-    wire = weighed.sizes(registry.get("estimators", "wire_bytes"))
-    pressure = weighed.sizes(registry.get("estimators", "pressure_bytes"))
+    wire = message_sizes(weighed, registry.get("estimators", "wire_bytes"))
+    pressure = message_sizes(weighed, registry.get("estimators", "pressure_bytes"))
     branches = {"branches": [dataclasses.asdict(b) for b in transcript.branches]} if transcript.branches else {}
     return branches | {
         "id": transcript.id,
@@ -125,7 +125,7 @@ def _compaction(compaction: RecordedCompaction) -> dict[str, Any]:
 
 def _requests(weighed: Weighed) -> list[dict[str, Any]]:
     """``label`` is that of the best figure at hand: measured where the provider reported one."""
-    weak = weak_label(weighed).value
+    weak = weighed.weak_label.value
     return [
         {
             "index": r.index,

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from sessions.engine.registry import get
 
 if TYPE_CHECKING:
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.estimator import Estimator
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import Message
+
+_SIZES: WeakKeyDictionary[Weighed, dict[str, list[int]]] = WeakKeyDictionary()
+"""By the key of the estimator, as long as the session is held."""
 
 
 def estimator_named(name: str) -> Estimator:
@@ -26,3 +31,11 @@ def message_size(message: Message, estimator: Estimator, model: ModelInfo) -> in
     if len(blocks) == 1:
         return estimator.per_message + size(blocks[0], model)
     return estimator.per_message + sum(size(block, model) for block in blocks)
+
+
+def message_sizes(weighed: Weighed, estimator: Estimator) -> list[int]:
+    """Size of every message of a session by an estimator, in its unit; computed once per estimator."""
+    known = _SIZES.setdefault(weighed, {})
+    if estimator.key not in known:
+        known[estimator.key] = [message_size(m, estimator, weighed.model) for m in weighed.transcript.messages]
+    return known[estimator.key]

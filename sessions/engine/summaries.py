@@ -10,14 +10,14 @@ from sessions.engine import registry
 from sessions.engine.calibration.weights import message_estimate
 from sessions.engine.errors import BadParameter, UnreadableInput
 from sessions.engine.policy import Draft, Item, State, SummaryFailed, View
-from sessions.engine.sizes import message_size
+from sessions.engine.sizes import message_size, message_sizes
 from sessions.engine.tokenizer import count
 from sessions.engine.types import Block, Kind, Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.texts import Texts
 
 CHARS_PER_TOKEN = 4
@@ -206,7 +206,7 @@ class Summaries:
         """See ``policy.Tools.size_by``."""
         other = registry.get("estimators", estimator)
         if not item.inserted and not item.edited:
-            return self.weighed.sizes(other)[item.message.index]
+            return message_sizes(self.weighed, other)[item.message.index]
         return message_size(item.message, other, self.weighed.model)
 
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 import gzip
 import os
 import stat
-import struct
 import tarfile
 import tempfile
-import zipfile
-import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from sessions.engine import limits
+from sessions.engine.archive import BROKEN, END, MAGIC, STEP, BeyondLimits, directory
 from sessions.engine.errors import UnreadableInput
 
 if TYPE_CHECKING:
@@ -30,16 +28,6 @@ CHUNK_BYTES = 1 << 20
 SPOOL_BYTES = 8 << 20
 NAME_CHARS = 500
 ENCRYPTED = 0x1
-STEP = "Unpack it and upload what you need"
-_BROKEN = (
-    zipfile.BadZipFile, tarfile.TarError, zlib.error, gzip.BadGzipFile, EOFError, OSError, ValueError, RuntimeError,
-    NotImplementedError, struct.error,
-)  # fmt: skip
-_END, _END64 = b"PK\x05\x06", b"PK\x06\x07"
-
-
-class BeyondLimits(UnreadableInput):
-    """An archive with too many members, or that unpacks to too much: reading stops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +80,7 @@ def packing(file: BinaryIO) -> str:
     """``"zip"``, ``"tar"`` or ``"gzip"`` by the first bytes of ``file``, "" for anything else."""
     file.seek(0)
     head = file.read(512)
-    if head.startswith((b"PK\x03\x04", _END)):
+    if head.startswith((MAGIC, END)):
         return ZIP
     if head.startswith(b"\x1f\x8b\x08"):
         return GZIP
@@ -101,7 +89,7 @@ def packing(file: BinaryIO) -> str:
 
 def zip_names(file: BinaryIO) -> tuple[str, ...]:
     """Names in a zip's directory; raises UnreadableInput where it is broken or too large to be read."""
-    return tuple(info.filename for info in _directory(file).infolist() if not info.is_dir())
+    return tuple(info.filename for info in directory(file).infolist() if not info.is_dir())
 
 
 def unpack(
@@ -157,36 +145,9 @@ def shown(name: str) -> str:
     return kept if len(kept) <= NAME_CHARS else "…" + kept[1 - NAME_CHARS :]
 
 
-def _directory(file: BinaryIO) -> zipfile.ZipFile:
-    _check_directory(file)
-    try:
-        return zipfile.ZipFile(file)
-    except _BROKEN as error:
-        raise UnreadableInput(f"a broken zip archive: {error}", next_step="Download or copy it again") from error
-
-
-def _check_directory(file: BinaryIO) -> None:
-    """Refuse a directory of a size that would fill the memory before its members are counted."""
-    size = file.seek(0, os.SEEK_END)
-    file.seek(max(0, size - 66_000))
-    tail = file.read()
-    place = tail.rfind(_END)
-    if place < 0 or len(tail) < place + 16:
-        return
-    n_bytes = struct.unpack("<I", tail[place + 12 : place + 16])[0]
-    if tail[max(0, place - 20) : place].startswith(_END64):
-        file.seek(struct.unpack("<Q", tail[place - 12 : place - 4])[0])
-        record = file.read(56)
-        n_bytes = struct.unpack("<Q", record[40:48])[0] if len(record) == 56 else n_bytes
-    file.seek(0)
-    if n_bytes > limits.MAX_ARCHIVE_LISTING:
-        reason = f"a zip archive with a directory of {n_bytes:,} bytes; the limit is {limits.MAX_ARCHIVE_LISTING:,}"
-        raise BeyondLimits(reason, next_step=STEP)
-
-
 def _zip(file: BinaryIO, name: str, budget: Budget) -> Iterator[Member]:
     del name
-    archive = _directory(file)
+    archive = directory(file)
     infos = [info for info in archive.infolist() if not info.is_dir()]
     budget.members(len(infos))
     budget.declared(sum(info.file_size for info in infos))
@@ -203,7 +164,7 @@ def _zip(file: BinaryIO, name: str, budget: Budget) -> Iterator[Member]:
                     spool, problem = _copied(cast("BinaryIO", packed), budget)
             except BeyondLimits:
                 raise
-            except _BROKEN as error:
+            except BROKEN as error:
                 yield Member(label, info.file_size, problem=f"cannot be unpacked: {error}")
                 continue
             if problem:  # a zip member whose checksum fails may be wrong anywhere
@@ -217,7 +178,7 @@ def _gzip(file: BinaryIO, name: str, budget: Budget) -> Iterator[Member]:
     try:
         with gzip.GzipFile(fileobj=file, mode="rb") as packed:
             is_tar = packed.read(512)[257:262] == b"ustar"
-    except _BROKEN as error:
+    except BROKEN as error:
         raise UnreadableInput(f"a broken gzip file: {error}", next_step="Download or copy it again") from error
     file.seek(0)
     with gzip.GzipFile(fileobj=file, mode="rb") as packed:
@@ -271,7 +232,7 @@ def _tar(file: BinaryIO, name: str, budget: Budget) -> Iterator[Member]:
                     return
     except BeyondLimits:
         raise
-    except _BROKEN as error:
+    except BROKEN as error:
         if not last:
             raise UnreadableInput(f"a broken tar archive: {error}", next_step="Download or copy it again") from error
         yield Member("", 0, problem=f"the archive is cut off or damaged after {last}: {error}")
@@ -292,7 +253,7 @@ def _copied(packed: BinaryIO, budget: Budget | None, stream: _Stream | None = No
     except BeyondLimits:
         spool.close()
         raise
-    except _BROKEN as error:
+    except BROKEN as error:
         problem = str(error) or type(error).__name__
     spool.seek(0)
     return spool, problem

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from dataclasses import replace as changed_copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sessions.engine.calibration.calibrate import DEFAULT_WINDOW
-from sessions.engine.calibration.series import weak_label
+from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.context import Context, Entering, common_prefix, entering, entering_steps, message_items
 from sessions.engine.events import Counts, Event, History, LayerResult, count_changes, count_patch
 from sessions.engine.policy import EditFailed, Gate, LastUsage, State, View
@@ -16,7 +15,7 @@ from sessions.engine.types import Kind, Label
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.policy import Edited, Item, Layer, Policy
     from sessions.engine.summaries import Summaries
 
@@ -90,7 +89,7 @@ class Walk:
         self.warnings: list[str] = list(weighed.warnings)
         self.asleep = False
         self.changed = False
-        self.weak_label = weak_label(weighed)
+        self.weak_label = weighed.weak_label
         self.size_then = 0
         self.last_reply: float | None = None
         self.view = View([], 0, 0, None, self.window, weighed.overhead, 0, weighed.model, self.state, summaries)

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine import params as parameters
 from sessions.engine import registry
-from sessions.engine.calibration.calibrate import DEFAULT_WINDOW, weigh
+from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.summaries import empty_view
 from sessions.engine.types import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.policy import Gate, Policy
 
 SUMMARISE, CLEAR, THINKING, TRIM, OTHER, NOTHING = "summarise", "clear", "thinking", "trim", "other", "nothing"

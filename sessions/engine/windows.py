@@ -10,7 +10,7 @@ from sessions.engine.why.ladders import ladder
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
 
 
 class Held(NamedTuple):

@@ -7,6 +7,8 @@ import uuid
 from django.db import models
 from django.db.models import Q
 
+from sessions.models.work import Work
+
 
 class Sweeping(models.TextChoices):
     """Where a sweep stands."""
@@ -18,14 +20,15 @@ class Sweeping(models.TextChoices):
     CANCELLED = "cancelled"
 
 
-class SweepRun(models.Model):
+class SweepRun(Work):
     """One sweep over one or several sessions: what it replays, how far it is, its rows as they come.
 
     ``key`` names what is computed (the options and each session's version), so that the same sweep is found again;
     ``options`` are the sweep's as ``services.sweeping`` takes them, ``query`` its page's address.  ``rows`` holds, by
-    session id, what each setting came to, in the order of the grid; a run taken up again goes on behind them.  Only
-    the newest of ``attempts`` may write.
+    session id, what each setting came to, in the order of the grid; a run taken up again goes on behind them.
     """
+
+    active = Sweeping.RUNNING
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     key = models.CharField(max_length=64, unique=True)
@@ -35,11 +38,7 @@ class SweepRun(models.Model):
     rows = models.JSONField(default=dict)
     n_done = models.PositiveIntegerField(default=0)
     n_total = models.PositiveIntegerField()
-    error = models.TextField(blank=True)
     cancel_asked = models.BooleanField(default=False)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    worker = models.CharField(max_length=300, blank=True)
-    heartbeat_at = models.DateTimeField()
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

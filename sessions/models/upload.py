@@ -9,8 +9,9 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
+from sessions.models.work import Work
+
 if TYPE_CHECKING:
-    import datetime
     from collections.abc import Iterable
 
 
@@ -24,6 +25,8 @@ class State(models.TextChoices):
 
 
 UNFINISHED = (State.QUEUED, State.READING)
+MIXED = "mixed"
+"""The format of an archive whose files have several."""
 
 
 class UploadQuerySet(models.QuerySet["Upload"]):
@@ -129,26 +132,16 @@ class JobQuerySet(models.QuerySet["Job"]):
         """Jobs waiting for a worker or being worked on."""
         return self.filter(state__in=UNFINISHED)
 
-    def silent_since(self, moment: datetime.datetime) -> JobQuerySet:
-        """Unfinished jobs without a sign of life since ``moment``."""
-        return self.unfinished().filter(heartbeat_at__lt=moment)
 
+class Job(Work):
+    """The truth about one upload's reading: what workers take it from and what the page polls."""
 
-class Job(models.Model):
-    """The truth about one upload's reading: what the page polls and what a lost task is requeued from.
-
-    ``attempts`` counts claims and fences them: only the newest claim may write.  ``worker`` is ``host:pid`` of the
-    process that claimed it, ``heartbeat_at`` its last sign of life (while queued: when the task was last sent).
-    """
+    active = State.READING
 
     upload = models.OneToOneField(Upload, on_delete=models.CASCADE, related_name="job")
     state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
     done_bytes = models.PositiveBigIntegerField(default=0)
     total_bytes = models.PositiveBigIntegerField(default=0)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    worker = models.CharField(max_length=255, blank=True)
-    heartbeat_at = models.DateTimeField()
-    error = models.TextField(blank=True)
 
     objects = JobQuerySet.as_manager()
 
@@ -157,7 +150,7 @@ class Job(models.Model):
             models.CheckConstraint(condition=Q(state__in=State.values), name="job_state_known"),
             models.CheckConstraint(condition=Q(done_bytes__lte=F("total_bytes")), name="job_done_within_total"),
         )
-        indexes = (models.Index(fields=("state", "heartbeat_at"), name="job_state_heartbeat"),)
+        indexes = (models.Index(fields=("state",), name="job_state"),)
 
     def __str__(self) -> str:
         return f"{self.upload_id}: {self.state}"

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from sessions.models.session import Session
+from sessions.models.work import Work
 
 
 class Writing(models.TextChoices):
@@ -27,13 +28,15 @@ class Purpose(models.TextChoices):
     JUDGEMENT = "judgement"
 
 
-class SummaryJob(models.Model):
+class SummaryJob(Work):
     """One replay whose summaries are being written, or one event that is judged: what its page polls and cancels.
 
     ``options`` are the replay's, as the engine takes them, or the event's; ``query`` is its page's address.
     ``n_total`` is how much was wanted when it began: each summary written may change what follows.  ``n_chars`` is of
     the one under way.  The key is not here: whoever runs the job brings it.
     """
+
+    active = Writing.WRITING
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="summary_jobs")
@@ -45,9 +48,7 @@ class SummaryJob(models.Model):
     n_written = models.PositiveIntegerField(default=0)
     n_total = models.PositiveIntegerField()
     n_chars = models.PositiveIntegerField(default=0)
-    error = models.TextField(blank=True)
     cancel_asked = models.BooleanField(default=False)
-    heartbeat_at = models.DateTimeField()
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -19,6 +19,7 @@ from sessions.engine.reading import NotATranscript, claims
 from sessions.engine.types import Skipped
 from sessions.engine.unpacking import NAMES, packing, unpack
 from sessions.models import Member, MemberStatus
+from sessions.models.upload import MIXED
 from sessions.services.session_rows import PackedSession, Place, pack_sessions, plain
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
     Read = Callable[[BinaryIO, str], Parsed]
 
-MIXED = "mixed"
-"""The format of an upload whose members have several."""
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sessions.adapters.anthropic_client import Access
     from sessions.adapters.request_bodies import Prepared
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Content, Message
 
     ReadMessage = Callable[[Message], tuple[Content, ...]]

@@ -19,8 +19,8 @@ from sessions.engine.errors import EngineError
 from sessions.engine.reading import read_transcripts
 from sessions.engine.tokenizer import TokenCounter
 from sessions.engine.tokenizer_process import ProcessCounter
-from sessions.models import Media, Member, State, Upload
-from sessions.services import jobs
+from sessions.models import Job, Media, Member, State, Upload
+from sessions.services import jobs, queue
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive
 from sessions.services.families import link_families
 from sessions.services.session_rows import insert_sessions, pack_sessions, plain
@@ -66,45 +66,60 @@ class MediaStore:
 
 
 def ingest(*, upload_id: uuid.UUID, on_progress: Callable[[int], None] | None = None) -> Upload:
-    """Read the stored bytes of an upload into sessions; returns the upload as it then stands.
+    """Read the stored bytes of an upload into sessions, if nobody else does; returns the upload as it then stands.
 
-    A file that cannot be read ends as status ``failed`` with its message, line and offset; nothing is raised for it.
-    Does nothing where the upload is finished or another process reads it.  ``on_progress`` is given the bytes read.
-    Raises OperationalError where the database stays locked: the job is queued again first.
+    ``on_progress`` is given the bytes read.  Raises what ``ingest_claimed`` raises, and Job.DoesNotExist where the
+    upload was deleted.
     """
     held = jobs.claim(upload_id=upload_id)
-    if held is None:
-        return Upload.objects.get(pk=upload_id)
-    upload = Upload.objects.get(pk=upload_id)
+    if held is not None:
+        ingest_claimed(held, on_progress)
+    return Upload.objects.get(pk=upload_id)
+
+
+def ingest_claimed(held: queue.Claim[Job], on_progress: Callable[[int], None] | None = None) -> None:
+    """Read the upload of a claimed job.
+
+    A file that cannot be read ends as status ``failed`` with its message, line and offset; nothing is raised for it.
+    Raises OperationalError where the database stays locked and queue.Interrupted where the process is to end: the job
+    is queued again first.
+    """
+    upload = Upload.objects.get(job=held.pk)
     try:
-        _ingest(upload, held, on_progress or (lambda done_bytes: None))
+        with queue.beating(held):
+            _ingest(upload, held, on_progress or (lambda done_bytes: None))
+    except queue.Superseded:
+        log.info("the reading of upload %s has passed to somebody else", upload.pk)
     except NothingInside as error:
         _fail(held, str(error), error.members)
     except EngineError as error:
         _fail(held, str(error))
-    except OperationalError:
-        jobs.give_back(held=held)
+    except (OperationalError, queue.Interrupted):
+        jobs.give_back(held)
         raise
+    except MemoryError:
+        phase = held.shown.get("phase") or "reading"
+        _fail(held, f"There was not enough memory to read this file (while {phase}). The bytes are kept.")
     except Exception as error:
-        log.exception("ingest of upload %s failed", upload_id)
+        log.exception("ingest of upload %s failed", upload.pk)
         _fail(
             held,
             f"ctxweb could not read this file ({type(error).__name__}: {error}). This is a fault of ctxweb; the bytes "
             "are kept, upload the file again after an update.",
         )
-    upload.refresh_from_db()
-    return upload
 
 
-def _ingest(upload: Upload, held: jobs.Claim, on_progress: Callable[[int], None]) -> None:
+def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int], None]) -> None:
     def progress(done_bytes: int) -> None:
-        held.beat(min(done_bytes, upload.n_bytes))
+        phase = "reading" if done_bytes < upload.n_bytes else "counting"
+        held.show(done_bytes=min(done_bytes, upload.n_bytes), phase=phase)
         on_progress(done_bytes)
 
-    read = read_upload(upload, progress)
+    read = read_upload(upload, progress, on_packing=lambda: held.show(phase="packing"))
+    held.show(phase="writing")
     with transaction.atomic():
         # Nothing is written where the claim has passed to somebody else meanwhile.
-        if held.rows().update(state=State.DONE, done_bytes=upload.n_bytes):
+        if held.rows().update(state=State.DONE, done_bytes=upload.n_bytes, phase=""):
             write_upload(upload, read)
 
 
@@ -121,8 +136,15 @@ class Read:
         return self.outcome.packed
 
 
-def read_upload(upload: Upload, on_progress: Callable[[int], None] | None = None) -> Read:
-    """Read, count and pack the stored bytes of ``upload``; no session is written.  Raises EngineError."""
+def read_upload(
+    upload: Upload,
+    on_progress: Callable[[int], None] | None = None,
+    on_packing: Callable[[], None] | None = None,
+) -> Read:
+    """Read, count and pack the stored bytes of ``upload``; no session is written.  Raises EngineError.
+
+    ``on_packing`` is called when the bytes are read and counted, before what they hold is weighed and packed.
+    """
     media = MediaStore()
     progress = on_progress or (lambda done_bytes: None)
     with _cycles_left_alone(), storage.open_blob(upload.sha256) as file:
@@ -133,6 +155,8 @@ def read_upload(upload: Upload, on_progress: Callable[[int], None] | None = None
                 place = (lambda _: progress(file.tell())) if packed else progress
                 parsed = read_transcripts(part, name, counter=counter, on_media=media, on_progress=place)
                 media.note(parsed)
+                if on_packing and not packed:
+                    on_packing()
                 return parsed
 
             outcome = read_archive(upload, file, read) if packed else _read_file(upload, file, read)
@@ -185,9 +209,10 @@ def _write_members(upload_id: uuid.UUID, members: list[Member]) -> None:
     Member.objects.bulk_create(members, batch_size=100)
 
 
-def _fail(held: jobs.Claim, reason: str, members: list[Member] | None = None) -> None:
+def _fail(held: queue.Claim[Job], reason: str, members: list[Member] | None = None) -> None:
     message = plain(reason)
     with transaction.atomic():
         if held.rows().update(state=State.FAILED, error=message):
-            _write_members(held.upload_id, members or [])
-            Upload.objects.filter(pk=held.upload_id).update(status=State.FAILED, error=message)
+            upload_id = Upload.objects.values_list("pk", flat=True).get(job=held.pk)
+            _write_members(upload_id, members or [])
+            Upload.objects.filter(pk=upload_id).update(status=State.FAILED, error=message)

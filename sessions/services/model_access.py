@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from sessions.adapters.anthropic_client import Access
+from sessions.adapters.cache import Cache
 from sessions.adapters.rate import TokenBucket
 from sessions.engine.errors import BadParameter
-from sessions.kept import Kept
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -27,7 +27,7 @@ HANDLE = "model_key"
 MAX_KEYS = 200
 """Keys held at a time; the one unused longest is forgotten first."""
 BURST = 10
-_keys: Kept[str, str] = Kept(lambda held: len(held) > MAX_KEYS)
+_keys: Cache[str, str] = Cache(lambda held: len(held) > MAX_KEYS)
 
 
 def keep_key(key: str) -> str:

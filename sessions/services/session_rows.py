@@ -14,9 +14,9 @@ from django.db import connection
 
 from sessions.engine import pack
 from sessions.engine.calibration import calibrate
-from sessions.engine.calibration.series import weak_label
 from sessions.engine.registry import get
 from sessions.engine.report import kinds, usage_totals
+from sessions.engine.sizes import message_sizes
 from sessions.engine.types import Kin, Label
 from sessions.engine.why.causes import CAUSES, WRONG_COUNT
 from sessions.engine.why.verdicts import headline, verdicts_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from django.db.models import Field
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Message, Parsed, Transcript
 
 TYPED, META, ATTACHMENT, SUMMARY, REINJECTED, ERROR, APPROXIMATE = (int(flag) for flag in Flag)
@@ -176,7 +176,7 @@ def branch_id(upload: Upload, transcript: Transcript, member: str = "") -> str:
 
 def message_rows(key: str, weighed: Weighed) -> list[tuple[Any, ...]]:
     """One tuple per message, in the order of ``COLUMNS``."""
-    wire, pressure = (weighed.sizes(get("estimators", name)) for name in ("wire_bytes", "pressure_bytes"))
+    wire, pressure = (message_sizes(weighed, get("estimators", name)) for name in ("wire_bytes", "pressure_bytes"))
     replies = {r.message: r.index for r in weighed.transcript.requests if r.message is not None}
     contexts = [r.usage.context if r.usage else weighed.estimated[r.index] for r in weighed.transcript.requests]
     rows: list[tuple[Any, ...]] = []
@@ -244,7 +244,7 @@ def _session(weighed: Weighed, rows: Sequence[tuple[Any, ...]]) -> Session:
 def _peak(weighed: Weighed) -> tuple[int | None, str]:
     """The largest context of any request and how it is known; (None, "") without requests."""
     known = [
-        (r.usage.context, Label.MEASURED) if r.usage else (weighed.estimated[r.index], weak_label(weighed))
+        (r.usage.context, Label.MEASURED) if r.usage else (weighed.estimated[r.index], weighed.weak_label)
         for r in weighed.transcript.requests
     ]
     sizes = [(size, str(label)) for size, label in known if size is not None]

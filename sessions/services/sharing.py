@@ -20,7 +20,7 @@ from sessions.models import Session, SessionFacts, SessionKey
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Message, Transcript
     from sessions.models import Upload
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import logging
 import threading
 import time
@@ -17,8 +16,10 @@ from sessions.adapters.anthropic_client import CallFailed
 from sessions.engine.errors import EngineError
 from sessions.engine.replay import replay
 from sessions.models import Purpose, Session, SummaryJob, Writing
+from sessions.services import queue
 from sessions.services.judging import judge
 from sessions.services.model_summaries import SummaryWriter
+from sessions.services.processes import this_process
 
 if TYPE_CHECKING:
     import uuid
@@ -27,15 +28,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 UNFINISHED = (Writing.QUEUED, Writing.WRITING)
-LOST_AFTER = dt.timedelta(minutes=3)
-"""Silence after which a job counts as lost: longer than the longest wait that the API may ask for."""
-BEAT_SECONDS = 0.5
+WRITE_SECONDS = 0.5
 
 
 def running(session: Session) -> SummaryJob | None:
-    """The session's unfinished job that still gives signs of life, if there is one."""
-    alive = timezone.now() - LOST_AFTER
-    return SummaryJob.objects.filter(session=session, state__in=UNFINISHED, heartbeat_at__gt=alive).first()
+    """The session's unfinished job, if there is one."""
+    return SummaryJob.objects.filter(session=session, state__in=UNFINISHED).first()
 
 
 def start(
@@ -46,18 +44,21 @@ def start(
     model: str,
     n_total: int,
     purpose: Purpose = Purpose.SUMMARIES,
+    here: bool = False,
 ) -> tuple[SummaryJob, bool]:
-    """A job for the replay or the event of ``options``, and whether it is new: one at a time for a session."""
+    """A job for the replay or the event of ``options``, and whether it is new: one at a time for a session.
+
+    ``here``: this process will do it (``run_in_thread``), no worker may take it.
+    """
     with transaction.atomic():
         Session.objects.select_for_update().get(pk=session.pk)
         job = running(session)
         if job is not None:
             return job, False
-        lost = SummaryJob.objects.filter(session=session, state__in=UNFINISHED)
-        lost.update(state=Writing.FAILED, error="It was interrupted.")
+        taken = {"state": Writing.WRITING, "claims": 1, "worker": this_process()} if here else {}
         return SummaryJob.objects.create(
             session=session, purpose=purpose, options=options, query=query, model=model, n_total=n_total,
-            heartbeat_at=timezone.now(),
+            heartbeat_at=timezone.now(), **taken,
         ), True  # fmt: skip
 
 
@@ -67,35 +68,49 @@ def ask_to_cancel(*, job_id: uuid.UUID) -> None:
     SummaryJob.objects.filter(pk=job_id, state=Writing.WRITING).update(cancel_asked=True)
 
 
-def run(*, job_id: uuid.UUID, access: Access | None) -> None:
-    """Write the summaries; each is kept as it comes.  Harmless when sent twice."""
-    taken = SummaryJob.objects.filter(pk=job_id, state=Writing.QUEUED)
-    if not taken.update(state=Writing.WRITING, heartbeat_at=timezone.now()):
-        return
-    job = SummaryJob.objects.select_related("session__upload").get(pk=job_id)
+def put_back(job: SummaryJob) -> None:
+    """End a lost ``job``: calls that cost money are not made again unasked; see ``queue.Kind``."""
+    job.state, job.error, job.n_chars = Writing.FAILED, "It was interrupted.", 0
+
+
+def claim(*, job_id: uuid.UUID | None = None) -> queue.Claim[SummaryJob] | None:
+    """Take a job, the one named or whichever waits; None where nothing waits."""
+    rows = SummaryJob.objects.all()
+    return queue.take(rows if job_id is None else rows.filter(pk=job_id))
+
+
+def run_claimed(held: queue.Claim[SummaryJob], access: Access | None) -> None:
+    """Write the summaries of a claimed job; each is kept as it comes."""
+    job = SummaryJob.objects.select_related("session__upload").get(pk=held.pk)
     if access is None:
-        _finish(job, Writing.FAILED, "There is no key to ask a model with.")
+        _finish(held, Writing.FAILED, "There is no key to ask a model with.")
         return
     try:
-        _write(job, access)
+        with queue.beating(held):
+            _write(job, held, access)
+    except queue.Superseded:
+        return
+    except queue.Interrupted:
+        _finish(held, Writing.FAILED, "It was interrupted.")
+        raise
     except CallFailed as failed:
         cancelled = failed.kind == "cancelled"
-        _finish(job, Writing.CANCELLED if cancelled else Writing.FAILED, "" if cancelled else str(failed))
+        _finish(held, Writing.CANCELLED if cancelled else Writing.FAILED, "" if cancelled else str(failed))
     except (EngineError, OSError) as error:
-        _finish(job, Writing.FAILED, str(error))
+        _finish(held, Writing.FAILED, str(error))
     except Exception:
-        _finish(job, Writing.FAILED, "Something went wrong here; the server's log says what.")
+        _finish(held, Writing.FAILED, "Something went wrong here; the server's log says what.")
         raise
     else:
-        _finish(job, Writing.DONE)
+        _finish(held, Writing.DONE)
 
 
 def run_in_thread(*, job_id: uuid.UUID, access: Access) -> None:
-    """Run the job in this process, whose memory alone holds a pasted key."""
+    """Run a job that was started ``here`` in this process, whose memory alone holds a pasted key."""
 
     def work() -> None:
         try:
-            run(job_id=job_id, access=access)
+            run_claimed(queue.Claim(SummaryJob, job_id, 1), access)
         except Exception:
             log.exception("summary job %s failed", job_id)
         finally:
@@ -104,8 +119,8 @@ def run_in_thread(*, job_id: uuid.UUID, access: Access) -> None:
     threading.Thread(target=work, name=f"summaries-{job_id}", daemon=True).start()
 
 
-def _write(job: SummaryJob, access: Access) -> None:
-    beat = _Beat(job)
+def _write(job: SummaryJob, held: queue.Claim[SummaryJob], access: Access) -> None:
+    beat = _Beat(held)
     if job.purpose == Purpose.JUDGEMENT:
         judge(job.session, job.options, job.model, access, on_progress=beat.progress, cancel=beat.cancelled)
         return
@@ -115,15 +130,15 @@ def _write(job: SummaryJob, access: Access) -> None:
         replay(weighed, summarizer="anthropic", texts=texts, writer=writer, **job.options)
 
 
-def _finish(job: SummaryJob, state: Writing, error: str = "") -> None:
-    SummaryJob.objects.filter(pk=job.pk).update(state=state, error=error, n_chars=0, heartbeat_at=timezone.now())
+def _finish(held: queue.Claim[SummaryJob], state: Writing, error: str = "") -> None:
+    held.rows().update(state=state, error=error, n_chars=0, heartbeat_at=timezone.now())
 
 
 class _Beat:
     """Writes a job's progress, and reads whether to stop, at most twice a second."""
 
-    def __init__(self, job: SummaryJob) -> None:
-        self.rows = SummaryJob.objects.filter(pk=job.pk)
+    def __init__(self, held: queue.Claim[SummaryJob]) -> None:
+        self.held = held
         self.n_written, self.n_chars, self.last, self.stop = 0, 0, time.monotonic(), False
 
     def progress(self, n_written: int, n_chars: int) -> None:
@@ -133,11 +148,13 @@ class _Beat:
             self._write()
 
     def cancelled(self) -> bool:
-        if time.monotonic() - self.last >= BEAT_SECONDS:
+        self.held.show()
+        if time.monotonic() - self.last >= WRITE_SECONDS:
             self._write()
         return self.stop
 
     def _write(self) -> None:
         self.last = time.monotonic()
-        self.rows.update(n_written=self.n_written, n_chars=self.n_chars, heartbeat_at=timezone.now())
-        self.stop = bool(self.rows.values_list("cancel_asked", flat=True).first())
+        mine = self.held.rows()
+        self.stop = not mine.update(n_written=self.n_written, n_chars=self.n_chars)
+        self.stop = self.stop or bool(mine.values_list("cancel_asked", flat=True).first())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import time
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from django.utils import timezone
 from sessions.engine.errors import EngineError
 from sessions.models import SweepRun
 from sessions.models.sweep_run import Sweeping
-from sessions.services.jobs import is_gone, this_process
+from sessions.services import queue
 from sessions.services.sweeping import grid_of, key_of, record, rows_kept, run_one
 
 if TYPE_CHECKING:
@@ -22,10 +21,8 @@ if TYPE_CHECKING:
     from sessions.services.sweeping import Options, Record
 
 UNFINISHED = (Sweeping.QUEUED, Sweeping.RUNNING)
-NOT_TAKEN_AFTER, SILENT_AFTER = dt.timedelta(seconds=60), dt.timedelta(minutes=10)
-"""A task that nobody takes is lost; so is a worker elsewhere that says nothing for longer than a setting takes."""
-BEAT_SECONDS = 0.5
-MAX_ATTEMPTS = 3
+WRITE_SECONDS = 0.5
+"""The rows of a run are written at most this often."""
 
 
 class _Stopped(Exception):
@@ -38,7 +35,7 @@ def find(options: Options, versions: Sequence[str]) -> SweepRun | None:
 
 
 def start(*, options: Options, versions: Sequence[str], query: str) -> tuple[SweepRun, bool]:
-    """The run of this sweep, and whether its task is to be sent; one that was stopped or failed goes on."""
+    """The run of this sweep, and whether it is newly queued; one that was stopped or failed goes on."""
     n_total = len(grid_of(options)[1]) * len(options["sessions"])
     with transaction.atomic():
         run, new = SweepRun.objects.select_for_update().get_or_create(
@@ -59,54 +56,41 @@ def ask_to_cancel(*, run_id: uuid.UUID) -> None:
     SweepRun.objects.filter(pk=run_id, state=Sweeping.RUNNING).update(cancel_asked=True)
 
 
-def requeue_lost() -> list[uuid.UUID]:
-    """Queue again what lost its worker or its task; returns the runs whose task must be sent again."""
-    lost: list[uuid.UUID] = []
-    for candidate in SweepRun.objects.filter(state__in=UNFINISHED).only("pk", "state", "worker", "heartbeat_at"):
-        if not is_lost(candidate):
-            continue
-        with transaction.atomic():
-            run = SweepRun.objects.select_for_update().get(pk=candidate.pk)
-            if is_lost(run) and _release(run):
-                lost.append(run.pk)
-    return lost
-
-
-def is_lost(run: SweepRun) -> bool:
-    """Whether nobody will finish the run: its worker is gone or silent, or its task never came."""
-    silence = timezone.now() - run.heartbeat_at
-    if run.state == Sweeping.RUNNING:
-        return is_gone(run.worker) or silence > SILENT_AFTER
-    return run.state == Sweeping.QUEUED and silence > NOT_TAKEN_AFTER
-
-
-def _release(run: SweepRun) -> bool:
+def put_back(run: SweepRun) -> None:
+    """Queue a lost ``run`` again behind the rows it has, or end it; see ``queue.Kind``."""
     if run.cancel_asked:
         run.state = Sweeping.CANCELLED
-    elif run.attempts >= MAX_ATTEMPTS:
+    elif run.attempts >= queue.MAX_ATTEMPTS:
         run.state = Sweeping.FAILED
-        run.error = f"It ended its worker {run.attempts} times; most likely that ran out of memory."
+        run.error = f"It ended its process {run.attempts} times. Last: {run.ending}, after {run.n_done:,} settings."
     else:
-        run.state, run.worker, run.heartbeat_at = Sweeping.QUEUED, "", timezone.now()
-    run.save(update_fields=["state", "error", "worker", "heartbeat_at"])
-    return run.state == Sweeping.QUEUED
+        run.state = Sweeping.QUEUED
 
 
-def run(*, run_id: uuid.UUID) -> None:
-    """Sweep what is left of the run; every row is kept as it comes.  Harmless when sent twice."""
-    with transaction.atomic():
-        found = SweepRun.objects.select_for_update().filter(pk=run_id, state=Sweeping.QUEUED).first()
-        if found is None:
-            return
-        found.state, found.attempts, found.worker = Sweeping.RUNNING, found.attempts + 1, this_process()
-        found.heartbeat_at = timezone.now()
-        found.save()
-    keeper = _Keeper(found)
+def claim(*, run_id: uuid.UUID | None = None) -> queue.Claim[SweepRun] | None:
+    """Take a run, the one named or whichever waits; None where nothing waits."""
+    rows = SweepRun.objects.all()
+    return queue.take(rows if run_id is None else rows.filter(pk=run_id))
+
+
+def run_claimed(held: queue.Claim[SweepRun]) -> None:
+    """Sweep what is left of a claimed run; every row is kept as it comes.
+
+    Raises queue.Interrupted where the process is to end: the run is queued again first.
+    """
+    found = SweepRun.objects.get(pk=held.pk)
+    keeper = _Keeper(found, held)
     try:
-        for session_id in found.options["sessions"]:
-            keeper.sweep(session_id)
+        with queue.beating(held):
+            for session_id in found.options["sessions"]:
+                keeper.sweep(session_id)
     except _Stopped:
         keeper.finish(Sweeping.CANCELLED)
+    except queue.Superseded:
+        return
+    except queue.Interrupted:
+        queue.give_back(held, rows=keeper.rows, n_done=keeper.n_done())
+        raise
     except (EngineError, OSError) as error:
         keeper.finish(Sweeping.FAILED, str(error))
     except Exception:
@@ -119,10 +103,10 @@ def run(*, run_id: uuid.UUID) -> None:
 class _Keeper:
     """Keeps a run's rows and reads whether to stop, at most twice a second."""
 
-    def __init__(self, found: SweepRun) -> None:
+    def __init__(self, found: SweepRun, held: queue.Claim[SweepRun]) -> None:
         self.options: Options = found.options
         self.rows: dict[str, list[Record]] = dict(found.rows)
-        self.mine = SweepRun.objects.filter(pk=found.pk, attempts=found.attempts, state=Sweeping.RUNNING)
+        self.held = held
         self.last, self.stop = time.monotonic(), False
 
     def sweep(self, session_id: str) -> None:
@@ -142,19 +126,22 @@ class _Keeper:
 
     def finish(self, state: Sweeping, error: str = "") -> None:
         """The last word on the run, should it still be this worker's."""
-        self.mine.update(
-            state=state, error=error, rows=self.rows, n_done=self._n_done(), heartbeat_at=timezone.now(), worker=""
+        self.held.rows().update(
+            state=state, error=error, rows=self.rows, n_done=self.n_done(), heartbeat_at=timezone.now(), worker=""
         )
 
+    def n_done(self) -> int:
+        """Settings replayed so far."""
+        return sum(map(len, self.rows.values()))
+
     def _cancelled(self) -> bool:
-        if time.monotonic() - self.last >= BEAT_SECONDS:
+        self.held.show()
+        if time.monotonic() - self.last >= WRITE_SECONDS:
             self._write()
         return self.stop
 
     def _write(self) -> None:
         self.last = time.monotonic()
-        self.stop = not self.mine.update(rows=self.rows, n_done=self._n_done(), heartbeat_at=timezone.now())
-        self.stop = self.stop or bool(self.mine.values_list("cancel_asked", flat=True).first())
-
-    def _n_done(self) -> int:
-        return sum(map(len, self.rows.values()))
+        mine = self.held.rows()
+        self.stop = not mine.update(rows=self.rows, n_done=self.n_done())
+        self.stop = self.stop or bool(mine.values_list("cancel_asked", flat=True).first())

@@ -20,7 +20,7 @@ class Received(NamedTuple):
 
 
 def receive(*, file: IO[bytes], filename: str) -> Received:
-    """Store a file and queue it for reading; nothing is parsed here, and the caller sends the task.
+    """Store a file and queue it for reading; nothing is parsed here.
 
     Equal bytes are recognised by their sha256 and stored once.  Uploading again what failed before queues it anew.
     """
@@ -60,7 +60,7 @@ def clean_filename(filename: str) -> str:
 def _queue_again(upload: Upload) -> None:
     """Forget a failure and start over; the name of the first upload stays."""
     Job.objects.filter(upload=upload).update(
-        state=State.QUEUED, attempts=0, done_bytes=0, worker="", error="", heartbeat_at=timezone.now()
+        state=State.QUEUED, attempts=0, done_bytes=0, worker="", error="", ending="", heartbeat_at=timezone.now()
     )
     upload.status, upload.error = State.QUEUED, ""
     upload.save(update_fields=["status", "error"])

@@ -9,10 +9,10 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from sessions import figures
-from sessions.labelled import bytes_label, figure_html, titled_html, told, trust_html
-from sessions.listing import format_label
-from sessions.marks import spark_marks, weight_marks
+from sessions.pages.ui import figures
+from sessions.pages.ui.labelled import figure_html, format_label, titled_html, told, trust_html
+from sessions.pages.ui.sparks import spark_marks, weight_marks
+from sessions.runs.overview import bytes_label
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -161,3 +161,9 @@ def when(value: dt.datetime | None, *, full: bool = False) -> SafeString:
 def plural(number: int, one: str, many: str = "") -> str:
     """A count with its noun: "1 session", "1,204 sessions"."""
     return f"{figures.count(number)} {one if number == 1 else many or one + 's'}"
+
+
+@register.simple_tag
+def share(part: float | None, whole: float | None) -> str:
+    """A share in words: "11 %"."""
+    return figures.percent(part, whole)

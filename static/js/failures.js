@@ -1,5 +1,5 @@
 // A request that failed says so next to what caused it, and stays until it is dealt with.  The server's own words are used
-// when its answer holds an element with data-error (templates/sessions/_error.html).
+// when its answer holds an element with data-error (templates/sessions/ui/_error.html).
 const NOTE = "data-failure";
 
 function place(element) {

@@ -3,7 +3,7 @@
 Per session with at least nine measured requests: the input-side usage of all but the first third is taken out of the
 file's bytes, the rest is read and weighed, and the estimates of the other two thirds are held against what was taken
 out.  What matters is the error of the growth between two requests, what a message weighs; the error of the whole
-context hides it (docs/sources.md, estimators 7).  Writes docs/benchmarks/accuracy.md.
+context hides it (estimators 7.2).  Writes docs/benchmarks/accuracy.md.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.calibration.calibrate import Weighed, weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import EngineError
 from sessions.engine.reading import read_transcripts
 from tests.bench.reasons import reason
@@ -23,6 +23,7 @@ from tests.bench.stripping import stripped
 from tests.samples import find_samples
 
 if TYPE_CHECKING:
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Request, Transcript
 
 ROOT = Path(__file__).resolve().parents[2]

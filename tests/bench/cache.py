@@ -21,7 +21,7 @@ from sessions.engine.replay import replay
 from tests.samples import find_samples
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Transcript
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,8 +10,8 @@ from sessions.engine.calibration.growth import ends_turn
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.calibration.growth import Step
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Request
 
 MIN_SHARE = 0.15

@@ -28,7 +28,7 @@ from tests.samples import find_samples
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.replay import Replay
 
 ROOT = Path(__file__).resolve().parents[2]

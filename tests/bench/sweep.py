@@ -14,21 +14,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.jumps.jump import Jump, Jumper
-from sessions.engine.jumps.refetch import refetched
-from sessions.engine.jumps.track import track_of
 from sessions.engine.prices import prices_of
 from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
+from sessions.engine.sweeps.fast.jump import Jump
+from sessions.engine.sweeps.fast.jumper import Jumper
+from sessions.engine.sweeps.fast.refetch import refetched
+from sessions.engine.sweeps.fast.table import RULES
+from sessions.engine.sweeps.fast.track import new_track, track_of
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.sweep import Over, grid, sweep
 from tests.engine.sessions import Build
 from tests.engine.test_jump import SHARED
+from tests.engine.test_jump import jump as rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "benchmarks" / "sweep.md"
@@ -40,6 +43,7 @@ TIMES = 5
 def main() -> None:
     """Measure and write the table."""
     plugins("policies")[SHARED.name] = SHARED
+    RULES[SHARED.gate, SHARED.edit] = rule
     rows = [*_sweeps(_session(25_000, tools=("Read",)), "each file by one tool"),
             *_sweeps(_session(25_000, tools=("Read", "Read", "Edit", "Bash")), "each file by several tools"),
             *_replays(_session(5_000, tools=("Read", "Read", "Edit", "Bash")))]  # fmt: skip
@@ -63,22 +67,21 @@ def _session(n_turns: int, *, tools: tuple[str, ...]) -> Weighed:
 
 def _sweeps(weighed: Weighed, kind: str) -> list[tuple[str, float, str]]:
     """Name, milliseconds, budget."""
-    build = _best(lambda: track_of(weighed), 2)
-    track = weighed.track
+    build = _best(lambda: new_track(weighed), 2)
+    track = track_of(weighed)
     assert track is not None
-    assert track.reuses is not None
     assert track.uses is not None
     points = [LOW + (HIGH - LOW) * i // (N_THRESHOLDS - 1) for i in range(N_THRESHOLDS)]
     one = [[Jump(point, keep_messages=20) for point in points]]
     many = [[Jump(point, keep_messages=keep) for point in points] for keep in KEEPS]
     axes, settings = grid([SHARED.name], [Over("threshold", LOW, HIGH, N_THRESHOLDS)], params={"keep_messages": 20})
-    jumper, n_events = Jumper(track, SUMMARY), _count(Jumper(track, SUMMARY), one)
+    jumper, n_events = Jumper(weighed, track, SUMMARY), _count(Jumper(weighed, track, SUMMARY), one)
     return [
         (f"track of 50,000 messages, once for a session ({kind})", build, ""),
         (f"200 thresholds, {n_events:,} compactions ({kind})", _best(lambda: _run(jumper, one)), "≤ 50 ms"),
         (f"the same as rows with their front ({kind})",
          _best(lambda: sweep(weighed, settings, axes, summarizer=SUMMARY)), ""),
-        (f"200 × 10 grid, {_count(Jumper(track, SUMMARY), many):,} compactions ({kind})",
+        (f"200 × 10 grid, {_count(Jumper(weighed, track, SUMMARY), many):,} compactions ({kind})",
          _best(lambda: _run(jumper, many), 3), "≤ 300 ms"),
         (f"the cheapest schedule ({kind})", _best(lambda: optimum(weighed, summarizer=SUMMARY, window=HIGH), 1), ""),
     ]  # fmt: skip
@@ -86,7 +89,7 @@ def _sweeps(weighed: Weighed, kind: str) -> list[tuple[str, float, str]]:
 
 def _run(jumper: Jumper, tails: list[list[Jump]]) -> None:
     """Compactions, every field of the totals and the cost range."""
-    prices = prices_of(jumper.track.weighed.model)
+    prices = prices_of(jumper.weighed.model)
     for jumps in tails:
         courses = [course for jump in jumps if (course := jumper.course(jump))]
         counts = refetched(jumper.track, courses)

@@ -15,6 +15,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+SEND = """
+import os, sys
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ctxweb.settings")
+import django
+django.setup()
+from sessions import tasks
+from sessions.services.uploads import receive
+with open(sys.argv[1], "rb") as file:
+    receive(file=file, filename=os.path.basename(sys.argv[1]))
+    tasks.wake()
+"""
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_SECONDS = 60
 
@@ -31,6 +42,11 @@ def run(data: Path, *arguments: str, **variables: str) -> subprocess.CompletedPr
     command = [sys.executable, "-m", "ctxweb", *arguments]
     given = environment(data) | variables
     return subprocess.run(command, env=given, capture_output=True, text=True, check=False, timeout=120)
+
+
+def send(data: Path, file: Path) -> None:
+    """Store ``file`` as an upload that waits for a worker; the database must be there."""
+    subprocess.run([sys.executable, "-c", SEND, str(file)], env=environment(data), check=True, timeout=120)
 
 
 @contextmanager

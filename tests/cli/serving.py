@@ -74,6 +74,10 @@ class Served:
     def _workers(self) -> list[int]:
         return [pid for pid, command in children(self.process.pid) if "worker" in command.split()]
 
+    def servers(self) -> list[int]:
+        """Process ids of the processes that answer requests."""
+        return [pid for pid, command in children(self.process.pid) if "spawn_main" in command]
+
     def family(self) -> list[int]:
         """Process ids of the server and of all its descendants."""
         found = [self.process.pid]

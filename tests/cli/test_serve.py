@@ -13,7 +13,9 @@ from click.testing import CliRunner
 
 from ctxweb import address
 from ctxweb.cli import cli
-from tests.cli.serving import Served, children, is_running, until
+from tests.cli.processes import rows, run, send
+from tests.cli.serving import Served, is_running, until
+from tests.services.claude_lines import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +34,7 @@ def test_up_with_one_command_and_down_with_ctrl_c(served: Served) -> None:
     assert served.get("/healthz").status == 200
     served.worker()
     family = served.family()
-    assert len(family) >= 4, "server, its process, the worker, its process"
+    assert len(family) >= 3, "server, its process, the worker"
     os.kill(served.process.pid, signal.SIGINT)
     assert served.process.wait(30) == 0
     until(lambda: not any(is_running(pid) for pid in family))
@@ -55,12 +57,34 @@ def test_pages_are_compressed_cached_and_without_manual_steps(served: Served) ->
 
 def test_a_worker_that_dies_is_started_again(served: Served) -> None:
     first = served.worker()
-    until(lambda: children(first) != [])
-    its_children = [pid for pid, _ in children(first)]
     os.kill(first, signal.SIGKILL)
-    until(lambda: "starting another" in served.output)
-    assert served.worker() != first
-    until(lambda: not any(is_running(pid) for pid in its_children))
+    until(lambda: "A worker is gone: its process was ended by SIGKILL; starting another." in served.output)
+    until(lambda: served.worker() != first)
+
+
+def test_the_worker_starts_while_the_server_does_not(tmp_path: Path) -> None:
+    """The server's process is stopped before its first answer: uploads are read all the same."""
+    file = tmp_path / "small.jsonl"
+    file.write_bytes(Lines().prompt("Hello").turn("ok").bytes())
+    served = Served(tmp_path)
+    try:
+        until(lambda: served.servers() != [])
+        for pid in served.servers():
+            os.kill(pid, signal.SIGSTOP)
+        assert "ctxweb is at" not in served.output
+        send(tmp_path, file)
+        until(lambda: rows(tmp_path, "select state from agent_sessions_job") == [("done",)])
+        assert "ctxweb is at" not in served.output
+    finally:
+        served.stop()
+
+
+def test_a_second_server_on_the_same_folder_is_refused(served: Served) -> None:
+    port = served.port()
+    second = run(served.data, "serve")
+    assert second.returncode == 1
+    assert f"is served already by process {served.process.pid} at http://127.0.0.1:{port}/" in second.stderr
+    assert served.get("/healthz").status == 200
 
 
 def test_nothing_outlives_a_killed_server(served: Served) -> None:

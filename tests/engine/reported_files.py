@@ -10,7 +10,7 @@ from tests.engine.verdict_files import Claude, Codex, Opencode, Pi, compacted, p
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
 
 SHOT = (1_336_000, 1_254, 1_521)
 """Base64 characters, side in pixels, tokens: 334,000 tokens by characters ÷ 4 (claude-code 49552)."""

@@ -14,6 +14,7 @@ WINDOW = 200_000
 SCREENSHOT = 3_118_884
 
 
+@pytest.mark.golden("buzz_handoff")
 @pytest.mark.parametrize(
     ("given", "window", "expected"),
     [
@@ -67,6 +68,7 @@ def test_the_estimator_option_changes_the_gate_alone():
     assert plain.context_tokens[:2] == swapped.context_tokens[:2]
 
 
+@pytest.mark.golden("buzz_handoff")
 @pytest.mark.parametrize(("extra", "fires"), [(-1, False), (0, True)])
 def test_projected_usage_fires_at_the_threshold(extra, fires):
     """last input + growth in bytes ≥ 167,232."""

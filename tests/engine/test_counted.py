@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.engine import counted as module
-from sessions.engine.calibration.calibrate import Weighed, weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.counted import counted
 from sessions.engine.estimators import tiktoken_o200k
 from sessions.engine.reading import read_transcripts
 from sessions.engine.replay import replay
-from sessions.engine.sizes import estimator_named, message_size
+from sessions.engine.sizes import estimator_named, message_size, message_sizes
 from sessions.engine.texts import Texts, texts_in
 from sessions.engine.vocabulary import encoding
 from tests.engine.truth_facts import parsed
@@ -22,6 +22,8 @@ from tests.samples import samples_dir
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from sessions.engine.calibration.weighed import Weighed
 
 PROSE = (
     "Привет, как дела? Сегодня мы читаем файлы.",
@@ -53,7 +55,7 @@ def test_counts_are_tiktoken_s_where_texts_are_at_hand(tmp_path: Path) -> None:
     derived = estimator_named("tiktoken_cl100k")
     exact = counted(derived, weighed, texts)
     assert [message_size(m, exact, weighed.model) for m in weighed.transcript.messages] == list(map(tokens, PROSE))
-    assert weighed.sizes(derived) != weighed.sizes(exact), "remembered apart"
+    assert message_sizes(weighed, derived) != message_sizes(weighed, exact), "remembered apart"
     assert counted(derived, weighed, texts) is exact
     assert (exact.name, exact.label, exact.is_counted) == ("tiktoken_cl100k", "tiktoken cl100k_base", True)
     assert counted(derived, weighed, None) is derived
@@ -80,9 +82,11 @@ def test_too_much_text_is_not_read_again(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_replay_counts_with_the_file_s_texts(tmp_path: Path) -> None:
     weighed, texts = opened(written(tmp_path))
-    replayed = replay(weighed, "none", estimator="tiktoken_cl100k", texts=texts)
+    replayed = replay(weighed, "codex_local", estimator="tiktoken_cl100k", texts=texts)
     assert replayed.estimator == "tiktoken_cl100k"
-    assert "tiktoken_cl100k, counted" in weighed.item_cache
+    first = weighed.transcript.messages[0]
+    assert replayed.gates[0].measure == tokens(PROSE[0])
+    assert replayed.gates[0].measure != message_size(first, estimator_named("tiktoken_cl100k"), weighed.model)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from sessions.engine.estimators import _images as rules
 from sessions.engine.model_info import model_info
 from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
-from sessions.engine.sizes import estimator_named, message_size
+from sessions.engine.sizes import estimator_named, message_size, message_sizes
 from sessions.engine.types import Block, Kind, Media, Message, Role, Transcript
 from tests.engine.sessions import Build, image
 
@@ -90,7 +90,7 @@ def test_a_policy_measures_at_its_image_charge() -> None:
     weighed = weigh(session.done())
     plain, lower = (replay(weighed, "buzz_handoff", params=p) for p in ({}, {"image_charge": "1024"}))
     assert (plain.estimator, lower.estimator) == ("pressure_bytes", "pressure_bytes:1024")
-    sizes = [weighed.sizes(estimator_named(r.estimator))[2] for r in (plain, lower)]
+    sizes = [message_sizes(weighed, estimator_named(r.estimator))[2] for r in (plain, lower)]
     assert sizes[0] - sizes[1] == 2 * (16_384 - 1_024)
     assert replay(weighed, "buzz_handoff", params={"measure": "wire_bytes"}).estimator == "wire_bytes"
     assert replay(weighed, "buzz_recovery", params={"image_charge": "8192"}).estimator == "pressure_bytes:8192"
@@ -105,10 +105,10 @@ def test_messages() -> None:
     message = Message(0, "m", Role.USER, (TEXT, RESULT))
     transcript = Transcript("s", "f", (message, message), model="claude-sonnet-4-5")
     assert message_size(message, estimator_named("wire_bytes"), SONNET) == 12 + 3_118_911
-    assert weigh(transcript).sizes(estimator_named("tiktoken_o200k")) == [3 + 3 + 1_521] * 2
+    assert message_sizes(weigh(transcript), estimator_named("tiktoken_o200k")) == [3 + 3 + 1_521] * 2
 
 
-# Estimators 9.3: original, standard size and tokens, high-resolution size and tokens.
+# Estimators 9.2: original, standard size and tokens, high-resolution size and tokens.
 CLAUDE_IMAGES = [
     ((256, 256), (256, 256), 100, (256, 256), 100),
     ((512, 512), (512, 512), 361, (512, 512), 361),

@@ -10,14 +10,16 @@ from hypothesis import strategies as st
 
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.cost import totals
-from sessions.engine.jumps.jump import Jump, Jumper
-from sessions.engine.jumps.refetch import refetched
-from sessions.engine.jumps.track import track_of
-from sessions.engine.params import param
+from sessions.engine.params import choice, param
 from sessions.engine.policy import EditFailed, Gate, Policy
 from sessions.engine.prices import prices_of
 from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
+from sessions.engine.sweeps.fast.jump import Jump
+from sessions.engine.sweeps.fast.jumper import Jumper
+from sessions.engine.sweeps.fast.refetch import refetched
+from sessions.engine.sweeps.fast.table import RULES
+from sessions.engine.sweeps.fast.track import track_of
 from sessions.engine.types import Kind, Role
 from tests.engine.sessions import Build, long_session, text
 
@@ -26,13 +28,13 @@ from tests.engine.sessions import Build, long_session, text
 class Params:
     """A threshold, and what stays."""
 
-    threshold: int = param(50_000, label="Threshold", low=1, high=10_000_000)
-    operator: str = param(">=", label="Operator", choices=(">=", ">"))
-    keep_messages: int | None = param(5, label="Keep", low=0, high=10_000, optional=True)
-    keep_tokens: int | None = param(None, label="Keep", low=0, high=10_000_000, optional=True)
-    snap: str = param("back", label="Snap", choices=("back", "forward"))
-    summary: str = param("on", label="Summary", choices=("on", "off"))
-    breaker: int | None = param(3, label="Breaker", low=1, high=10, optional=True)
+    threshold: int = param(50_000, "Threshold", "", "", 1, 10_000_000)
+    operator: str = choice((">=", ">"), "Operator")
+    keep_messages: int | None = param(5, "Keep", "", "", 0, 10_000, optional=True)
+    keep_tokens: int | None = param(None, "Keep", "", "", 0, 10_000_000)
+    snap: str = choice(("back", "forward"), "Snap")
+    summary: str = choice(("on", "off"), "Summary")
+    breaker: int | None = param(3, "Breaker", "", "", 1, 10, optional=True)
 
 
 def gate(params, view):
@@ -72,23 +74,24 @@ def splits(rest, cut):
     return any(b.kind is Kind.TOOL_RESULT and b.call_id in dropped for i in rest[cut:] for b in i.message.blocks)
 
 
-def jump(params, weighed, window):
+def jump(params, window):
     """The same as numbers."""
-    del weighed, window
+    del window
     return Jump(
         params.threshold, params.operator, params.keep_messages, params.keep_tokens, params.snap,
         None if params.summary == "on" else 0, params.breaker,
     )  # fmt: skip
 
 
-POLICY = Policy("test_jump", "", "", "", "tiktoken_o200k", Params, gate, edit, jump=jump)
+POLICY = Policy("test_jump", "", "", "", "tiktoken_o200k", Params, gate, edit)
 SHARED = replace(POLICY, name="test_jump_shared", shares_prefix=True)
 SILENT = replace(POLICY, name="test_jump_silent", summary_calls=False)
 
 
 @pytest.fixture(autouse=True)
 def policies(monkeypatch):
-    """The policies under their names."""
+    """The policies under their names, and how they jump."""
+    monkeypatch.setitem(RULES, (gate, edit), jump)
     for policy in (POLICY, SHARED, SILENT):
         monkeypatch.setitem(plugins("policies"), policy.name, policy)
 
@@ -153,8 +156,8 @@ def test_equals_the_replay(transcript, policy, params, keep_tokens, summarizer):
     plain = replay(weighed, policy.name, params=given, summarizer=summarizer)
     track = track_of(weighed)
     assert track is not None
-    jumper = Jumper(track, summarizer)
-    rule = jump(params, weighed, 0)
+    jumper = Jumper(weighed, track, summarizer)
+    rule = jump(params, 0)
     course = jumper.course(rule)
     assert [weighed.steps[k].request for k in course.steps] == [e.request for e in plain.events]
     assert len(course.vain) == sum(a.summary_calls for a in plain.attempts) or rule.inserted == 0
@@ -180,9 +183,9 @@ def test_what_is_fetched_again_is_counted_for_many_courses_at_once(transcript, k
     weighed = weigh(transcript)
     given = {"keep_messages": keep, "snap": snap}
     plain = [totals(replay(weighed, POLICY.name, params={**given, "threshold": t})) for t in thresholds]
-    jumper = Jumper(weighed.track)
+    jumper = Jumper(weighed, track_of(weighed))
     courses = [jumper.course(Jump(t, **given)) for t in thresholds]
-    assert refetched(weighed.track, courses) == [sums.refetched_tokens for sums in plain]
+    assert refetched(track_of(weighed), courses) == [sums.refetched_tokens for sums in plain]
 
 
 @pytest.mark.parametrize("kind", ["system among others", "two calls of one name"])
@@ -203,15 +206,15 @@ def test_work_is_counted_by_compactions_not_by_messages():
     """Ten times the session at the same number of compactions looks at as many places."""
     visited = []
     for n_turns, threshold in ((200, 60_000), (2_000, 600_000)):
-        track = track_of(weigh(long_session(n_turns, overhead=0)))
-        visited.append(Jumper(track, "stub:1000").course(Jump(threshold, keep_messages=4)).visited)
+        weighed = weigh(long_session(n_turns, overhead=0))
+        visited.append(Jumper(weighed, track_of(weighed), "stub:1000").course(Jump(threshold, keep_messages=4)).visited)
     assert visited[0] == pytest.approx(visited[1], abs=1)
 
 
 def test_a_threshold_below_what_stays_stops_after_three():
     """The thrash guard bounds the work at thresholds that nothing can meet."""
-    track = track_of(weigh(long_session(2_000)))
-    course = Jumper(track, "stub:5000").course(Jump(14_000, keep_messages=4))
+    weighed = weigh(long_session(2_000))
+    course = Jumper(weighed, track_of(weighed), "stub:5000").course(Jump(14_000, keep_messages=4))
     assert course.visited <= 6
 
 
@@ -219,6 +222,6 @@ def test_a_threshold_below_what_stays_stops_after_three():
                                                               (">=", 10_651, False), (">", 10_649, True)])  # fmt: skip
 def test_the_operator_decides_at_the_threshold(operator, threshold, fires):
     """Contexts here are 10,050, 10,650, 11,250 …; the second is the boundary."""
-    track = track_of(weigh(long_session(5, tokens=500)))
-    course = Jumper(track, "stub:0").course(Jump(threshold, operator, keep_messages=0))
+    weighed = weigh(long_session(5, tokens=500))
+    course = Jumper(weighed, track_of(weighed), "stub:0").course(Jump(threshold, operator, keep_messages=0))
     assert (course.steps[:1] == [1]) is fires

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.params import specs
 from sessions.engine.registry import plugins
+from sessions.engine.sweeps.fast.table import RULES
 from sessions.engine.sweeps.sweep import Setting, sweep
 from tests.engine.sessions import long_session
 from tests.engine.test_jump import transcripts
 
-JUMPING = sorted(name for name, policy in plugins("policies").items() if policy.jump is not None)
+JUMPING = sorted(name for name, policy in plugins("policies").items() if (policy.gate, policy.edit) in RULES)
 CHOICES = {
     "tokens": st.integers(1_000, 40_000),
     "share": st.sampled_from([1, 2.5, 5, 10, 50]),

@@ -17,7 +17,7 @@ from tests.engine.sessions import Build, image, long_session, text
 SCREENSHOT_BASE64, SCREENSHOT_SIDE = 3_118_884, 1_254
 """buzz-agent's founding example: 2.23 MiB of PNG (seeds 2.1)."""
 SCREENSHOT_TOKENS = 1_521
-"""On the standard tier: resized to 1092 x 1092, 39 x 39 patches (estimators 9.3)."""
+"""On the standard tier: resized to 1092 x 1092, 39 x 39 patches (estimators 9.2)."""
 
 
 MODEL = "claude-opus-4-5"

@@ -32,7 +32,7 @@ def test_the_system_prompt_and_every_tool_are_parts_and_the_rest_is_named() -> N
     transcript = dataclasses.replace(
         Build(overhead=10_000).turns(8).done(), system=named(("", 4_000), ("Read", 700), ("", 500))
     )
-    parts = weigh(transcript).overhead_parts
+    parts = overhead_parts(weigh(transcript))
     assert parts == (
         OverheadPart("system prompt", 4_500, Label.CALIBRATED),
         OverheadPart("tool Read", 700, Label.CALIBRATED),
@@ -43,7 +43,7 @@ def test_the_system_prompt_and_every_tool_are_parts_and_the_rest_is_named() -> N
 
 def test_definitions_longer_than_the_overhead_are_shares_of_it() -> None:
     transcript = dataclasses.replace(Build(overhead=300).turns(8).done(), system=named(("a", 300), ("b", 100)))
-    assert weigh(transcript).overhead_parts == (
+    assert overhead_parts(weigh(transcript)) == (
         OverheadPart("tool a", 225, Label.ESTIMATED),
         OverheadPart("tool b", 75, Label.ESTIMATED),
     )
@@ -55,7 +55,7 @@ def test_standing_attachments_are_named_with_their_message_and_are_not_in_the_ov
     build.add(Role.USER, text(200), attachment="skill_listing")
     build.add(Role.USER, text(30), attachment="todo_reminder")
     weighed = weigh(build.turns(8).done())
-    rest, skills = weighed.overhead_parts
+    rest, skills = overhead_parts(weighed)
     assert (rest.name, rest.tokens, rest.message) == (REST, weighed.overhead, None)
     assert (skills.name, skills.tokens, skills.message) == ("skill list", 200, 1)
     assert session_document(weighed)["overhead_parts"][1] == {
@@ -64,7 +64,7 @@ def test_standing_attachments_are_named_with_their_message_and_are_not_in_the_ov
 
 
 def test_an_unknown_overhead_has_no_parts() -> None:
-    assert weigh(Build(usage=False).turns(2).done()).overhead_parts == ()
+    assert overhead_parts(weigh(Build(usage=False).turns(2).done())) == ()
 
 
 def test_the_output_of_context_names_its_parts_without_messages() -> None:

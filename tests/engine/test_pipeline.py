@@ -25,9 +25,9 @@ MARK = "[cleared]"
 
 @dataclass(frozen=True, slots=True)
 class Params:
-    keep: int = param(3, label="Keep", low=0, high=100)
-    limit: int = param(30_000, label="Limit", low=0, high=10_000_000)
-    whole: str = param("off", label="Whole lists", choices=("on", "off"))
+    keep: int = param(3, "Keep", "", "", 0, 100)
+    limit: int = param(30_000, "Limit", "", "", 0, 10_000_000)
+    whole: str = param("off", "Whole lists", choices=("on", "off"))
 
 
 def mask_gate(params, view):

@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.jumps.envelope import Envelope, Line
-from sessions.engine.jumps.jump import Course, Jump, Jumper
 from sessions.engine.prices import prices_of
+from sessions.engine.sweeps.fast.envelope import Envelope, Line
+from sessions.engine.sweeps.fast.jump import Course, Jump
+from sessions.engine.sweeps.fast.jumper import Jumper
+from sessions.engine.sweeps.fast.track import track_of
 from sessions.engine.sweeps.regret import _smallest, optimum, regrets
 from sessions.engine.sweeps.sweep import Over, grid, sweep
 from tests.engine.sessions import Build, long_session
@@ -20,8 +22,8 @@ from tests.engine.test_jump import transcripts
 
 def every_schedule(weighed, *, keep, window, shares_prefix, summarizer):
     """Costs of all schedules of at most the session's steps that fit the window."""
-    jumper, jump = Jumper(weighed.track, summarizer), Jump(window, keep_messages=keep)
-    track, prices = weighed.track, prices_of(weighed.model)
+    jumper, jump = Jumper(weighed, track_of(weighed), summarizer), Jump(window, keep_messages=keep)
+    track, prices = track_of(weighed), prices_of(weighed.model)
     cuts, after = _smallest(jumper, jump)
     for n in range(track.n_steps + 1):
         for steps in combinations(range(track.n_steps), n):
@@ -79,7 +81,7 @@ def test_a_cold_cache_is_when_to_compact(shares):
     session.reply()
     weighed = weigh(session.done())
     best = optimum(weighed, summarizer="stub:500", shares_prefix=shares)
-    (cold,) = weighed.track.cold
+    (cold,) = track_of(weighed).cold
     assert (cold - 1 if shares else cold) in best.requests
     assert [c.request for c in best.costs if c.cold] == ([] if shares else [cold])
     if not shares:

@@ -49,7 +49,7 @@ from tests.engine.verdict_files import Claude, compacted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.why.verdicts import Verdict
 
 

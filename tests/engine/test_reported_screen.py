@@ -12,7 +12,7 @@ from tests.engine.reported_files import SHOT
 from tests.engine.verdict_files import Claude
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
 
 
 def screened(drop: str = "") -> Weighed:

@@ -21,7 +21,7 @@ PREFIX, ACTION, OBSERVATION, PLACEHOLDER = 15_000, 200, 1_500, 12
 class Params:
     """Observations left unmasked."""
 
-    n: int = param(10, label="Unmasked", low=1, high=1_000)
+    n: int = param(10, "Unmasked", "", "", 1, 1_000)
 
 
 def observations(view):

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.engine.calibration import scale
-from sessions.engine.calibration.calibrate import Weighed, weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.types import Block, Kind, Label, Role, Usage
 from tests.engine.sessions import Build, image, text
 
 if TYPE_CHECKING:
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.model_info import ModelInfo
 
 

@@ -22,6 +22,7 @@ def test_drops_the_oldest_to_the_target():
     assert event.first_changed_message == 0
 
 
+@pytest.mark.golden("sliding_window")
 @pytest.mark.parametrize(("size", "fires"), [(69_999, False), (70_000, True)])
 def test_fires_at_the_trigger(size, fires):
     """≥ 70 %."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,12 +16,14 @@ from sessions.engine.model_info import model_info
 from sessions.engine.prices import prices_of
 from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
+from sessions.engine.sweeps.fast.table import RULES
 from sessions.engine.sweeps.pareto import pareto
 from sessions.engine.sweeps.recommend import read_floors, recommend, recommend_across
+from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.report import flat, sweep_csv, sweep_document
 from sessions.engine.sweeps.sweep import Over, Setting, cost_key, grid, read_over, spaced, sweep
 from tests.engine.sessions import long_session
-from tests.engine.test_jump import POLICY
+from tests.engine.test_jump import POLICY, jump
 
 WEIGHED = weigh(long_session(300))
 TRIGGERS = Over("trigger", 40, 90, 6)
@@ -107,6 +112,7 @@ def test_rows_are_the_replays_totals():
 @pytest.fixture
 def jumping(monkeypatch):
     """A policy that jumps."""
+    monkeypatch.setitem(RULES, (POLICY.gate, POLICY.edit), jump)
     monkeypatch.setitem(plugins("policies"), POLICY.name, POLICY)
     return POLICY.name
 
@@ -263,3 +269,14 @@ def test_every_row_has_its_setting(low, span, n):
         row.values["trigger"] for row in result.rows
     ]
     assert any(row.pareto for row in result.rows)
+
+
+def test_what_is_remembered_of_a_session_goes_with_it():
+    """Items, sizes, tracks and jumps are kept beside a session, not for ever."""
+    weighed = weigh(long_session(60))
+    sweep(weighed, [Setting("parametric"), Setting("claude_code")], summarizer="stub:500")
+    assert optimum(weighed, summarizer="stub:500") is not None
+    held = weakref.ref(weighed)
+    del weighed
+    gc.collect()
+    assert held() is None

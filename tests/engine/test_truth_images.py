@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.engine import images
-from sessions.engine.calibration.calibrate import Weighed, weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.estimators._images import image_tokens, tokens_of_size
 from sessions.engine.jsonio import loads
 from sessions.engine.model_info import model_info
@@ -19,6 +19,8 @@ from tests.samples import samples_dir
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
+
+    from sessions.engine.calibration.weighed import Weighed
 
 MIXED = {("claude-code/trycua-vim.jsonl", 42): ("todo_reminder",)}
 """Screenshots that an attachment follows before the next call, so that the growth is not the screenshot's alone."""

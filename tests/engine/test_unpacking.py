@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.engine import limits
+from sessions.engine.archive import BeyondLimits
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.reading import NotATranscript, claims, read_transcripts
-from sessions.engine.unpacking import BeyondLimits, packing, shown, unpack
+from sessions.engine.unpacking import packing, shown, unpack
 from tests.services.packs import tar_gz, tarred, zipped
 
 if TYPE_CHECKING:

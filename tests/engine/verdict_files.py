@@ -6,11 +6,14 @@ import base64
 import io
 import json
 import struct
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sessions.engine.calibration.calibrate import Weighed, weigh
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.reading import read_transcripts
 from sessions.engine.why.verdicts import Verdict, verdicts_of
+
+if TYPE_CHECKING:
+    from sessions.engine.calibration.weighed import Weighed
 
 
 def words(tokens: int) -> str:

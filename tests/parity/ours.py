@@ -14,6 +14,7 @@ from sessions.engine import registry
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.events import LayerResult, count_changes, count_patch
 from sessions.engine.policy import EditFailed, Item
+from sessions.engine.sizes import message_sizes
 from sessions.engine.summaries import Summaries
 from sessions.engine.types import Kind
 from sessions.engine.walk import Walk
@@ -100,7 +101,7 @@ def run(spec: Spec, policy: str, params: dict[str, Any], *, window: int, summary
     walk = Watched(
         weighed, chosen, built, measure, Summaries(weighed, f"stub:{summary}", measure), base="full", window=window
     )
-    walk.ours = Ours(sizes=weighed.sizes(measure))
+    walk.ours = Ours(sizes=message_sizes(weighed, measure))
     walk.run()
     walk.ours.events = len(walk.events)
     return walk.ours

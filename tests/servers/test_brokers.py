@@ -1,60 +1,101 @@
-"""A task makes its way through every kind of broker to a real worker in another process."""
+"""Work reaches a real worker in another process: without a broker, through each shared one, and without its message."""
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
 import sys
-import time
 import uuid
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.serving import until
 from tests.servers.servers import ROOT, environment, needs, run_python
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-SEND = """
-import django, sys
+RECEIVE = """
+import django, io, sys
 django.setup()
-from tests.servers.ping import ping
-ping.delay(sys.argv[1])
+import ctxweb.celery
+from ctxweb.startup import migrate
+from sessions import tasks
+from sessions.services.uploads import receive
+migrate()
+for n in range(int(sys.argv[1])):
+    line = '{"role": "user", "content": "Hello %d"}\\n{"role": "assistant", "content": "Hi"}\\n' % n
+    receive(file=io.BytesIO(line.encode()), filename=f"{n}.jsonl")
+for _ in range(int(sys.argv[2])):
+    tasks.wake()
+"""
+STATES = """
+import django, json
+django.setup()
+from sessions.models import Job
+print(json.dumps(sorted(map(list, Job.objects.values_list("state", "claims", "attempts", "losses")))))
 """
 SHARED = {"Redis": "redis://127.0.0.1:6379/9", "RabbitMQ": "amqp://guest:guest@127.0.0.1:5672//"}
+DONE_ONCE = ["done", 1, 0, 0]
 
 
-def answer(data: Path, broker: str) -> int:
-    """Send a ping through ``broker`` to a worker started for it; the process id that answered.
-
-    A message sent before the worker starts must wait for it, so the ping goes first.
-    """
+def shared(data: Path, broker: str) -> dict[str, str]:
+    """The environment of a host with this data directory and broker, and a queue of its own on that."""
     env = environment(data, DJANGO_SETTINGS_MODULE="ctxweb.settings")
     if broker:
-        env["CTXWEB_BROKER_URL"] = broker
-    answered = data / "answered"
-    # A queue of its own keeps messages of other workers on the same server apart.
-    env["CTXWEB_QUEUE"] = f"ctxweb-test-{uuid.uuid4().hex}"
-    run_python(SEND, env, str(answered))
-    worker = subprocess.Popen([sys.executable, "-m", "tests.servers.ping"], env=env, cwd=ROOT)
+        env |= {"CTXWEB_BROKER_URL": broker, "CTXWEB_QUEUE": f"ctxweb-test-{uuid.uuid4().hex}"}
+    return env
+
+
+@contextmanager
+def worker(env: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen([sys.executable, "-m", "ctxweb", "worker"], env=env, cwd=ROOT, start_new_session=True)
     try:
-        deadline = time.monotonic() + 60
-        while not (answered.exists() and answered.read_text(encoding="ascii")):
-            assert worker.poll() is None, "the worker ended"
-            assert time.monotonic() < deadline, "no answer"
-            time.sleep(0.1)
+        yield process
+        assert process.poll() is None, "the worker ended"
+        process.terminate()
+        assert process.wait(30) == 0
     finally:
-        worker.terminate()
-        worker.wait(30)
-    return int(answered.read_text(encoding="ascii"))
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
-def test_folder(tmp_path: Path) -> None:
-    assert answer(tmp_path, "") > 0
+def states(env: dict[str, str]) -> list[list[object]]:
+    found: list[list[object]] = json.loads(run_python(STATES, env))
+    return found
+
+
+def all_done(env: dict[str, str], n_uploads: int) -> None:
+    until(lambda: states(env) == [DONE_ONCE] * n_uploads)
+
+
+def test_without_a_broker(tmp_path: Path) -> None:
+    env = shared(tmp_path, "")
+    run_python(RECEIVE, env, "3", "0")
+    with worker(env):
+        all_done(env, 3)
 
 
 @pytest.mark.services
 @pytest.mark.parametrize("service", SHARED)
-def test_shared_broker(tmp_path: Path, service: str) -> None:
+@pytest.mark.parametrize(("n_messages", "told"), [(3, "one each"), (9, "three each"), (0, "none: all were lost")])
+def test_shared_broker(tmp_path: Path, service: str, n_messages: int, told: str) -> None:
+    """Each upload is read once, however often its message comes."""
     needs(service)
-    assert answer(tmp_path, SHARED[service]) > 0
+    env = shared(tmp_path, SHARED[service])
+    run_python(RECEIVE, env, "3", str(n_messages))
+    with worker(env):
+        all_done(env, 3)
+
+
+def test_a_broker_that_is_away_loses_nothing(tmp_path: Path) -> None:
+    away = shared(tmp_path, "redis://127.0.0.1:9/0")
+    run_python(RECEIVE, away, "2", "2")
+    with worker(shared(tmp_path, "")):
+        all_done(away, 2)

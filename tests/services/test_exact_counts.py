@@ -18,7 +18,7 @@ from tests.engine.sessions import Build
 from tests.fake_anthropic import Answer, counted
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Message
     from tests.fake_anthropic import FakeAnthropic, Seen
 

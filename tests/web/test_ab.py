@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 from django.contrib.auth import get_user_model
 
-from sessions.contexts.ab import build_ab
 from sessions.engine import jsonio, report
 from sessions.engine.replay import replay
 from sessions.models import SavedView
+from sessions.pages.ab import state as urlstate
+from sessions.pages.ab.context import build_ab
 from sessions.selectors import load_weighed
-from sessions.urlstate import ab as urlstate
 from tests.web.stored import pressed, store
 
 if TYPE_CHECKING:

@@ -9,18 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.charts import bars as charts_bars
-from sessions.charts.bars import Bar, Pressure, binned
-from sessions.charts.carried import Curves, carried_figure
-from sessions.charts.fit import MOST_POINTS, drawn, residual_figure, scatter_figure
-from sessions.charts.gates import Gates, Lane, Mark, gates_figure
-from sessions.charts.marks import figure_json, index_ticks, nice_top, roles
-from sessions.charts.pressure import KINDS, pressure_figure
-from sessions.charts.saw import GateLane, Saw, Tooth, saw_figure, thinned
-from sessions.charts.scale import byte_scale, bytes_per_token
-from sessions.charts.telephone import Chain, telephone_figure
 from sessions.engine import jsonio
 from sessions.engine.calibration.fit import FitPoint
+from sessions.pages.quality.carried_chart import Curves, carried_figure
+from sessions.pages.quality.telephone_chart import Chain, telephone_figure
+from sessions.pages.session import bars as charts_bars
+from sessions.pages.session.bars import Bar, Pressure, binned
+from sessions.pages.session.chart import pressure_figure
+from sessions.pages.session.scale import byte_scale
+from sessions.pages.ui.chart import figure_json, index_ticks, nice_top, roles
+from sessions.pages.ui.saw import GateLane, Saw, Tooth, saw_figure, thinned
+from sessions.pages.why.fit_chart import MOST_POINTS, drawn, residual_figure, scatter_figure
+from sessions.pages.why.gates_chart import Gates, Lane, Mark, gates_figure
+from sessions.runs.overview import KINDS, bytes_per_token
 from tests.web.drawn import check
 
 COLOUR = re.compile(r"#[0-9a-f]{3,8}|(rgb|hsl)a?\((?!0,0,0,0)", re.IGNORECASE)

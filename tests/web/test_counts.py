@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.adapters import anthropic_client
+from sessions.pages.counts import view as counts
 from sessions.services import exact_counts
-from sessions.views import counts
 from tests.fake_anthropic import Answer, counted
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.commands.diff import command as diff_command
-from sessions.contexts.diff import DiffView, build_diff, build_run
 from sessions.engine import jsonio
 from sessions.engine.lists import items_at
 from sessions.engine.markers import known_texts, text_of
 from sessions.engine.replay import replay
+from sessions.pages.diff.context import DiffView, build_diff, build_run
+from sessions.runs import replay_state as urlstate
 from sessions.selectors import load_weighed
-from sessions.urlstate import replay as urlstate
 from tests.web.stored import pressed
 
 if TYPE_CHECKING:

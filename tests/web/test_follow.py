@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions.models import Session
+from sessions.pages.session import follow
 from sessions.services.live import follow_file
-from sessions.views import follow
 from tests.services.claude_lines import Lines
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.listing import FIRST_ROWS, MORE_ROWS
 from sessions.models import Job, Upload
-from sessions.urlstate import library as urlstate
+from sessions.pages.library import state as urlstate
+from sessions.pages.library.context import FIRST_ROWS, MORE_ROWS
 from tests.web.rows import NOON, make_session
 
 if TYPE_CHECKING:

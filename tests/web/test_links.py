@@ -12,10 +12,11 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.contexts import linked
-from sessions.contexts.diff import Body
-from sessions.contexts.words import Span, word_diff
 from sessions.models import ReplayLink, Session
+from sessions.pages.diff.bodies import Span, word_diff
+from sessions.pages.diff.context import Body
+from sessions.pages.links import redaction
+from sessions.runs.removal import removal as removal_of
 from sessions.services.ingest import ingest
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines, png
@@ -78,7 +79,7 @@ def test_the_preview_counts_what_is_removed_and_shows_no_secret(session: Session
     assert "[key]" in part
     for words in ("API keys", "e-mail addresses", "home folders", "images"):
         assert words in part
-    removal = linked.removal(session)
+    removal = removal_of(session)
     found = {sort.name: sort.n for sort in removal.sorts}
     assert found == {"API keys": 46, "e-mail addresses": 1, "home folders": 39}
     assert removal.total == 46 + 1 + 39 + 1
@@ -211,15 +212,15 @@ def test_a_note_is_text(session: Session) -> None:
 @given(st.integers(1, 40), st.text(alphabet="abc \n", max_size=30))
 def test_a_secret_across_two_spans_of_a_word_diff_is_found(cut: int, words: str) -> None:
     spans = (Span("same", f"{words} {KEY[:cut]}"), Span("del", KEY[cut:]))
-    body = linked.cleaned(Body(spans, (Span("ins", "short"),)))
+    body = redaction.cleaned(Body(spans, (Span("ins", "short"),)))
     assert KEY not in "".join(span.text for span in body.before)
     assert "[key]" in "".join(span.text for span in body.before)
 
 
 def test_a_cut_text_loses_its_last_word() -> None:
     before, after = word_diff(f"one two {KEY[:15]}", "one")
-    body = linked.cleaned(Body(before, after, left=10))
+    body = redaction.cleaned(Body(before, after, left=10))
     assert "".join(span.text for span in body.before) == "one two "
     preview = "word " * 38 + KEY[:10]
     assert len(preview) == 200
-    assert KEY[:10] not in linked.cleaned(preview)
+    assert KEY[:10] not in redaction.cleaned(preview)

@@ -13,17 +13,18 @@ from click.testing import CliRunner
 from django.http import QueryDict
 
 from ctxweb.commands.probe import command
-from sessions.contexts import judged as judging
-from sessions.contexts import warned
-from sessions.contexts.judged import judge
-from sessions.contexts.warned import warned_here
 from sessions.engine.quality.carry import working_set
 from sessions.models import ModelAnswer, SummaryJob
+from sessions.pages.quality import state as urlstate
+from sessions.pages.quality import view as views
+from sessions.pages.ui.figures import percent
+from sessions.runs import judged as judging
+from sessions.runs import warned
+from sessions.runs.judged import judge
+from sessions.runs.warned import warned_here
 from sessions.services import indexed
 from sessions.services.judging import chosen_probes
 from sessions.services.prices import forget_prices, set_prices
-from sessions.urlstate import quality as urlstate
-from sessions.views import quality as views
 from tests.engine.claude_lines import Lines
 from tests.fake_anthropic import Answer, message
 from tests.web.stored import store
@@ -97,7 +98,7 @@ def part(html: str, name: str) -> str:
 
 def judged(session: Session, query: str = QUERY) -> Any:
     state = urlstate.parse(QueryDict(query))
-    return judge(session, state)
+    return judge(session, state.judging)
 
 
 def test_rules_come_first_with_their_state_and_whether_they_were_broken(client: Client, lossy: Session) -> None:
@@ -178,7 +179,7 @@ def test_the_target_table_says_colour_and_word(client: Client, lossy: Session) -
 def test_own_probes_and_critical_kinds_change_the_score(client: Client, lossy: Session) -> None:
     plain = judged(lossy, "of=recorded").recorded[0]
     state = urlstate.parse(QueryDict("of=recorded&ask=!+Which+function%3F+computeGrandTotal&critical=none"))
-    asked = judge(lossy, state).recorded[0]
+    asked = judge(lossy, state.judging).recorded[0]
     assert (asked.score.n, asked.score.gone) == (plain.score.n + 1, plain.score.gone + 1)
     assert plain.score.critical_failed == 3
     assert asked.score.critical_failed == 1
@@ -294,7 +295,8 @@ def test_how_often_warnings_came_true_says_n_and_the_interval(client: Client, lo
     html = client.get("/quality/").content.decode()
     text = words(html)
     assert f"Of {found.warned.n} dropped results" in text
-    assert f"95 % interval {found.warned.interval_words}" in text
+    low, high = (percent(limit, 1) for limit in found.warned.interval or ())
+    assert f"95 % interval {low} to {high}" in text
     assert found.reading in text
 
 

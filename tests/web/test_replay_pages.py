@@ -12,13 +12,13 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from sessions import selectors
-from sessions.contexts.diff import DiffView, build_diff, build_run
-from sessions.contexts.replay import build_replay
-from sessions.contexts.urls import Urls
-from sessions.contexts.words import word_diff
 from sessions.engine import jsonio, report
 from sessions.engine.replay import replay
-from sessions.urlstate import replay as urlstate
+from sessions.pages.diff.bodies import word_diff
+from sessions.pages.diff.context import DiffView, build_diff, build_run
+from sessions.pages.replay.context import build_replay
+from sessions.pages.ui.addresses import Urls
+from sessions.runs import replay_state as urlstate
 from tests.web.stored import SHOT
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions import selectors
-from sessions.contexts.event_rows import failures
-from sessions.contexts.replay import build_replay
-from sessions.contexts.step import PAGE, build_step
-from sessions.contexts.urls import session_urls
 from sessions.engine.export import sent_at
 from sessions.engine.lists import entered_at, items_at
 from sessions.engine.replay import replay
-from sessions.urlstate import replay as urlstate
+from sessions.pages.replay.context import build_replay
+from sessions.pages.replay.event_rows import failures
+from sessions.pages.replay.step import PAGE, build_step
+from sessions.pages.ui.addresses import session_urls
+from sessions.runs import replay_state as urlstate
 from tests.web.stored import pressed, store
 
 if TYPE_CHECKING:

@@ -69,7 +69,7 @@ def test_deep_link_opens_the_page_that_holds_the_message(
     session: Session,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sessions.contexts.messages.PAGE", 10)
+    monkeypatch.setattr("sessions.pages.session.messages.PAGE", 10)
     html = page(client, session, "?m=30")
     assert '<tr id="m-30" aria-selected="true">' in html
     assert '<tr id="m-5"' not in html
@@ -81,7 +81,7 @@ def test_pages_of_rows_follow_each_other_without_gap(
     session: Session,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sessions.contexts.messages.PAGE", 10)
+    monkeypatch.setattr("sessions.pages.session.messages.PAGE", 10)
     seen: list[int] = []
     tail: str | None = "messages/"
     while tail is not None:
@@ -99,7 +99,7 @@ def test_earlier_rows_end_where_the_shown_ones_begin(
     session: Session,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sessions.contexts.messages.PAGE", 10)
+    monkeypatch.setattr("sessions.pages.session.messages.PAGE", 10)
     html = page(client, session, "messages/?start=3&until=7", **HTMX)
     assert re.findall(r'<tr id="m-(\d+)"', html) == ["3", "4", "5", "6"]
 

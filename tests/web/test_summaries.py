@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import threading
 import uuid
 from typing import TYPE_CHECKING
@@ -13,7 +12,9 @@ from django.utils import timezone
 from sessions.adapters import anthropic_client
 from sessions.adapters.anthropic_client import Access
 from sessions.models import SummaryJob
-from sessions.services import summary_jobs
+from sessions.services import queue, summary_jobs
+from sessions.services.processes import this_process
+from sessions.services.work import SUMMARIES
 from tests.fake_anthropic import Answer, stream
 from tests.web.stored import pressed, store
 
@@ -98,7 +99,9 @@ def test_a_pasted_key_stays_in_this_process(
 
     def at_once(*, job_id: object, access: Access) -> None:
         given.append(access)
-        summary_jobs.run(job_id=job_id, access=access)  # type: ignore[arg-type]
+        job = SummaryJob.objects.get(pk=job_id)
+        assert (job.state, job.worker) == ("writing", this_process()), "no worker may take it"
+        summary_jobs.run_claimed(queue.Claim(SummaryJob, job.pk, 1), access)
 
     monkeypatch.setattr(summary_jobs, "run_in_thread", at_once)
     client.post("/settings/key/", {"key": "sk-ant-pasted-here"})
@@ -116,19 +119,25 @@ def test_a_failure_says_why_and_keeps_what_was_written(client: Client, session: 
     assert "Back to the replay" in text
 
 
+def claimed(job: SummaryJob) -> queue.Claim[SummaryJob]:
+    held = summary_jobs.claim(job_id=job.pk)
+    assert held is not None
+    return held
+
+
 def started(session: Session, **facts: object) -> SummaryJob:
     values = {"model": "m", "n_total": 3, "heartbeat_at": timezone.now()} | facts
     return SummaryJob.objects.create(session=session, **values)
 
 
 def test_progress_is_polled_until_it_ends(client: Client, session: Session) -> None:
-    job = started(session, state="writing", n_written=1, n_chars=420)
+    job = started(session, state="writing", worker="w", n_written=1, n_chars=420)
     address = f"/s/{session.pk}/summaries/{job.pk}/"
     part = client.get(address, headers=HTMX).content.decode()
     assert "1 of about 3 written, 420 characters of the next." in part
     assert 'hx-trigger="load delay:600ms"' in part
     assert "They are being written." in page(client, session)
-    SummaryJob.objects.update(heartbeat_at=timezone.now() - dt.timedelta(minutes=4))
+    assert queue.release(SUMMARIES, job.pk, "w")
     part = client.get(address, headers=HTMX).content.decode()
     assert "It was interrupted." in part
     assert "hx-trigger" not in part
@@ -150,7 +159,7 @@ def test_cancelling_stops_the_call_under_way(
         beat(self)
 
     monkeypatch.setattr(summary_jobs._Beat, "_write", pressed_meanwhile)
-    summary_jobs.run(job_id=job.pk, access=Access(f"sk-{api.base_url}", api.base_url))
+    summary_jobs.run_claimed(claimed(job), Access(f"sk-{api.base_url}", api.base_url))
     job.refresh_from_db()
     assert len(presses) == 1, "no more of the stream is read after the sign of life that saw the button"
     assert (job.state, job.n_written, job.error) == ("cancelled", 1, "")
@@ -161,7 +170,7 @@ def test_cancelling_stops_the_call_under_way(
 def test_a_job_that_never_began_is_cancelled_at_once(client: Client, session: Session) -> None:
     job = started(session)
     client.post(f"/s/{session.pk}/summaries/{job.pk}/cancel/")
-    summary_jobs.run(job_id=job.pk, access=Access("sk"))
+    assert summary_jobs.claim(job_id=job.pk) is None
     job.refresh_from_db()
     assert job.state == "cancelled"
 
@@ -169,10 +178,10 @@ def test_a_job_that_never_began_is_cancelled_at_once(client: Client, session: Se
 def test_a_thread_of_its_own_reports_what_went_wrong(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fails(*, job_id: uuid.UUID, access: Access) -> None:
+    def fails(held: object, access: Access) -> None:
         raise RuntimeError(f"{threading.current_thread().name} has {access!r}")
 
-    monkeypatch.setattr(summary_jobs, "run", fails)
+    monkeypatch.setattr(summary_jobs, "run_claimed", fails)
     job_id = uuid.uuid4()
     summary_jobs.run_in_thread(job_id=job_id, access=Access("sk-ant-not-to-be-logged"))
     for thread in threading.enumerate():
@@ -187,7 +196,7 @@ def test_one_job_at_a_time(session: Session) -> None:
     first, new = summary_jobs.start(**facts)
     assert new
     assert summary_jobs.start(**facts) == (first, False)
-    SummaryJob.objects.update(heartbeat_at=timezone.now() - dt.timedelta(minutes=4))
+    assert queue.release(SUMMARIES, claimed(first).pk, this_process())
     second, new = summary_jobs.start(**facts)
     assert new
     assert second.pk != first.pk

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions.charts.marks import roles
-from sessions.charts.sweep import Point, Step, curve_figure, front_figure
+from sessions.pages.sweep.chart import Point, Step, curve_figure, front_figure
+from sessions.pages.ui.chart import roles
 from tests.web.drawn import check
 
 TOKENS = (Path(__file__).parents[2] / "static" / "css" / "tokens.css").read_text(encoding="utf-8")

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions import selectors
-from sessions.contexts import sweep as sweep_view
-from sessions.contexts import sweeps
 from sessions.engine import jsonio
 from sessions.engine.replay import replay
 from sessions.engine.sweeps.recommend import recommend
 from sessions.models import SweepRun
 from sessions.models.sweep_run import Sweeping
+from sessions.pages.sweep import context as sweep_view
+from sessions.pages.sweep import state as urlstate
+from sessions.runs import sweeps
 from sessions.services import sweep_runs
-from sessions.urlstate import sweep as urlstate
 from tests.engine.claude_lines import claude_session
 from tests.web.stored import store
 
@@ -38,7 +38,7 @@ GRID = "policy=anchored_iterative&window=40000&over=trigger=20:80:4&over=keep_la
 def long(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
     """A stored session that a window of 40,000 tokens has to compact."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
-    sweeps._held.clear()
+    sweeps._cache.clear()
     return store(claude_session(60).encode(), "slow-build.jsonl")
 
 
@@ -75,7 +75,7 @@ def test_a_plain_address_sweeps_the_policys_threshold_where_the_session_reaches_
     assert "claude_code" in words(html)
     query = "policy=anchored_iterative"
     weighed = selectors.load_weighed(long.pk)
-    over = sweeps.completed(urlstate.parse(_query(query)), weighed).overs[0]
+    over = urlstate.completed(urlstate.parse(_query(query)), weighed).overs[0]
     reached = 100 * (weighed.overhead + weighed.total_tokens) / weighed.window
     assert over.key == "trigger"
     assert 8 <= over.n <= 20
@@ -89,7 +89,7 @@ def test_a_plain_address_sweeps_the_policys_threshold_where_the_session_reaches_
 def test_the_recommendation_is_the_engines_with_its_reason_first(client: Client, long: Session) -> None:
     html = page(client, f"/s/{long.pk}/sweep/?{GRID}&max_compactions=6")
     state = urlstate.parse(_query(f"{GRID}&max_compactions=6"))
-    swept = sweeps.swept(state, [selectors.get_session(long.pk)])
+    swept = sweeps.swept(urlstate.options_of(state, [long]), [selectors.get_session(long.pk)])
     found = recommend(swept.sweeps[0], {"max_compactions": 6})
     assert found is not None
     assert found.reason in words(html)
@@ -301,11 +301,11 @@ def test_a_larger_sweep_is_offered_and_run_in_the_background(
     assert (run.state, run.n_done, run.n_total) == (Sweeping.DONE, 12, 12)
     done = page(client, answer["Location"])
     assert done.count("<tr data-row=") == 12
-    sweeps._held.clear()
+    sweeps._cache.clear()
     monkeypatch.setattr(sweeps, "INLINE_WORK", 10_000_000)
     kept = _json(client, long, GRID)
     SweepRun.objects.all().delete()
-    sweeps._held.clear()
+    sweeps._cache.clear()
     assert kept == _json(client, long, GRID)
 
 
@@ -313,7 +313,7 @@ def test_a_run_under_way_shows_how_far_it_is_and_can_be_stopped(
     client: Client, long: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweeps, "INLINE_WORK", 10)
-    monkeypatch.setattr("sessions.tasks.send_sweep", lambda _: None)
+    monkeypatch.setattr("sessions.tasks.wake", lambda: None)
     html = page(client, f"/s/{long.pk}/sweep/?{GRID}")
     client.post(unescape(re.search(r'action="(/sweep/run/[^"]+)"', html)[1]))  # type: ignore[index]
     waiting = page(client, f"/s/{long.pk}/sweep/?{GRID}")
@@ -345,16 +345,20 @@ def test_apply_is_a_page_a_part_of_the_lab_and_a_document(client: Client, long: 
 def test_a_run_goes_on_where_it_was_stopped(long: Session) -> None:
     state = urlstate.parse(_query(GRID))
     found = selectors.get_session(long.pk)
-    options, versions = sweeps.options_of(state, [long.pk]), sweeps.versions([found])
+    options, versions = urlstate.options_of(state, [long]), sweeps.versions([found])
     run, new = sweep_runs.start(options=options, versions=versions, query="")
     assert new
-    sweep_runs.run(run_id=run.pk)
+    held = sweep_runs.claim(run_id=run.pk)
+    assert held is not None
+    sweep_runs.run_claimed(held)
     run.refresh_from_db()
     whole = run.rows[long.pk]
     SweepRun.objects.filter(pk=run.pk).update(state=Sweeping.CANCELLED, rows={long.pk: whole[:5]}, n_done=5)
     again, to_send = sweep_runs.start(options=options, versions=versions, query="")
     assert (again.pk, to_send) == (run.pk, True)
-    sweep_runs.run(run_id=run.pk)
+    held = sweep_runs.claim(run_id=run.pk)
+    assert held is not None
+    sweep_runs.run_claimed(held)
     run.refresh_from_db()
     assert run.state == Sweeping.DONE
     assert run.rows[long.pk] == whole

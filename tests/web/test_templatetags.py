@@ -9,9 +9,9 @@ from django.template import Context, Template
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions import figures
-from sessions.labelled import bytes_label
-from sessions.marks import SPARK_WIDTH, spark_marks, weight_marks
+from sessions.pages.ui import figures
+from sessions.pages.ui.sparks import SPARK_WIDTH, spark_marks, weight_marks
+from sessions.runs.overview import bytes_label
 from sessions.templatetags import ctxweb as tags
 
 NOW = dt.datetime(2026, 11, 21, 15, tzinfo=dt.UTC)

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions import selectors
-from sessions.contexts.why import reasons
 from sessions.engine import jsonio
 from sessions.engine.why.document import session_why
 from sessions.engine.why.gates import GATES
 from sessions.engine.why.verdicts import headline, verdicts_of
+from sessions.pages.why.context import why_view
+from sessions.runs.overview import overview
 from tests.engine.claude_lines import Lines, claude_session
 from tests.web.stored import SHOT, store
 
@@ -64,7 +65,7 @@ def test_the_first_thing_the_session_page_says_is_why(client: Client, compacted:
 
 
 def test_every_verdict_is_a_card_that_leads_to_its_request(client: Client, compacted: Session) -> None:
-    found = reasons(compacted.pk).verdicts
+    found = overview(compacted.pk).verdicts
     assert found
     html = page(client, compacted)
     assert html.count('<li class="card"') == len(found)
@@ -87,7 +88,7 @@ def test_every_gate_is_a_lane_and_a_row(client: Client, session: Session) -> Non
     html = page(client, session)
     assert html.count('<tr id="g-') == len(GATES)
     drawn = figure(html, "gates")
-    results = {result.gate.name: result for result in reasons(session.pk).gates.results}
+    results = {result.gate.name: result for result in overview(session.pk).gates.results}
     n_false = sum(result.count("false") for result in results.values())
     assert n_false
     marks = next(trace for trace in drawn["data"] if trace.get("name") == "false")
@@ -113,7 +114,7 @@ def test_the_screenshot_is_the_culprit_by_deletion(client: Client, session: Sess
     opening = words(html.split("why-say")[1].split("</p>")[0])
     assert f"would have compacted at request {SHOT // 2} all the same, because of message {SHOT} alone." in opening
     assert "buzz-agent, wire bytes" in first
-    culprit = reasons(session.pk).gates.results[[g.name for g in GATES].index("buzz_wire")].firings[0].culprits[0]
+    culprit = overview(session.pk).gates.results[[g.name for g in GATES].index("buzz_wire")].firings[0].culprits[0]
     assert (culprit.message, culprit.tested, culprit.without) == (SHOT, True, None)
 
 
@@ -158,9 +159,9 @@ def test_queries_stay_the_same_for_longer_sessions(
 
 
 def test_answers_are_worked_out_once(session: Session) -> None:
-    held = reasons(session.pk)
-    assert reasons(session.pk) is held
-    assert held.page is held.page
+    held = overview(session.pk)
+    assert overview(session.pk) is held
+    assert why_view(session.pk, held) is why_view(session.pk, held)
 
 
 def test_every_screen_of_the_session_leads_to_the_page(client: Client, session: Session) -> None:
@@ -188,7 +189,7 @@ def test_the_library_says_which_sessions_compacted_on_a_wrong_count(
             lines.compact("The build is slow because every module is compiled twice. " * 20)
     found = store(lines.text().encode(), "double.jsonl")
     assert found.wrong_cause == "usage counted twice"
-    assert found.headline == reasons(found.pk).headline
+    assert found.headline == overview(found.pk).headline
     html = client.get("/").content.decode()
     assert f'href="/s/{found.pk}/why/" title="{found.headline}">usage counted twice</a>' in html
 

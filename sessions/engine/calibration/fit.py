@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.calibration import overhead
 from sessions.engine.calibration.growth import explained_jump
 from sessions.engine.types import Label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.calibration.growth import Step
     from sessions.engine.calibration.overhead import OverheadPart
+    from sessions.engine.calibration.weighed import Weighed
 
 N_WORST = 5
 
@@ -95,7 +96,7 @@ def p95_error(points: Sequence[FitPoint]) -> float | None:
 
 def overhead_parts(weighed: Weighed) -> tuple[OverheadPart, ...]:
     """The overhead: what the file holds of the system prompt and tools, and what only the first usage shows."""
-    return tuple(part for part in weighed.overhead_parts if part.message is None)
+    return tuple(part for part in overhead.overhead_parts(weighed) if part.message is None)
 
 
 def effective_window(weighed: Weighed) -> int:

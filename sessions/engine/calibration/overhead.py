@@ -16,7 +16,7 @@ from sessions.engine.types import Label, Role
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.texts import Texts
 
 REST = "not in the transcript"

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 from sessions.engine.types import Label
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
+    from collections.abc import Sequence
+
+    from sessions.engine.calibration.growth import Step
+    from sessions.engine.types import Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,55 +28,49 @@ class Recorded:
     weights: tuple[int, ...]
 
 
-def recorded_series(weighed: Weighed) -> Recorded:
-    """Context and step weights of the recording, in tokens."""
+def recorded_series(
+    transcript: Transcript,
+    steps: Sequence[Step],
+    estimated: Sequence[int | None],
+    flagged: frozenset[int],
+    *,
+    overhead: int,
+    tokens: Sequence[int],
+) -> Recorded:
+    """Context and step weights of the recording, in tokens; see ``Weighed`` for what is given.
+
+    A growth that is not measured is the growth by estimate (thinking that the provider drops taken off).
+    """
     context: list[int] = []
     labels: list[Label] = []
     weights: list[int] = []
-    fallback = weak_label(weighed)
-    for step in weighed.steps:
-        usage = weighed.transcript.requests[step.request].usage
-        before = context[-1] if context else weighed.overhead
-        if usage and step.request not in weighed.flagged:
-            here, label = usage.context, Label.MEASURED
-        else:
-            here, label = before + _estimated_growth(weighed, len(context)), fallback
+    fallback, out = weak_label(transcript), left_out(transcript)
+    before = estimated_before = overhead
+    for step in steps:
+        usage, by_estimate = transcript.requests[step.request].usage, estimated[step.request] or 0
+        measured = usage is not None and step.request not in flagged
+        here = usage.context if usage and measured else before + by_estimate - estimated_before
         context.append(here)
-        labels.append(label)
+        labels.append(Label.MEASURED if measured else fallback)
         if step.compaction is None:
             weights.append(here - before)
         else:
-            weights.append(original_tokens(weighed, step.start, step.stop))
+            weights.append(sum(tokens[i] for i in range(step.start, step.stop) if i not in out))
+        before, estimated_before = here, by_estimate
     return Recorded(tuple(context), tuple(labels), tuple(weights))
 
 
-def weak_label(weighed: Weighed) -> Label:
+def weak_label(transcript: Transcript) -> Label:
     """What a context that the recording does not measure is called: calibrated, or estimated where no usage exists."""
-    has_usage = any(r.usage for r in weighed.transcript.requests)
-    return Label.CALIBRATED if has_usage else Label.ESTIMATED
+    return Label.CALIBRATED if any(r.usage for r in transcript.requests) else Label.ESTIMATED
 
 
-def left_out(weighed: Weighed) -> frozenset[int]:
+def left_out(transcript: Transcript) -> frozenset[int]:
     """Indices of the messages that a full replay leaves out: what a recorded compaction made.
 
     What a compaction made stays where its originals are not in the session (replay-semantics 2).
     """
-    compactions = weighed.transcript.compactions
+    compactions = transcript.compactions
     return frozenset(
-        m.index
-        for m in weighed.transcript.messages
-        if m.compaction is not None and not compactions[m.compaction].outside
+        m.index for m in transcript.messages if m.compaction is not None and not compactions[m.compaction].outside
     )
-
-
-def original_tokens(weighed: Weighed, start: int, stop: int) -> int:
-    """Tokens of the messages ``start`` to ``stop`` that a full replay keeps."""
-    return sum(weighed.tokens[i] for i in range(start, stop) if i not in weighed.left_out)
-
-
-def _estimated_growth(weighed: Weighed, k: int) -> int:
-    """What step ``k`` adds to the recorded context by estimate (thinking that the provider drops taken off)."""
-    step = weighed.steps[k]
-    here = weighed.estimated[step.request]
-    before = weighed.estimated[weighed.steps[k - 1].request] if k else weighed.overhead
-    return (here or 0) - (before or 0)

@@ -1,4 +1,4 @@
-"""What providers bill for an image, from its dimensions (estimators 9 to 11); all arithmetic exact."""
+"""What providers bill for an image, from its dimensions; all arithmetic exact."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def tokens_of_size(width: int, height: int, tier: str) -> int:
 
 
 def claude_image_size(width: int, height: int, tier: str) -> tuple[int, int]:
-    """The size a Claude model of ``tier`` sees: the original if it fits, else the largest that does (9.2)."""
+    """The size that a model of ``tier`` sees: the original if it fits, else the largest that does (estimators 9.2)."""
     side, most = TIERS[tier]
     if _fits(width, height, side, most):
         return width, height
@@ -80,19 +80,19 @@ def claude_image_size(width: int, height: int, tier: str) -> tuple[int, int]:
 
 
 def claude_image_tokens(width: int, height: int, tier: str) -> int:
-    """Patches of 28 x 28 pixels after resizing (9.1)."""
+    """Patches of 28 x 28 pixels after resizing (estimators 9.1)."""
     return _patches(*claude_image_size(width, height, tier), PATCH)
 
 
 def openai_tile_tokens(width: int, height: int, base: int, per_tile: int) -> int:
-    """Fit inside 2048 x 2048, short side down to 768, then 512-pixel tiles (10.1); nothing is enlarged."""
+    """Fit inside 2048 x 2048, short side down to 768, then 512-pixel tiles; nothing is enlarged (estimators 10.1)."""
     scale = min(Fraction(1), Fraction(2048, max(width, height)))
     scale = min(scale, Fraction(768, min(width, height)))
     return base + per_tile * ceil(width * scale / 512) * ceil(height * scale / 512)
 
 
 def openai_patches(width: int, height: int, budget: int) -> int:
-    """32-pixel patches, scaled into ``budget`` (10.2).
+    """32-pixel patches, scaled into ``budget`` (estimators 10.2).
 
     With r = sqrt(32^2 B / (w h)), w r / 32 = sqrt(w B / h): its floor is an integer square root, and the scale that
     makes that side whole makes the other side a ratio of integers.
@@ -112,7 +112,7 @@ def openai_patch_tokens(width: int, height: int, budget: int, multiplier: Fracti
 
 
 def gemini_tokens(width: int, height: int, generation: str) -> int:
-    """2.x: 258, or 258 per 768-pixel tile and one more where a side is over 384; 3.x: the high resolution, flat (11).
+    """2.x: 258, or 258 per 768-pixel tile and one more where a side is over 384; 3.x: flat (estimators 11).
 
     The published rule has the tiles alone.  The one recording of a tiled image, 3,008 x 2,000 at 3,354 tokens, is its
     12 tiles and a thirteenth: the whole image once more, small.  An image of one tile is that overview itself.

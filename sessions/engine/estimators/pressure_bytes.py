@@ -1,4 +1,4 @@
-"""Wire bytes with a flat charge per image (replay-semantics 1; buzz-agent's ``context_pressure_bytes``).
+"""Wire bytes with a flat charge per image (seeds 2.2; buzz-agent's ``context_pressure_bytes``).
 
 The charge is 16,384 bytes; ``pressure_bytes:8192`` charges another.
 """

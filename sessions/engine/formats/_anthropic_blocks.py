@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.formats._blocks import opaque, target_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
-TARGET_KEYS = ("file_path", "path", "notebook_path", "command", "pattern", "url")
-TARGET_CHARS = 200
-PAYLOAD_KEYS = ("encrypted_content", "encrypted_index", "signature")
 KNOWN_TYPES = frozenset({"text", "thinking", "tool_use", "tool_result", "image", "document", "redacted_thinking"})
 
 
@@ -43,31 +42,6 @@ def block_of(block: Any) -> Content:
         reader = _tool_result
     found = reader(block) if reader else None
     return found or opaque(block)
-
-
-def opaque(block: Mapping[str, Any], name: str = "") -> Content:
-    """An unknown block: its compact JSON, with encrypted parts taken out as payload."""
-    payload = "".join(text_of(block.get(key)) for key in PAYLOAD_KEYS)
-    rest = {key: value for key, value in block.items() if key not in PAYLOAD_KEYS} if payload else block
-    return Content(Kind.OPAQUE, text=dumps(rest), name=name or text_of(block.get("type")), payload=payload)
-
-
-def text_of(value: Any) -> str:
-    """``value`` if it is a string, else nothing."""
-    return value if isinstance(value, str) else ""
-
-
-def is_prompt(contents: Iterable[Content]) -> bool:
-    """Whether a user's blocks can be a typed prompt: something said or shown, and no tool result."""
-    kinds = {content.kind for content in contents}
-    return Kind.TOOL_RESULT not in kinds and bool(kinds & {Kind.TEXT, Kind.IMAGE, Kind.DOCUMENT})
-
-
-def target_of(arguments: Any) -> str:
-    """The file, command, pattern or address a tool call names, at most 200 characters."""
-    if not isinstance(arguments, dict):
-        return ""
-    return next((text_of(arguments[key])[:TARGET_CHARS] for key in TARGET_KEYS if text_of(arguments.get(key))), "")
 
 
 def _text(block: Mapping[str, Any]) -> Content | None:
@@ -102,7 +76,7 @@ def _tool_result(block: Mapping[str, Any]) -> Content:
     content = block.get("content")
     return Content(
         Kind.TOOL_RESULT,
-        text=content if isinstance(content, str) else "",
+        text=text_of(content),
         call_id=text_of(block.get("tool_use_id")),
         is_error=bool(block.get("is_error")),
         parts=() if isinstance(content, str) else contents_of(content),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import contents_of, text_of
+from sessions.engine.formats._anthropic_blocks import contents_of
 from sessions.engine.formats._anthropic_usage import usage_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, RecordedCompaction, Request, Role
 

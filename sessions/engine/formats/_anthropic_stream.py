@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import contents_of, text_of
+from sessions.engine.formats._anthropic_blocks import contents_of
 from sessions.engine.formats._anthropic_usage import usage_of
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._events import MESSAGES_EVENTS, events_in, is_event, response_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import JsonProblem, loads
 from sessions.engine.types import Origin, Role
 

@@ -9,20 +9,24 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import is_prompt
+from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._preview import preview_of, prompt_words, title_of
 from sessions.engine.formats._provider_errors import Refusal, error_at, once
 from sessions.engine.types import Kind, Message, RecordedCompaction, Request, Role, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sessions.engine.formats import Measured
     from sessions.engine.types import Content, Origin, Usage
 
 
 class Assembly:
-    """One session in the making."""
+    """One session in the making.
+
+    ``gone`` are the indices of messages that left the context; ``hidden`` those that the file marks as out of it, for
+    formats that mark them before the compaction shows.
+    """
 
     def __init__(self, measure: Measured) -> None:
         self.measure = measure
@@ -32,7 +36,12 @@ class Assembly:
         self.warnings: list[str] = []
         self.refused: list[tuple[Refusal, int, int]] = []
         self.title = ""
+        self.gone: set[int] = set()
+        self.hidden: set[int] = set()
+        self.by_id: dict[str, int] = {}
         self._taken: set[str] = set()
+        self._responses: set[str] = set()
+        self._run_open = False
 
     def add(
         self,
@@ -66,6 +75,37 @@ class Assembly:
         if typed and not self.title:
             self.title = title_of(prompt_words([content.text for content in contents if content.kind is Kind.TEXT]))
         return index
+
+    def reply(
+        self,
+        contents: Sequence[Content],
+        origins: Sequence[Origin],
+        *,
+        response_id: str = "",
+        usage: Usage | None = None,
+        model: str = "",
+        **facts: Any,
+    ) -> int:
+        """An assistant's message; its index.
+
+        It makes a request, unless an earlier message has its response id or, without ids, is of the same run
+        (replay-semantics 1).
+        """
+        same_run = self.follows_reply() and self._run_open and not response_id
+        index = self.add(Role.ASSISTANT, contents, origins, **facts)
+        if not same_run and (not response_id or response_id not in self._responses):
+            self.request(index, usage, response_id=response_id, model=model)
+        else:
+            self._extend(index, response_id)
+        self._responses.add(response_id)
+        self._run_open = not response_id
+        return index
+
+    def _extend(self, index: int, response_id: str) -> None:
+        """Count the message as part of the newest reply where it follows it directly."""
+        last = self.requests[-1]
+        if last.response_id == response_id and last.message is not None and last.message + last.n_messages == index:
+            self.requests[-1] = replace(last, n_messages=last.n_messages + 1)
 
     def request(self, message: int | None, usage: Usage | None = None, **facts: Any) -> int:
         """A request whose reply is ``message``; its index.  ``facts`` are other fields of Request."""
@@ -101,27 +141,46 @@ class Assembly:
         self.compactions.append(RecordedCompaction(boundary=place, **{**defaults, **facts}))
         return len(self.compactions) - 1
 
+    def remember(self, native_id: str, index: int) -> None:
+        """Let ``forget`` find the message at ``index`` by its native id; the first of equal ids counts."""
+        if native_id:
+            self.by_id.setdefault(native_id, index)
+
+    def forget(self, gone: Iterable[int], **facts: Any) -> int:
+        """A recorded compaction that takes the messages ``gone`` out of the context; its index.
+
+        What neither it nor an earlier one took stays; ``facts`` are other fields of RecordedCompaction.
+        """
+        place = len(self.messages)
+        self.gone.update(gone)
+        kept = tuple(index for index in range(place) if index not in self.gone)
+        return self.compaction(preserved=kept, **facts)
+
+    def next_request(self, compaction: int) -> None:
+        """Let ``compaction`` come before the next request, though one was added since (the summary's own call)."""
+        self.compactions[compaction] = replace(self.compactions[compaction], request=len(self.requests))
+
+    def summary(self, contents: Sequence[Content], origins: Sequence[Origin], compaction: int, **facts: Any) -> int:
+        """The summary that recorded compaction ``compaction`` made, a user's message; its index.
+
+        An earlier summary that is still in the context leaves it.
+        """
+        earlier = [m.index for m in self.messages if m.summary and m.index not in self.gone]
+        self.gone.update(earlier)
+        index = self.add(
+            Role.USER, contents, origins, **{"typed": False, "summary": True, "compaction": compaction, **facts}
+        )
+        made = self.compactions[compaction]
+        kept = tuple(i for i in made.preserved if i not in self.gone)
+        self.compactions[compaction] = replace(made, message=index, preserved=kept)
+        return index
+
     def transcript(self, id: str, format: str, **facts: Any) -> Transcript:  # noqa: A002  the words of Transcript
         """The session; model, title and times are taken from what was added unless ``facts`` name them."""
-        times = [message.timestamp for message in self.messages if message.timestamp is not None]
-        models = Counter(request.model for request in self.requests if request.model)
-        named = {name: value for name, value in facts.items() if value}
-        defaults = {
-            "title": self.title,
-            "model": models.most_common(1)[0][0] if models else "",
-            "started_at": min(times, default=None),
-            "ended_at": max(times, default=None),
-            "warnings": tuple(self.warnings),
-            "errors": once(error_at(what, at, n, self.requests) for what, at, n in self.refused),
-        }
-        return Transcript(
-            id=id,
-            format=format,
-            messages=tuple(self.messages),
-            requests=tuple(self.requests),
-            compactions=tuple(self._settled(compaction) for compaction in self.compactions),
-            **{**defaults, **named},
-        )
+        errors = once(error_at(what, at, n, self.requests) for what, at, n in self.refused)
+        facts = {"title": self.title, "warnings": tuple(self.warnings), "errors": errors} | _named(facts)
+        compactions = [self._settled(compaction) for compaction in self.compactions]
+        return transcript_of(self.messages, self.requests, compactions, id=id, format=format, **facts)
 
     def _settled(self, compaction: RecordedCompaction) -> RecordedCompaction:
         at = compaction.request
@@ -138,6 +197,37 @@ class Assembly:
             found += "+"
         self._taken.add(found)
         return found
+
+
+def transcript_of(
+    messages: Sequence[Message],
+    requests: Sequence[Request],
+    compactions: Sequence[RecordedCompaction],
+    *,
+    otherwise: str = "",
+    **facts: Any,
+) -> Transcript:
+    """A session of these, with the model that most requests name (``otherwise`` where none does) and its times.
+
+    ``facts`` are fields of Transcript, which count before those unless they are empty.
+    """
+    times = [message.timestamp for message in messages if message.timestamp is not None]
+    models = Counter(request.model for request in requests if request.model)
+    defaults: dict[str, Any] = {
+        "model": models.most_common(1)[0][0] if models else otherwise,
+        "started_at": min(times, default=None),
+        "ended_at": max(times, default=None),
+    }
+    return Transcript(
+        messages=tuple(messages),
+        requests=tuple(requests),
+        compactions=tuple(compactions),
+        **(defaults | _named(facts)),
+    )
+
+
+def _named(facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if value}
 
 
 def with_unique_ids(transcripts: Iterable[Transcript]) -> tuple[Transcript, ...]:

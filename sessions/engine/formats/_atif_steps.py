@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import opaque, target_of, text_of
+from sessions.engine.formats._blocks import opaque, target_of
 from sessions.engine.formats._counts import first_count, inclusive_usage
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import block_of, opaque, target_of, text_of
+from sessions.engine.formats._anthropic_blocks import block_of
+from sessions.engine.formats._blocks import opaque, target_of
 from sessions.engine.formats._media_links import media_link
-from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Role
 

@@ -1,4 +1,7 @@
-"""Transcripts from the records of one Claude Code session: messages, requests, compactions (replay-semantics 1)."""
+"""Transcripts from the records of one Claude Code session: messages, requests, compactions.
+
+Rules: formats 3.6, replay-semantics 1.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._claude_chain import Way, preserved_uuids, ways_of, without_copies
 from sessions.engine.formats._claude_usage import Unit, message_of, reply_usage, units_of
 from sessions.engine.formats._preview import title_of
 from sessions.engine.formats._provider_errors import error_at, once
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Branch, Kin, RecordedCompaction, Request, Role, Spawn, Transcript
 
 if TYPE_CHECKING:

@@ -10,11 +10,13 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of, is_prompt, opaque, text_of
+from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of
 from sessions.engine.formats._anthropic_usage import usage_of
+from sessions.engine.formats._blocks import is_prompt, opaque
 from sessions.engine.formats._preview import preview_of, prompt_words
 from sessions.engine.formats._provider_errors import Refusal, refusal_of
 from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Role
 

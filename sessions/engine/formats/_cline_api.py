@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import opaque, text_of
+from sessions.engine.formats._blocks import opaque
 from sessions.engine.formats._chat_blocks import parts_of, role_of
 from sessions.engine.formats._counts import first_count, inclusive_usage
 from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Role, Skipped
 

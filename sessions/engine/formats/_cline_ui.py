@@ -10,13 +10,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._chat_blocks import tool_use
 from sessions.engine.formats._counts import exclusive_usage, first_count
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._provider_errors import Refusal, refusal_of
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import as_list
+from sessions.engine.formats._values import as_list, text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Origin, Role, Skipped
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._thread import built, errors_of
+from sessions.engine.formats._thread import session_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Kind, Transcript
 
 if TYPE_CHECKING:
@@ -19,27 +19,24 @@ if TYPE_CHECKING:
 
 def transcript_of(reading: Reading, name: str) -> Transcript:
     """One session; items that a roll-back took off stay out of the messages, their calls are counted."""
-    messages, requests, compactions = built(reading.thread)
-    models = Counter(request.model for request in requests if request.model)
     meta = reading.meta
     instructions = _instructions(meta)
-    return Transcript(
+    found = session_of(
+        reading.thread,
         id=text_of(meta.get("id")) or stem_of(name),
         format="codex",
-        messages=messages,
-        requests=requests,
-        compactions=compactions,
         parent_id=_parent(meta),
-        title=next((entry.title for entry in reading.thread.entries if entry.title and not entry.dropped), ""),
-        model=models.most_common(1)[0][0] if models else reading.model,
+        otherwise=reading.model,
         client=text_of(meta.get("cli_version")),
         # Recorded after Codex has taken off its 5 % reserve (policies 6.1).
         window=round(reading.window * 100 / 95) if reading.window else None,
         system=reading.measure((Content(Kind.TEXT, text=instructions),)) if instructions else (),
+    )
+    return replace(
+        found,
         started_at=min(reading.times, default=None),
         ended_at=max(reading.times, default=None),
-        warnings=_warnings(reading, requests),
-        errors=errors_of(reading.thread, requests),
+        warnings=_warnings(reading, found.requests),
     )
 
 

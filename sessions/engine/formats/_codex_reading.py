@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.fates import AROUND, SYSTEM, Tally
-from sessions.engine.formats._anthropic_blocks import is_prompt, text_of
+from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._openai_items import COMPACTION_TYPES, ITEM_TYPES, item_contents, item_role, item_type
 from sessions.engine.formats._openai_parts import parts_of
@@ -16,6 +16,7 @@ from sessions.engine.formats._preview import preview_of, title_of
 from sessions.engine.formats._provider_errors import Refusal, refusal_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.measure import utf8_length
 from sessions.engine.types import Kind, Origin, Role, Skipped

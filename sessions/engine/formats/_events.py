@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import text_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import JsonProblem, loads
 
 if TYPE_CHECKING:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._thread import built
-from sessions.engine.types import Transcript
+from sessions.engine.formats._thread import session_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.formats import Measured
     from sessions.engine.formats._exchanges import Conversation
+    from sessions.engine.types import Transcript
 
 
 def transcripts_of(
@@ -24,23 +25,19 @@ def transcripts_of(
     found = []
     for number, known in enumerate(conversations):
         thread = known.finish()
-        messages, requests, compactions = built(thread)
+        session = session_of(
+            thread,
+            id=stem if len(conversations) == 1 else f"{stem}.{number}",
+            format=format_name,
+            system=measure(known.system),
+            warnings=_warnings(known),
+        )
         models = Counter(known.models)
-        times = [t for t in (*(m.timestamp for m in messages), *(r.timestamp for r in requests)) if t is not None]
+        stamps = [*(m.timestamp for m in session.messages), *(r.timestamp for r in session.requests)]
+        times = [stamp for stamp in stamps if stamp is not None]
+        model = models.most_common(1)[0][0] if models else ""
         found.append(
-            Transcript(
-                id=stem if len(conversations) == 1 else f"{stem}.{number}",
-                format=format_name,
-                messages=messages,
-                requests=requests,
-                compactions=compactions,
-                title=next((entry.title for entry in thread.entries if entry.title and not entry.dropped), ""),
-                model=models.most_common(1)[0][0] if models else "",
-                system=measure(known.system),
-                started_at=min(times, default=None),
-                ended_at=max(times, default=None),
-                warnings=_warnings(known),
-            )
+            replace(session, model=model, started_at=min(times, default=None), ended_at=max(times, default=None))
         )
     return tuple(found)
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import is_prompt, text_of
+from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._exchange_match import fresh_parts, key_of, twins_of
 from sessions.engine.formats._preview import preview_of, title_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Kind, Role
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import is_prompt, opaque, text_of
+from sessions.engine.formats._blocks import is_prompt, opaque
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._gemini_parts import SNAPSHOT, call_of, parts_of, result_of, usage_from
 from sessions.engine.formats._preview import preview_of, title_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Kind, Origin, Role
 
 if TYPE_CHECKING:

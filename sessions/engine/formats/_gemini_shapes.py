@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._exchanges import Exchange, Part, Wire
 from sessions.engine.formats._gemini_parts import (
     SNAPSHOT,
@@ -18,6 +17,7 @@ from sessions.engine.formats._gemini_parts import (
 )
 from sessions.engine.formats._records import inside
 from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Role
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import is_prompt, target_of, text_of
+from sessions.engine.formats._blocks import is_prompt, target_of
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._gemini_parts import parts_of, usage_from
 from sessions.engine.formats._preview import preview_of, title_of
 from sessions.engine.formats._thread import Call, Entry, Thread
 from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Role, Skipped
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import block_of, opaque, text_of
+from sessions.engine.formats._anthropic_blocks import block_of
+from sessions.engine.formats._blocks import opaque
 from sessions.engine.formats._chat_entries import ROLES, call_of, chat_parts, result_of
 from sessions.engine.formats._media_links import media_link
-from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import text_of
+from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._chat_entries import ROLES
 from sessions.engine.formats._counts import count_of, exclusive_usage, inclusive_usage
-from sessions.engine.formats._history import History
 from sessions.engine.formats._inspect_messages import (
     contents_of_message,
     hashes_in,
@@ -21,7 +20,7 @@ from sessions.engine.formats._inspect_messages import (
     tool_definitions,
 )  # fmt: skip
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Origin, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ def session_of(sample: Sample, native_id: str, measure: Measured, facts: dict[st
     """The session of one sample; ``facts`` are fields of Transcript that the log's header knows."""
     replies = _replies(sample)
     marks = _marks(sample, replies)
-    history = History(measure)
+    history = Assembly(measure)
     by_reply = {place: event for event, place in replies if place is not None}
     waiting = [event for event, _ in replies]
     for place, (message, path) in enumerate(sample.entries):
@@ -219,7 +218,7 @@ def _unlisted(sample: Sample, event: Mapping[str, Any]) -> Part | None:
     )
 
 
-def _compact(history: History, sample: Sample, mark: Mark) -> None:
+def _compact(history: Assembly, sample: Sample, mark: Mark) -> None:
     known = mark.sent - {""}
     made_one = mark.summary is not None or mark.unlisted is not None
     gone = [m.index for m in history.messages if m.id not in known] if known or made_one else []
@@ -233,7 +232,7 @@ def _compact(history: History, sample: Sample, mark: Mark) -> None:
 
 
 def _add(
-    history: History,
+    history: Assembly,
     sample: Sample,
     message: dict[str, Any],
     path: Path,
@@ -263,7 +262,7 @@ def _add(
         history.request(index, event_usage(event), model=text_of(event.get("model")))
 
 
-def _off_branch(history: History, event: Mapping[str, Any]) -> None:
+def _off_branch(history: Assembly, event: Mapping[str, Any]) -> None:
     history.request(
         None,
         event_usage(event),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import opaque, text_of
+from sessions.engine.formats._blocks import opaque
 from sessions.engine.formats._exchanges import Wire
 from sessions.engine.formats._openai_items import call_content
 from sessions.engine.formats._openai_parts import parts_of, plain_result
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Kind, Role
 
 if TYPE_CHECKING:

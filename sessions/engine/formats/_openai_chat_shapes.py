@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._exchanges import Conversation, Exchange, Part, conversations_of
 from sessions.engine.formats._openai_chat_messages import CHAT_WIRE, displayed
 from sessions.engine.formats._openai_marks import chat_mark, foreign_key, foreign_turn, message_mark
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._records import inside
 from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Skipped
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import opaque, target_of, text_of
+from sessions.engine.formats._blocks import opaque, target_of
 from sessions.engine.formats._openai_parts import parts_of, plain_result
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Role
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import opaque, text_of
+from sessions.engine.formats._blocks import opaque
 from sessions.engine.formats._media_links import media_link
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind
 

@@ -10,11 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._records import inside
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._traces import decoded
-from sessions.engine.formats._values import as_list
+from sessions.engine.formats._values import as_list, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import opaque, target_of, text_of
+from sessions.engine.formats._blocks import opaque, target_of
 from sessions.engine.formats._counts import count_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Role, Usage
 
@@ -101,7 +102,7 @@ def _result(message: Message) -> Content:
     content = message.get("content")
     return Content(
         Kind.TOOL_RESULT,
-        text=content if isinstance(content, str) else "",
+        text=text_of(content),
         call_id=text_of(message.get("toolCallId")),
         is_error=message.get("isError") is True,
         parts=() if isinstance(content, str) else blocks_of(content),

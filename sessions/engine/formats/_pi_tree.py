@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import is_prompt, text_of
+from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._pi_messages import ROLES, pi_contents, pi_usage
 from sessions.engine.formats._preview import preview_of, title_of
 from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Kind, Origin, Role, Skipped
 
 if TYPE_CHECKING:

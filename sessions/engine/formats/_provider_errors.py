@@ -1,4 +1,4 @@
-"""Errors by which a provider refuses a request for its size: too many tokens, or too many bytes.
+"""Errors by which a provider refuses a request for its size: too many tokens, or too many bytes (formats 21).
 
 The texts are those of the providers' own documentation and of public issue reports: Anthropic's "prompt is too long:
 205148 tokens > 200000 maximum", "input length and `max_tokens` exceed context limit: 180000 + 32000 > 200000" and

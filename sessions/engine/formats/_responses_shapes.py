@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._exchanges import Exchange, Part, Wire
 from sessions.engine.formats._openai_items import (
     COMPACTION_TYPES,
@@ -19,6 +18,7 @@ from sessions.engine.formats._openai_marks import foreign_turn
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._records import inside
 from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Role
 

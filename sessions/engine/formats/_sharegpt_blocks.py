@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._chat_blocks import chat_contents, part_of, result_of, tool_use
 from sessions.engine.formats._media_links import media_link
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Role
 

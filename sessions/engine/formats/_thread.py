@@ -1,6 +1,6 @@
 """A session in the making: messages, model calls and compactions in file order, before indices are known.
 
-Formats that read item by item collect a ``Thread``; ``built`` gives what a ``Transcript`` holds.  Entries that left
+Formats that read item by item collect a ``Thread``; ``session_of`` makes the session of it.  Entries that left
 the conversation (rolled back, on another branch) are ``dropped``: their calls are counted, but off the branch.
 """
 
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from sessions.engine.formats._assembly import transcript_of
 from sessions.engine.formats._ids import unique_id
 from sessions.engine.formats._provider_errors import Refusal, error_at, once
 from sessions.engine.types import Message, RecordedCompaction, Request, Role
@@ -17,7 +18,7 @@ from sessions.engine.types import Message, RecordedCompaction, Request, Role
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.types import Block, Origin, ProviderError, Usage
+    from sessions.engine.types import Block, Origin, Transcript, Usage
 
 
 @dataclass(slots=True)
@@ -107,25 +108,20 @@ def built(thread: Thread) -> tuple[tuple[Message, ...], tuple[Request, ...], tup
     return _messages(thread, kept), tuple(requests), tuple(compactions)
 
 
-def errors_of(thread: Thread, requests: Sequence[Request]) -> tuple[ProviderError, ...]:
-    """The requests refused for their size, retries once; ``requests`` are those that ``built`` gave."""
+def session_of(thread: Thread, *, title: str = "", **facts: Any) -> Transcript:
+    """The session that a thread makes; see ``transcript_of`` for ``facts``.
+
+    ``title`` is by default the first that an entry has; requests refused for their size are its errors, retries once.
+    """
+    messages, requests, compactions = built(thread)
     kept = [place for place, entry in enumerate(thread.entries) if not entry.dropped]
     numbers = [n for n, call in enumerate(thread.calls) if not call.failed]
-    return once(
+    errors = once(
         error_at(r.refusal, bisect_left(kept, r.n_entries), bisect_left(numbers, r.n_calls), requests)
         for r in thread.refused
     )
-
-
-def requests_of_runs(thread: Thread, model: str = "") -> None:
-    """One call per run of assistant entries, for files that say nothing about calls (replay-semantics 1)."""
-    for place, entry in enumerate(thread.entries):
-        if entry.role is not Role.ASSISTANT:
-            continue
-        if thread.calls and thread.calls[-1].stop == place:
-            thread.calls[-1].stop = place + 1
-        else:
-            thread.calls.append(Call(place, place + 1, model, entry.timestamp))
+    title = title or next((thread.entries[place].title for place in kept if thread.entries[place].title), "")
+    return transcript_of(messages, requests, compactions, title=title, errors=errors, **facts)
 
 
 def _messages(thread: Thread, kept: Sequence[int]) -> tuple[Message, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sessions.engine.formats._anthropic_blocks import is_prompt
+from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._calls import Said
 from sessions.engine.formats._chat_blocks import chat_contents, parts_of, role_of
 from sessions.engine.formats._records import inside
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Origin, Role
 

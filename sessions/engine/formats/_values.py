@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 
+def text_of(value: Any) -> str:
+    """``value`` if it is a string, else nothing."""
+    return value if isinstance(value, str) else ""
+
+
 def as_dict(value: Any) -> dict[str, Any]:
     """``value`` if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}

@@ -9,7 +9,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._anthropic_usage import usage_of
 from sessions.engine.formats._calls import Call, Said
 from sessions.engine.formats._chat_blocks import call_of, chat_contents, parts_of, result_of, role_of
@@ -18,7 +17,7 @@ from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._records import inside
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._traces import decoded, system_of, tools_of
-from sessions.engine.formats._values import as_list
+from sessions.engine.formats._values import as_list, text_of
 from sessions.engine.types import Content, Kind, Role
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of, is_prompt, text_of
+from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of
 from sessions.engine.formats._anthropic_requests import (
     compactions_of,
     exchange_of,
@@ -19,10 +19,12 @@ from sessions.engine.formats._anthropic_requests import (
     system_contents,
 )  # fmt: skip
 from sessions.engine.formats._anthropic_stream import event_places, sniff_events, streamed_session
+from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._call_sessions import sessions_of
 from sessions.engine.formats._events import is_event, response_of
 from sessions.engine.formats._openai_marks import chat_mark, foreign_key, foreign_turn
 from sessions.engine.formats._preview import preview_of, stem_of, title_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.formats._wire_exchanges import call_at, exchange_at, is_anthropic_pair, wire_contents
 from sessions.engine.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._atif_steps import (
     is_compaction,
@@ -24,6 +23,7 @@ from sessions.engine.formats._atif_steps import (
 from sessions.engine.formats._counts import count_of, first_count
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._chat_entries import call_of
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.fates import Tally
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._claude_build import kin_of, linked, transcripts_of
 from sessions.engine.formats._claude_chain import sessions_of, sidechains
 from sessions.engine.formats._claude_lines import UI_TYPES, Record, line_contents, record_of, role_of
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._preview import stem_of, title_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import written_length
 from sessions.engine.types import Parsed, Skipped
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import contents_of, text_of
+from sessions.engine.formats._anthropic_blocks import contents_of
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._cline_api import entry_contents, read_history
 from sessions.engine.formats._cline_ui import kind_of, read_ui, ui_contents
 from sessions.engine.formats._preview import stem_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Parsed, Skipped
 
 if TYPE_CHECKING:

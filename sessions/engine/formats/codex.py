@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._codex_build import transcript_of
 from sessions.engine.formats._codex_reading import Reading, read_line
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._openai_items import ITEM_TYPES, item_contents
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Kin, Parsed, Spawn
 
 if TYPE_CHECKING:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import block_of, contents_of, is_prompt, text_of
+from sessions.engine.formats._anthropic_blocks import block_of, contents_of
+from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._ctxweb_facts import Known, compactions_of, count_or_none, requests_of
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._preview import preview_of, stem_of
 from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:

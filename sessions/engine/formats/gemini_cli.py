@@ -6,17 +6,16 @@ A call and its result stand in the same record; they are two messages.  Reported
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._gemini_records import SCREEN_TYPES, TYPES, Log, record_contents
 from sessions.engine.formats._gemini_stream import Run, event_contents, is_event, read_event, run_thread
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._preview import stem_of, title_of
-from sessions.engine.formats._thread import Thread, built
+from sessions.engine.formats._thread import session_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Origin, Parsed, Skipped, Transcript
 
 if TYPE_CHECKING:
@@ -121,7 +120,8 @@ def _from_events(source: Source, measure: Measured, skipped: list[Skipped]) -> T
     if run.total and len(thread.calls) != 1:
         total = f"{run.total.context:,} input and {run.total.output:,} output tokens over {len(thread.calls)} requests"
         notes.append(f"The run reports only its total: {total}")
-    return _transcript(thread, run.session or stem_of(source.name), run.model, "", notes)
+    native_id = run.session or stem_of(source.name)
+    return session_of(thread, id=native_id, format=FORMAT.name, otherwise=run.model, warnings=tuple(notes))
 
 
 def _accept(log: Log, value: Any, origin: Origin, skipped: list[Skipped]) -> None:
@@ -154,26 +154,8 @@ def _session(log: Log, metadata: Value, name: str) -> Transcript:
     if n_dropped:
         notes.append(f"Messages that a rewind took off: {n_dropped}; their requests are counted")
     native_id = text_of(metadata.get("sessionId")) or stem_of(name)
-    return _transcript(thread, native_id, "", title_of(text_of(metadata.get("summary"))), notes)
-
-
-def _transcript(thread: Thread, native_id: str, model: str, title: str, notes: Sequence[str]) -> Transcript:
-    messages, requests, compactions = built(thread)
-    models = Counter(request.model for request in requests if request.model)
-    times = [message.timestamp for message in messages if message.timestamp is not None]
-    titles = (entry.title for entry in thread.entries if entry.title and not entry.dropped)
-    return Transcript(
-        id=native_id,
-        format="gemini_cli",
-        messages=messages,
-        requests=requests,
-        compactions=compactions,
-        title=title or next(titles, ""),
-        model=models.most_common(1)[0][0] if models else model,
-        started_at=min(times, default=None),
-        ended_at=max(times, default=None),
-        warnings=tuple(notes),
-    )
+    title = title_of(text_of(metadata.get("summary")))
+    return session_of(thread, title=title, id=native_id, format=FORMAT.name, warnings=tuple(notes))
 
 
 def _origin(line: Line, *path: str) -> Origin:

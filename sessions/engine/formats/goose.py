@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import is_prompt, text_of
+from sessions.engine.formats._assembly import Assembly
+from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._counts import first_count
 from sessions.engine.formats._goose_messages import contents_of_message, is_message, only_for_the_user
-from sessions.engine.formats._history import History
 from sessions.engine.formats._jsonl import values
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Goose:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session: the export's conversation, or the lines after the first."""
         skipped: list[Skipped] = []
-        history = History(measure)
+        history = Assembly(measure)
         n_notifications = 0
         metadata: dict[str, Any] = {}
         for value, origin in _entries(source, skipped, metadata):
@@ -119,7 +119,7 @@ def _entries(source: Source, skipped: list[Skipped], metadata: dict[str, Any]) -
             yield value, Origin(line.number, line.offset, line.length)
 
 
-def _add(history: History, message: Entry, origin: Origin) -> None:
+def _add(history: Assembly, message: Entry, origin: Origin) -> None:
     contents = contents_of_message(message)
     flags = as_dict(message.get("metadata"))
     seen_by_user, seen_by_agent = flags.get("userVisible") is not False, flags.get("agentVisible") is not False
@@ -140,12 +140,12 @@ def _add(history: History, message: Entry, origin: Origin) -> None:
         history.hidden.add(len(history.messages) - 1)
 
 
-def _hidden(history: History) -> set[int]:
+def _hidden(history: Assembly) -> set[int]:
     """Messages before here that the agent no longer sees and that no earlier compaction took."""
     return history.hidden - history.gone
 
 
-def _open_compaction(history: History) -> int | None:
+def _open_compaction(history: Assembly) -> int | None:
     """The compaction whose products end the list so far."""
     return history.messages[-1].compaction if history.messages else None
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._assembly import with_unique_ids
 from sessions.engine.formats._inspect_messages import contents_of_message, resolved
 from sessions.engine.formats._inspect_sample import Sample, session_of
-from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import JsonProblem
 from sessions.engine.types import Content, Origin, Parsed, Skipped, Transcript
 

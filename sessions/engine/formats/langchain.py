@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._anthropic_usage import usage_of
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._chat_blocks import ROLES, chat_contents
@@ -17,7 +16,7 @@ from sessions.engine.formats._counts import first_count, inclusive_usage
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._records import first_records, inside, records
-from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 

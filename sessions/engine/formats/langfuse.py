@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._call_sessions import sessions_of
 from sessions.engine.formats._calls import Call, answered
 from sessions.engine.formats._counts import count_of, exclusive_usage, first_count, inclusive_usage
@@ -20,6 +19,7 @@ from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._records import first_records, inside, records
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._traces import decoded, said_in, system_of, tools_of, trace_contents
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Parsed, Role, Skipped
 
 if TYPE_CHECKING:

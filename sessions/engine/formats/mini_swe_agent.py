@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
+from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._chat_entries import ROLES, contents_of_entry, is_entry
-from sessions.engine.formats._history import History
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class MiniSweAgent:
             raise UnreadableInput("neither a list of messages nor an object with one", next_step="Check the format")
         stem: tuple[str | int, ...] = () if isinstance(document, list) else ("messages",)
         entries = document if isinstance(document, list) else as_list(document.get("messages"))
-        history, skipped = History(measure), []
+        history, skipped = Assembly(measure), []
         notes: list[str] = []
         for position, entry in enumerate(entries):
             if is_entry(entry):
@@ -84,7 +83,7 @@ class MiniSweAgent:
         return tuple(content for value in values for content in contents_of_entry(value))
 
 
-def _add(history: History, entry: dict[str, Any], origin: Origin) -> None:
+def _add(history: Assembly, entry: dict[str, Any], origin: Origin) -> None:
     extra = as_dict(entry.get("extra"))
     timestamp = seconds(entry.get("timestamp", extra.get("timestamp")))
     contents = contents_of_entry(entry)

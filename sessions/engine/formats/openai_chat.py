@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._exchange_build import transcripts_of
 from sessions.engine.formats._exchanges import conversations_of
 from sessions.engine.formats._jsonl import objects
@@ -22,6 +21,7 @@ from sessions.engine.formats._openai_chat_shapes import (
     shape_of,
 )
 from sessions.engine.formats._openai_marks import message_mark
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Origin, Parsed
 
 if TYPE_CHECKING:

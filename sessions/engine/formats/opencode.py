@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import is_prompt, text_of
+from sessions.engine.formats._assembly import Assembly
+from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._counts import count_of, exclusive_usage
-from sessions.engine.formats._history import History
 from sessions.engine.formats._opencode_parts import parts_contents, result_contents
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._provider_errors import CONTEXT, Refusal, refusal_of
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Opencode:
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
             raise UnreadableInput("not an export: no list of messages", next_step="Use opencode export")
         skipped: list[Skipped] = []
-        reading = _Reading(History(measure), source.size)
+        reading = _Reading(Assembly(measure), source.size)
         for position, entry in enumerate(document["messages"]):
             if _is_entry(entry):
                 reading.take(entry, position)
@@ -86,7 +86,7 @@ class Opencode:
 class _Reading:
     """The session in the making."""
 
-    def __init__(self, history: History, size: int) -> None:
+    def __init__(self, history: Assembly, size: int) -> None:
         self.history, self.size = history, size
         self.system: tuple[Content, ...] = ()
         self.n_pruned = 0

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.formats import Sniff
 from sessions.engine.formats import _openhands_v0 as v0
 from sessions.engine.formats import _openhands_v1 as v1
-from sessions.engine.formats._anthropic_blocks import text_of
-from sessions.engine.formats._assembly import with_unique_ids
+from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._counts import count_of, inclusive_usage
-from sessions.engine.formats._history import History
 from sessions.engine.formats._jsonl import values
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
@@ -50,7 +48,7 @@ class Run:
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
-        self.history = History(reading.measure)
+        self.history = Assembly(reading.measure)
         self.spending = v1.Spending()
         self.system: tuple[Content, ...] = ()
         self.client = ""
@@ -249,7 +247,7 @@ def _summary_v0(event: Event) -> tuple[Content, ...]:
     return (Content(Kind.TEXT, text=summary),) if summary else ()
 
 
-def _fill_usage(history: History, holder: Event) -> None:
+def _fill_usage(history: Assembly, holder: Event) -> None:
     """Give replies without usage that of ``metrics.token_usages``, by response id, or in order where each has one."""
     listed = as_list(as_dict(holder.get("metrics")).get("token_usages"))
     usages = [usage for usage in listed if isinstance(usage, dict)]

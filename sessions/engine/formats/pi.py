@@ -6,16 +6,15 @@ cacheRead and cacheWrite apart; replies that were aborted or failed without usag
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._pi_messages import ROLES, pi_contents
 from sessions.engine.formats._pi_tree import Reading, read_entry, settle_branch
 from sessions.engine.formats._preview import stem_of, title_of
-from sessions.engine.formats._thread import built, errors_of
+from sessions.engine.formats._thread import session_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Parsed, Transcript
 
 if TYPE_CHECKING:
@@ -78,22 +77,13 @@ def _is_pi(message: Mapping[str, Any]) -> bool:
 
 
 def _transcript(reading: Reading, name: str) -> Transcript:
-    messages, requests, compactions = built(reading.thread)
-    models = Counter(request.model for request in requests if request.model)
-    times = [message.timestamp for message in messages if message.timestamp is not None]
-    titles = (entry.title for entry in reading.thread.entries if entry.title and not entry.dropped)
-    return Transcript(
+    return session_of(
+        reading.thread,
+        title=title_of(reading.name),
         id=text_of(reading.header.get("id")) or stem_of(name),
         format="pi",
-        messages=messages,
-        requests=requests,
-        compactions=compactions,
-        title=title_of(reading.name) or next(titles, ""),
-        model=models.most_common(1)[0][0] if models else text_of(reading.header.get("modelId")),
-        started_at=min(times, default=None),
-        ended_at=max(times, default=None),
+        otherwise=text_of(reading.header.get("modelId")),
         warnings=_warnings(reading),
-        errors=errors_of(reading.thread, requests),
     )
 
 

@@ -10,29 +10,22 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import block_of, contents_of, is_prompt, text_of
+from sessions.engine.formats._anthropic_blocks import block_of, contents_of
+from sessions.engine.formats._assembly import Assembly
+from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._jsonl import objects
-from sessions.engine.formats._preview import preview_of, stem_of, title_of
+from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._python_repr import block_from_repr
 from sessions.engine.formats._times import seconds
-from sessions.engine.types import (
-    Content,
-    Kind,
-    Message,
-    Origin,
-    Parsed,
-    RecordedCompaction,
-    Request,
-    Role,
-    Skipped,
-    Transcript,
-)  # fmt: skip
+from sessions.engine.formats._values import text_of
+from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Line, Source
+    from sessions.engine.types import Message
 
 ROLES = {
     "user": Role.USER, "tool": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM,
@@ -68,40 +61,20 @@ class RoleContent:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session: every line a message."""
         skipped: list[Skipped] = []
-        messages: list[Message] = []
+        assembly, n_cleared = Assembly(measure), 0
         models: list[str] = []
-        title, n_cleared = "", 0
-        compactions: list[int] = []
         for line, value in objects(source, skipped):
             if not _fits(value):
                 skipped.append(Skipped(line.number, line.offset, "an object without a role and content"))
                 continue
             contents = _contents(value)
-            message = _message(
-                line, value, contents, measure=measure, index=len(messages), n_compactions=len(compactions)
-            )
-            if message.summary:
-                compactions.append(message.index)
-            n_cleared += sum(c.kind is Kind.TOOL_RESULT and bool(CLEARED.match(c.text)) for c in contents)
-            if message.typed and not title:
-                title = title_of("\n".join(c.text for c in contents if c.kind is Kind.TEXT))
-            messages.append(message)
+            _add(assembly, line, value, contents)
             models += [model] if (model := text_of(value.get("model"))) else []
-        times = [m.timestamp for m in messages if m.timestamp is not None]
-        requests = _requests(messages)
-        transcript = Transcript(
-            id=stem_of(source.name),
-            format=self.name,
-            messages=tuple(messages),
-            requests=requests,
-            compactions=tuple(_compaction(index, requests) for index in compactions),
-            title=title,
-            model=max(models, key=models.count) if models else "",
-            started_at=min(times, default=None),
-            ended_at=max(times, default=None),
-            warnings=_warnings(n_cleared),
-        )
-        return Parsed(self.name, (transcript,) if messages else (), tuple(skipped))
+            n_cleared += sum(c.kind is Kind.TOOL_RESULT and bool(CLEARED.match(c.text)) for c in contents)
+        assembly.warnings += _warnings(n_cleared)
+        model = max(models, key=models.count) if models else ""
+        transcript = assembly.transcript(stem_of(source.name), self.name, model=model)
+        return Parsed(self.name, (transcript,) if assembly.messages else (), tuple(skipped))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a message's line."""
@@ -120,45 +93,22 @@ def _contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
     return tuple(block_of((block_from_repr(item) or item) if isinstance(item, str) else item) for item in content)
 
 
-def _message(
-    line: Line,
-    value: Mapping[str, Any],
-    contents: tuple[Content, ...],
-    *,
-    measure: Measured,
-    index: int,
-    n_compactions: int,
-) -> Message:
-    role = ROLES[value["role"]]
+def _add(assembly: Assembly, line: Line, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
+    """A line's message; the first of a run of replies makes a request, what stands for a history a compaction."""
+    role, follows = ROLES[value["role"]], assembly.follows_reply()
+    facts: dict[str, Any] = {"timestamp": seconds(value.get("timestamp"))}
     summary = role is Role.USER and bool(contents) and contents[0].text.startswith(COMPRESSED)
-    return Message(
-        index=index,
-        id=f"L{line.number}",
-        role=role,
-        blocks=measure(contents),
-        origins=(Origin(line.number, line.offset, line.length),),
-        preview=preview_of(contents),
-        timestamp=seconds(value.get("timestamp")),
-        typed=value["role"] == "user" and not summary and is_prompt(contents),
-        summary=summary,
-        compaction=n_compactions if summary else None,
-    )
-
-
-def _requests(messages: Sequence[Message]) -> tuple[Request, ...]:
-    starts = [
-        message
-        for message in messages
-        if message.role is Role.ASSISTANT
-        and (message.index == 0 or messages[message.index - 1].role is not Role.ASSISTANT)
-    ]
-    return tuple(Request(i, message.index, timestamp=message.timestamp) for i, message in enumerate(starts))
-
-
-def _compaction(index: int, requests: Sequence[Request]) -> RecordedCompaction:
-    """A compaction whose summary is at ``index``; on the first line, what it removed is in another file."""
-    later = (r.index for r in requests if r.message is not None and r.message > index)
-    return RecordedCompaction(boundary=index, request=next(later, len(requests)), message=index, outside=index == 0)
+    if summary:
+        index = len(assembly.messages)
+        number = assembly.compaction(index, message=index, outside=index == 0, tokens_before=None)
+        facts |= {"summary": True, "compaction": number}
+    typed = value["role"] == "user" and not summary and is_prompt(contents)
+    if typed and not assembly.title:
+        assembly.title = title_of("\n".join(c.text for c in contents if c.kind is Kind.TEXT))
+    origin = Origin(line.number, line.offset, line.length)
+    made = assembly.add(role, contents, (origin,), typed=typed, **facts)
+    if role is Role.ASSISTANT and not follows:
+        assembly.request(made)
 
 
 def _warnings(n_cleared: int) -> tuple[str, ...]:

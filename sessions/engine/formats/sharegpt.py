@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import contents_of, text_of
+from sessions.engine.formats._anthropic_blocks import contents_of
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._records import first_records, inside, records
 from sessions.engine.formats._sharegpt_blocks import ROLES, n_placeholders, speaker, turn_contents
 from sessions.engine.formats._traces import tools_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
-from sessions.engine.formats._assembly import with_unique_ids
+from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._chat_entries import ROLES, contents_of_entry, is_entry
 from sessions.engine.formats._counts import count_of
-from sessions.engine.formats._history import History
 from sessions.engine.formats._preview import stem_of, title_of
-from sessions.engine.formats._values import as_dict, as_list
+from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import JsonProblem, loads
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
@@ -111,7 +109,7 @@ def _session(
     measure: Measured,
     facts: dict[str, Any],
 ) -> Transcript:
-    history = History(measure)
+    history = Assembly(measure)
     for entry, path in entries:
         role = ROLES[entry["role"]]
         contents = _contents(entry["content"] if entry.get("observed") else entry)
@@ -130,7 +128,7 @@ def _session(
     return history.transcript(native_id, "swe_agent", client=version, **{"model": text_of(model), **facts})
 
 
-def _is_task(history: History, entry: Document) -> bool:
+def _is_task(history: Assembly, entry: Document) -> bool:
     """The first user entry that is no demonstration is the task; later ones are observations."""
     is_user = entry["role"] == "user" and not entry.get("is_demo") and not entry.get("observed")
     return is_user and not history.requests and not any(message.typed for message in history.messages)

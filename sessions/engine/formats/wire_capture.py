@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._anthropic_blocks import text_of
 from sessions.engine.formats._call_sessions import sessions_of
 from sessions.engine.formats._openai_chat_shapes import shape_of as chat_shape
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._records import first_records, inside, records
 from sessions.engine.formats._responses_shapes import shape_of as responses_shape
+from sessions.engine.formats._values import text_of
 from sessions.engine.formats._wire_exchanges import (
     Exchange,
     call_at,

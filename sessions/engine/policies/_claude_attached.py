@@ -23,17 +23,17 @@ PLANS = "/.claude/plans/"
 
 def max_files_param() -> Any:
     """How many files are put back."""
-    return param(5, label="Files re-attached", help="Most recently read files", unit="files", low=0, high=50)
+    return param(5, "Files re-attached", "Most recently read files", "files", 0, 50)
 
 
 def cut_param(one: str, text: str) -> Any:
     """What one file or skill may weigh."""
-    return param(5_000, label=f"Tokens per {one}", unit="tokens", help=text, low=0, high=100_000, step=500)
+    return param(5_000, f"Tokens per {one}", text, "tokens", 0, 100_000, 500)
 
 
 def budget_param(default: int, all_of: str, text: str) -> Any:
     """What all files or skills may weigh together."""
-    return param(default, label=f"Tokens for all {all_of}", unit="tokens", help=text, low=0, high=500_000, step=1_000)
+    return param(default, f"Tokens for all {all_of}", text, "tokens", 0, 500_000, 1_000)
 
 
 def attachments(params: Any, items: Sequence[Item], kept: Sequence[Item] = ()) -> list[Draft]:

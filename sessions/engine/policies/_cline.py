@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.params import param
+from sessions.engine.params import param, when
 from sessions.engine.policy import Gate
 
 if TYPE_CHECKING:
@@ -18,22 +18,17 @@ MANY_PAIRS = 5
 
 def budget_param() -> Any:
     """The tokens of input that a model is given at most."""
-    return param(
-        None, label="Input budget", help="None: nine tenths of the window", unit="tokens", group="when", low=1_000,
-        high=2_000_000, step=1_000, optional=True,
-    )  # fmt: skip
+    return when(None, "Input budget", "None: nine tenths of the window", "tokens", 1_000, 2_000_000, 1_000)
 
 
 def trigger_param() -> Any:
     """The share of the budget at which a compaction runs."""
-    return param(
-        90, label="Trigger, at or above", help="Share of the input budget", unit="%", group="when", low=1, high=100
-    )
+    return when(90, "Trigger, at or above", "Share of the input budget", "%", 1, 100)
 
 
 def target_param() -> Any:
     """The share of the trigger that a compaction goes down to."""
-    return param(70, label="Target", help="Share of the trigger", unit="%", low=1, high=100)
+    return param(70, "Target", "Share of the trigger", "%", 1, 100)
 
 
 def max_input(given: int | None, window: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.params import param
+from sessions.engine.params import when
 from sessions.engine.policies._lists import apart
 from sessions.engine.types import Kind
 
@@ -17,10 +17,15 @@ SUMMARY_OUTPUT = 8_192
 
 def image_charge_param() -> Any:
     """What the estimator charges for an image."""
-    return param(
-        16_384, label="Image charge", help="What pressure_bytes charges for an image, beside its media type",
-        unit="bytes", group="when", low=0, high=4_194_304, step=1_024,
-    )  # fmt: skip
+    return when(
+        16_384,
+        "Image charge",
+        "What pressure_bytes charges for an image, beside its media type",
+        "bytes",
+        0,
+        4_194_304,
+        1_024,
+    )
 
 
 def hand_off(view: View, budget: int) -> list[Item]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.params import param
+from sessions.engine.params import when
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._roles import USER, role_of
 from sessions.engine.policy import EditFailed, Gate
@@ -25,18 +25,12 @@ MORE_PASSES = 3
 
 def threshold_param() -> Any:
     """The share of the window at which all three fire."""
-    return param(
-        0.9, label="Threshold, over", help="Share of the window", unit="of the window", group="when", low=0.01, high=1,
-        step=0.01,
-    )  # fmt: skip
+    return when(0.9, "Threshold, over", "Share of the window", "of the window", 0.01, 1, 0.01)
 
 
 def tokens_param() -> Any:
     """The same in tokens."""
-    return param(
-        None, label="Threshold in tokens", help="In place of the share; none: the share", unit="tokens", group="when",
-        low=1, high=10_000_000, step=1_000, optional=True,
-    )  # fmt: skip
+    return when(None, "Threshold in tokens", "In place of the share; none: the share", "tokens", 1, 10_000_000, 1_000)
 
 
 def limit(params: Any, window: int) -> int:

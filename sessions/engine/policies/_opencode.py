@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.params import param
+from sessions.engine.params import when
 from sessions.engine.policies._lists import is_answer, prompts
 from sessions.engine.policy import pair_safe_cut
 
@@ -24,18 +24,28 @@ INPUT_LIMITED = (272_000, 922_000)
 
 def max_output_param() -> Any:
     """The model's maximum output."""
-    return param(
-        None, label="Model's maximum output", help="At most 32,000 of it count; none: the model's own", unit="tokens",
-        group="when", low=0, high=1_000_000, step=1_000, optional=True,
-    )  # fmt: skip
+    return when(
+        None,
+        "Model's maximum output",
+        "At most 32,000 of it count; none: the model's own",
+        "tokens",
+        0,
+        1_000_000,
+        1_000,
+    )
 
 
 def input_limit_param() -> Any:
     """The model's limit on the input alone."""
-    return param(
-        None, label="Model's input limit", help="Where the model limits the input alone; none: known models; 0: no "
-        "such limit", unit="tokens", group="when", low=0, high=2_000_000, step=1_000, optional=True,
-    )  # fmt: skip
+    return when(
+        None,
+        "Model's input limit",
+        "Where the model limits the input alone; none: known models; 0: no such limit",
+        "tokens",
+        0,
+        2_000_000,
+        1_000,
+    )
 
 
 def output_tokens(given: int | None, model: ModelInfo) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.params import param
+from sessions.engine.params import param, when
 from sessions.engine.policy import Gate
 
 if TYPE_CHECKING:
@@ -13,15 +13,12 @@ if TYPE_CHECKING:
 
 def max_size_param(default: int) -> Any:
     """The number of events over which a condenser acts."""
-    return param(
-        default, label="Events, over", help="An event is a message of the list", unit="events", group="when", low=2,
-        high=100_000,
-    )  # fmt: skip
+    return when(default, "Events, over", "An event is a message of the list", "events", 2, 100_000)
 
 
 def keep_first_param(default: int) -> Any:
     """How many events at the start are never forgotten; under half of the limit less one."""
-    return param(default, label="Keep first", help="Events at the start that stay", unit="events", low=0, high=10_000)
+    return param(default, "Keep first", "Events at the start that stay", "events", 0, 10_000)
 
 
 def events_gate(params: Any, view: View) -> Gate:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sessions.engine.params import param
+from sessions.engine.params import choice
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 
 def orphans_param() -> Any:
     """The parameter of policies whose originals may split tool pairs."""
-    return param(
-        "drop",
-        label="Split tool pairs",
-        help="Drop: the half that is left goes too, so that the request can be sent; keep: as the original leaves it",
-        choices=("drop", "keep"),
+    return choice(
+        ("drop", "keep"),
+        "Split tool pairs",
+        "Drop: the half that is left goes too, so that the request can be sent; keep: as the original leaves it",
     )
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import MEDIA, clear_results, drop_media, drop_thinking, result_chars
-from sessions.engine.jumps.jump import Jump
-from sessions.engine.params import param
+from sessions.engine.params import choice, param, when
 from sessions.engine.policies._conditions import ask, capacity
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._looked import looked, looked_at
@@ -17,7 +16,6 @@ from sessions.engine.policy import EditFailed, Policy, pair_safe_cut
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
     from sessions.engine.policy import Gate, Item, View
 
 CLEARED = "[Old tool result content cleared]"
@@ -31,88 +29,63 @@ EDITS = (*CUTS, "mask results", "clear thinking", "drop images")
 class Params:
     """Any gate with any edit: triggers left at none do not count."""
 
-    share: float | None = param(
-        80.0, label="Share of the window", help="Of the static or the effective window", unit="%", group="when",
-        low=1, high=100, step=0.5, optional=True,
-    )  # fmt: skip
-    capacity: str = param(
-        "static", label="Window", help="The whole window, or the window without the system overhead", group="when",
-        choices=("static", "effective"),
-    )  # fmt: skip
-    tokens: int | None = param(
-        None, label="Tokens in use", unit="tokens", group="when", low=1, high=10_000_000, step=1_000, optional=True
+    share: float | None = when(
+        80.0, "Share of the window", "Of the static or the effective window", "%", 1, 100, 0.5, optional=True
     )
-    reserve: int | None = param(
-        None, label="Reserve", help="Fires this far under the window", unit="tokens", group="when", low=0,
-        high=1_000_000, step=1_000, optional=True,
-    )  # fmt: skip
-    kilobytes: int | None = param(
-        None, label="Body size", help="Wire bytes of the list", unit="KB", group="when", low=1, high=1_000_000,
-        step=100, optional=True,
-    )  # fmt: skip
-    messages: int | None = param(
-        None, label="Messages", help="In the list, system messages not counted", unit="messages", group="when",
-        low=1, high=100_000, optional=True,
-    )  # fmt: skip
-    turns: int | None = param(
-        None, label="Turns", help="Typed prompts since the last compaction", unit="turns", group="when", low=1,
-        high=10_000, optional=True,
-    )  # fmt: skip
-    idle_minutes: int | None = param(
-        None, label="Idle", help="The cache is cold then: rewriting it costs nothing extra", unit="minutes",
-        group="when", low=1, high=10_000, optional=True,
-    )  # fmt: skip
-    combine: str = param("any", label="Triggers", help="Any or all of those set", group="when", choices=("any", "all"))
-    operator: str = param(
-        ">=", label="Operator", help="At or only over the threshold", group="when", choices=(">=", ">")
+    capacity: str = choice(
+        ("static", "effective"), "Window", "The whole window, or the window without the system overhead", group="when"
     )
-    moment: str = param(
-        "mid-turn", label="Moment", help="At any request, or only when a typed prompt starts a turn", group="when",
-        choices=("mid-turn", "turn-end"),
-    )  # fmt: skip
-    counted: str = param(
-        "context", label="Tokens counted", group="when", choices=("context", "usage", "estimate"),
-        help="The context as sent; the last usage and an estimate of the rest; or all by the estimator",
-    )  # fmt: skip
-    min_messages: int = param(
-        0, label="Messages since the last one", help="At least this many new ones", unit="messages", group="when",
-        low=0, high=10_000,
-    )  # fmt: skip
-    reclaim: int | None = param(
-        None, label="Worth it from", help="At least this share of the context would go", unit="%", group="when",
-        low=1, high=100, optional=True,
-    )  # fmt: skip
-    remaining_calls: int | None = param(
-        None, label="Calls still expected", help="As many calls are expected as were made so far", unit="calls",
-        group="when", low=0, high=100_000, optional=True,
-    )  # fmt: skip
-    edit: str = param("summarise", label="Edit", choices=EDITS)
-    keep_first: int = param(0, label="Keep first", help="Messages at the start", unit="messages", low=0, high=1_000)
-    keep_last: int = param(10, label="Keep last", unit="messages, turns or tokens", low=0, high=1_000_000)
-    keep_unit: str = param(
-        "messages", label="Kept by", help="A turn starts at a typed prompt, a reply has its results with it",
-        choices=("messages", "replies", "turns", "tokens"),
-    )  # fmt: skip
+    tokens: int | None = when(None, "Tokens in use", "", "tokens", 1, 10_000_000, 1_000)
+    reserve: int | None = when(None, "Reserve", "Fires this far under the window", "tokens", 0, 1_000_000, 1_000)
+    kilobytes: int | None = when(None, "Body size", "Wire bytes of the list", "KB", 1, 1_000_000, 100)
+    messages: int | None = when(None, "Messages", "In the list, system messages not counted", "messages", 1, 100_000)
+    turns: int | None = when(None, "Turns", "Typed prompts since the last compaction", "turns", 1, 10_000)
+    idle_minutes: int | None = when(
+        None, "Idle", "The cache is cold then: rewriting it costs nothing extra", "minutes", 1, 10_000
+    )
+    combine: str = choice(("any", "all"), "Triggers", "Any or all of those set", group="when")
+    operator: str = choice((">=", ">"), "Operator", "At or only over the threshold", group="when")
+    moment: str = choice(
+        ("mid-turn", "turn-end"), "Moment", "At any request, or only when a typed prompt starts a turn", group="when"
+    )
+    counted: str = choice(
+        ("context", "usage", "estimate"),
+        "Tokens counted",
+        "The context as sent; the last usage and an estimate of the rest; or all by the estimator",
+        group="when",
+    )
+    min_messages: int = when(0, "Messages since the last one", "At least this many new ones", "messages", 0, 10_000)
+    reclaim: int | None = when(None, "Worth it from", "At least this share of the context would go", "%", 1, 100)
+    remaining_calls: int | None = when(
+        None, "Calls still expected", "As many calls are expected as were made so far", "calls", 0, 100_000
+    )
+    edit: str = choice(EDITS, "Edit")
+    keep_first: int = param(0, "Keep first", "Messages at the start", "messages", 0, 1_000)
+    keep_last: int = param(10, "Keep last", "", "messages, turns or tokens", 0, 1_000_000)
+    keep_unit: str = choice(
+        ("messages", "replies", "turns", "tokens"),
+        "Kept by",
+        "A turn starts at a typed prompt, a reply has its results with it",
+    )
     target: int | None = param(
-        None, label="Truncate to", help="Oldest go only until this share of the window is left; none: all but the kept",
-        unit="%", low=0, high=100, optional=True,
-    )  # fmt: skip
-    min_chars: int = param(120, label="Shortest result masked, above", unit="chars", low=0, high=100_000, step=10)
-    merge: str = param(
-        "off", label="Merge summaries", help="Only what is new is summarised, into the last summary", group="summary",
-        choices=("off", "on"),
-    )  # fmt: skip
-    summary_cap: int | None = param(
-        None, label="Summary at most", unit="tokens", group="summary", low=0, high=1_000_000, step=500, optional=True
+        None,
+        "Truncate to",
+        "Oldest go only until this share of the window is left; none: all but the kept",
+        "%",
+        0,
+        100,
     )
+    min_chars: int = param(120, "Shortest result masked, above", "", "chars", 0, 100_000, 10)
+    merge: str = choice(
+        ("off", "on"), "Merge summaries", "Only what is new is summarised, into the last summary", group="summary"
+    )
+    summary_cap: int | None = param(None, "Summary at most", "", "tokens", 0, 1_000_000, 500, group="summary")
     breaker: int | None = param(
-        3, label="Breaker", help="Failed attempts in a row before it stops; none: never", unit="failures", low=1,
-        high=100, optional=True,
-    )  # fmt: skip
-    usage: str = param(
-        "recorded", label="Last usage", help="What the gate is told of the provider's usage", group="when",
-        choices=("recorded", "none"),
-    )  # fmt: skip
+        3, "Breaker", "Failed attempts in a row before it stops; none: never", "failures", 1, 100, optional=True
+    )
+    usage: str = choice(
+        ("recorded", "none"), "Last usage", "What the gate is told of the provider's usage", group="when"
+    )
 
 
 def gate(params: Any, view: View) -> Gate:
@@ -260,36 +233,7 @@ def _edited(params: Any, view: View, item: Item) -> Item:
     return clear_results(view, item, _long_results(params, view, item), CLEARED)
 
 
-def jump(params: Any, weighed: Weighed, window: int) -> Jump | None:
-    """How a sweep may jump: one threshold on the context, everything but the newest replaced or dropped."""
-    limits = [params.share, params.tokens, params.reserve]
-    others = (params.kilobytes, params.messages, params.turns, params.idle_minutes, params.reclaim,
-              params.remaining_calls, params.target)  # fmt: skip
-    plain = params.counted == "context" and params.moment == "mid-turn" and not params.min_messages
-    whole = params.edit in CUTS and not params.keep_first and params.merge == "off"
-    if not (plain and whole) or sum(v is not None for v in limits) != 1 or any(v is not None for v in others):
-        return None
-    if params.keep_unit in {"turns", "replies"} or params.summary_cap is not None or params.capacity == "effective":
-        return None
-    del weighed
-    limit = params.tokens
-    if params.share is not None:
-        limit = int(window * params.share) // 100
-    elif params.reserve is not None:
-        limit = window - params.reserve
-    by_messages = params.keep_unit == "messages"
-    return Jump(
-        limit, params.operator,
-        keep_messages=params.keep_last if by_messages else None,
-        keep_tokens=None if by_messages else params.keep_last,
-        inserted=0 if params.edit == "truncate" else None,
-        breaker=params.breaker,
-    )  # fmt: skip
-
-
-def preset(
-    name: str, label: str, source: str, text: str, estimator: str, *, caveats: tuple[str, ...] = (), **defaults: Any
-) -> Policy:
+def preset(name: str, label: str, source: str, text: str, *, caveats: tuple[str, ...] = (), **defaults: Any) -> Policy:
     """A policy of this gate and this edit under other defaults; raises TypeError for an unknown parameter."""
     fields = {f.name: f for f in dataclasses.fields(Params)}
     unknown = defaults.keys() - fields.keys()
@@ -309,6 +253,6 @@ def preset(
         (n for n in ("share", "tokens", "messages", "turns") if defaults.get(n, fields[n].default)), "share"
     )
     return Policy(
-        name, label, source, text, estimator, made, gate=gate, edit=edit, jump=jump, threshold_param=threshold,
+        name, label, source, text, "tiktoken_o200k", made, gate=gate, edit=edit, threshold_param=threshold,
         summary_calls=defaults.get("edit", "summarise") == "summarise", tier="preset", caveats=caveats,
     )  # fmt: skip

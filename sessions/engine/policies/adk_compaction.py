@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._roles import ASSISTANT, SYSTEM, USER, role_of, tool_names
 from sessions.engine.policy import MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 from sessions.engine.types import Kind
@@ -41,22 +41,13 @@ RESPONSE_FRAME = len('{"function_response":{"id":"","name":"","response":{"resul
 class Params:
     """Both triggers."""
 
-    trigger: str = param(
-        "tokens", label="Compacts by", help="Both: tokens first", group="when",
-        choices=("tokens", "invocations", "both"),
-    )  # fmt: skip
-    token_threshold: int | None = param(
-        None, label="Tokens", help="Of the last prompt; none: 80 % of the window", unit="tokens", group="when", low=1,
-        high=10_000_000, step=1_000, optional=True,
-    )  # fmt: skip
-    retention: int = param(20, label="Keep events", help="By tokens: newest ones", unit="events", low=0, high=10_000)
-    interval: int = param(
-        3, label="Invocations", help="That have ended since the last summary", unit="invocations", group="when", low=1,
-        high=10_000,
-    )  # fmt: skip
-    overlap: int = param(
-        1, label="Overlap", help="Invocations of the last summary covered again", unit="invocations", low=0, high=10_000
+    trigger: str = choice(("tokens", "invocations", "both"), "Compacts by", "Both: tokens first", group="when")
+    token_threshold: int | None = when(
+        None, "Tokens", "Of the last prompt; none: 80 % of the window", "tokens", 1, 10_000_000, 1_000
     )
+    retention: int = param(20, "Keep events", "By tokens: newest ones", "events", 0, 10_000)
+    interval: int = when(3, "Invocations", "That have ended since the last summary", "invocations", 1, 10_000)
+    overlap: int = param(1, "Overlap", "Invocations of the last summary covered again", "invocations", 0, 10_000)
     usage: str = usage_param()
 
 

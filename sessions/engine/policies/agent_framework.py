@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.edits import result_chars
-from sessions.engine.params import param
+from sessions.engine.params import choice, param, when
 from sessions.engine.policies._roles import ASSISTANT, SYSTEM, TOOL, USER, has_calls, role_of, tool_names
 from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 from sessions.engine.types import Block, Kind
@@ -39,28 +39,30 @@ DEFAULT_MAX_OUTPUT = 16_384
 class Params:
     """Thresholds as shares of the input budget."""
 
-    max_output: int | None = param(
-        None, label="Maximum output", help="Taken off the window; none: the model's own, else 16,384", unit="tokens",
-        group="when", low=0, high=1_000_000, step=1_024, optional=True,
-    )  # fmt: skip
-    eviction: float = param(
-        0.5, label="Collapse tool calls, over", help="Share of the input budget; also what truncation goes down to",
-        unit="of the budget", group="when", low=0.01, high=1, step=0.01,
-    )  # fmt: skip
-    truncation: float = param(
-        0.8, label="Drop the oldest, over", help="Share of the input budget", unit="of the budget", group="when",
-        low=0.01, high=1, step=0.01,
-    )  # fmt: skip
-    keep_last: int = param(
-        4, label="Keep tool calls", help="Newest groups left whole", unit="groups", low=0, high=1_000
+    max_output: int | None = when(
+        None,
+        "Maximum output",
+        "Taken off the window; none: the model's own, else 16,384",
+        "tokens",
+        0,
+        1_000_000,
+        1_024,
     )
-    first_user: str = param(
-        "off", label="Keep the first user message", help="Truncation spares it", choices=("on", "off")
+    eviction: float = when(
+        0.5,
+        "Collapse tool calls, over",
+        "Share of the input budget; also what truncation goes down to",
+        "of the budget",
+        0.01,
+        1,
+        0.01,
     )
-    phases: str = param(
-        "threshold", label="Phases", help="Budget: each phase drops the oldest until its own limit is met",
-        choices=("threshold", "budget"),
-    )  # fmt: skip
+    truncation: float = when(0.8, "Drop the oldest, over", "Share of the input budget", "of the budget", 0.01, 1, 0.01)
+    keep_last: int = param(4, "Keep tool calls", "Newest groups left whole", "groups", 0, 1_000)
+    first_user: str = choice(("on", "off"), "Keep the first user message", "Truncation spares it", default="off")
+    phases: str = choice(
+        ("threshold", "budget"), "Phases", "Budget: each phase drops the oldest until its own limit is met"
+    )
 
 
 class Limits(NamedTuple):

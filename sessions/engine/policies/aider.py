@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import marker
-from sessions.engine.params import param
+from sessions.engine.params import param, when
 from sessions.engine.policies._lists import apart
 from sessions.engine.policy import Draft, Gate, Policy, pair_safe_cut
 from sessions.engine.types import Role
@@ -28,12 +28,10 @@ OK = "Ok."
 class Params:
     """The budget's share and bounds."""
 
-    share: int = param(16, label="Window divided by", unit="", group="when", low=1, high=1_000)
-    least: int = param(1_024, label="Budget at least", unit="tokens", group="when", low=0, high=100_000)
-    most: int = param(8_192, label="Budget at most", unit="tokens", group="when", low=1, high=1_000_000, step=512)
-    min_split: int = param(
-        4, label="Shortest head, above", help="With a shorter one all is summarised", unit="messages", low=0, high=100
-    )
+    share: int = when(16, "Window divided by", "", "", 1, 1_000)
+    least: int = when(1_024, "Budget at least", "", "tokens", 0, 100_000)
+    most: int = when(8_192, "Budget at most", "", "tokens", 1, 1_000_000, 512)
+    min_split: int = param(4, "Shortest head, above", "With a shorter one all is summarised", "messages", 0, 100)
 
 
 def budget(params: Params, window: int) -> int:

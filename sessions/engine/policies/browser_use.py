@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import param
+from sessions.engine.params import param, when
 from sessions.engine.policies._lists import apart
 from sessions.engine.policy import EditFailed, Gate, Policy, pair_safe_cut
 from sessions.engine.types import Role
@@ -24,14 +24,10 @@ CHARS_PER_TOKEN = 4
 class Params:
     """How often, from what size, and what stays."""
 
-    steps: int = param(25, label="Steps since the last one", unit="requests", group="when", low=1, high=10_000)
-    chars: int = param(
-        40_000, label="Characters of history", unit="chars", group="when", low=0, high=10_000_000, step=1_000
-    )
-    keep_last: int = param(6, label="Last steps kept", unit="replies", low=1, high=1_000)
-    summary_chars: int = param(
-        6_000, label="Summary at most", unit="chars", group="summary", low=0, high=1_000_000, step=500
-    )
+    steps: int = when(25, "Steps since the last one", "", "requests", 1, 10_000)
+    chars: int = when(40_000, "Characters of history", "", "chars", 0, 10_000_000, 1_000)
+    keep_last: int = param(6, "Last steps kept", "", "replies", 1, 1_000)
+    summary_chars: int = param(6_000, "Summary at most", "", "chars", 0, 1_000_000, 500, group="summary")
 
 
 def gate(params: Params, view: View) -> Gate:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import choice, usage_param, when
 from sessions.engine.policies._handoff import hand_off, image_charge_param, prompt_budget
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._turns import without_oldest_turns
@@ -18,36 +18,35 @@ HISTORY_SHARE = (10, 9)
 class Params:
     """The numbers of the handoff gate; defaults of the release that introduced ``pressure_bytes``."""
 
-    measure: str = param(
-        "pressure_bytes",
-        label="Measure",
-        help="How history is sized: an image at 16,384 bytes, or (the bug that was fixed) at its base64 length",
+    measure: str = choice(
+        ("pressure_bytes", "wire_bytes"),
+        "Measure",
+        "How history is sized: an image at 16,384 bytes, or (the bug that was fixed) at its base64 length",
         group="when",
-        choices=("pressure_bytes", "wire_bytes"),
     )
     image_charge: int = image_charge_param()
-    max_output: int = param(
-        32_768, label="Output reserve", help="Kept free for the reply", unit="tokens", group="when",
-        low=0, high=200_000, step=1_024,
-    )  # fmt: skip
-    reserve_output: str = param(
-        "on",
-        label="Reserve the output",
-        help="A later release dropped the output term: threshold 180,000 on a window of 200,000",
+    max_output: int = when(32_768, "Output reserve", "Kept free for the reply", "tokens", 0, 200_000, 1_024)
+    reserve_output: str = choice(
+        ("on", "off"),
+        "Reserve the output",
+        "A later release dropped the output term: threshold 180,000 on a window of 200,000",
         group="when",
-        choices=("on", "off"),
     )
-    growth: str = param(
-        "on",
-        label="Add growth to usage",
-        help="Off: the later release, which looks at the last usage alone and only when a turn ends",
+    growth: str = choice(
+        ("on", "off"),
+        "Add growth to usage",
+        "Off: the later release, which looks at the last usage alone and only when a turn ends",
         group="when",
-        choices=("on", "off"),
     )
-    max_history_bytes: int = param(
-        16 * 1024 * 1024, label="History cap", help="Nine tenths of it bound the gate while no usage is known",
-        unit="bytes", group="when", low=65_536, high=256 * 1024 * 1024, step=65_536,
-    )  # fmt: skip
+    max_history_bytes: int = when(
+        16 * 1024 * 1024,
+        "History cap",
+        "Nine tenths of it bound the gate while no usage is known",
+        "bytes",
+        65_536,
+        256 * 1024 * 1024,
+        65_536,
+    )
     usage: str = usage_param()
 
 

@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 class Params:
     """How often and how far it retries."""
 
-    attempts: int = param(3, label="Tries", help="Forced handoffs after one refusal", unit="tries", low=1, high=10)
+    attempts: int = param(3, "Tries", "Forced handoffs after one refusal", "tries", 1, 10)
     floor: int = param(
-        16_384, label="Smallest budget", help="Gives up where the next budget is smaller", unit="bytes", low=0,
-        high=16 * 1024 * 1024, step=1_024,
-    )  # fmt: skip
+        16_384, "Smallest budget", "Gives up where the next budget is smaller", "bytes", 0, 16 * 1024 * 1024, 1_024
+    )
     image_charge: int = image_charge_param()
 
 

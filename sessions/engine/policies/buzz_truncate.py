@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import param
+from sessions.engine.params import when
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._looked import has_later_prompt
 from sessions.engine.policies._turns import without_oldest_turns
@@ -22,10 +22,15 @@ if TYPE_CHECKING:
 class Params:
     """The body cap."""
 
-    max_history_bytes: int = param(
-        16 * 1024 * 1024, label="History cap", help="Oldest whole turns go while the history is larger", unit="bytes",
-        group="when", low=65_536, high=256 * 1024 * 1024, step=65_536,
-    )  # fmt: skip
+    max_history_bytes: int = when(
+        16 * 1024 * 1024,
+        "History cap",
+        "Oldest whole turns go while the history is larger",
+        "bytes",
+        65_536,
+        256 * 1024 * 1024,
+        65_536,
+    )
 
 
 def gate(params: Params, view: View) -> Gate:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._claude_attached import attachments, budget_param, cut_param, described, max_files_param
 from sessions.engine.policies._claude_ladder import Ladder, ladder, ladder_gate, ladder_of
 from sessions.engine.policies._claude_notes import from_notes, keep_notes
@@ -33,99 +33,110 @@ __all__ = ["POLICY", "Ladder", "Params", "ladder"]
 class Params:
     """The ladder's buffers, the layers, and what a compaction puts back."""
 
-    max_output: int | None = param(
-        None, label="Model's maximum output", help="None: the model's own, else 32,000", unit="tokens", group="when",
-        low=0, high=200_000, step=1_000, optional=True,
-    )  # fmt: skip
-    output_reserve_cap: int | None = param(
-        20_000, label="Output reserve cap", help="The reserve is at most this; none: older clients reserve it all",
-        unit="tokens", group="when", low=0, high=200_000, step=1_000, optional=True,
-    )  # fmt: skip
-    buffer: int = param(
-        13_000, label="Auto-compact buffer", help="Compacts this far under the effective window", unit="tokens",
-        group="when", low=0, high=200_000, step=500,
-    )  # fmt: skip
-    pct_override: int | None = param(
-        None, label="Percent override", help="CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: can only lower the threshold",
-        unit="%", group="when", low=1, high=100, optional=True,
-    )  # fmt: skip
-    auto_compact_window: int | None = param(
-        None, label="Auto-compact window", help="CLAUDE_CODE_AUTO_COMPACT_WINDOW: 100,000 to 1,000,000, never above "
-        "the model's; none: the model's", unit="tokens", group="when", low=1, high=10_000_000, step=1_000,
-        optional=True,
-    )  # fmt: skip
-    auto: str = param("on", label="Auto-compact", help="Off: DISABLE_AUTO_COMPACT", group="when", choices=("on", "off"))
-    warn_buffer: int = param(
-        20_000, label="Warning buffer", help="Warns this far under the threshold", unit="tokens", group="when",
-        low=0, high=200_000, step=500,
-    )  # fmt: skip
-    blocked_buffer: int = param(
-        3_000, label="Blocking buffer", help="Refuses to send this far under the effective window", unit="tokens",
-        group="when", low=0, high=200_000, step=500,
-    )  # fmt: skip
-    reactive: str = param(
-        "off", label="After a refusal", help="A full compaction when the request is over the window", group="when",
-        choices=("off", "on"),
-    )  # fmt: skip
-    micro: str = param(
-        "off", label="Micro-compaction", help="Clears old results after an idle gap, or after the server's hint",
-        group="when", choices=("off", "time", "hint"),
-    )  # fmt: skip
-    micro_gap: int = param(60, label="Idle gap", help="At or above", unit="minutes", group="when", low=0, high=10_000)
-    hint_at: int | None = param(
-        None, label="Hint at", help="The context that the server answers with a hint; none: over the window",
-        unit="tokens", group="when", low=1, high=2_000_000, step=1_000, optional=True,
-    )  # fmt: skip
-    micro_saved: int = param(
-        20_000, label="Hint saves at least", help="Fewer tokens: nothing is cleared", unit="tokens", group="when",
-        low=0, high=1_000_000, step=1_000,
-    )  # fmt: skip
-    micro_keep: int = param(5, label="Results kept", help="Of the newest calls; at least 1", unit="calls", low=0,
-                            high=1_000)  # fmt: skip
-    micro_tools: str = param(
-        "Read Bash PowerShell Grep Glob WebSearch WebFetch Edit Write", label="Tools it clears", help="Names of tools",
-        words=True,
-    )  # fmt: skip
-    result_chars: int | None = param(
-        None, label="Budget of a tool result", help="50,000 in the original; its transcripts hold results already cut",
-        unit="chars", low=0, high=10_000_000, step=1_000, optional=True,
-    )  # fmt: skip
-    message_chars: int | None = param(
-        None, label="Budget of a message's results", help="200,000 in some write-ups, unverified", unit="chars", low=0,
-        high=10_000_000, step=1_000, optional=True,
-    )  # fmt: skip
-    preview_chars: int = param(2_000, label="Preview", help="Of a result that was cut", unit="chars", low=0,
-                               high=100_000, step=100)  # fmt: skip
-    session_memory: str = param(
-        "off", label="Session memory", help="Notes kept in the background stand for the summary", choices=("off", "on")
+    max_output: int | None = when(
+        None, "Model's maximum output", "None: the model's own, else 32,000", "tokens", 0, 200_000, 1_000
     )
-    notes_first: int = param(10_000, label="Notes first at", help="Context", unit="tokens", low=0, high=1_000_000,
-                             step=500)  # fmt: skip
-    notes_growth: int = param(5_000, label="Notes again after", help="New tokens", unit="tokens", low=0,
-                              high=1_000_000, step=500)  # fmt: skip
-    notes_calls: int = param(3, label="And tool calls", help="Or a reply without any", unit="calls", low=0, high=1_000)
-    notes_tokens: int = param(12_000, label="Notes at most", help="All sections", unit="tokens", low=0, high=1_000_000,
-                              step=500)  # fmt: skip
-    keep_tokens: int = param(10_000, label="Kept beside the notes", help="At least", unit="tokens", low=0,
-                             high=1_000_000, step=500)  # fmt: skip
-    keep_messages: int = param(5, label="And messages with text", help="At least", unit="messages", low=0, high=1_000)
-    keep_most: int = param(40_000, label="Kept at most", help="Beside the notes", unit="tokens", low=0,
-                           high=1_000_000, step=500)  # fmt: skip
+    output_reserve_cap: int | None = when(
+        20_000,
+        "Output reserve cap",
+        "The reserve is at most this; none: older clients reserve it all",
+        "tokens",
+        0,
+        200_000,
+        1_000,
+        optional=True,
+    )
+    buffer: int = when(
+        13_000, "Auto-compact buffer", "Compacts this far under the effective window", "tokens", 0, 200_000, 500
+    )
+    pct_override: int | None = when(
+        None, "Percent override", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: can only lower the threshold", "%", 1, 100
+    )
+    auto_compact_window: int | None = when(
+        None,
+        "Auto-compact window",
+        "CLAUDE_CODE_AUTO_COMPACT_WINDOW: 100,000 to 1,000,000, never above the model's; none: the model's",
+        "tokens",
+        1,
+        10_000_000,
+        1_000,
+    )
+    auto: str = choice(("on", "off"), "Auto-compact", "Off: DISABLE_AUTO_COMPACT", group="when")
+    warn_buffer: int = when(20_000, "Warning buffer", "Warns this far under the threshold", "tokens", 0, 200_000, 500)
+    blocked_buffer: int = when(
+        3_000, "Blocking buffer", "Refuses to send this far under the effective window", "tokens", 0, 200_000, 500
+    )
+    reactive: str = choice(
+        ("off", "on"), "After a refusal", "A full compaction when the request is over the window", group="when"
+    )
+    micro: str = choice(
+        ("off", "time", "hint"),
+        "Micro-compaction",
+        "Clears old results after an idle gap, or after the server's hint",
+        group="when",
+    )
+    micro_gap: int = when(60, "Idle gap", "At or above", "minutes", 0, 10_000)
+    hint_at: int | None = when(
+        None,
+        "Hint at",
+        "The context that the server answers with a hint; none: over the window",
+        "tokens",
+        1,
+        2_000_000,
+        1_000,
+    )
+    micro_saved: int = when(
+        20_000, "Hint saves at least", "Fewer tokens: nothing is cleared", "tokens", 0, 1_000_000, 1_000
+    )
+    micro_keep: int = param(5, "Results kept", "Of the newest calls; at least 1", "calls", 0, 1_000)
+    micro_tools: str = param(
+        "Read Bash PowerShell Grep Glob WebSearch WebFetch Edit Write", "Tools it clears", "Names of tools", words=True
+    )
+    result_chars: int | None = param(
+        None,
+        "Budget of a tool result",
+        "50,000 in the original; its transcripts hold results already cut",
+        "chars",
+        0,
+        10_000_000,
+        1_000,
+    )
+    message_chars: int | None = param(
+        None, "Budget of a message's results", "200,000 in some write-ups, unverified", "chars", 0, 10_000_000, 1_000
+    )
+    preview_chars: int = param(2_000, "Preview", "Of a result that was cut", "chars", 0, 100_000, 100)
+    session_memory: str = choice(("off", "on"), "Session memory", "Notes kept in the background stand for the summary")
+    notes_first: int = param(10_000, "Notes first at", "Context", "tokens", 0, 1_000_000, 500)
+    notes_growth: int = param(5_000, "Notes again after", "New tokens", "tokens", 0, 1_000_000, 500)
+    notes_calls: int = param(3, "And tool calls", "Or a reply without any", "calls", 0, 1_000)
+    notes_tokens: int = param(12_000, "Notes at most", "All sections", "tokens", 0, 1_000_000, 500)
+    keep_tokens: int = param(10_000, "Kept beside the notes", "At least", "tokens", 0, 1_000_000, 500)
+    keep_messages: int = param(5, "And messages with text", "At least", "messages", 0, 1_000)
+    keep_most: int = param(40_000, "Kept at most", "Beside the notes", "tokens", 0, 1_000_000, 500)
     max_files: int = max_files_param()
     file_tokens: int = cut_param("file", "Each file is cut to this")
     files_budget: int = budget_param(50_000, "files", "All re-attached files together")
     skill_tokens: int = cut_param("skill", "Each invoked skill is cut to this")
     skills_budget: int = budget_param(25_000, "skills", "All invoked skills together")
     breaker: int | None = param(
-        3, label="Breaker", help="Failed attempts in a row before it stops for the session; none: never",
-        unit="failures", low=1, high=100, optional=True,
-    )  # fmt: skip
+        3,
+        "Breaker",
+        "Failed attempts in a row before it stops for the session; none: never",
+        "failures",
+        1,
+        100,
+        optional=True,
+    )
     rapid_refills: int | None = param(
-        3, label="Rapid refills", help="Times in a row that it is full again soon; then it stops; none: never",
-        unit="refills", low=1, high=100, optional=True,
-    )  # fmt: skip
-    rapid_turns: int = param(3, label="Rapid, under", help="Requests since the compaction before", unit="requests",
-                             low=0, high=1_000)  # fmt: skip
+        3,
+        "Rapid refills",
+        "Times in a row that it is full again soon; then it stops; none: never",
+        "refills",
+        1,
+        100,
+        optional=True,
+    )
+    rapid_turns: int = param(3, "Rapid, under", "Requests since the compaction before", "requests", 0, 1_000)
     usage: str = usage_param()
 
 

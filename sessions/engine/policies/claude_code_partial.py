@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._claude_attached import attachments, budget_param, cut_param, described, max_files_param
 from sessions.engine.policies._claude_ladder import ladder_gate
 from sessions.engine.policies._lists import apart, prompts
@@ -23,18 +23,16 @@ LADDER = Ladder()
 class Params:
     """Where the pivot is, and when the user asks."""
 
-    direction: str = param(
-        "up_to", label="Summarise", help="Up to the pivot, or from it on (what is before stays)",
-        choices=("up_to", "from"),
-    )  # fmt: skip
-    turns: int = param(
-        2, label="Pivot", help="This many turns from the end; the prompt being asked is not one", unit="turns", low=1,
-        high=1_000,
-    )  # fmt: skip
-    at: int | None = param(
-        None, label="At request", help="The first turn's start at or after it; none: when the ladder says compact",
-        unit="request", group="when", low=0, high=1_000_000, optional=True,
-    )  # fmt: skip
+    direction: str = choice(("up_to", "from"), "Summarise", "Up to the pivot, or from it on (what is before stays)")
+    turns: int = param(2, "Pivot", "This many turns from the end; the prompt being asked is not one", "turns", 1, 1_000)
+    at: int | None = when(
+        None,
+        "At request",
+        "The first turn's start at or after it; none: when the ladder says compact",
+        "request",
+        0,
+        1_000_000,
+    )
     max_files: int = max_files_param()
     file_tokens: int = cut_param("file", "Each file is cut to this")
     files_budget: int = budget_param(50_000, "files", "All re-attached files together")

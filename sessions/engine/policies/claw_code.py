@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import param
+from sessions.engine.params import param, when
 from sessions.engine.policies._lists import apart
 from sessions.engine.policy import Gate, Policy, pair_safe_cut
 
@@ -22,11 +22,8 @@ if TYPE_CHECKING:
 class Params:
     """What stays and from what size."""
 
-    preserve: int = param(4, label="Last messages kept", unit="messages", low=1, high=1_000)
-    tokens: int = param(
-        10_000, label="Estimate", help="Of the messages behind the last summary", unit="tokens", group="when", low=0,
-        high=10_000_000, step=500,
-    )  # fmt: skip
+    preserve: int = param(4, "Last messages kept", "", "messages", 1, 1_000)
+    tokens: int = when(10_000, "Estimate", "Of the messages behind the last summary", "tokens", 0, 10_000_000, 500)
 
 
 def compactable(view: View) -> list[Item]:

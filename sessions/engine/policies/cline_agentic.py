@@ -30,16 +30,10 @@ class Params:
     trigger: int = _cline.trigger_param()
     target: int = _cline.target_param()
     preserve_recent_tokens: int = param(
-        20_000, label="Newest messages kept", help="At most the target", unit="tokens", low=0, high=1_000_000, step=500
+        20_000, "Newest messages kept", "At most the target", "tokens", 0, 1_000_000, 500
     )
     summary_tokens: int = param(
-        4_096,
-        label="Summary at most",
-        unit="tokens",
-        group="summary",
-        low=1,
-        high=100_000,
-        help="Of the model's output",
+        4_096, "Summary at most", "Of the model's output", "tokens", 1, 100_000, group="summary"
     )
     usage: str = usage_param()
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import drop_media
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import choice, param, usage_param
 from sessions.engine.policies import _cline
 from sessions.engine.policies._lists import apart, has_tools, only_whole, prompts
 from sessions.engine.policy import Draft, Gate, Item, Layer, Policy, View
@@ -33,15 +33,13 @@ class Params:
 
     max_input_tokens: int | None = _cline.budget_param()
     trigger: int = _cline.trigger_param()
-    when: str = param(
-        "trigger", label="Runs", help="At the trigger, or only after the provider refused", group="when",
-        choices=("trigger", "overflow"),
-    )  # fmt: skip
+    when: str = choice(
+        ("trigger", "overflow"), "Runs", "At the trigger, or only after the provider refused", group="when"
+    )
     target: int = _cline.target_param()
     notice_tokens: int = param(
-        300, label="The notice weighs", help="Tool activity and three texts; not established", unit="tokens", low=0,
-        high=10_000,
-    )  # fmt: skip
+        300, "The notice weighs", "Tool activity and three texts; not established", "tokens", 0, 10_000
+    )
     usage: str = usage_param()
 
 

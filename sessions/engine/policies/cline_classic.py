@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import clear_results, result_chars
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import param, usage_param, when
 from sessions.engine.policies._lists import apart, only_whole, results_of
 from sessions.engine.policy import MAY_LOSE_THE_REQUEST, Gate, Item, Layer, Policy, View
 from sessions.engine.types import Kind, Role
@@ -33,19 +33,9 @@ FIRST_PAIR = 2
 class Params:
     """The limit, and when repeated reads are enough."""
 
-    max_allowed: int | None = param(
-        None, label="Allowed, at or above", help="None: by the window", unit="tokens", group="when", low=0,
-        high=2_000_000, step=1_000, optional=True,
-    )  # fmt: skip
-    enough: int = param(
-        30,
-        label="Enough saved",
-        help="Share of the characters that repeated reads must save",
-        unit="%",
-        low=0,
-        high=100,
-    )
-    read_tools: str = param("read_file Read", label="Tools that read files", help="Names of tools", words=True)
+    max_allowed: int | None = when(None, "Allowed, at or above", "None: by the window", "tokens", 0, 2_000_000, 1_000)
+    enough: int = param(30, "Enough saved", "Share of the characters that repeated reads must save", "%", 0, 100)
+    read_tools: str = param("read_file Read", "Tools that read files", "Names of tools", words=True)
     usage: str = usage_param()
 
 

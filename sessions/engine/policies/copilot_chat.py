@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import param
+from sessions.engine.params import when
 from sessions.engine.policies._lists import apart, last_assistant
 from sessions.engine.policy import EditFailed, Gate, Policy, pair_safe_cut
 
@@ -22,13 +22,8 @@ if TYPE_CHECKING:
 class Params:
     """The budget's share and the user's own limit."""
 
-    share: int = param(
-        85, label="Budget", help="Of the prompt limit without tools", unit="%", group="when", low=1, high=100
-    )
-    setting: int | None = param(
-        None, label="Prompt limit set", help="None: the window's own", unit="tokens", group="when", low=1_000,
-        high=10_000_000, step=1_000, optional=True,
-    )  # fmt: skip
+    share: int = when(85, "Budget", "Of the prompt limit without tools", "%", 1, 100)
+    setting: int | None = when(None, "Prompt limit set", "None: the window's own", "tokens", 1_000, 10_000_000, 1_000)
 
 
 def budget(params: Params, window: int, tool_tokens: int) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import usage_param, when
 from sessions.engine.policies._lists import apart, used
 from sessions.engine.policy import Gate, Policy
 
@@ -21,22 +21,11 @@ if TYPE_CHECKING:
 class Params:
     """What has to remain free."""
 
-    large_window: int = param(
-        200_000, label="Large window, above", unit="tokens", group="when", low=0, high=10_000_000, step=1_000
+    large_window: int = when(200_000, "Large window, above", "", "tokens", 0, 10_000_000, 1_000)
+    large_left: int = when(
+        20_000, "Left in a large window", "Compacts where this or less remains", "tokens", 0, 1_000_000, 1_000
     )
-    large_left: int = param(
-        20_000, label="Left in a large window", help="Compacts where this or less remains", unit="tokens", group="when",
-        low=0, high=1_000_000, step=1_000,
-    )  # fmt: skip
-    small_share: int = param(
-        20,
-        label="Left in another",
-        help="Compacts where this share or less remains",
-        unit="%",
-        group="when",
-        low=0,
-        high=99,
-    )
+    small_share: int = when(20, "Left in another", "Compacts where this share or less remains", "%", 0, 99)
     usage: str = usage_param()
 
 

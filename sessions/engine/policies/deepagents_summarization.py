@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import cut_text, drop_thinking, edit_blocks, marker
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._langchain import counted, message_cut, reached, share, token_cut
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._roles import ASSISTANT, role_of, tool_names
@@ -50,36 +50,26 @@ UNKNOWN_TRIGGER, UNKNOWN_KEEP, UNKNOWN_ARGS = 170_000, 6, 20
 class Params:
     """Defaults of the factory."""
 
-    profile: str = param(
-        "known", label="Model's limit", help="Unknown: fixed numbers in place of shares of the window", group="when",
-        choices=("known", "unknown"),
-    )  # fmt: skip
-    trigger: float = param(
-        0.85, label="Trigger", help="Share of the window; also that of the arguments", unit="of the window",
-        group="when", low=0.01, high=1, step=0.01,
-    )  # fmt: skip
-    keep: float = param(
-        0.10, label="Keep", help="Newest share of the window", unit="of the window", low=0.01, high=1, step=0.01
+    profile: str = choice(
+        ("known", "unknown"), "Model's limit", "Unknown: fixed numbers in place of shares of the window", group="when"
     )
-    max_output: int = param(
-        0, label="Configured output", help="Taken off 0.95 of the window, over which it acts as well", unit="tokens",
-        group="when", low=0, high=1_000_000, step=1_000,
-    )  # fmt: skip
-    max_argument: int = param(
-        2_000, label="Argument length", help="Longer ones are cut", unit="characters", low=20, high=10_000_000, step=100
+    trigger: float = when(
+        0.85, "Trigger", "Share of the window; also that of the arguments", "of the window", 0.01, 1, 0.01
     )
-    evict_result: int = param(
-        20_000, label="Result to file, over", help="At 4 characters a token", unit="tokens", low=1, high=10_000_000,
-        step=1_000,
-    )  # fmt: skip
-    evict_prompt: int = param(
-        50_000, label="Prompt to file, over", help="At 4 characters a token", unit="tokens", low=1, high=10_000_000,
-        step=1_000,
-    )  # fmt: skip
-    preview: int = param(
-        1_000, label="Preview", help="Characters that stay of what goes to a file", unit="characters", low=0,
-        high=10_000,
-    )  # fmt: skip
+    keep: float = param(0.10, "Keep", "Newest share of the window", "of the window", 0.01, 1, 0.01)
+    max_output: int = when(
+        0,
+        "Configured output",
+        "Taken off 0.95 of the window, over which it acts as well",
+        "tokens",
+        0,
+        1_000_000,
+        1_000,
+    )
+    max_argument: int = param(2_000, "Argument length", "Longer ones are cut", "characters", 20, 10_000_000, 100)
+    evict_result: int = param(20_000, "Result to file, over", "At 4 characters a token", "tokens", 1, 10_000_000, 1_000)
+    evict_prompt: int = param(50_000, "Prompt to file, over", "At 4 characters a token", "tokens", 1, 10_000_000, 1_000)
+    preview: int = param(1_000, "Preview", "Characters that stay of what goes to a file", "characters", 0, 10_000)
     usage: str = usage_param()
 
 

@@ -21,7 +21,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import cut_text, marker, result_chars
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import param, usage_param, when
 from sessions.engine.policies._gemini import json_length, n_history, quarter_tokens
 from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._roles import ASSISTANT, TOOL, USER, has_calls, role_of, tool_names
@@ -45,22 +45,16 @@ PATH = "/tmp/gemini/tool-outputs/a-tool-output.txt"  # noqa: S108 - its length a
 class Params:
     """Trigger, split and the budget of tool responses."""
 
-    threshold: float = param(
-        0.5, label="Threshold", help="Share of the limit; 0.7 in older releases", unit="of the window", group="when",
-        low=0.0001, high=1, step=0.01,
-    )  # fmt: skip
-    preserve: float = param(
-        0.3, label="Preserve", help="Share of the history that stays", unit="of the history", low=0.01, high=0.99,
-        step=0.01,
-    )  # fmt: skip
+    threshold: float = when(
+        0.5, "Threshold", "Share of the limit; 0.7 in older releases", "of the window", 0.0001, 1, 0.01
+    )
+    preserve: float = param(0.3, "Preserve", "Share of the history that stays", "of the history", 0.01, 0.99, 0.01)
     response_budget: int = param(
-        50_000, label="Budget of tool responses", help="Newest ones stay whole within it", unit="tokens", low=0,
-        high=10_000_000, step=1_000,
-    )  # fmt: skip
+        50_000, "Budget of tool responses", "Newest ones stay whole within it", "tokens", 0, 10_000_000, 1_000
+    )
     response_chars: int = param(
-        40_000, label="Cut responses to", help="What of a response over the budget stays", unit="characters", low=100,
-        high=10_000_000, step=1_000,
-    )  # fmt: skip
+        40_000, "Cut responses to", "What of a response over the budget stays", "characters", 100, 10_000_000, 1_000
+    )
     usage: str = usage_param()
 
 

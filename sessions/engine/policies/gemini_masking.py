@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.edits import cut_text, edit_blocks, result_chars
-from sessions.engine.params import param
+from sessions.engine.params import choice, when
 from sessions.engine.policies._gemini import n_history, quarter_tokens
 from sessions.engine.policies._looked import called_names
 from sessions.engine.policy import Gate, Layer, Policy, View
@@ -44,15 +44,11 @@ ESCAPES = 12
 class Params:
     """What is protected, and what it must be worth."""
 
-    protect: int = param(
-        50_000, label="Protect", help="Newest tool outputs that stay", unit="tokens", group="when", low=0,
-        high=10_000_000, step=1_000,
-    )  # fmt: skip
-    least: int = param(
-        30_000, label="Mask at least", help="Older outputs must weigh this much together", unit="tokens", group="when",
-        low=0, high=10_000_000, step=1_000,
-    )  # fmt: skip
-    protect_latest: str = param("on", label="Spare the last message", help="Of the history", choices=("on", "off"))
+    protect: int = when(50_000, "Protect", "Newest tool outputs that stay", "tokens", 0, 10_000_000, 1_000)
+    least: int = when(
+        30_000, "Mask at least", "Older outputs must weigh this much together", "tokens", 0, 10_000_000, 1_000
+    )
+    protect_latest: str = choice(("on", "off"), "Spare the last message", "Of the history")
 
 
 class Output(NamedTuple):

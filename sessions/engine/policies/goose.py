@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import edit_blocks, marker
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import usage_param, when
 from sessions.engine.policies._lists import apart, has_tools
 from sessions.engine.policy import Draft, Gate, Item, Policy, View
 from sessions.engine.types import Kind, Role
@@ -31,10 +31,9 @@ GO_ON_TOKENS = 45
 class Params:
     """The threshold."""
 
-    threshold: float = param(
-        0.8, label="Threshold, exceeded", help="Share of the limit; 0 and 1 switch it off", unit="of the window",
-        group="when", low=0, high=1, step=0.05,
-    )  # fmt: skip
+    threshold: float = when(
+        0.8, "Threshold, exceeded", "Share of the limit; 0 and 1 switch it off", "of the window", 0, 1, 0.05
+    )
     usage: str = usage_param()
 
 

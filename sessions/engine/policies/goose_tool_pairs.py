@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import param, usage_param, when
 from sessions.engine.policies._lists import prompts
 from sessions.engine.policy import Draft, Gate, Item, Layer, Policy, View
 from sessions.engine.types import Kind
@@ -22,16 +22,14 @@ from sessions.engine.types import Kind
 class Params:
     """How the cutoff follows the limit, and the batch."""
 
-    threshold: float = param(
-        0.8, label="Share of the limit", help="The share that auto-compact fires at", unit="of the window",
-        group="when", low=0, high=1, step=0.05,
-    )  # fmt: skip
-    cutoff: int | None = param(
-        None, label="Pairs kept", help="None: three for each 20,000 tokens of the share, 10 to 500", unit="pairs",
-        group="when", low=0, high=10_000, optional=True,
-    )  # fmt: skip
-    batch: int = param(10, label="Pairs at a time", unit="pairs", group="when", low=1, high=1_000)
-    line_tokens: int = param(40, label="A line weighs", unit="tokens", low=0, high=10_000, help="Not established")
+    threshold: float = when(
+        0.8, "Share of the limit", "The share that auto-compact fires at", "of the window", 0, 1, 0.05
+    )
+    cutoff: int | None = when(
+        None, "Pairs kept", "None: three for each 20,000 tokens of the share, 10 to 500", "pairs", 0, 10_000
+    )
+    batch: int = when(10, "Pairs at a time", "", "pairs", 1, 1_000)
+    line_tokens: int = param(40, "A line weighs", "Not established", "tokens", 0, 10_000)
     usage: str = usage_param()
 
 

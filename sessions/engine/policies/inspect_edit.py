@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import clear_results, drop_thinking, marker
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import choice, param, usage_param
 from sessions.engine.policies._inspect import gate, repeated, threshold_param, tokens_param
 from sessions.engine.policies._roles import ASSISTANT, role_of
 from sessions.engine.policy import Policy
@@ -36,16 +36,18 @@ class Params:
     threshold: float = threshold_param()
     threshold_tokens: int | None = tokens_param()
     keep_thinking_turns: int | None = param(
-        1, label="Keep thinking of", help="The last replies that keep their thinking; none: all do", unit="replies",
-        low=0, high=10_000, optional=True,
-    )  # fmt: skip
-    keep_tool_uses: int = param(
-        3, label="Keep tool uses", help="Newest answered calls left whole", unit="calls", low=0, high=10_000
+        1,
+        "Keep thinking of",
+        "The last replies that keep their thinking; none: all do",
+        "replies",
+        0,
+        10_000,
+        optional=True,
     )
-    keep_tool_inputs: str = param(
-        "on", label="Keep the calls", help="Off: a call goes with its result, a line of text stays",
-        choices=("on", "off"),
-    )  # fmt: skip
+    keep_tool_uses: int = param(3, "Keep tool uses", "Newest answered calls left whole", "calls", 0, 10_000)
+    keep_tool_inputs: str = choice(
+        ("on", "off"), "Keep the calls", "Off: a call goes with its result, a line of text stays"
+    )
     usage: str = usage_param()
 
 

@@ -30,9 +30,8 @@ class Params:
     threshold: float = threshold_param()
     threshold_tokens: int | None = tokens_param()
     preserve: float = param(
-        0.8, label="Preserve", help="Share of the conversation's messages that stays", unit="of messages", low=0,
-        high=1, step=0.01,
-    )  # fmt: skip
+        0.8, "Preserve", "Share of the conversation's messages that stays", "of messages", 0, 1, 0.01
+    )
     usage: str = usage_param()
 
 

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import clear_results, edit_blocks, marker
-from sessions.engine.params import param
+from sessions.engine.params import choice, param, when
 from sessions.engine.policies._lists import results_of
 from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._roles import ASSISTANT, role_of
@@ -36,19 +36,16 @@ PLACEHOLDER = "[cleared]"
 class Params:
     """Trigger, what is kept, how much must be cleared."""
 
-    trigger: int = param(
-        100_000, label="Trigger, over", help="Approximate tokens of the whole history", unit="tokens", group="when",
-        low=0, high=10_000_000, step=1_000,
-    )  # fmt: skip
-    keep: int = param(3, label="Keep", help="Newest results that are never cleared", unit="results", low=0, high=10_000)
+    trigger: int = when(
+        100_000, "Trigger, over", "Approximate tokens of the whole history", "tokens", 0, 10_000_000, 1_000
+    )
+    keep: int = param(3, "Keep", "Newest results that are never cleared", "results", 0, 10_000)
     clear_at_least: int = param(
-        0, label="Clear at least", help="Stops as soon as so much is cleared; 0: clears all it may", unit="tokens",
-        low=0, high=10_000_000, step=1_000,
-    )  # fmt: skip
-    clear_tool_inputs: str = param(
-        "off", label="Clear arguments too", help="Empties the arguments of calls whose result is cleared",
-        choices=("on", "off"),
-    )  # fmt: skip
+        0, "Clear at least", "Stops as soon as so much is cleared; 0: clears all it may", "tokens", 0, 10_000_000, 1_000
+    )
+    clear_tool_inputs: str = choice(
+        ("on", "off"), "Clear arguments too", "Empties the arguments of calls whose result is cleared", default="off"
+    )
 
 
 def saved(view: View) -> int:

@@ -23,7 +23,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import marker
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._langchain import MOST_SCALED, counted, message_cut, reached, share, token_cut
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._roles import USER, role_of
@@ -41,35 +41,38 @@ UNSEEN = "Previous conversation was too long to summarize."
 class Params:
     """Triggers (any or all of those given) and what is kept (the first given of share, tokens, messages)."""
 
-    trigger_fraction: float | None = param(
-        0.8, label="Trigger, share of the window", help="None: no such trigger", unit="of the window", group="when",
-        low=0.01, high=1, step=0.01, optional=True,
-    )  # fmt: skip
-    trigger_tokens: int | None = param(
-        None, label="Trigger, tokens", help="None: no such trigger", unit="tokens", group="when", low=1,
-        high=10_000_000, step=1_000, optional=True,
-    )  # fmt: skip
-    trigger_messages: int | None = param(
-        None, label="Trigger, messages", help="None: no such trigger", unit="messages", group="when", low=1,
-        high=100_000, optional=True,
-    )  # fmt: skip
-    combine: str = param(
-        "any", label="Triggers given", help="Any of them is enough, or all must be reached", group="when",
-        choices=("any", "all"),
-    )  # fmt: skip
-    keep_messages: int = param(20, label="Keep messages", help="Newest ones", unit="messages", low=1, high=100_000)
+    trigger_fraction: float | None = when(
+        0.8, "Trigger, share of the window", "None: no such trigger", "of the window", 0.01, 1, 0.01, optional=True
+    )
+    trigger_tokens: int | None = when(None, "Trigger, tokens", "None: no such trigger", "tokens", 1, 10_000_000, 1_000)
+    trigger_messages: int | None = when(None, "Trigger, messages", "None: no such trigger", "messages", 1, 100_000)
+    combine: str = choice(
+        ("any", "all"), "Triggers given", "Any of them is enough, or all must be reached", group="when"
+    )
+    keep_messages: int = param(20, "Keep messages", "Newest ones", "messages", 1, 100_000)
     keep_tokens: int | None = param(
-        None, label="Keep tokens", help="In place of messages: the newest that fit", unit="tokens", low=1,
-        high=10_000_000, step=1_000, optional=True,
-    )  # fmt: skip
+        None, "Keep tokens", "In place of messages: the newest that fit", "tokens", 1, 10_000_000, 1_000
+    )
     keep_fraction: float | None = param(
-        None, label="Keep a share", help="In place of both: the newest that fit this share of the window",
-        unit="of the window", low=0.01, high=1, step=0.01, optional=True,
-    )  # fmt: skip
+        None,
+        "Keep a share",
+        "In place of both: the newest that fit this share of the window",
+        "of the window",
+        0.01,
+        1,
+        0.01,
+    )
     summary_input: int | None = param(
-        4_000, label="Tokens the summary call sees", help="Of the end of what is summarised; none: all of it",
-        unit="tokens", group="summary", low=1, high=10_000_000, step=500, optional=True,
-    )  # fmt: skip
+        4_000,
+        "Tokens the summary call sees",
+        "Of the end of what is summarised; none: all of it",
+        "tokens",
+        1,
+        10_000_000,
+        500,
+        group="summary",
+        optional=True,
+    )
     usage: str = usage_param()
 
 

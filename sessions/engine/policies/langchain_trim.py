@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import param
+from sessions.engine.params import choice, when
 from sessions.engine.policies._client import client, same, shown
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies._roles import SYSTEM, role_of
@@ -33,17 +33,15 @@ TYPES = ("any", "user", "assistant", "tool")
 class Params:
     """Budget, side and the types that the result may start and end with."""
 
-    max_tokens: int | None = param(
-        None, label="Budget", help="Approximate tokens; none: 80 % of the window", unit="tokens", group="when", low=0,
-        high=10_000_000, step=1_000, optional=True,
-    )  # fmt: skip
-    strategy: str = param("last", label="Keep", help="The end or the start of the history", choices=("last", "first"))
-    include_system: str = param(
-        "on", label="Keep a leading system message", help="With last alone; the original's default is off",
-        choices=("on", "off"),
-    )  # fmt: skip
-    start_on: str = param("any", label="Start on", help="With last alone", choices=TYPES)
-    end_on: str = param("any", label="End on", help="Messages after the last of this type go", choices=TYPES)
+    max_tokens: int | None = when(
+        None, "Budget", "Approximate tokens; none: 80 % of the window", "tokens", 0, 10_000_000, 1_000
+    )
+    strategy: str = choice(("last", "first"), "Keep", "The end or the start of the history")
+    include_system: str = choice(
+        ("on", "off"), "Keep a leading system message", "With last alone; the original's default is off"
+    )
+    start_on: str = choice(TYPES, "Start on", "With last alone", default="any")
+    end_on: str = choice(TYPES, "End on", "Messages after the last of this type go", default="any")
     orphans: str = orphans_param()
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import param
+from sessions.engine.params import param, when
 from sessions.engine.policies._lists import apart
 from sessions.engine.policy import Gate, Policy, pair_safe_cut
 from sessions.engine.types import Role
@@ -27,16 +27,10 @@ CHARS_PER_TOKEN = 4
 class Params:
     """Letta's shares, in per cent."""
 
-    trigger: int = param(90, label="Trigger, above", unit="%", group="when", low=1, high=100)
-    free: int = param(
-        30, label="To be freed", help="What stays is under the rest of the window", unit="%", low=1, high=99
-    )
-    step: int = param(
-        10, label="Step", help="Eviction starts this far above and grows by this", unit="%", low=1, high=50
-    )
-    summary_chars: int = param(
-        50_000, label="Summary at most", unit="chars", group="summary", low=0, high=1_000_000, step=1_000
-    )
+    trigger: int = when(90, "Trigger, above", "", "%", 1, 100)
+    free: int = param(30, "To be freed", "What stays is under the rest of the window", "%", 1, 99)
+    step: int = param(10, "Step", "Eviction starts this far above and grows by this", "%", 1, 50)
+    summary_chars: int = param(50_000, "Summary at most", "", "chars", 0, 1_000_000, 1_000, group="summary")
 
 
 def most(params: Params, window: int) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import drop_media
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import param, usage_param, when
 from sessions.engine.policies import _opencode
 from sessions.engine.policies._lists import apart, prompts
 from sessions.engine.policy import MAY_START_WITH_A_REPLY, Draft, Gate, Item, Policy, View
@@ -34,18 +34,14 @@ class Params:
 
     max_output: int | None = _opencode.max_output_param()
     input_limit: int | None = _opencode.input_limit_param()
-    reserved: int | None = param(
-        None, label="Reserved", help="Under an input limit; none: min(20,000, output)", unit="tokens", group="when",
-        low=0, high=1_000_000, step=1_000, optional=True,
-    )  # fmt: skip
-    tail_turns: int = param(2, label="Turns kept", help="0: earlier releases, no tail", unit="turns", low=0, high=100)
-    preserve_recent_tokens: int | None = param(
-        None, label="Tokens kept", help="None: min(recent cap, max(2,000, a quarter of the usable))", unit="tokens",
-        low=0, high=1_000_000, step=500, optional=True,
-    )  # fmt: skip
-    recent_cap: int = param(
-        15_000, label="Recent cap", help="8,000 in earlier releases", unit="tokens", low=0, high=1_000_000, step=500
+    reserved: int | None = when(
+        None, "Reserved", "Under an input limit; none: min(20,000, output)", "tokens", 0, 1_000_000, 1_000
     )
+    tail_turns: int = param(2, "Turns kept", "0: earlier releases, no tail", "turns", 0, 100)
+    preserve_recent_tokens: int | None = param(
+        None, "Tokens kept", "None: min(recent cap, max(2,000, a quarter of the usable))", "tokens", 0, 1_000_000, 500
+    )
+    recent_cap: int = param(15_000, "Recent cap", "8,000 in earlier releases", "tokens", 0, 1_000_000, 500)
     usage: str = usage_param()
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import cut_text, drop_media, edit_blocks, result_chars
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import param, usage_param, when
 from sessions.engine.policies import _opencode
 from sessions.engine.policies._lists import apart, used
 from sessions.engine.policy import Draft, Gate, Item, Policy, View
@@ -35,20 +35,11 @@ TRUNCATED = "\n[truncated]"
 class Params:
     """Limits of the model, buffer, and what stays."""
 
-    buffer: int = param(
-        20_000, label="Buffer", help="Kept free under the limit", unit="tokens", group="when", low=0, high=1_000_000,
-        step=1_000,
-    )  # fmt: skip
+    buffer: int = when(20_000, "Buffer", "Kept free under the limit", "tokens", 0, 1_000_000, 1_000)
     max_output: int | None = _opencode.max_output_param()
     input_limit: int | None = _opencode.input_limit_param()
-    keep_tokens: int = param(
-        15_000, label="Tokens kept as text", help="8,000 in earlier releases", unit="tokens", low=0, high=1_000_000,
-        step=500,
-    )  # fmt: skip
-    tool_output_chars: int = param(
-        2_000, label="Tool output in the text", help="Each is cut to this", unit="chars", low=0, high=1_000_000,
-        step=100,
-    )  # fmt: skip
+    keep_tokens: int = param(15_000, "Tokens kept as text", "8,000 in earlier releases", "tokens", 0, 1_000_000, 500)
+    tool_output_chars: int = param(2_000, "Tool output in the text", "Each is cut to this", "chars", 0, 1_000_000, 100)
     usage: str = usage_param()
 
 

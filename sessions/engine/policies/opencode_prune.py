@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import clear_results, result_chars
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import param, usage_param, when
 from sessions.engine.policies._lists import Found, call_names, results_of
 from sessions.engine.policy import Gate, Item, Layer, Policy, View
 
@@ -28,18 +28,12 @@ MARKER = "[Old tool result content cleared]"
 class Params:
     """What is protected and the least that is worth it."""
 
-    protect: int = param(
-        40_000, label="Protected", help="Newest tool outputs up to this stay", unit="tokens", group="when", low=0,
-        high=1_000_000, step=1_000,
-    )  # fmt: skip
-    minimum: int = param(
-        20_000, label="Minimum, exceeded", help="Prunes only when more than this is marked", unit="tokens",
-        group="when", low=0, high=1_000_000, step=1_000,
-    )  # fmt: skip
-    turns: int = param(
-        2, label="Turns skipped", help="Newest turns whose outputs are not looked at", unit="turns", low=0, high=100
+    protect: int = when(40_000, "Protected", "Newest tool outputs up to this stay", "tokens", 0, 1_000_000, 1_000)
+    minimum: int = when(
+        20_000, "Minimum, exceeded", "Prunes only when more than this is marked", "tokens", 0, 1_000_000, 1_000
     )
-    protected_tools: str = param("skill", label="Never prune", help="Names of tools", words=True)
+    turns: int = param(2, "Turns skipped", "Newest turns whose outputs are not looked at", "turns", 0, 100)
+    protected_tools: str = param("skill", "Never prune", "Names of tools", words=True)
     usage: str = usage_param()
 
 

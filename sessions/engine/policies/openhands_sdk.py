@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.params import param
+from sessions.engine.params import param, when
 from sessions.engine.policies._openhands import keep_first_param, max_size_param
 from sessions.engine.policies._roles import SYSTEM, has_calls, role_of
 from sessions.engine.policy import Gate, Policy, View
@@ -35,14 +35,12 @@ class Params:
 
     max_size: int = max_size_param(80)
     keep_first: int = keep_first_param(4)
-    max_tokens: int | None = param(
-        None, label="Tokens, over", help="At most the window; none: the window", unit="tokens", group="when", low=1,
-        high=10_000_000, step=1_000, optional=True,
-    )  # fmt: skip
+    max_tokens: int | None = when(
+        None, "Tokens, over", "At most the window; none: the window", "tokens", 1, 10_000_000, 1_000
+    )
     minimum_progress: float = param(
-        0.1, label="Least progress", help="Share of the events that must be forgotten", unit="of events", low=0.01,
-        high=0.99, step=0.01,
-    )  # fmt: skip
+        0.1, "Least progress", "Share of the events that must be forgotten", "of events", 0.01, 0.99, 0.01
+    )
 
 
 class Span(NamedTuple):

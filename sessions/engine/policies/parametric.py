@@ -6,7 +6,7 @@ hold besides.  The edit leaves the first and the last messages alone and never s
 
 from __future__ import annotations
 
-from sessions.engine.policies._parametric import Params, edit, gate, jump
+from sessions.engine.policies._parametric import Params, edit, gate
 from sessions.engine.policy import Policy
 
 POLICY = Policy(
@@ -18,7 +18,6 @@ POLICY = Policy(
     params=Params,
     gate=gate,
     edit=edit,
-    jump=jump,
     threshold_param="share",
     tier="preset",
 )

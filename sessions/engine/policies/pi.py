@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.edits import marker
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._roles import ASSISTANT, TOOL, USER, role_of
 from sessions.engine.policy import Draft, Gate, Policy, View
@@ -34,18 +34,11 @@ READERS, WRITERS = frozenset({"read"}), frozenset({"write", "edit"})
 class Params:
     """Reserve and what is kept."""
 
-    reserve: int = param(
-        16_384, label="Reserve", help="Compacts over the window less this", unit="tokens", group="when", low=0,
-        high=1_000_000, step=1_024,
-    )  # fmt: skip
+    reserve: int = when(16_384, "Reserve", "Compacts over the window less this", "tokens", 0, 1_000_000, 1_024)
     keep_recent: int = param(
-        20_000, label="Keep recent", help="Newest messages that reach this stay", unit="tokens", low=0,
-        high=10_000_000, step=1_000,
-    )  # fmt: skip
-    when: str = param(
-        "turns", label="Asked", help="Between turns alone, or at every request", group="when",
-        choices=("turns", "requests"),
-    )  # fmt: skip
+        20_000, "Keep recent", "Newest messages that reach this stay", "tokens", 0, 10_000_000, 1_000
+    )
+    when: str = choice(("turns", "requests"), "Asked", "Between turns alone, or at every request", group="when")
     usage: str = usage_param()
 
 

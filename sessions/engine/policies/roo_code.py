@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sessions.engine.params import param, usage_param
+from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._lists import apart, only_whole, used
 from sessions.engine.policy import Draft, EditFailed, Gate, Item, Policy, SummaryFailed, View
 
@@ -26,22 +26,11 @@ DEFAULT_RESERVED = 8_192
 class Params:
     """Settings of a profile."""
 
-    condense_percent: int = param(
-        100, label="Condense threshold", help="Percent of the window, per profile", unit="%", group="when", low=5,
-        high=100,
-    )  # fmt: skip
-    max_tokens: int | None = param(
-        None, label="Reserved for the reply", help="None: 8,192", unit="tokens", group="when", low=0, high=1_000_000,
-        step=1_024, optional=True,
-    )  # fmt: skip
-    buffer_percent: int = param(
-        10, label="Buffer", help="Share of the window kept free", unit="%", group="when", low=0, high=100
-    )
-    auto_condense: str = param(
-        "on", label="Condense", help="Off: the sliding window alone", group="when", choices=("on", "off")
-    )
-    hide_percent: int = param(50, label="Hide", help="Of the visible messages after the first", unit="%", low=1,
-                              high=100)  # fmt: skip
+    condense_percent: int = when(100, "Condense threshold", "Percent of the window, per profile", "%", 5, 100)
+    max_tokens: int | None = when(None, "Reserved for the reply", "None: 8,192", "tokens", 0, 1_000_000, 1_024)
+    buffer_percent: int = when(10, "Buffer", "Share of the window kept free", "%", 0, 100)
+    auto_condense: str = choice(("on", "off"), "Condense", "Off: the sliding window alone", group="when")
+    hide_percent: int = param(50, "Hide", "Of the visible messages after the first", "%", 1, 100)
     usage: str = usage_param()
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import param
+from sessions.engine.params import choice, param, when
 from sessions.engine.policies._pairs import mended
 from sessions.engine.policies._roles import ASSISTANT, role_of
 from sessions.engine.policy import Gate, Policy, View
@@ -28,13 +28,9 @@ if TYPE_CHECKING:
 class Params:
     """How many turns are summarised at once, and how many stay."""
 
-    n: int = param(
-        21, label="Turns at once", help="Become one checkpoint", unit="turns", group="when", low=1, high=10_000
-    )
-    keep_last: int = param(10, label="Keep turns", help="Newest ones, at least", unit="turns", low=0, high=10_000)
-    checkpoints: str = param(
-        "newest", label="Checkpoints shown", help="The newest alone, or every one", choices=("newest", "all")
-    )
+    n: int = when(21, "Turns at once", "Become one checkpoint", "turns", 1, 10_000)
+    keep_last: int = param(10, "Keep turns", "Newest ones, at least", "turns", 0, 10_000)
+    checkpoints: str = choice(("newest", "all"), "Checkpoints shown", "The newest alone, or every one")
 
 
 def turns(items: Sequence[Item]) -> list[int]:

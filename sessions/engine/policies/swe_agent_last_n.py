@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import clear_results, marker
-from sessions.engine.params import param
+from sessions.engine.params import when
 from sessions.engine.policies._roles import USER, role_of
 from sessions.engine.policy import Gate, Layer, Policy, View
 
@@ -29,14 +29,12 @@ ELIDED = "Old environment output: (k lines omitted)"
 class Params:
     """How many stay, and in what steps."""
 
-    n: int = param(
-        5, label="Keep observations", help="Newest ones left whole; 5 in SWE-agent's own configurations",
-        unit="observations", group="when", low=1, high=10_000,
-    )  # fmt: skip
-    polling: int = param(
-        1, label="In batches of", help="Elides when so many more are due: the cache breaks less often",
-        unit="observations", group="when", low=1, high=10_000,
-    )  # fmt: skip
+    n: int = when(
+        5, "Keep observations", "Newest ones left whole; 5 in SWE-agent's own configurations", "observations", 1, 10_000
+    )
+    polling: int = when(
+        1, "In batches of", "Elides when so many more are due: the cache breaks less often", "observations", 1, 10_000
+    )
 
 
 def elided(n_observations: int, n: int, polling: int) -> int:

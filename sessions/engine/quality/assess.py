@@ -28,7 +28,7 @@ from sessions.engine.quality.targets import Target, targets
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.events import Event
     from sessions.engine.quality.index import Index
     from sessions.engine.replay import Replay

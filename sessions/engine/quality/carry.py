@@ -13,7 +13,7 @@ from sessions.engine.quality.needs import Timeline
 from sessions.engine.types import Role
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.index import Index
     from sessions.engine.types import Message
 

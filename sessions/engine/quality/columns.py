@@ -12,7 +12,7 @@ from sessions.engine.quality.standing import GONE, standing
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.standing import Inserted
     from sessions.engine.replay import Replay

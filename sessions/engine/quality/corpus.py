@@ -11,7 +11,7 @@ from sessions.engine.quality.study import Study, study, units_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.auroc import Interval
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.recorded import Reread

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.quality.standing import GONE, MENTIONED, RETURNED, SUMMARY, VERBATIM
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.references import Reference
     from sessions.engine.quality.standing import Standing

@@ -18,7 +18,7 @@ from sessions.engine.types import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.index import Index, Read
     from sessions.engine.types import Content

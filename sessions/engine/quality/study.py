@@ -25,7 +25,7 @@ from sessions.engine.quality.standing import standing
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.calls import Call
     from sessions.engine.quality.index import Index
 

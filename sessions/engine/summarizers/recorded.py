@@ -9,7 +9,7 @@ from sessions.engine.summaries import Brief, Summarizer, Written
 from sessions.engine.summarizers.stub import DEFAULT_TOKENS, stub
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Message
 
 BESIDE = 1

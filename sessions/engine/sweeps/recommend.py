@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import BadParameter
+from sessions.engine.floors import SWEPT
 from sessions.engine.sweeps.sweep import cost_key
 
 if TYPE_CHECKING:
@@ -14,24 +15,6 @@ if TYPE_CHECKING:
 
     from sessions.engine.sweeps.sweep import Row, Setting, Sweep
 
-FIELDS = {
-    "compactions": "compactions",
-    "peak": "peak_context_tokens",
-    "peak_context_tokens": "peak_context_tokens",
-    "summary_calls": "summary_calls",
-    "refetched": "refetched_tokens",
-    "refetched_tokens": "refetched_tokens",
-    "output_tokens": "output_tokens",
-    "input_tokens": "input_tokens",
-    "cache_read_tokens": "cache_read_tokens",
-    "cache_write_tokens": "cache_write_tokens",
-    "cost": "cost",
-    "rules_gone": "rules_gone",
-    "needs_gone": "needs_gone",
-    "read_again_tokens": "read_again_tokens",
-}
-"""What a floor may be set on, after ``max_`` or ``min_``: a field of the totals, ``peak``, ``cost`` (dollars), and
-where they are counted the losses."""
 CLOSE = 0.02
 """Settings whose cost is within this share of the cheapest are said to be as good."""
 
@@ -100,8 +83,8 @@ def read_floors(pairs: Mapping[str, object]) -> dict[str, float]:
     floors: dict[str, float] = {}
     for name, value in pairs.items():
         side, _, field = name.partition("_")
-        if side not in {"max", "min"} or field not in FIELDS:
-            raise BadParameter(f"no floor {name!r}; known: max_ or min_ with {', '.join(FIELDS)}")
+        if side not in {"max", "min"} or field not in SWEPT:
+            raise BadParameter(f"no floor {name!r}; known: max_ or min_ with {', '.join(SWEPT)}")
         try:
             floors[name] = float(str(value).replace(",", "").replace("_", ""))
         except ValueError:
@@ -121,7 +104,7 @@ def keeps(row: Row, floors: Mapping[str, float]) -> bool:
         if field == "cost":
             value = None if known is None else known.middle
         else:
-            value = row.more.get(field, getattr(row.totals, FIELDS.get(field, field), None))
+            value = row.more.get(field, getattr(row.totals, SWEPT.get(field, field), None))
         if value is None or (value > limit if side == "max" else value < limit):
             return False
     return True
@@ -214,7 +197,7 @@ def _said(floor: str, limit: float) -> str:
     if field == "cost":
         return f"a cost of {most} dollars"
     name = field.removesuffix("_tokens").replace("_", " ")
-    return f"{name} of {most} tokens" if field in FIELDS else f"{name} of {most}"
+    return f"{name} of {most} tokens" if field in SWEPT else f"{name} of {most}"
 
 
 def _neighbours(sweep: Sweep, row: Row, floors: Mapping[str, float]) -> tuple[Neighbour, ...]:

@@ -12,17 +12,18 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from sessions.engine.breakeven import Compacted, EventCost, event_cost
-from sessions.engine.calibration.calibrate import DEFAULT_WINDOW
-from sessions.engine.jumps.envelope import Envelope, Line
-from sessions.engine.jumps.jump import Course, Jump, Jumper
+from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.prices import prices_of
+from sessions.engine.sweeps.fast.envelope import Envelope, Line
+from sessions.engine.sweeps.fast.jump import Course, Jump
+from sessions.engine.sweeps.fast.jumper import Jumper
+from sessions.engine.sweeps.fast.track import Track, track_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.cost import Totals
-    from sessions.engine.jumps.track import Track
     from sessions.engine.prices import Prices
     from sessions.engine.sweeps.sweep import Row, Sweep
 
@@ -85,12 +86,12 @@ def optimum(
     The summary weighs what ``summarizer`` writes, its call shares the prefix or does not.  None without a price, where
     jumping is not exact (``track_of``), or where no schedule fits the window.
     """
-    prices, track = prices or prices_of(weighed.model), weighed.track
+    prices, track = prices or prices_of(weighed.model), track_of(weighed)
     if prices is None or track is None:
         return None
     window = window or weighed.window or DEFAULT_WINDOW
     jump = Jump(window, keep_messages=keep_messages)
-    jumper = Jumper(track, summarizer)
+    jumper = Jumper(weighed, track, summarizer)
     rates = _Rates(track, prices, shares_prefix=shares_prefix)
     cuts, after = _smallest(jumper, jump)
     chosen = _schedule(track, rates, cuts, after, jumper.inserts(None).summary, window)
@@ -105,7 +106,7 @@ def optimum(
     requests = tuple(weighed.steps[k].request for k in chosen)
     written = jumper.inserts(None).summary
     costs = tuple(
-        _event(track, prices, k, offset, after[k], written[k], shares_prefix=shares_prefix)
+        _event(weighed, track, prices, k, offset, after[k], written[k], shares_prefix=shares_prefix)
         for k, offset in zip(chosen, offsets, strict=False)
     )
     return Optimum(requests, costs, sums, keep_messages, window)
@@ -210,7 +211,15 @@ def _advancing(track: Track, steps: Sequence[int], cuts: Sequence[int], after: S
 
 
 def _event(  # noqa: PLR0917
-    track: Track, prices: Prices, step: int, offset: int, after: int, written: int, *, shares_prefix: bool
+    weighed: Weighed,
+    track: Track,
+    prices: Prices,
+    step: int,
+    offset: int,
+    after: int,
+    written: int,
+    *,
+    shares_prefix: bool,
 ) -> EventCost:
     """What one compaction of the schedule costs; ``offset`` is that of the list it finds."""
     before, earlier = offset + track.heights[step + 1], offset + track.heights[step]
@@ -220,5 +229,5 @@ def _event(  # noqa: PLR0917
     compacted = Compacted(
         before, after, prefix, cached, before, cached if shares_prefix else 0, written, call_is_kept=shares_prefix
     )
-    request = track.weighed.steps[step].request
+    request = weighed.steps[step].request
     return event_cost(compacted, prices, request=request, cold=is_cold, hour=track.hour)

@@ -1,6 +1,6 @@
 """A session replayed over a grid of settings: one or two parameters, or several policies.
 
-Threshold policies jump from compaction to compaction (``jump``), all others are replayed; both say the same.
+Threshold policies jump from compaction to compaction (``fast``), all others are replayed; both say the same.
 """
 
 from __future__ import annotations
@@ -10,23 +10,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine import params as parameters
 from sessions.engine import registry
-from sessions.engine.calibration.calibrate import DEFAULT_WINDOW
+from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.cost import Totals, totals
 from sessions.engine.errors import BadParameter
-from sessions.engine.jumps.jump import FIXED_SIZE, Jumper
-from sessions.engine.jumps.refetch import refetched
 from sessions.engine.prices import prices_of
 from sessions.engine.replay import replay
+from sessions.engine.sweeps.fast.jumper import FIXED_SIZE, Jumper
+from sessions.engine.sweeps.fast.refetch import refetched
+from sessions.engine.sweeps.fast.table import jump_of
+from sessions.engine.sweeps.fast.track import track_of
 from sessions.engine.sweeps.pareto import pareto
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
-    from sessions.engine.jumps.jump import Course, Jump
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.policy import Policy
     from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay
+    from sessions.engine.sweeps.fast.jump import Course, Jump
     from sessions.engine.texts import Texts
 
 WINDOW, POLICY = "window", "policy"
@@ -277,22 +279,21 @@ class _Runner:
 
     def prepare(self, settings: Iterable[Setting]) -> None:
         """Jump over the session at every setting that allows it, and count what is fetched again, all at once."""
-        if not self.may_jump or self.weighed.track is None:
+        track = track_of(self.weighed) if self.may_jump else None
+        if track is None:
             return
-        self.jumper = Jumper(self.weighed.track, self.replays["summarizer"])
+        self.jumper = Jumper(self.weighed, track, self.replays["summarizer"])
         tails: dict[tuple[object, ...], list[Setting]] = {}
         for setting in settings:
             policy: Policy = registry.get("policies", setting.policy)
-            if policy.jump is None:
-                continue
             built = parameters.build(policy.params, dict(setting.params))
-            jump: Jump | None = policy.jump(built, self.weighed, setting.window or self.weighed.window)
+            jump = jump_of(self.weighed, policy, built, setting.window or self.weighed.window)
             course = None if jump is None else self.jumper.course(jump)
             if jump is not None and course is not None:
                 self.courses[setting] = (jump, course)
                 tails.setdefault(jump.tail_key, []).append(setting)
         for alike in tails.values():
-            counts = refetched(self.weighed.track, [self.courses[setting][1] for setting in alike])
+            counts = refetched(track, [self.courses[setting][1] for setting in alike])
             self.again |= dict(zip(alike, counts, strict=True))
 
     def _jumped(self, policy: Policy, setting: Setting) -> Totals | None:

@@ -12,14 +12,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.calibration.growth import JUMP_FACTOR, JUMP_FLOOR
-from sessions.engine.calibration.series import weak_label
 from sessions.engine.types import Label, Role
 from sessions.engine.why.culprits import has_media
 from sessions.engine.why.ladders import Rung, ladder
 from sessions.engine.windows import Held, held_at
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import ProviderError, RecordedCompaction, Request, Usage
 
@@ -246,7 +245,7 @@ class Case:
     @cached_property
     def label(self) -> Label:
         """How ``true`` is known: never measured, for it was not sent like this."""
-        return weak_label(self.weighed)
+        return self.weighed.weak_label
 
     @cached_property
     def saw(self) -> int | None:

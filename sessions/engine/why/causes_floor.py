@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.sizes import estimator_named
+from sessions.engine.sizes import estimator_named, message_sizes
 from sessions.engine.types import Kind, Label
 from sessions.engine.why.case import MISSING, Candidate, Case, Evidence
 from sessions.engine.why.causes import BODY, OVERHEAD, RETAINED
@@ -155,7 +155,7 @@ def body_size(case: Case) -> Iterable[Candidate]:
 
 def _step_bytes(case: Case) -> int:
     """Transcript bytes of what came with and since the last request: before them the limit was not passed."""
-    sizes = case.weighed.sizes(estimator_named("wire_bytes"))
+    sizes = message_sizes(case.weighed, estimator_named("wire_bytes"))
     start = case.weighed.steps[case.run[-1]].start if case.run else case.tail.start
     return sum(sizes[start : case.stop])
 
@@ -166,5 +166,5 @@ def _refusal_row(case: Case, status: int) -> Evidence:
 
 
 def _wire_bytes(case: Case) -> int:
-    sizes = case.weighed.sizes(estimator_named("wire_bytes"))
+    sizes = message_sizes(case.weighed, estimator_named("wire_bytes"))
     return sum(sizes[i] for i in case.context)

@@ -1,7 +1,7 @@
 """Base64 of images and documents counted as text, by the gate or by whoever bills for the provider.
 
 A hypothesis about a gate is held against the earlier requests of the same session, where that gate would have fired
-and did not (peers 6.4 for the reports behind it).
+and did not (estimators 13 names the reports behind it).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from sessions.engine.types import Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Block, Message
 
 Range = range

@@ -12,7 +12,7 @@ from sessions.engine.why.verdicts import headline, verdict_document, verdicts_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Parsed
     from sessions.engine.why.culprits import Culprit
     from sessions.engine.why.overcount import OverCount

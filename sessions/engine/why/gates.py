@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from sessions.engine.policies import (
     _claude_ladder,
     _cline,
-    _codex,
     _inspect,
     buzz_handoff,
     cline_basic,
@@ -27,6 +26,7 @@ from sessions.engine.policies import (
 )
 from sessions.engine.policies import claude_code as claude_code_policy
 from sessions.engine.policies import cline_classic as cline_classic_policy
+from sessions.engine.policies import codex as codex_policy
 from sessions.engine.policies import goose as goose_policy
 from sessions.engine.policies import letta as letta_policy
 from sessions.engine.policies import pi as pi_policy
@@ -97,7 +97,7 @@ def claude_code_uncapped(window: int, _model: ModelInfo) -> int:
 
 def codex(window: int, _model: ModelInfo) -> int:
     """⌊0.9 · raw window⌋ (policies 6.1)."""
-    return _codex.limit(window, None)
+    return codex_policy.limit(window, None)
 
 
 def gemini_cli(window: int, _model: ModelInfo) -> int:

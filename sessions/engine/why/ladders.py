@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sessions.engine.why import gates
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.model_info import ModelInfo
 
 USUAL_WINDOWS = (1_000_000, 400_000, 272_000, 256_000, 200_000, 128_000, 64_000, 32_000)

@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.calibration.series import weak_label
-from sessions.engine.sizes import estimator_named, message_size
+from sessions.engine.sizes import estimator_named, message_size, message_sizes
 from sessions.engine.summaries import CHARS_PER_TOKEN
 from sessions.engine.summarizers.recorded import typical_tokens
 from sessions.engine.summarizers.stub import DEFAULT_TOKENS
@@ -30,7 +29,7 @@ from sessions.engine.why.gates import GATES, OVER, HarnessGate, Uses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
 
 FALSE, RIGHT, LATE, MISSED = "false", "right", "late", "missed"
 ESTIMATING = frozenset({Uses.TAIL, Uses.GROWTH, Uses.EITHER})
@@ -159,7 +158,7 @@ def _sizes(ground: Ground, gate: HarnessGate) -> Sizes:
     """Sizes by the gate's estimator; of the first request alone where it looks at nothing else (0 after it)."""
     weighed = ground.weighed
     if gate.uses in ESTIMATING or gate.uses is Uses.ESTIMATE:
-        sizes = weighed.sizes(estimator_named(gate.estimator))
+        sizes = message_sizes(weighed, estimator_named(gate.estimator))
     else:
         sizes = _first_sizes(weighed, gate)
     if weighed.left_out:
@@ -344,6 +343,6 @@ class _Walk:
     def _made(self, at: int, verdict: str, measure: int, reference: int, n_requests: int) -> Firing:
         weighed = self.ground.weighed
         unchanged = self.start < 0 and not any(step.compaction is not None for step in weighed.steps[: at + 1])
-        label = weighed.recorded.labels[at] if unchanged else weak_label(weighed)
+        label = weighed.recorded.labels[at] if unchanged else weighed.weak_label
         message = max(0, weighed.steps[at].stop - 1)
         return Firing(self._request(at), message, measure, reference, label, verdict, n_requests)

@@ -32,7 +32,7 @@ from sessions.engine.windows import held_at
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from sessions.engine.calibration.calibrate import Weighed
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import ProviderError, RecordedCompaction
 
 FAMILIES: tuple[Callable[[Case], Iterable[Candidate]], ...] = (

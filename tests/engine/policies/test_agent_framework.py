@@ -25,6 +25,7 @@ def size(n_turns, chars):
     return 1 + n_turns * (1 + 2 + -(-(chars + 2) // 4))
 
 
+@pytest.mark.golden("agent_framework")
 @pytest.mark.parametrize(("over", "edited"), [(0, 0), (1, 2)])
 def test_old_tool_calls_collapse_over_half_the_budget(over, edited):
     """6 turns, the newest 4 stay: two become "[Tool results: Read: …]" of 16 + 6 + 398 characters."""

@@ -7,7 +7,7 @@ import pytest
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter
 from sessions.engine.params import build
-from sessions.engine.policies.anthropic_clear_tool_uses import Params
+from sessions.engine.policies.anthropic_api import UsesParams
 from sessions.engine.replay import replay
 from sessions.engine.types import Kind
 from tests.engine.policies.asked import fires_at, ids, reply_of, session_of
@@ -37,6 +37,7 @@ def tools(*names, tokens=1_000, args=0):
     return weigh(session.done())
 
 
+@pytest.mark.golden("anthropic_clear_tool_uses")
 @pytest.mark.parametrize(("size", "fires"), [(99_999, False), (100_000, False), (100_001, True)])
 def test_clear_tool_uses_fires_above_the_trigger(size, fires):
     """Exceeds: >."""
@@ -125,6 +126,7 @@ def thinking_session(model="claude-opus-4-6"):
     return weigh(session.done())
 
 
+@pytest.mark.golden("anthropic_clear_thinking")
 @pytest.mark.parametrize(("keep", "n"), [(1, 6), (2, 4), (3, 2), (4, 0)])
 def test_clear_thinking_keeps_turns(keep, n):
     """A turn with a tool loop is one turn: two messages with thinking each."""
@@ -139,6 +141,7 @@ def test_clear_thinking_by_default():
     assert replay(thinking_session("claude-sonnet-4-5"), "anthropic_clear_thinking", params={"keep": 1}).events == ()
 
 
+@pytest.mark.golden("anthropic_compact")
 @pytest.mark.parametrize(("size", "fires"), [(149_999, False), (150_000, True), (150_001, True)])
 def test_compact_fires_at_the_trigger(size, fires):
     """≥."""
@@ -164,6 +167,7 @@ def test_compact_ignores_everything_before_the_block():
     assert ids(paused.after)[1:] == ids(paused.before)[-4:], "the call of the oldest result kept comes along"
 
 
+@pytest.mark.golden("anthropic_sdk_compaction")
 @pytest.mark.parametrize(("total", "fires"), [(99_999, False), (100_000, True), (100_001, True)])
 def test_sdk_compaction_fires_at_the_threshold(total, fires):
     """≥; input, cache and output of the last response, not what came after."""
@@ -193,7 +197,7 @@ def test_along_the_recording_clearing_is_shown_and_not_carried():
 
 def test_names_are_separated_by_commas_or_spaces():
     given = {"exclude_tools": " Bash,Read  Read;", "input_tools": None}
-    built = build(Params, given)
+    built = build(UsesParams, given)
     assert (built.exclude_tools, built.input_tools) == ("Bash Read Read;", "")
     with pytest.raises(BadParameter, match="at most 100 names"):
-        build(Params, {"exclude_tools": "x" * 121})
+        build(UsesParams, {"exclude_tools": "x" * 121})

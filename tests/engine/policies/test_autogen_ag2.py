@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.policies.ag2_history_limiter import kept
-from sessions.engine.policies.ag2_token_limiter import plan
+from sessions.engine.policies.ag2 import kept, plan
 from tests.engine.policies.sent import last, reply, result, turns, user, views
 from tests.parity.lists import transcript
 from tests.parity.ours import run
 
 
+@pytest.mark.golden("autogen_buffered")
 @pytest.mark.parametrize(("size", "shown"), [(7, [0, 1, 2, 3, 4, 5, 6]), (6, [1, 2, 3, 4, 5, 6]), (5, [3, 4, 5, 6])])
 def test_the_buffer_does_not_start_with_a_result(size, shown):
     assert last(turns(3), "autogen_buffered", buffer_size=size) == shown
 
 
+@pytest.mark.golden("autogen_head_tail")
 def test_head_and_tail():
     """9 messages, 2 + 3: the head's call and the tail's leading result go; the marker counts without them."""
     spec = turns(4)
@@ -24,6 +25,7 @@ def test_head_and_tail():
     assert last(spec, "autogen_head_tail", head_size=4, tail_size=5) == list(range(9)), "nothing is skipped"
 
 
+@pytest.mark.golden("autogen_token_limited")
 @pytest.mark.parametrize(("limit", "shown"), [(30, [0, 1, 2, 3, 4]), (29, [0, 1, 3, 4]), (12, [0, 4]), (0, [])])
 def test_messages_leave_from_the_middle_while_the_count_is_over_the_limit(limit, shown):
     spec = [user(6), reply(chars=6), user(6), reply(chars=6), user(6)]
@@ -42,6 +44,7 @@ def test_a_pair_split_by_the_limit_is_mended_or_kept():
     assert len(whole[-1]) >= len(mended[-1])
 
 
+@pytest.mark.golden("ag2_history_limiter")
 def test_the_history_limiter_swaps_the_oldest_two_as_the_original_does():
     roles = ["user", "assistant", "tool", "assistant", "user"]
     assert kept(roles, 4, keep_first=False) == [2, 1, 3, 4]
@@ -52,6 +55,7 @@ def test_the_history_limiter_swaps_the_oldest_two_as_the_original_does():
     assert kept(roles, 5, keep_first=False) == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.golden("ag2_token_limiter")
 @pytest.mark.parametrize(
     ("per_message", "most", "cuts"),
     [

@@ -34,6 +34,7 @@ def test_truncate_drops_the_oldest_turns_until_under_the_cap():
     assert event.dropped % 3 == event.inserted == 0
 
 
+@pytest.mark.golden("buzz_truncate")
 @pytest.mark.parametrize(("extra", "fires"), [(0, False), (1, True)])
 def test_truncate_over_the_cap_and_not_at_it(extra, fires):
     weighed = turns(3, 400_000)
@@ -53,6 +54,7 @@ def test_the_last_turn_is_never_dropped():
     assert len(made.events) + len(made.attempts) == 0
 
 
+@pytest.mark.golden("buzz_recovery")
 @pytest.mark.parametrize(
     ("rejected", "floor", "expected"),
     [

@@ -38,6 +38,7 @@ VARIANTS = [
 ]
 
 
+@pytest.mark.golden("claude_code")
 @pytest.mark.parametrize(
     ("window", "max_output", "given", "expected"),
     [
@@ -64,6 +65,7 @@ def session_of(context_at_last_request: int):
     return weigh(session.done())
 
 
+@pytest.mark.golden("claude_code")
 @pytest.mark.parametrize(("size", "fires"), [(166_999, False), (167_000, True), (167_001, True)])
 def test_fires_at_the_threshold(size, fires):
     """≥: last usage 11,000 + its reply 100 + the result by characters ÷ 4."""
@@ -317,6 +319,7 @@ def test_memory_files_are_not_put_back_and_skills_are():
     assert event.after[-1].tokens == 5_000
 
 
+@pytest.mark.golden("claude_code_partial")
 @pytest.mark.parametrize(("direction", "first_changed"), [("from", 9), ("up_to", 0)])
 def test_partial_compaction(direction, first_changed):
     """From the second newest turn on, the prefix is untouched; up to it, the tail is."""

@@ -22,6 +22,7 @@ def test_budget_and_trigger(given, window, budget, fires):
     assert trigger(budget, 90) == fires
 
 
+@pytest.mark.golden("cline_agentic", "cline_basic")
 @pytest.mark.parametrize("policy", ["cline_agentic", "cline_basic"])
 @pytest.mark.parametrize("excess", [-1, 0, 1])
 def test_fires_at_the_trigger(policy, excess):
@@ -81,6 +82,7 @@ def test_classic_allowed(window, expected):
     assert allowed(Params(), window) == expected
 
 
+@pytest.mark.golden("cline_classic")
 @pytest.mark.parametrize(("total", "fires"), [(159_999, False), (160_000, True), (160_001, True)])
 def test_classic_fires_at_what_is_allowed(total, fires):
     """≥."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.policies._codex import limit
+from sessions.engine.policies.codex import limit
 from sessions.engine.replay import replay
 from tests.engine.policies.asked import fires_at, ids, session_of
 from tests.engine.sessions import Build, image
@@ -24,6 +24,7 @@ def test_a_rollout_states_95_percent_of_the_window():
     assert round(353_400 * 100 / 95) == 372_000
 
 
+@pytest.mark.golden("codex_local", "codex_remote")
 @pytest.mark.parametrize("policy", ["codex_local", "codex_remote"])
 @pytest.mark.parametrize(("size", "fires"), [(244_799, False), (244_800, True), (244_801, True)])
 def test_fires_at_the_limit(policy, size, fires):

@@ -7,12 +7,13 @@ import pytest
 from sessions.engine import registry
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.replay import replay
+from sessions.engine.sizes import message_sizes
 from tests.engine.policies.sent import last, reply, result, turns, user, views
 from tests.parity.lists import transcript
 
 
 def approximate(spec):
-    return sum(weigh(transcript(spec)).sizes(registry.get("estimators", "langchain")))
+    return sum(message_sizes(weigh(transcript(spec)), registry.get("estimators", "langchain")))
 
 
 def conversation(n: int, chars: int = 4_000) -> list[dict]:
@@ -22,6 +23,7 @@ def conversation(n: int, chars: int = 4_000) -> list[dict]:
 QUIET = {"usage": "none"}
 
 
+@pytest.mark.golden("deepagents_summarization")
 @pytest.mark.parametrize(("over", "fires"), [(0, True), (1, False)])
 def test_deepagents_summarises_at_the_share(over, fires):
     """Twenty-one messages of about 1,000 tokens; the share of the window is just their count, or one more."""
@@ -68,6 +70,7 @@ def test_deepagents_sends_large_results_to_files(chars, evicted):
     assert sent[4][4][0][1] == 90_000, "tools of the file system are spared"
 
 
+@pytest.mark.golden("adk_compaction")
 @pytest.mark.parametrize(("over", "fires"), [(0, True), (1, False)])
 def test_adk_at_the_threshold(over, fires):
     """The prompt last reported is the threshold, or one less; the newest three events stay with their calls."""

@@ -18,6 +18,7 @@ def test_cutoff(window, expected):
     assert cutoff(Params(), window) == expected
 
 
+@pytest.mark.golden("goose")
 @pytest.mark.parametrize(("total", "fires"), [(159_999, False), (160_000, False), (160_001, True)])
 def test_fires_above_the_threshold(total, fires):
     """>."""
@@ -37,6 +38,7 @@ def test_summary_word_and_the_last_text():
     assert [i.message.role for i in event.after] == ["user", "assistant", "user"]
 
 
+@pytest.mark.golden("goose_tool_pairs")
 @pytest.mark.parametrize(("n_turns", "fires"), [(19, False), (20, False), (21, True)])
 def test_pairs_above_cutoff_and_batch(n_turns, fires):
     """A window of 32,000: more than 10 + 10 pairs before the current turn; then the oldest ten go."""

@@ -11,11 +11,13 @@ from tests.parity.ours import run
 def total(spec):
     from sessions.engine import registry
     from sessions.engine.calibration.calibrate import weigh
+    from sessions.engine.sizes import message_sizes
     from tests.parity.lists import transcript
 
-    return sum(weigh(transcript(spec)).sizes(registry.get("estimators", "inspect")))
+    return sum(message_sizes(weigh(transcript(spec)), registry.get("estimators", "inspect")))
 
 
+@pytest.mark.golden("inspect_summary")
 @pytest.mark.parametrize(("over", "first"), [(0, list(range(5))), (1, [0, "new"])])
 def test_it_fires_over_the_threshold(over, first):
     spec = [user(40), reply(chars=4_000), user(40), reply(chars=4_000), user(40)]
@@ -23,6 +25,7 @@ def test_it_fires_over_the_threshold(over, first):
     assert last(spec, "inspect_summary", **given) == first
 
 
+@pytest.mark.golden("inspect_trim")
 @pytest.mark.parametrize(("n", "dropped"), [(6, 1), (10, 1), (11, 2)])
 def test_trim_drops_a_floating_point_fifth(n, dropped):
     """``int(n × (1 − 0.8))`` is 1 for 10: 1 − 0.8 is a little under 0.2."""
@@ -43,6 +46,7 @@ def test_trim_leaves_no_half_of_a_pair():
     assert last(spec, "inspect_trim", **given) == [0, 3, 4, 5, 6]
 
 
+@pytest.mark.golden("inspect_edit")
 def test_edit_clears_thinking_and_results():
     spec = [user()]
     for turn in range(5):

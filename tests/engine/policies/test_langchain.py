@@ -11,9 +11,10 @@ def sizes(spec):
     """Approximate tokens of each message: characters and role by 4, up, + 3."""
     from sessions.engine import registry
     from sessions.engine.calibration.calibrate import weigh
+    from sessions.engine.sizes import message_sizes
     from tests.parity.lists import transcript
 
-    return weigh(transcript(spec)).sizes(registry.get("estimators", "langchain"))
+    return message_sizes(weigh(transcript(spec)), registry.get("estimators", "langchain"))
 
 
 def test_a_call_is_counted_with_the_brackets_of_its_list():
@@ -22,6 +23,7 @@ def test_a_call_is_counted_with_the_brackets_of_its_list():
     assert sizes([user(), reply("c0")])[1] == -(-(63 + 4 + 9) // 4) + 3
 
 
+@pytest.mark.golden("langchain_trim")
 @pytest.mark.parametrize(("over", "shown"), [(0, [0, 1, 2, 3]), (1, [1, 2, 3])])
 def test_trim_keeps_what_is_at_most_the_budget(over, shown):
     spec = [user(40), reply(chars=40), user(40), user(40)]
@@ -43,6 +45,7 @@ def cleared(spec, **params):
     return [n for n, m in enumerate(views(spec, "langchain_clear_tool_uses", **params)[-1]) if m[4] and m[4][0][1] == 9]
 
 
+@pytest.mark.golden("langchain_clear_tool_uses")
 @pytest.mark.parametrize(("over", "positions"), [(0, []), (1, [2])])
 def test_clearing_starts_over_the_trigger(over, positions):
     """Exactly at the trigger nothing happens; with keep 3 of 4, the oldest goes."""
@@ -70,12 +73,14 @@ def test_arguments_are_emptied_on_demand():
 NO_OTHER = {"trigger_fraction": None, "usage": "none", "summary_input": None}
 
 
+@pytest.mark.golden("langchain_summarization")
 @pytest.mark.parametrize(("trigger", "shown"), [(9, ["new", 5, 6, 7, 8]), (10, list(range(9)))])
 def test_summarization_at_a_number_of_messages(trigger, shown):
     """9 messages, keep 3: the cut at 6 is a result and moves back to its reply, 5."""
     assert last(turns(4), "langchain_summarization", trigger_messages=trigger, keep_messages=3, **NO_OTHER) == shown
 
 
+@pytest.mark.golden("langchain_summarization")
 @pytest.mark.parametrize(("over", "fires"), [(0, True), (-1, False)])
 def test_summarization_at_the_trigger_in_tokens(over, fires):
     spec = turns(4)

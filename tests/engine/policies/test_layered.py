@@ -38,6 +38,7 @@ def fired(result, name):
     return [layer for event in result.events for layer in event.layers if layer.name == name]
 
 
+@pytest.mark.golden("layered_v1")
 @pytest.mark.parametrize(("total", "fires"), [(199_999, False), (200_000, False), (200_001, True)])
 def test_budget_at_its_limit(total, fires):
     weighed = results(total - 50_000, 50_000)
@@ -57,6 +58,7 @@ def test_budget_cuts_the_largest_first_and_leaves_small_results():
     assert not fired(quiet, "tool_result_budget"), "none is larger than 30,000"
 
 
+@pytest.mark.golden("layered_v1", "layered_v2")
 @pytest.mark.parametrize(
     ("policy", "n_turns", "fires"),
     [("layered_v1", 24, False), ("layered_v1", 26, True), ("layered_v2", 24, False), ("layered_v2", 25, True)],
@@ -101,6 +103,7 @@ def test_micro_clears_results_longer_than_120_but_the_last_three(size, cleared):
         assert block.n_chars == len("[Previous: used Grep]")
 
 
+@pytest.mark.golden("layered_v1")
 def test_v1_summarises_over_the_threshold_and_not_at_it():
     """200,000 − 32,000 − 13,000 = 155,000 estimated tokens: at it nothing, one over it one user message."""
     params = {**OFF, "max_output": 32_000, "results_limit": 10_000_000}

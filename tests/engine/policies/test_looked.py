@@ -11,7 +11,7 @@ from sessions.engine.policies import (
     _looked,
     _pairs,
     _parametric,
-    autogen_token_limited,
+    autogen,
     gemini_compression,
     gemini_masking,
     langchain_clear_tool_uses,
@@ -43,7 +43,7 @@ def counting(function: Callable[..., Any], counts: list[int]) -> Callable[..., A
         ("gemini_masking", gemini_masking, "quarter_tokens"),
         ("langchain_clear_tool_uses", langchain_clear_tool_uses, "role_of"),
         ("langchain_trim", langchain_trim, "role_of"),
-        ("autogen_token_limited", autogen_token_limited, "role_of"),
+        ("autogen_token_limited", autogen, "role_of"),
     ],
 )
 def test_four_times_the_turns_is_four_times_the_looks(

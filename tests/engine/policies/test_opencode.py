@@ -29,6 +29,7 @@ def test_usable(window, output, limit, reserved, expected):
     assert usable(window, output, limit, reserved) == expected
 
 
+@pytest.mark.golden("opencode_compaction")
 @pytest.mark.parametrize(("total", "fires"), [(167_999, False), (168_000, True), (168_001, True)])
 def test_v1_fires_at_the_usable(total, fires):
     """≥, on the last reply's tokens; the model's 64,000 of output count as 32,000."""
@@ -108,6 +109,7 @@ def test_v2_takes_the_window_of_a_model_with_an_input_limit_for_that_limit():
     assert fires_at(reply_of(100, model="gpt-5.6"), "opencode_compaction_v2")[2] == 902_000
 
 
+@pytest.mark.golden("opencode_compaction_v2")
 @pytest.mark.parametrize(("total", "fires"), [(167_999, False), (168_000, True), (168_001, True)])
 def test_v2_fires_at_the_threshold(total, fires):
     """≥; last usage and the estimate of what came after, a result of 10 tokens."""
@@ -146,6 +148,7 @@ def test_prune_marks_the_crossing_part():
     assert len(result.events) == 1
 
 
+@pytest.mark.golden("opencode_prune")
 @pytest.mark.parametrize(("minimum", "fires"), [(29_999, True), (30_000, False)])
 def test_prune_needs_more_than_the_minimum(minimum, fires):
     """>."""

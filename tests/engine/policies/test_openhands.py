@@ -11,6 +11,7 @@ def prompts(n: int) -> list[dict]:
     return [user(40) for _ in range(n)]
 
 
+@pytest.mark.golden("openhands_llm_summarizing")
 @pytest.mark.parametrize(("n", "forgotten"), [(120, 0), (121, 62)])
 def test_v0_summarizing_golden(n, forgotten):
     """121 events with 120 and 4: forget 62, view 60."""
@@ -20,6 +21,7 @@ def test_v0_summarizing_golden(n, forgotten):
     assert sent[:4] == [0, 1, 2, 3]
 
 
+@pytest.mark.golden("openhands_sdk")
 @pytest.mark.parametrize(("max_size", "keep_first", "tail", "forgotten"), [(80, 4, 35, 42), (240, 2, 117, 122)])
 def test_sdk_golden(max_size, keep_first, tail, forgotten):
     """80 with 4: at 81 events 35 stay at the end and 42 are forgotten; 240 with 2: 117 and 122."""
@@ -51,22 +53,26 @@ def test_sdk_token_limit_and_least_progress():
     assert last(prompts(10), "openhands_sdk", **soft) == list(range(10)), "too little is no reason for a reset"
 
 
+@pytest.mark.golden("openhands_amortized")
 @pytest.mark.parametrize(("n", "shown"), [(10, list(range(10))), (11, [0, 7, 8, 9, 10])])
 def test_v0_amortized(n, shown):
     assert last(prompts(n), "openhands_amortized", max_size=10, keep_first=1) == shown
 
 
+@pytest.mark.golden("openhands_recent")
 @pytest.mark.parametrize(("n", "shown"), [(5, [0, 1, 2, 3, 4]), (6, [0, 2, 3, 4, 5])])
 def test_v0_recent(n, shown):
     assert last(prompts(n), "openhands_recent", max_events=5, keep_first=1) == shown
 
 
+@pytest.mark.golden("openhands_masking")
 def test_v0_masking():
     """9 messages, a window of 4: results at 2 and 4 are masked, those at 6 and 8 are not."""
     sent = views(turns(4), "openhands_masking", attention_window=4)[-1]
     assert [m[4][0][1] for m in sent if m[4]] == [len("<MASKED>")] * 2 + [400] * 2
 
 
+@pytest.mark.golden("openhands_window")
 def test_v0_window_acts_when_refused():
     """Of 8 that are not essential 4 stay, counted from the end; its leading result goes."""
     spec = [user(), *[m for turn in range(4) for m in (reply(f"c{turn}"), result(f"c{turn}", 400))]]

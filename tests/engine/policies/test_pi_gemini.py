@@ -27,6 +27,7 @@ def test_pi_cuts_at_the_first_message_from_there_on_that_is_no_result(keep, cut)
     assert find_cut([10] * 7, [U, A, T, U, A, T, T], keep) == cut
 
 
+@pytest.mark.golden("pi")
 @pytest.mark.parametrize(("reserve", "fires"), [(1_000, False), (1_001, True)])
 def test_pi_fires_over_the_window_less_the_reserve(reserve, fires):
     spec = [user(400), reply(chars=400), user(4)]
@@ -67,6 +68,7 @@ def test_gemini_splits_at_the_first_prompt_after_70_percent(lengths, kinds, safe
     assert split(lengths, kinds, 0.7, all_safe=safe) == found
 
 
+@pytest.mark.golden("gemini_compression")
 def test_gemini_compresses_at_half_of_the_limit():
     """The prompt last reported is the first four messages; the history ends at the last reply."""
     spec = [user(400), reply(chars=400), user(400), reply(chars=400), user(4)]
@@ -75,6 +77,7 @@ def test_gemini_compresses_at_half_of_the_limit():
     assert last(spec, "gemini_compression", window=2 * reported + 2) == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.golden("gemini_masking")
 @pytest.mark.parametrize(("least", "n_masked"), [(2_008, 2), (2_009, 0)])
 def test_gemini_masks_what_is_worth_it(least, n_masked):
     """Results of 4,000 characters weigh ⌊(4 + 13 + 4,000) ÷ 4⌋ = 1,004; the newest in the history is protected."""

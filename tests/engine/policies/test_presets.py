@@ -12,6 +12,7 @@ from sessions.engine.cost import totals
 from sessions.engine.policies import aider, copilot_chat, crush
 from sessions.engine.policies._parametric import preset
 from sessions.engine.replay import replay
+from sessions.engine.sweeps.fast.table import jump_of
 from sessions.engine.sweeps.sweep import Setting, sweep
 from sessions.engine.types import Kind
 from tests.engine.sessions import Build, image, long_session, text
@@ -26,6 +27,7 @@ def threshold(policy, window, **params):
     return replay(weighed, policy, window=window, params=params).gates[-1].threshold
 
 
+@pytest.mark.golden("kimi")
 @pytest.mark.parametrize(
     ("window", "expected"), [(128_000, 78_000), (200_000, 150_000), (262_144, 212_144), (1_000_000, 850_000)]
 )
@@ -50,6 +52,7 @@ def test_kimi_keeps_the_last_two_messages():
     assert event.inserted == 1
 
 
+@pytest.mark.golden("crush")
 @pytest.mark.parametrize(("window", "expected"), [(200_000, 160_000), (200_001, 180_001), (1_000_000, 980_000)])
 def test_crush_by_what_remains(window, expected):
     assert crush.threshold(crush.Params(), window) == expected
@@ -60,6 +63,7 @@ def test_crush_restarts_at_the_summary():
     assert replay(weigh(long_session(200)), "crush", window=200_000, **STUB).events[0].n_after == 1
 
 
+@pytest.mark.golden("aider")
 @pytest.mark.parametrize(
     ("window", "expected"), [(128_000, 8_000), (200_000, 8_192), (131_072, 8_192), (16_000, 1_024), (32_000, 2_000)]
 )
@@ -83,6 +87,7 @@ def test_aider_summarises_finished_turns_only():
     assert not tail or tail[0].message.role == "user"
 
 
+@pytest.mark.golden("copilot_chat")
 @pytest.mark.parametrize(
     ("setting", "window", "tools", "expected"),
     [(None, 128_000, 8_000, 102_000), (64_000, 128_000, 8_000, 47_600), (None, 1_001, 0, 850), (None, 10, 20, 0)],
@@ -135,6 +140,7 @@ def test_browser_use_needs_both():
     assert [later.request - event.request for later in made.events[1:2]] == [25]
 
 
+@pytest.mark.golden("claw_code")
 @pytest.mark.parametrize(("n_messages", "fires"), [(4, False), (5, True)])
 def test_claw_code_needs_more_than_four_messages(n_messages, fires):
     build = Build(usage=False)
@@ -145,6 +151,7 @@ def test_claw_code_needs_more_than_four_messages(n_messages, fires):
     assert bool(replay(weighed, "claw_code", **STUB).events) is fires
 
 
+@pytest.mark.golden("claw_code")
 @pytest.mark.parametrize(("limit", "fires"), [(0, True), (1, False)])
 def test_claw_code_at_its_estimate(limit, fires):
     """Six blocks of 8,000 bytes: 8,000 / 4 + 1 each, 12,006 together."""
@@ -165,6 +172,7 @@ def test_mini_swe_agent_keeps_the_task_and_two_replies():
     assert sum(item.message.role == "assistant" for item in event.after) == 2
 
 
+@pytest.mark.golden("smolagents_screenshots")
 def test_screenshots_older_than_two_steps_go():
     build = Build(usage=False)
     build.prompt()
@@ -228,6 +236,7 @@ def test_head_and_tail():
     assert len(event.after) in {23, 24}
 
 
+@pytest.mark.golden("parametric")
 @pytest.mark.parametrize(
     ("params", "expected"),
     [
@@ -251,6 +260,7 @@ def test_half_of_the_effective_window():
     assert made.gates[-1].measure == made.context_tokens[-1] - weighed.overhead
 
 
+@pytest.mark.golden("parametric")
 @pytest.mark.parametrize(("operator", "fires"), [(">=", True), (">", False)])
 def test_the_operator_decides_at_the_threshold(operator, fires):
     weighed = weigh(long_session(30))
@@ -309,7 +319,7 @@ def _thinking(message):
 
 def test_an_unknown_parameter_of_a_preset_is_an_error():
     with pytest.raises(TypeError, match="no such parameters: shares"):
-        preset("x", "X", "s", "h", "wire_bytes", shares=1)
+        preset("x", "X", "s", "h", shares=1)
 
 
 def test_there_are_at_least_ten_presets():
@@ -330,7 +340,7 @@ def test_a_sweep_that_jumps_equals_the_replay(transcript, tokens, keep, how):
     fixed = {"share": "none", "keep_last": amount * each, "keep_unit": unit, "edit": how[0], "operator": how[1]}
     plain = replay(weighed, "parametric", params=fixed | {"tokens": tokens}, summarizer="stub:700")
     policy = registry.get("policies", "parametric")
-    assert policy.jump(plain.params, weighed, 200_000) is not None
+    assert jump_of(weighed, policy, plain.params, 200_000) is not None
     setting = Setting("parametric", tuple((fixed | {"tokens": tokens}).items()))
     mine, theirs = totals(plain), sweep(weighed, [setting], summarizer="stub:700").rows[0].totals
     for name in ("compactions", "peak_context_tokens", "input_tokens", "cache_read_tokens", "cache_write_tokens",

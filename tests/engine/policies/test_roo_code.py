@@ -17,6 +17,7 @@ def test_allowed():
     assert allowed(Params(max_tokens=20_000), 200_000) == 160_000
 
 
+@pytest.mark.golden("roo_code")
 @pytest.mark.parametrize(("excess", "fires"), [(-1, False), (0, False), (1, True)])
 def test_fires_above_what_is_allowed(excess, fires):
     """>; usage and the estimate of the result (× 1.5)."""
@@ -28,6 +29,7 @@ def test_fires_above_what_is_allowed(excess, fires):
     assert found == (fires, 171_808 + excess, 171_808, ">")
 
 
+@pytest.mark.golden("roo_code")
 @pytest.mark.parametrize(("excess", "fires"), [(-1, False), (0, True), (1, True)])
 def test_fires_at_the_percent(excess, fires):
     """≥ where the threshold is the lower one."""

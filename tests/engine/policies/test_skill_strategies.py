@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sessions.engine.anchored import Anchored, merge, parse, render
 from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.policies import importance_sampling
+from sessions.engine.policies import compression
 from sessions.engine.reading import read_transcripts
 from sessions.engine.replay import replay
 from sessions.engine.texts import Texts
@@ -19,6 +19,7 @@ from tests.engine.sessions import Build, long_session
 CHOSEN = {"window": 100_000, "summarizer": "stub:1000"}
 
 
+@pytest.mark.golden("anchored_iterative", "opaque", "regenerative_full", "importance_sampling")
 @pytest.mark.parametrize("policy", ["anchored_iterative", "opaque", "regenerative_full", "importance_sampling"])
 @pytest.mark.parametrize(("percent", "fires"), [(69, False), (70, True)])
 def test_all_fire_at_the_trigger(policy, percent, fires):
@@ -58,6 +59,7 @@ def test_after_ten_cycles_a_reset_is_advised():
     assert advised[:4] == [False, False, True, True]
 
 
+@pytest.mark.golden("hybrid")
 @pytest.mark.parametrize(("n_messages", "fires"), [(20, False), (21, True)])
 def test_hybrid_above_twenty_messages(n_messages, fires):
     build = Build()
@@ -150,9 +152,10 @@ def test_the_merge_rule(old, new):
         assert set(changes) <= set(dict(both.files)[path])
 
 
+@pytest.mark.golden("importance_sampling")
 def test_scores_of_importance_sampling():
     """Paths 2, decisions 3, errors 3, acknowledgements −2, redundancy −2."""
-    params = importance_sampling.Params()
+    params = compression.ImportanceParams()
     weighed, _ = story(1)
     from sessions.engine.context import message_items
     from sessions.engine.sizes import estimator_named
@@ -166,8 +169,8 @@ def test_scores_of_importance_sampling():
         ("decided: /src/a.py failed", 8),
         ("ok, thanks", -2),
     ):
-        assert importance_sampling.score(params, plain, words, redundant=False) == points, words
-    assert importance_sampling.score(params, plain, "see /src/a.py", redundant=True) == 0
+        assert compression.score(params, plain, words, redundant=False) == points, words
+    assert compression.score(params, plain, "see /src/a.py", redundant=True) == 0
 
 
 def test_importance_sampling_keeps_the_best_ten_and_their_pairs():

@@ -12,6 +12,7 @@ from tests.engine.policies.sent import last, reply, turns, user, views
 from tests.samples import samples_dir
 
 
+@pytest.mark.golden("swe_agent_last_n")
 @pytest.mark.parametrize(
     ("n_observations", "n", "polling", "blanked"),
     [(6, 5, 1, 0), (7, 5, 1, 1), (20, 5, 1, 14), (22, 5, 5, 14), (24, 5, 5, 14), (25, 5, 5, 19), (30, 10, 1, 19)],
@@ -43,6 +44,7 @@ def test_shared_trajectories(name):
     assert sum(item.edited for item in after) == elided(n_observations, 2, 1) > 0
 
 
+@pytest.mark.golden("summarize_every_n_turns")
 @pytest.mark.parametrize(("n_turns", "summarised"), [(30, False), (31, True)])
 def test_checkpoint_at_31_turns(n_turns, summarised):
     sent = last(turns(n_turns), "summarize_every_n_turns")

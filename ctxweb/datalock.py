@@ -1,0 +1,38 @@
+"""One server for one data directory: a second one is refused with the first one's address."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NAME = "serve.lock"
+
+
+class InUse(Exception):
+    """Another server has the data directory; the text says which."""
+
+
+@contextmanager
+def held(data: Path, address: str) -> Iterator[None]:
+    """Hold ``data`` for the server at ``address``; raises InUse.  The system frees it however this process ends."""
+    path = data / NAME
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            other = path.read_text(encoding="utf-8").strip() or "another server"
+            raise InUse(
+                f"{data} is served already by {other}. Use that one, stop it, or set CTXWEB_DATA to another folder."
+            ) from None
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"process {os.getpid()} at {address}\n".encode())
+        yield
+    finally:
+        os.close(descriptor)

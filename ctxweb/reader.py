@@ -1,0 +1,98 @@
+"""One worker process: takes what waits in the database, one piece after the other, until it is told to end."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+POLL_SECONDS = 0.2
+LONGEST_PAUSE_SECONDS = 10.0
+"""Between two tries while the database does not answer."""
+
+log = logging.getLogger(__name__)
+
+
+def run() -> None:
+    """Work until SIGTERM or SIGINT, which give back what is under way, or until memory has grown too far."""
+    from django.conf import settings
+    from django.db import DatabaseError, connection
+
+    from sessions.services import queue
+    from sessions.services.work import is_waiting, work_one
+
+    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGINT, _end)
+    pause = POLL_SECONDS
+    while not queue.stopping.is_set():
+        worked = False
+        try:
+            worked = is_waiting() and work_one()
+            pause = POLL_SECONDS
+        except queue.Interrupted:
+            break
+        except DatabaseError as error:
+            log.warning("the database does not answer (%s); trying again in %.0f s", error, pause)
+            connection.close()
+            pause = min(max(1.0, pause * 2), LONGEST_PAUSE_SECONDS)
+        except Exception:
+            log.exception("a piece of work failed")
+        if worked and _megabytes() > settings.READER_MEGABYTES:
+            break
+        if not worked:
+            queue.stopping.wait(pause)
+    connection.close()
+
+
+def run_celery() -> None:
+    """Work whenever a message of the shared broker says so, in this process, until SIGTERM."""
+    import warnings
+
+    from celery import platforms, signals
+
+    from ctxweb.celery import app
+
+    # Celery warns root about pickled messages; this application accepts JSON only.
+    warnings.filterwarnings("ignore", category=platforms.SecurityWarning)  # type: ignore[attr-defined]
+    # Workers that never talk to each other start a second sooner.
+    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+    name = f"ctxweb-{os.getpid()}@%h"
+    signals.worker_shutting_down.connect(_shutting_down)
+    signals.task_postrun.connect(_done)
+    app.worker_main(["--quiet", "worker", "--loglevel", "WARNING", "--hostname", name, "--pool", "solo", *quiet])
+
+
+def _shutting_down(**_: Any) -> None:
+    from sessions.services import queue
+
+    queue.stopping.set()
+
+
+def _done(**_: Any) -> None:
+    """A process that has grown too far ends after its piece of work; the supervisor starts another."""
+    from celery.worker import state
+    from django.conf import settings
+
+    if _megabytes() > settings.READER_MEGABYTES:
+        state.should_stop = os.EX_OK  # type: ignore[assignment]  # an exit status ends it, says Celery's own code
+
+
+def _end(signum: int, frame: FrameType | None) -> None:
+    from sessions.services import queue
+
+    queue.stopping.set()
+
+
+def _megabytes() -> float:
+    """Memory that this process holds; 0 where the system does not say."""
+    try:
+        n_pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return 0.0
+    return n_pages * os.sysconf("SC_PAGE_SIZE") / 1e6 if sys.platform != "win32" else 0.0

@@ -1,0 +1,195 @@
+"""Keeps worker processes running, says how they ended, and finds lost work by a timer."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sessions.models.work import Work
+    from sessions.services.queue import Kind
+
+LOOK_SECONDS = 0.2
+TIMER_SECONDS = 3.0
+TERM_SECONDS = 2.5
+"""How long a worker has to give back its work when all ends; then it is killed and the work given back for it."""
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+STEADY_SECONDS = 60.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Slot:
+    """A place for one worker process; ``pause`` doubles while its processes end early."""
+
+    process: subprocess.Popen[bytes] | None = None
+    name: str = ""
+    started: float = 0.0
+    n_oom_kills: int | None = None
+    pause: float = FIRST_PAUSE
+    next_start: float = 0.0
+    overtime: bool = False
+
+
+@dataclass(slots=True)
+class Supervisor:
+    """Starts ``n_slots`` workers, starts them again when they end, and ends them.
+
+    Workers have sessions of their own, so Ctrl-C in the terminal reaches only this process.  ``run`` returns soon
+    after ``stop`` was called: the workers get TERM, which gives back their work, and after 2.5 s KILL.
+    """
+
+    n_slots: int
+    slots: list[Slot] = field(default_factory=list)
+    under_way: dict[object, float] = field(default_factory=dict)
+    idle_before: bool = False
+    stopping: threading.Event = field(default_factory=threading.Event)
+    next_timer: float = 0.0
+
+    def run(self) -> None:
+        """Look after the workers until ``stop`` is called; everything that can go wrong is said and survived."""
+        self.slots = [Slot() for _ in range(self.n_slots)]
+        while not self.stopping.is_set():
+            self._survive(self._look)
+            if time.monotonic() >= self.next_timer:
+                self.next_timer = time.monotonic() + TIMER_SECONDS
+                self._survive(self._timer)
+            self.stopping.wait(LOOK_SECONDS)
+        self._end_all()
+        self._survive(_close)
+
+    def stop(self) -> None:
+        """Have ``run`` end."""
+        self.stopping.set()
+
+    def _survive(self, step: Any) -> None:
+        try:
+            step()
+        except Exception as error:
+            log.warning("looking after the workers: %s: %s", type(error).__name__, error)
+            _close()
+
+    def _look(self) -> None:
+        for slot in self.slots:
+            if slot.process is None:
+                if time.monotonic() >= slot.next_start:
+                    _start(slot)
+            elif slot.process.poll() is not None:
+                self._ended(slot, slot.process.returncode)
+
+    def _ended(self, slot: Slot, status: int) -> None:
+        """Note how the slot's process ended in the work it had, and let another start."""
+        slot.process = None
+        lived = time.monotonic() - slot.started
+        slot.pause = FIRST_PAUSE if lived > STEADY_SECONDS else min(slot.pause * 2, LONGEST_PAUSE)
+        replaced = status == 0
+        slot.next_start = time.monotonic() + (0 if replaced else slot.pause)
+        how = _how(slot, status)
+        if not replaced:
+            click.echo(f"A worker is gone: {how.words}; starting another.", err=True)
+        _release(slot.name, how)
+
+    def _timer(self) -> None:
+        from django.conf import settings
+        from django.db import close_old_connections
+
+        from sessions import tasks
+        from sessions.services import work
+
+        close_old_connections()
+        work.recover()
+        busy: set[str] = set()
+        before, self.under_way = self.under_way, {}
+        for kind, row in _rows_of([slot.name for slot in self.slots if slot.process]):
+            busy.add(row.worker)
+            key = (kind.model, row.pk, row.claims)
+            self.under_way[key] = since = before.get(key, time.monotonic())
+            if time.monotonic() - since > settings.WORK_SECONDS:
+                self._end_overtime(row.worker)
+        if settings.CELERY_BROKER_URL:
+            n_idle = sum(1 for slot in self.slots if slot.process and slot.name not in busy)
+            n_unasked = min(n_idle, work.n_waiting())
+            if n_unasked and self.idle_before:
+                # Work waited and nobody came for it, twice in a row: its message was lost.
+                tasks.wake(n_unasked)
+            self.idle_before = bool(n_unasked)
+
+    def _end_overtime(self, worker: str) -> None:
+        for slot in self.slots:
+            if slot.name == worker and slot.process is not None and not slot.overtime:
+                slot.overtime = True
+                slot.process.kill()
+
+    def _end_all(self) -> None:
+        running = [(slot.name, slot.process) for slot in self.slots if slot.process is not None]
+        for _, process in running:
+            if process.poll() is None:
+                process.terminate()
+        deadline = time.monotonic() + TERM_SECONDS
+        while any(process.poll() is None for _, process in running) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        for name, process in running:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            self._survive(partial(_release, name, None))
+
+
+def _start(slot: Slot) -> None:
+    from sessions.services.processes import SUPERVISOR, name_of, oom_kills
+
+    # The parent's import path is handed on as it is: the child finds the same code whatever folder it starts in.
+    here = name_of(os.getpid())
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), SUPERVISOR: here}
+    command = [sys.executable, "-P", "-m", "ctxweb", "worker", "--parent", str(os.getpid())]
+    slot.n_oom_kills, slot.started, slot.overtime = oom_kills(), time.monotonic(), False
+    slot.process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, start_new_session=True)
+    slot.name = f"{name_of(slot.process.pid)}/{here}"
+
+
+def _how(slot: Slot, status: int) -> Any:
+    from django.conf import settings
+
+    from sessions.services.processes import Ending, ending, oom_kills
+
+    if slot.overtime:
+        words = f"it took longer than {settings.WORK_SECONDS:,} s (CTXWEB_TASK_SECONDS) and was ended"
+        return Ending(words, by_its_work=True)
+    now = oom_kills()
+    known = now is not None and slot.n_oom_kills is not None
+    return ending(status, n_oom_kills=now - slot.n_oom_kills if known else None)  # type: ignore[operator]
+
+
+def _rows_of(names: list[str]) -> Iterator[tuple[Kind[Any], Work]]:
+    from sessions.services.work import KINDS
+
+    for kind in KINDS:
+        for row in kind.model._default_manager.filter(state=kind.model.active, worker__in=names):
+            yield kind, row
+
+
+def _release(name: str, how: Any) -> None:
+    from sessions.services import queue
+
+    for kind, row in _rows_of([name]):
+        queue.release(kind, row.pk, name, how)
+
+
+def _close() -> None:
+    from django.db import connection
+
+    connection.close()

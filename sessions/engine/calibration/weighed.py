@@ -1,0 +1,179 @@
+"""A transcript with what every message and every context of it weighs: a plain value (replay-semantics 1, 3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from sessions.engine.calibration.series import Recorded, left_out, recorded_series, weak_label
+from sessions.engine.calibration.weights import estimate_by_kind, fill, is_hidden_thinking, media_tokens
+from sessions.engine.types import Kind, Label
+
+if TYPE_CHECKING:
+    from sessions.engine.calibration.growth import Step
+    from sessions.engine.calibration.scale import Scale
+    from sessions.engine.model_info import ModelInfo
+    from sessions.engine.types import Block, Message, Request, Transcript
+
+DEFAULT_WINDOW = 200_000
+SUMMARY = "summary"
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """A transcript with the weight of every message and of every request's context.
+
+    ``tokens[i]`` and ``labels[i]`` are of message i; ``estimated[k]`` is the context of request k by estimate alone,
+    None off the selected branch; ``flagged`` holds requests whose usage jumps beyond what its content can explain.
+    ``scale`` makes tokens of content, ``n_growths`` is on how many growths it rests.  All token figures are whole
+    numbers.  What others remember about a session they keep beside it, keyed weakly: one is equal to itself alone.
+    """
+
+    transcript: Transcript
+    model: ModelInfo
+    tokens: tuple[int, ...]
+    labels: tuple[Label, ...]
+    thinking: tuple[int, ...]
+    scale: Scale
+    ratio_label: Label
+    n_growths: int
+    overhead: int
+    overhead_label: Label
+    steps: tuple[Step, ...]
+    estimated: tuple[int | None, ...]
+    flagged: frozenset[int]
+    warnings: tuple[str, ...]
+
+    @property
+    def ratio(self) -> float:
+        """Provider tokens per tiktoken token of text."""
+        return self.scale.ratio
+
+    @property
+    def wrapper(self) -> int:
+        """Tokens of a tool result beside its content."""
+        return self.scale.wrapper
+
+    @property
+    def total_tokens(self) -> int:
+        """Sum of all messages' tokens, without overhead."""
+        return sum(self.tokens)
+
+    @property
+    def total_label(self) -> Label:
+        """The weakest label among the messages; measured for an empty session."""
+        for label in (Label.ESTIMATED, Label.CALIBRATED):
+            if label in self.labels:
+                return Label.CALIBRATED if self.ratio_label is Label.CALIBRATED else label
+        return Label.MEASURED
+
+    @cached_property
+    def weak_label(self) -> Label:
+        """What a context that the recording does not measure is called."""
+        return weak_label(self.transcript)
+
+    @cached_property
+    def window(self) -> int:
+        """Context window in tokens: recorded, else the model's, else 200,000."""
+        if self.transcript.window:
+            return self.transcript.window
+        if self.window_source == "model, long window":
+            return self.model.long_window or self.model.window
+        return self.model.window or DEFAULT_WINDOW
+
+    @cached_property
+    def window_source(self) -> str:
+        """Where ``window`` comes from: "recorded", "model", "model, long window" or "default".
+
+        Transcripts name a model without saying that its long window was asked for: a measured context that the plain
+        window cannot hold shows it.
+        """
+        if self.transcript.window:
+            return "recorded"
+        if not self.model.known or not self.model.window:
+            return "default"
+        largest = max(
+            (r.usage.context for r in self.transcript.requests if r.usage and r.index not in self.flagged), default=0
+        )
+        return "model, long window" if self.model.long_window and largest > self.model.window else "model"
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        """The recorded context as a series, and what each step of it weighs."""
+        return recorded_series(
+            self.transcript, self.steps, self.estimated, self.flagged, overhead=self.overhead, tokens=self.tokens
+        )
+
+    @cached_property
+    def left_out(self) -> frozenset[int]:
+        """Indices of the messages that a full replay leaves out: what a recorded compaction made."""
+        return left_out(self.transcript)
+
+    @cached_property
+    def kind_sums(self) -> dict[str, list[int]]:
+        """Tokens of the first n messages by kind of block, for every n: what a stretch weighs is a difference.
+
+        What a recorded compaction made weighs nothing here: a full replay leaves it out.
+        """
+        n = len(self.transcript.messages)
+        found: dict[str, list[int]] = {}
+        for message in self.transcript.messages:
+            shares = {} if message.index in self.left_out else self.block_tokens(message)
+            for kind, tokens in shares.items():
+                found.setdefault(str(kind), [0] * (n + 1))[message.index + 1] += tokens
+        return {kind: list(accumulate(each)) for kind, each in found.items()}
+
+    @cached_property
+    def target_uses(self) -> dict[str, list[tuple[int, str]]]:
+        """For every file path or command: the tool calls that name it, as (message index, tool name), in order."""
+        uses: dict[str, list[tuple[int, str]]] = {}
+        for message in self.transcript.messages:
+            for block in message.blocks:
+                if block.kind is Kind.TOOL_USE and block.target:
+                    uses.setdefault(block.target, []).append((message.index, block.name))
+        return uses
+
+    @cached_property
+    def repeated_calls(self) -> frozenset[str]:
+        """Call ids that more than one call of the session has."""
+        seen = Counter(b.call_id for m in self.transcript.messages for b in m.blocks if b.kind is Kind.TOOL_USE)
+        return frozenset(call_id for call_id, n in seen.items() if n > 1)
+
+    def measured(self, request: Request) -> int | None:
+        """Provider-reported context of a request in tokens, None where not reported."""
+        return request.usage.context if request.usage else None
+
+    def image_tokens(self, block: Block) -> int:
+        """Tokens of an image or document by the provider's rule, never scaled; 0 for other blocks."""
+        return media_tokens(block, self.model)
+
+    def overcount(self, block: Block) -> float | None:
+        """Wire bytes of an image over its tokens (replay-semantics 1); None for other blocks and linked images."""
+        media = block.media
+        if block.kind is not Kind.IMAGE or media is None or not media.n_base64:
+            return None
+        tokens = self.image_tokens(block)
+        return (media.n_base64 + len(media.media_type.encode())) / tokens if tokens else None
+
+    def worst_overcount(self, message: Message) -> float | None:
+        """The largest over-count factor among a message's images, None where it has none."""
+        factors = [f for leaf in message.leaves() if (f := self.overcount(leaf)) is not None]
+        return max(factors, default=None)
+
+    def block_tokens(self, message: Message) -> dict[str, int]:
+        """Tokens of a message by block kind (``summary`` for a compaction's summary); they add up to its tokens.
+
+        A reply's recorded output is shared out by each kind's estimate; what the estimates leave over is thinking
+        where the reply has a signed thinking block whose text is hidden.
+        """
+        total = self.tokens[message.index]
+        if message.summary:
+            return {SUMMARY: total}
+        shares = estimate_by_kind(message, self.scale, self.model)
+        hidden = total - sum(shares.values())
+        if hidden > 0 and any(is_hidden_thinking(b) for b in message.blocks):
+            shares[Kind.THINKING] = shares.get(Kind.THINKING, 0) + hidden
+        return fill(shares, total)

@@ -1,0 +1,222 @@
+"""AG2's transforms of a copy of the history (policies 11.10).
+
+``ag2_history_limiter``: AG2 MessageHistoryLimiter: the last messages, the first kept on demand (policies 11.10).
+
+ag2ai/ag2 ``autogen/agentchat/contrib/capabilities/transforms.py`` (0.14.0; 1.x has another design).  Applied to a
+copy of the history at every call.  Nothing happens up to ``max_messages``.  Else messages are taken newest first,
+never the very first; for the last free place a tool message is passed over (the place stays empty), and what takes it
+is put at position 1: so without ``keep_first_message`` the oldest one kept stands *after* the second oldest.
+``order`` says whether that is replayed.
+
+``ag2_token_limiter``: AG2 MessageTokenLimiter: every message cut to a length, then the newest that fit (policies
+11.10).
+
+ag2ai/ag2 ``autogen/agentchat/contrib/capabilities/transforms.py`` (0.14.0; 1.x has another design).  Applied to a
+copy of the history at every call, newest message first: each is cut to ``max_tokens_per_message``; the first for
+which ``max_tokens − counted − max_tokens_per_message`` is under 0 is cut to what is left of ``max_tokens`` and ends
+the list, older ones go.  A message without text (calls alone) passes free.  Nothing happens while all together have
+fewer than ``min_tokens``.  Tokens are of texts and tool results alone; the original counts with the tokenizer of
+gpt-3.5-turbo, here o200k.
+
+The original's defaults are no limits at all, with which it sends the newest two messages (an overflow of its own
+arithmetic): here 4,000 and the window.  It splits tool pairs (``orphans``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sessions.engine.params import choice, param, when
+from sessions.engine.policies._client import client, shown
+from sessions.engine.policies._pairs import mended, orphans_param
+from sessions.engine.policies._roles import TOOL, roles
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.policy import Item
+    from sessions.engine.types import Block
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryParams:
+    """How many messages; the original has no default for it."""
+
+    max_messages: int = when(20, "Messages", "At most so many are sent", "messages", 1, 100_000)
+    keep_first_message: str = choice(("on", "off"), "Keep the first message", "Whatever its age", default="off")
+    order: str = choice(
+        ("original", "straight"),
+        "Order",
+        "Original: the oldest message kept trades places with the one after it; straight: it does not",
+    )
+    orphans: str = orphans_param()
+
+
+def kept(roles_: Sequence[str], max_messages: int, *, keep_first: bool, straight: bool = False) -> list[int]:
+    """Positions of the messages sent, in the order sent."""
+    if len(roles_) <= max_messages:
+        return list(range(len(roles_)))
+    found = [0] if keep_first else []
+    left = max_messages - len(found)
+    for position in range(len(roles_) - 1, 0, -1):
+        if left > 1:
+            found.insert(1 if keep_first else 0, position)
+        if left == 1 and roles_[position] != TOOL:
+            found.insert(1, position)
+        left -= 1
+        if left == 0:
+            break
+    return sorted(found) if straight else found
+
+
+def history_gate(params: HistoryParams, view: View) -> Gate:
+    """More messages than the limit."""
+    held = len(client(view).items)
+    return Gate(held > params.max_messages, "all messages of the history", held, params.max_messages, ">", "messages")
+
+
+def history_edit(params: HistoryParams, view: View) -> list[Item]:
+    """The messages sent."""
+    everything = client(view)
+    held = everything.items
+    n_older = max(0, len(held) - params.max_messages)
+    positions = kept(
+        [*[""] * n_older, *roles(held[n_older:])],
+        params.max_messages,
+        keep_first=params.keep_first_message == "on",
+        straight=params.order == "straight",
+    )
+    left = [held[position] for position in positions]
+    return shown(view, mended(view, everything.halves, left) if params.orphans == "drop" else left)
+
+
+HISTORY = Policy(
+    name="ag2_history_limiter",
+    label="AG2 message history limiter",
+    source="ag2ai/ag2 MessageHistoryLimiter 0.14.0",
+    help="Sends only the last messages, the first one too if asked to.",
+    estimator="tiktoken_o200k",
+    params=HistoryParams,
+    layers=(Layer("ag2_history_limiter", "History limit", history_gate, history_edit, cheap=True, drawn=True),),
+    summary_calls=False,
+    threshold_param="max_messages",
+    tier="differential",
+    caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
+)
+
+
+TEXTS = (Kind.TEXT, Kind.TOOL_RESULT)
+SCALED = ("n_chars", "n_bytes", "n_non_ascii")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenParams:
+    """The three limits."""
+
+    max_tokens: int | None = when(None, "Tokens in all", "None: the window", "tokens", 0, 10_000_000, 1_000)
+    max_tokens_per_message: int = param(
+        4_000, "Tokens per message", "Longer messages are cut", "tokens", 0, 10_000_000, 100
+    )
+    min_tokens: int = when(0, "From", "Nothing happens under it", "tokens", 0, 10_000_000, 1_000)
+    orphans: str = orphans_param()
+
+
+def text_tokens(item: Item) -> int | None:
+    """Tokens of a message's texts; None for one without text."""
+    texts = [block for block in item.message.blocks if block.kind in TEXTS]
+    return sum(_tokens(block) for block in texts) if texts else None
+
+
+def _tokens(block: Block) -> int:
+    return sum(leaf.n_tokens for leaf in block.leaves())
+
+
+def plan(tokens: Sequence[int | None], per_message: int, most: int) -> list[tuple[int, int | None]]:
+    """Positions kept, oldest first, each with the tokens it is cut to (None: it has no text)."""
+    kept: list[tuple[int, int | None]] = []
+    counted = 0
+    for position in range(len(tokens) - 1, -1, -1):
+        mine = tokens[position]
+        if mine is None:
+            kept.append((position, None))
+            continue
+        if most - counted - per_message < 0:
+            kept.append((position, min(mine, most - counted)))
+            break
+        kept.append((position, min(mine, per_message)))
+        counted += min(mine, per_message)
+    return kept[::-1]
+
+
+def _total(view: View) -> tuple[list[int | None], int]:
+    """Tokens of each message that the client holds, and together; what was counted before is remembered."""
+    held = client(view).items
+    known: list[int | None]
+    known, total = view.state.memory.get("tokens", ([], 0))
+    if len(known) > len(held):
+        known, total = [], 0
+    added = [text_tokens(item) for item in held[len(known) :]]
+    known += added
+    total += sum(n for n in added if n)
+    view.state.memory["tokens"] = (known, total)
+    return known, total
+
+
+def _most(params: TokenParams, view: View) -> int:
+    return view.window if params.max_tokens is None else params.max_tokens
+
+
+def token_gate(params: TokenParams, view: View) -> Gate:
+    """All texts at or over the lower limit, and something to cut or to leave out."""
+    tokens, total = _total(view)
+    fires = not params.min_tokens or total >= params.min_tokens
+    if fires:
+        kept = plan(tokens, params.max_tokens_per_message, _most(params, view))
+        fires = len(kept) < len(tokens) or any(cut != tokens[position] for position, cut in kept)
+    return Gate(fires, "tokens of all texts", total, _most(params, view), ">", "tokens")
+
+
+def token_edit(params: TokenParams, view: View) -> list[Item]:
+    """What is sent, cut."""
+    everything = client(view)
+    held = everything.items
+    tokens, _ = _total(view)
+    kept = plan(tokens, params.max_tokens_per_message, _most(params, view))
+    left = [held[p] if cut == tokens[p] else _cut(view, held[p], cut or 0) for p, cut in kept]
+    return shown(view, mended(view, everything.halves, left) if params.orphans == "drop" else left)
+
+
+def _cut(view: View, item: Item, n_tokens: int) -> Item:
+    """A message whose texts together are cut to ``n_tokens`` from their start; the rest in proportion."""
+    blocks: list[Block] = []
+    left = n_tokens
+    for block in item.message.blocks:
+        whole = _tokens(block)
+        if block.kind not in TEXTS or whole <= left:
+            blocks.append(block)
+            left -= whole if block.kind in TEXTS else 0
+            continue
+        facts = {name: sum(getattr(leaf, name) for leaf in block.leaves()) * left // whole for name in SCALED}
+        blocks.append(replace(block, **facts, n_tokens=left, approximate=True, parts=(), media=None))
+        left = 0
+    return view.tools.rewrite(item, blocks)
+
+
+TOKEN = Policy(
+    name="ag2_token_limiter",
+    label="AG2 message token limiter",
+    source="ag2ai/ag2 MessageTokenLimiter 0.14.0",
+    help="Cuts long messages and sends the newest that fit.",
+    estimator="tiktoken_o200k",
+    params=TokenParams,
+    layers=(Layer("ag2_token_limiter", "Token limit", token_gate, token_edit, cheap=True, drawn=True),),
+    summary_calls=False,
+    threshold_param="max_tokens",
+    tier="differential",
+    caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
+)
+
+POLICIES = (HISTORY, TOKEN)

@@ -1,0 +1,382 @@
+"""What the Messages API and its SDK do to a context (policies 5).
+
+``anthropic_clear_thinking``: The Messages API's ``clear_thinking_20251015``: thinking of older turns is cleared on
+the server (policies 5.2).
+
+Anthropic's documentation of context editing and ``anthropic-sdk-python`` ``types/beta/beta_clear_thinking_*``
+(2026-08-07).  ``keep`` is a number of turns with thinking, or all; by default all on models that keep thinking (Opus
+from 4.5, Sonnet from 4.6), else the last turn.  A turn with a tool loop is one assistant turn.
+
+Models that do not keep thinking drop that of earlier turns by themselves: a recording of one shows it already, so
+nothing fires there.  A larger ``keep`` would bring thinking back that the recorded contexts lack; a replay cannot.
+
+``anthropic_clear_tool_uses``: The Messages API's ``clear_tool_uses_20250919``: old tool results are cleared on the
+server (policies 5.1).
+
+Anthropic's documentation of context editing and ``anthropic-sdk-python`` ``types/beta/beta_clear_tool_uses_*``
+(2026-08-07).  Once the prompt exceeds the trigger, the results of all but the newest ``keep`` tool uses become a
+placeholder; where less than ``clear_at_least`` can be cleared, nothing is.  The client keeps its full history and the
+API starts from it at every request, so the trigger is compared with the context as it would be uncleared.
+
+Not documented, so parameters here: whether excluded tools count against ``keep``, and whether clearing stops once
+``clear_at_least`` is reached.  The placeholder's text is not documented either; ours has its length only.  Claude
+Code's own use of it (policies 4.7, an internal flag) is trigger 180,000 with clear_at_least 140,000.
+
+``anthropic_compact``: The Messages API's ``compact_20260112``: the server summarises and everything before is ignored
+(policies 5.3).
+
+Anthropic's documentation of compaction and ``anthropic-sdk-python`` ``types/beta/beta_compact_*`` (2026-08-07).  When
+the input reaches the trigger (at least 50,000 tokens, the only type), the same model writes a ``compaction`` block at
+the start of its reply; sampling goes on with that block alone, and later requests ignore everything before it.  With
+``pause_after_compaction`` the client gets the word and may append messages that it wants to keep.
+
+The compaction is an iteration of its own in ``usage.iterations``, billed beside the reply.
+
+``anthropic_sdk_compaction``: The Anthropic SDK's client-side compaction in its tool runner (policies 5.4; deprecated
+there).
+
+``anthropic-sdk-python`` ``lib/tools/_beta_runner.py`` and ``_beta_compaction_control.py`` (2026-08-07).  When input,
+cache and output of the last response reach the threshold, the whole history becomes one user message: the summary.
+The tool calls of that response are skipped, so the results that the recording holds for them go too.
+
+A prompt typed after the response is no part of the runner's history yet and stays.  Without usage there is nothing to
+compare: the context of the request stands in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sessions.engine.edits import clear_results, drop_thinking, edit_blocks, marker, result_tokens
+from sessions.engine.params import choice, param, usage_param, when
+from sessions.engine.policies._api_clearing import call_position, cleared, is_carried, open_results
+from sessions.engine.policies._lists import Found, apart, call_names, is_answer, last_assistant
+from sessions.engine.policy import Gate, Item, Layer, Policy, View, pair_safe_cut
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from sessions.engine.types import Block
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingParams:
+    """The edit's one field."""
+
+    keep: int | None = when(
+        None,
+        "Keep thinking of",
+        "Newest turns with thinking that stay; none: the model's default, all",
+        "turns",
+        1,
+        1_000,
+    )
+    usage: str = usage_param()
+
+
+def thinking_turns(view: View) -> list[list[int]]:
+    """Positions of messages with thinking, one list per turn, oldest first.
+
+    Looks only at what came since the request before (``memory["turns"]``); a list made anew is looked at whole.
+    """
+    memory = view.state.memory
+    turns, seen, in_turn = memory.get("turns", ([], 0, False))
+    last_id = memory.get("turns_last", "")
+    if seen > len(view.items) or (seen and view.items[seen - 1].id != last_id):
+        turns, seen, in_turn = [], 0, False
+    for position in range(seen, len(view.items)):
+        message = view.items[position].message
+        if message.typed or message.summary:
+            in_turn = False
+        elif any(block.kind is Kind.THINKING for block in message.blocks):
+            if not in_turn:
+                turns.append([])
+                in_turn = True
+            turns[-1].append(position)
+    memory["turns"], memory["turns_last"] = (turns, len(view.items), in_turn), view.items[-1].id if view.items else ""
+    return [list(turn) for turn in turns]
+
+
+def thinking_gate(params: ThinkingParams, view: View) -> Gate:
+    """Fires when thinking stands in more turns than are kept."""
+    if not view.model.keeps_thinking:
+        return Gate(False, "this model's API drops earlier thinking itself; the recording shows it", 0, 1, ">", "turns")
+    standing = [turn for turn in thinking_turns(view) if any(_thinks(view.items[p]) for p in turn)]
+    if params.keep is None:
+        return Gate(False, "this model keeps all thinking by default", len(standing), len(standing), ">", "turns")
+    return Gate(len(standing) > params.keep, "turns with thinking", len(standing), params.keep, ">", "turns")
+
+
+def _thinks(item: Item) -> bool:
+    return any(block.kind is Kind.THINKING for block in item.message.blocks)
+
+
+def thinking_edit(params: ThinkingParams, view: View) -> dict[int, Item]:
+    """Thinking of all but the newest ``keep`` turns goes, in place."""
+    keep = params.keep or 1
+    stale = [position for turn in thinking_turns(view)[:-keep] for position in turn]
+    patch = {position: drop_thinking(view, view.items[position]) for position in stale}
+    return {position: item for position, item in patch.items() if item is not view.items[position]}
+
+
+THINKING = Policy(
+    name="anthropic_clear_thinking",
+    label="Anthropic API: clear thinking",
+    source="Anthropic context editing, clear_thinking_20251015; anthropic-sdk-python beta types",
+    help="Clears the thinking of all but the newest turns, on models that would keep it; no model call.",
+    estimator="tiktoken_o200k",
+    params=ThinkingParams,
+    layers=(Layer("clear_thinking", "Clear thinking", thinking_gate, thinking_edit, cheap=True, drawn=True),),
+    summary_calls=False,
+    threshold_param="keep",
+    tier="golden",
+)
+
+
+PLACEHOLDER = "[Tool result cleared]"
+BLANK = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class UsesParams:
+    """The edit's fields, under the API's names and defaults."""
+
+    trigger: int = when(
+        100_000, "Trigger, exceeded", "Prompt tokens above which it clears", "tokens", 0, 2_000_000, 1_000
+    )
+    trigger_tool_uses: int | None = when(
+        None,
+        "Or by tool uses",
+        "Trigger by the number of tool uses in place of tokens; none: by tokens",
+        "tool uses",
+        0,
+        10_000,
+    )
+    keep: int = param(3, "Keep", "Newest tool uses that stay", "tool uses", 0, 1_000)
+    clear_at_least: int | None = param(
+        None,
+        "Clear at least",
+        "Where fewer tokens can be cleared, nothing is; none: always",
+        "tokens",
+        0,
+        1_000_000,
+        500,
+    )
+    exclude_tools: str = param("", "Never clear", "Names of tools whose results stay", words=True)
+    clear_tool_inputs: str = choice(
+        ("off", "on", "named"),
+        "Clear arguments too",
+        "Arguments of cleared calls: of no tool, of all, or of those named",
+    )
+    input_tools: str = param("", "Tools whose arguments go", "Used where the choice is named", words=True)
+    exclude_counts_in_keep: str = choice(
+        ("off", "on"), "Excluded count in keep", "Whether excluded tool uses use up keep (not documented)"
+    )
+    stop_early: str = choice(
+        ("off", "on"), "Stop at the least", "Clear no more than clear_at_least asks for (not documented)"
+    )
+    usage: str = usage_param()
+
+
+def uses_gate(params: UsesParams, view: View) -> Gate:
+    """Fires when the prompt exceeds the trigger and something new is to be cleared, enough of it in all."""
+    if params.trigger_tool_uses is None:
+        measure, limit, unit = view.unedited, params.trigger, "tokens"
+    else:
+        measure, limit, unit = len(call_names(view)), params.trigger_tool_uses, "tool uses"
+    reason = "prompt as the client holds it"
+    if measure <= limit:
+        return Gate(False, reason, measure, limit, ">", unit)
+    if not is_carried(view):
+        return Gate(True, f"{reason}; what was cleared is only shown", measure, limit, ">", unit)
+    chosen = candidates(params, view)
+    if not chosen:
+        return Gate(False, f"{reason}; nothing new to clear", measure, limit, ">", unit)
+    least = params.clear_at_least or 0
+    total = cleared(view).tokens + sum(_tokens(params, view, found) for found in chosen)
+    if total < least:
+        reason += f"; {total:,} tokens could be cleared, {least:,} are asked for"
+    return Gate(total >= least, reason, measure, limit, ">", unit)
+
+
+def candidates(params: UsesParams, view: View) -> list[Found]:
+    """What is to be cleared now, oldest first."""
+    excluded = frozenset(params.exclude_tools.split())
+    names = call_names(view)
+    waiting = open_results(view, excluded)
+    if params.exclude_counts_in_keep == "on":
+        chosen = [f for f in _older(waiting, params.keep) if names.get(f.block.call_id) not in excluded]
+    else:
+        chosen = _older([f for f in waiting if names.get(f.block.call_id) not in excluded], params.keep)
+    if params.stop_early == "off" or params.clear_at_least is None:
+        return chosen
+    total = cleared(view).tokens
+    for n, found in enumerate(chosen):
+        if total >= params.clear_at_least:
+            return chosen[:n]
+        total += _tokens(params, view, found)
+    return chosen
+
+
+def _older(found: list[Found], keep: int) -> list[Found]:
+    return found[:-keep] if keep else found
+
+
+def _tokens(params: UsesParams, view: View, found: Found) -> int:
+    """Display tokens that clearing a result takes off, those of its arguments included where they go."""
+    tokens = result_tokens(view.items[found.position], found.block)
+    place = call_position(view, found) if params.clear_tool_inputs != "off" else None
+    if place is None:
+        return tokens
+    item = view.items[place]
+    return tokens + sum(result_tokens(item, b) for b in item.message.blocks if _is_blanked(params, b, found))
+
+
+def _is_blanked(params: UsesParams, block: Block, found: Found) -> bool:
+    if block.kind is not Kind.TOOL_USE or block.call_id != found.block.call_id:
+        return False
+    return params.clear_tool_inputs == "on" or block.name in params.input_tools.split()
+
+
+def uses_edit(params: UsesParams, view: View) -> dict[int, Item]:
+    """The chosen results become placeholders, in place; arguments become an empty object where asked for."""
+    chosen = candidates(params, view)
+    held = cleared(view)
+    patch: dict[int, Item] = {}
+    for found in chosen:
+        item = patch.get(found.position, view.items[found.position])
+        patch[found.position] = clear_results(view, item, {found.block.call_id}, PLACEHOLDER)
+        place = call_position(view, found) if params.clear_tool_inputs != "off" else None
+        if place is not None:
+            patch[place] = _blank(params, view, patch.get(place, view.items[place]), found)
+    held.tokens += sum(_tokens(params, view, found) for found in chosen)
+    held.ids |= {found.block.call_id for found in chosen}
+    return patch
+
+
+def _blank(params: UsesParams, view: View, item: Item, found: Found) -> Item:
+    def change(block: Block) -> Block:
+        if not _is_blanked(params, block, found):
+            return block
+        blank = marker(BLANK)
+        return replace(block, n_chars=blank.n_chars, n_bytes=blank.n_bytes, n_tokens=blank.n_tokens, n_non_ascii=0)
+
+    return edit_blocks(view, item, change)
+
+
+USES = Policy(
+    name="anthropic_clear_tool_uses",
+    label="Anthropic API: clear tool uses",
+    source="Anthropic context editing, clear_tool_uses_20250919; anthropic-sdk-python beta types",
+    help="Clears the results of all but the newest tool uses once the prompt exceeds the trigger; no model call.",
+    estimator="tiktoken_o200k",
+    params=UsesParams,
+    layers=(Layer("clear_tool_uses", "Clear tool uses", uses_gate, uses_edit, cheap=True, drawn=True),),
+    summary_calls=False,
+    threshold_param="trigger",
+    tier="golden",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CompactParams:
+    """The edit's fields, under the API's names and defaults."""
+
+    trigger: int = when(
+        150_000,
+        "Trigger, at or above",
+        "Input tokens; the API takes no less than 50,000",
+        "tokens",
+        50_000,
+        2_000_000,
+        1_000,
+    )
+    pause_after_compaction: str = choice(
+        ("off", "on"), "Pause after it", "The client appends its newest messages before sampling goes on"
+    )
+    keep_last: int = param(
+        5, "Messages appended", "Newest messages that the client appends when it pauses", "messages", 0, 1_000
+    )
+    usage: str = usage_param()
+
+
+def compact_gate(params: CompactParams, view: View) -> Gate:
+    """Input tokens at the start of sampling ≥ the trigger."""
+    return Gate(view.context >= params.trigger, "input tokens", view.context, params.trigger, ">=", "tokens")
+
+
+def compact_edit(params: CompactParams, view: View) -> list[Item]:
+    """One compaction block from the assistant; where the client pauses, its newest messages after it."""
+    system, rest = apart(view.items)
+    cut = len(rest)
+    if params.pause_after_compaction == "on" and params.keep_last:
+        start = max(0, len(rest) - params.keep_last)
+        cut = pair_safe_cut(rest, start, start)
+    if not cut:
+        return list(view.items)
+    return [*system, *view.summarize(rest[:cut], role="assistant"), *rest[cut:]]
+
+
+COMPACT = Policy(
+    name="anthropic_compact",
+    label="Anthropic API: compaction",
+    source="Anthropic server-side compaction, compact_20260112; anthropic-sdk-python beta types",
+    help="Replaces everything before the reply by one compaction block once the input reaches the trigger.",
+    estimator="tiktoken_o200k",
+    params=CompactParams,
+    gate=compact_gate,
+    edit=compact_edit,
+    shares_prefix=True,
+    threshold_param="trigger",
+    tier="golden",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SdkParams:
+    """The runner's threshold."""
+
+    context_token_threshold: int = when(
+        100_000, "Threshold, at or above", "Input, cache and output of the last response", "tokens", 0, 2_000_000, 1_000
+    )
+    usage: str = usage_param()
+
+
+def sdk_gate(params: SdkParams, view: View) -> Gate:
+    """Input + cache + output of the last response ≥ the threshold."""
+    if view.usage is not None:
+        measure = view.usage.input + view.usage.output
+    else:
+        measure = view.context if params.usage == "none" else 0
+    limit = params.context_token_threshold
+    return Gate(measure >= limit > 0, "input, cache and output of the last response", measure, limit, ">=", "tokens")
+
+
+def sdk_edit(params: SdkParams, view: View) -> list[Item]:
+    """The whole history becomes one user message; what was typed after the last reply stays."""
+    del params
+    system, rest = apart(view.items)
+    replied = last_assistant(rest)
+    live = [item for item in rest[replied + 1 :] if replied >= 0 and not is_answer(item)]
+    kept = {item.id for item in live}
+    dropped = [item for item in rest if item.id not in kept]
+    if not dropped:
+        return list(view.items)
+    return [*system, *view.summarize(dropped), *live]
+
+
+SDK = Policy(
+    name="anthropic_sdk_compaction",
+    label="Anthropic SDK compaction",
+    source="anthropic-sdk-python lib/tools: CompactionControl of the tool runner (deprecated)",
+    help="One user message with the summary replaces the whole history at 100,000 tokens of the last response.",
+    estimator="tiktoken_o200k",
+    params=SdkParams,
+    gate=sdk_gate,
+    edit=sdk_edit,
+    shares_prefix=True,
+    threshold_param="context_token_threshold",
+    tier="golden",
+)
+
+POLICIES = (THINKING, USES, COMPACT, SDK)

@@ -1,0 +1,206 @@
+"""The model contexts of AutoGen (policies 11.10).
+
+``autogen_buffered``: AutoGen BufferedChatCompletionContext: the last N messages, not starting with a tool result
+(policies 11.10).
+
+microsoft/autogen ``autogen_core/model_context/_buffered_chat_completion_context.py`` (0.7.5).  The context keeps
+every message and shows the model the last ``buffer_size``; where the first of them is a function result, that one
+message is left out.  AutoGen holds all results of one reply in one message; where ours are several, all that lead are
+left out.
+
+``autogen_head_tail``: AutoGen HeadAndTailChatCompletionContext: the first n and the last m messages around a marker
+(policies 11.10).
+
+microsoft/autogen ``autogen_core/model_context/_head_and_tail_chat_completion_context.py`` (0.7.5).  Nothing happens
+while skipped = all − head − tail is 0 or less.  Else: the head without a trailing message that makes calls, a user
+message "Skipped N messages.", the tail without a leading function result.  N does not count those two.  AutoGen holds
+all results of one reply in one message; where ours are several, a pair that the head's end splits is left out.
+
+``autogen_token_limited``: AutoGen TokenLimitedChatCompletionContext: messages leave from the middle until the count
+fits (policies 11.10).
+
+microsoft/autogen ``autogen_core/model_context/_token_limited_chat_completion_context.py`` (0.7.5).  The context keeps
+every message; for each request, while the count is > the limit, the message at ``len // 2`` is taken out; then one
+leading function result.  Without a limit the original asks the model client for what remains of its window: here the
+window.  The count is the model client's own: o200k tokens here.
+
+The original splits tool pairs (``orphans``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.edits import marker
+from sessions.engine.params import when
+from sessions.engine.policies._client import client, shown
+from sessions.engine.policies._pairs import mended, orphans_param
+from sessions.engine.policies._roles import TOOL, has_calls, role_of
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Draft, Gate, Layer, Policy, View
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.policy import Item
+
+
+@dataclass(frozen=True, slots=True)
+class BufferedParams:
+    """The buffer."""
+
+    buffer_size: int = when(
+        10, "Buffer", "Newest messages shown to the model; the original has no default", "messages", 1, 100_000
+    )
+
+
+def start(items: Sequence[Item], buffer_size: int) -> int:
+    """Position of the first message shown: the last ``buffer_size``, leading tool results left out."""
+    first = max(0, len(items) - buffer_size)
+    while first < len(items) and role_of(items[first]) == TOOL:
+        first += 1
+    return first
+
+
+def buffered_gate(params: BufferedParams, view: View) -> Gate:
+    """More messages than the buffer holds, or a tool result at its start."""
+    first = start(view.items, params.buffer_size)
+    return Gate(first > 0, "messages in the list", len(view.items), params.buffer_size, ">", "messages")
+
+
+def buffered_edit(params: BufferedParams, view: View) -> list[Item]:
+    """The messages shown."""
+    return mended(view, view.items, view.items[start(view.items, params.buffer_size) :])
+
+
+BUFFERED = Policy(
+    name="autogen_buffered",
+    label="AutoGen buffered context",
+    source="microsoft/autogen BufferedChatCompletionContext 0.7.5",
+    help="Shows the model only the last N messages.",
+    estimator="tiktoken_o200k",
+    params=BufferedParams,
+    layers=(Layer("autogen_buffered", "Buffer", buffered_gate, buffered_edit, cheap=True, drawn=True),),
+    summary_calls=False,
+    threshold_param="buffer_size",
+    tier="differential",
+    caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadTailParams:
+    """Head and tail; the original has no defaults."""
+
+    head_size: int = when(5, "Head", "Oldest messages shown", "messages", 1, 100_000)
+    tail_size: int = when(20, "Tail", "Newest messages shown", "messages", 1, 100_000)
+
+
+def spans(items: Sequence[Item], head_size: int, tail_size: int) -> tuple[int, int]:
+    """Where the head ends and where the tail starts."""
+    head = min(head_size, len(items))
+    if head and has_calls(items[head - 1]):
+        head -= 1
+    tail = max(0, len(items) - tail_size)
+    while tail < len(items) and role_of(items[tail]) == TOOL:
+        tail += 1
+    return head, tail
+
+
+def head_tail_gate(params: HeadTailParams, view: View) -> Gate:
+    """More messages than head and tail hold together."""
+    held = len(client(view).items)
+    limit = params.head_size + params.tail_size
+    return Gate(held > limit, "all messages of the context", held, limit, ">", "messages")
+
+
+def head_tail_edit(params: HeadTailParams, view: View) -> list[Item]:
+    """Head, marker, tail."""
+    everything = client(view)
+    held = everything.items
+    head, tail = spans(held, params.head_size, params.tail_size)
+    text = f"Skipped {len(held) - params.head_size - params.tail_size} messages."
+    note = view.tools.draft(Draft(text, marker(text).n_tokens, text))
+    return shown(view, mended(view, everything.halves, [*held[:head], note, *held[tail:]]))
+
+
+HEAD_TAIL = Policy(
+    name="autogen_head_tail",
+    label="AutoGen head and tail",
+    source="microsoft/autogen HeadAndTailChatCompletionContext 0.7.5",
+    help="Shows the model the first and the last messages and says how many it skipped.",
+    estimator="tiktoken_o200k",
+    params=HeadTailParams,
+    layers=(Layer("autogen_head_tail", "Head and tail", head_tail_gate, head_tail_edit, cheap=True, drawn=True),),
+    summary_calls=False,
+    threshold_param="tail_size",
+    tier="differential",
+    caveats=(MAY_LOSE_THE_REQUEST,),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenParams:
+    """The limit."""
+
+    token_limit: int | None = when(
+        None,
+        "Token limit",
+        "Messages leave while the count is over it; none: the window",
+        "tokens",
+        1,
+        10_000_000,
+        1_000,
+    )
+    orphans: str = orphans_param()
+
+
+def fitting(items: Sequence[Item], size: int, limit: int) -> list[Item]:
+    """``items`` of ``size`` without those in the middle, until they weigh ``limit`` or less."""
+    if size <= limit:
+        left = list(items)
+    else:
+        # What always leaves at len // 2 leaves a head and a tail of equal lengths, the head longer by the odd one.
+        kept = 0
+        total, n = 0, len(items)
+        while kept < n:
+            total += items[kept // 2].size if kept % 2 == 0 else items[n - 1 - kept // 2].size
+            if total > limit:
+                break
+            kept += 1
+        left = [*items[: (kept + 1) // 2], *items[n - kept // 2 :]]
+    if left and role_of(left[0]) == TOOL:
+        del left[0]
+    return left
+
+
+def token_gate(params: TokenParams, view: View) -> Gate:
+    """All messages together over the limit."""
+    limit = view.window if params.token_limit is None else params.token_limit
+    size = client(view).size
+    return Gate(size > limit, "tokens of all messages", size, limit, ">", "tokens")
+
+
+def token_edit(params: TokenParams, view: View) -> list[Item]:
+    """What is left of all messages."""
+    held = client(view)
+    limit = view.window if params.token_limit is None else params.token_limit
+    left = fitting(held.items, held.size, limit)
+    return shown(view, mended(view, held.halves, left) if params.orphans == "drop" else left)
+
+
+TOKEN = Policy(
+    name="autogen_token_limited",
+    label="AutoGen token limit",
+    source="microsoft/autogen TokenLimitedChatCompletionContext 0.7.5",
+    help="Takes messages out of the middle until the rest fits.",
+    estimator="tiktoken_o200k",
+    params=TokenParams,
+    layers=(Layer("autogen_token_limited", "Token limit", token_gate, token_edit, cheap=True, drawn=True),),
+    summary_calls=False,
+    threshold_param="token_limit",
+    tier="differential",
+    caveats=(MAY_LOSE_THE_REQUEST,),
+)
+
+POLICIES = (BUFFERED, HEAD_TAIL, TOKEN)

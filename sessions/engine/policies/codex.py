@@ -1,0 +1,245 @@
+"""Codex CLI: the limit, local and remote compaction (policies 6).
+
+What the Codex policies share: the limit, active tokens, retained user messages (policies 6.1, 6.2, 6.4).
+
+openai/codex ``codex-rs/core/src`` as carried in ``just-every/code`` (2026-08-12): ``compact.rs``,
+``compact_remote_v2.rs``, ``context_manager/history.rs``, ``utils/string/src/truncate.rs``.
+
+``codex_local``: Codex CLI, local compaction: user messages and a summary stay, all else goes (policies 6.1, 6.2,
+6.5).
+
+openai/codex ``codex-rs/core/src/compact.rs``, ``compact_token_budget.rs``, ``session/turn.rs`` and
+``protocol/src/openai_models.rs``, as carried in ``just-every/code`` (2026-08-12).  The limit is nine tenths of the
+raw window; real user messages are kept newest first within 20,000 tokens, the first that overflows is
+middle-truncated, and the summary follows as a user message.  In the middle of a turn the initial context (AGENTS.md,
+environment) comes back before the last user message; between turns the next turn brings it, after the summary.  In
+token-budget mode nothing is summarised: a fresh window starts with the initial context.
+
+Not replayed: compaction on a change to a model with a smaller window (a replay has one model) and the retries of a
+summary call that is too long itself.  A prompt typed since the last reply is not yet in the history that is
+compacted.
+
+``codex_remote``: Codex CLI, remote compaction: the server returns an opaque item (policies 6.3, 6.4).
+
+openai/codex ``codex-rs/core/src/compact_remote.rs`` and ``compact_remote_v2.rs``, as carried in ``just-every/code``
+(2026-08-12).  The limit is that of local compaction.  Version 1 (``/responses/compact``) installs what the server
+returns: user messages and the compaction item; which messages it returns is the server's business, all typed ones are
+assumed, as in the public recordings of that endpoint.  Version 2 retains user messages itself, newest first within
+64,000 tokens, images at no cost and every message at one token or more, and puts exactly one compaction item last.
+
+Messages of other agents (version 2 keeps up to 10,000 tokens of each) are not told apart in transcripts and go.
+Shrinking the newest tool outputs so that the call fits changes the call alone, not what stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessions.engine.edits import cut_text
+from sessions.engine.params import choice, param, usage_param, when
+from sessions.engine.policies._lists import apart, is_answer, last_assistant, used
+from sessions.engine.policy import Gate, Item, Policy, View
+from sessions.engine.types import Block, Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+BYTES_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The limit's configuration."""
+
+    auto_compact_token_limit: int | None = when(
+        None,
+        "Configured limit",
+        "Lowers the limit of nine tenths of the raw window; none: not configured",
+        "tokens",
+        0,
+        2_000_000,
+        1_000,
+    )
+    scope: str = choice(
+        ("total", "body_after_prefix"), "Counts", "All active tokens, or those beyond the initial prefix", group="when"
+    )
+
+
+class Parts(NamedTuple):
+    """A history as compaction sees it: what is injected anew, what it works on, what came after it."""
+
+    system: list[Item]
+    initial: list[Item]
+    history: list[Item]
+    live: list[Item]
+
+
+def limit(window: int, configured: int | None) -> int:
+    """``min(configured, ⌊raw window·9/10⌋)`` tokens; a rollout's window is 95 % of the raw one, which is meant here."""
+    share = window * 9 // 10
+    return share if configured is None else min(configured, share)
+
+
+def gate(params: Limit, view: View) -> Gate:
+    """Active tokens ≥ the limit, or ≥ the whole window: last usage in full and estimates of what came after."""
+    measure = used(view)
+    if params.scope == "body_after_prefix":
+        measure = max(0, measure - view.overhead)
+    threshold = min(limit(view.window, params.auto_compact_token_limit), view.window)
+    reason = f"active tokens, {params.scope.replace('_', ' ')}"
+    return Gate(measure >= threshold, reason, measure, threshold, ">=", "tokens")
+
+
+def parts(items: Sequence[Item]) -> Parts:
+    """Developer messages; the wrappers before the first prompt; the history; a prompt typed since the last reply."""
+    system, rest = apart(items)
+    first = next((n for n, item in enumerate(rest) if item.message.typed or not _is_wrapper(item)), len(rest))
+    replied = last_assistant(rest)
+    newest = rest[replied + 1 :] if replied >= first else []
+    live = newest if newest and newest[-1].message.typed and not any(is_answer(i) for i in newest) else []
+    return Parts(system, rest[:first], rest[first : len(rest) - len(live)], live)
+
+
+def compacted(found: Parts, users: list[Item], made: Sequence[Item]) -> list[Item]:
+    """Retained user messages and what stands for the rest; the initial context in its place."""
+    if found.live:
+        return [*found.system, *users, *made, *found.initial, *found.live]
+    return [*found.system, *users[:-1], *found.initial, *users[-1:], *made]
+
+
+def _is_wrapper(item: Item) -> bool:
+    """AGENTS.md, environment and permission notes: from the user, not typed."""
+    message = item.message
+    return message.role is Role.USER and not item.inserted and not message.summary and not message.result_ids()
+
+
+def retained(view: View, items: Sequence[Item], budget: int, *, least: int = 0, media: bool = False) -> list[Item]:
+    """Typed user messages newest first within ``budget`` tokens, in their order again.
+
+    The first that overflows is middle-truncated to what is left and the scan stops.  Text alone unless ``media``,
+    which weighs nothing; every message weighs ``least`` tokens or more.
+    """
+    kept: list[Item] = []
+    left = budget
+    for item in reversed(items):
+        if not item.message.typed:
+            continue
+        if left <= 0:
+            break
+        plain = item if media else _text_only(view, item)
+        tokens = max(least, text_tokens(plain))
+        if tokens > left:
+            kept.append(_truncated(view, plain, left))
+            break
+        kept.append(plain)
+        left -= tokens
+    return kept[::-1]
+
+
+def text_tokens(item: Item) -> int:
+    """UTF-8 bytes of a message's text / 4, rounded up; its parts are joined by newlines."""
+    texts = [block.n_bytes for block in item.message.blocks if block.kind is Kind.TEXT]
+    return -(-(sum(texts) + max(0, len(texts) - 1)) // BYTES_PER_TOKEN)
+
+
+def _text_only(view: View, item: Item) -> Item:
+    texts = [block for block in item.message.blocks if block.kind is Kind.TEXT]
+    return item if len(texts) == len(item.message.blocks) else view.tools.rewrite(item, texts)
+
+
+def _truncated(view: View, item: Item, tokens: int) -> Item:
+    """Half of the budget from the head, half from the tail, and a word on what went."""
+    whole = text_tokens(item)
+    texts = [block for block in item.message.blocks if block.kind is Kind.TEXT]
+    others = [block for block in item.message.blocks if block.kind is not Kind.TEXT]
+    joined = replace(
+        texts[0],
+        n_chars=sum(b.n_chars for b in texts), n_bytes=sum(b.n_bytes for b in texts),
+        n_tokens=sum(b.n_tokens for b in texts), n_non_ascii=sum(b.n_non_ascii for b in texts),
+    )  # fmt: skip
+    n_chars = joined.n_chars * min(tokens * BYTES_PER_TOKEN, joined.n_bytes) // max(1, joined.n_bytes)
+    cut: Block = cut_text(joined, n_chars, f"…{whole - tokens} tokens truncated…")
+    return view.tools.rewrite(item, [cut, *others])
+
+
+@dataclass(frozen=True, slots=True)
+class LocalParams(Limit):
+    """The limit's configuration and what stays."""
+
+    mode: str = choice(
+        ("summary", "token_budget"), "Mode", "Summarise, or (token budget) start a fresh window without a summary"
+    )
+    user_message_tokens: int = param(
+        20_000, "User messages kept", "Newest first, by UTF-8 bytes / 4", "tokens", 0, 1_000_000, 500
+    )
+    usage: str = usage_param()
+
+
+def local_edit(params: LocalParams, view: View) -> list[Item]:
+    """Retained user messages, the initial context in its place, the summary; in token-budget mode a fresh window."""
+    found = parts(view.items)
+    if not found.history:
+        return list(view.items)
+    if params.mode == "token_budget":
+        return [*found.system, *found.initial, *found.live]
+    users = retained(view, found.history, params.user_message_tokens)
+    return compacted(found, users, view.summarize(found.history))
+
+
+LOCAL = Policy(
+    name="codex_local",
+    label="Codex local compaction",
+    source="openai/codex codex-rs/core compact.rs, session/turn.rs (as in just-every/code, 2026-08-12)",
+    help="At nine tenths of the window keeps 20,000 tokens of user messages and a summary.",
+    estimator="codex",
+    params=LocalParams,
+    gate=gate,
+    edit=local_edit,
+    shares_prefix=True,
+    threshold_param="auto_compact_token_limit",
+    tier="golden",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteParams(Limit):
+    """The limit's configuration, the version, and what stays."""
+
+    version: str = choice(
+        ("v1", "v2"), "Version", "v1: the server chooses what stays; v2: the client retains user messages", default="v2"
+    )
+    retained_tokens: int = param(
+        64_000, "Messages retained", "Version 2: user messages, newest first", "tokens", 0, 1_000_000, 1_000
+    )
+    usage: str = usage_param()
+
+
+def remote_edit(params: RemoteParams, view: View) -> list[Item]:
+    """User messages, then one opaque item; the initial context as in local compaction."""
+    found = parts(view.items)
+    if not found.history:
+        return list(view.items)
+    if params.version == "v1":
+        users = [item for item in found.history if item.message.typed]
+    else:
+        users = retained(view, found.history, params.retained_tokens, least=1, media=True)
+    return compacted(found, users, view.summarize(found.history, mode="opaque", role="assistant"))
+
+
+REMOTE = Policy(
+    name="codex_remote",
+    label="Codex remote compaction",
+    source="openai/codex codex-rs/core compact_remote.rs, compact_remote_v2.rs (as in just-every/code, 2026-08-12)",
+    help="At nine tenths of the window keeps user messages and one opaque item written by the server.",
+    estimator="codex",
+    params=RemoteParams,
+    gate=gate,
+    edit=remote_edit,
+    shares_prefix=True,
+    threshold_param="auto_compact_token_limit",
+    tier="golden",
+)
+
+POLICIES = (LOCAL, REMOTE)

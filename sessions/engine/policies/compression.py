@@ -1,0 +1,356 @@
+"""The strategies of the context-compression skill: they share trigger, levels, window, what is kept (seeds 3, 3.2).
+
+``regenerative_full``: Regenerative full summary: each time a fresh summary of everything in the context (seeds 3.1).
+
+The last summary is not extended: it is read as one more message, so each round may lose more (the telephone game).
+
+``opaque``: Opaque compression: one dense machine string stands for everything before the last messages (seeds 3.1).
+
+``anchored_iterative``: Anchored iterative summarisation: only what is new is summarised and merged into the anchored
+summary (seeds 3.1).
+
+The summary stands first, the last five messages stay raw; earlier content is never summarised a second time.
+
+``hybrid``: Hybrid: an anchored summary of all but the last few messages, once there are more than twenty (seeds 3.1).
+
+``sliding_window``: The sliding window of the context-compression skill: no summary, the oldest messages go (seeds
+3.1, 3.2).
+
+``importance_sampling``: Importance sampling: messages are scored, the best are kept, the rest goes without a summary
+(seeds 3.1).
+
+The skill names what raises a score (paths, decisions, errors) and what lowers it (acknowledgements, redundancy), not
+the weights: those here are ours and are parameters.  Equal scores: the later message is kept.  A kept tool call keeps
+its result and a kept result its call, so somewhat more than ``keep_best`` may stay.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.extracting import DECISION, ERROR
+from sessions.engine.params import choice, param, usage_param, when
+from sessions.engine.policies._conditions import capacity
+from sessions.engine.policies._lists import apart, used
+from sessions.engine.policies._looked import n_conversation
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Policy, pair_safe_cut
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from sessions.engine.policy import Item, View
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """Trigger, levels and what is always kept; defaults of the skill."""
+
+    trigger: int = when(
+        70, "Trigger, at or above", "Share of the window at which the context is compressed", "%", 1, 100
+    )
+    warning: int = when(60, "Warning level", "Said, not acted on", "%", 1, 100)
+    critical: int = when(90, "Critical level", "Said, not acted on", "%", 1, 100)
+    min_messages: int = when(
+        10,
+        "Messages since the last one",
+        "At least this many new messages before the next compression",
+        "messages",
+        0,
+        1_000,
+    )
+    capacity: str = choice(
+        ("static", "effective"),
+        "Share of",
+        "The model's whole window, or the effective one: the window without the system overhead",
+        group="when",
+    )
+    max_cycles: int = when(
+        10,
+        "Cycles before a reset is advised",
+        "Said, not acted on: after this many, start a new session",
+        "compressions",
+        1,
+        1_000,
+    )
+    keep_last: int = param(5, "Keep last messages", "Always kept, whatever they weigh", "messages", 1, 1_000)
+    usage: str = usage_param()
+
+
+def in_use(params: Compression, view: View) -> int:
+    """Tokens in use: last usage and its reply plus what came after by the estimator; without usage, all by it.
+
+    The overhead is part of the static window and taken off both sides for the effective one.
+    """
+    overhead = view.overhead if params.capacity == "effective" else 0
+    return max(0, used(view) - overhead)
+
+
+def gate(params: Compression, view: View) -> Gate:
+    """In use ≥ trigger % of the capacity, and at least ``min_messages`` new messages since the last compression."""
+    measure, full = in_use(params, view), capacity(params, view)
+    limit = full * params.trigger // 100
+    ready = view.state.messages_since_event >= params.min_messages
+    reason = f"{params.trigger} % of the {params.capacity} window"
+    if measure >= limit and not ready:
+        reason += f"; waiting for {params.min_messages} new messages"
+    if view.state.n_events >= params.max_cycles:
+        reason += f"; {view.state.n_events} compressions so far: a new session is advised"
+    return Gate(measure >= limit and ready, reason, measure, limit, ">=", "tokens", level(params, measure, full))
+
+
+def level(params: Compression, measure: int, full: int) -> str:
+    """The highest level reached, all at or above their share: critical, compact, warn, else ok."""
+    shares = (("critical", params.critical), ("compact", params.trigger), ("warn", params.warning))
+    return next((name for name, share in shares if measure >= full * share // 100), "ok")
+
+
+def split(items: list[Item], keep_last: int) -> tuple[list[Item], list[Item], list[Item]]:
+    """System messages, what may go, and the last ``keep_last`` messages; no tool pair is split."""
+    system, rest = apart(items)
+    latest = max(0, len(rest) - keep_last)
+    cut = pair_safe_cut(rest, latest, latest)
+    return system, rest[:cut], rest[cut:]
+
+
+def merged(params: Any, view: View) -> list[Item]:
+    """What is neither the last summary nor among the last messages is merged into the summary."""
+    system, old, tail = split(view.items, params.keep_last)
+    anchor = {item.id for item in view.state.last_summary}
+    new = [item for item in old if item.id not in anchor]
+    if not new:
+        return list(view.items)
+    return [*system, *view.summarize(new, mode="merge"), *tail]
+
+
+def summarised(params: Any, view: View, mode: str) -> list[Item]:
+    """All but the last messages, the last summary among them, become one new summary."""
+    system, old, tail = split(view.items, params.keep_last)
+    return [*system, *view.summarize(old, mode=mode), *tail] if old else list(view.items)
+
+
+def regenerative_edit(params: Compression, view: View) -> list[Item]:
+    """All but the last messages, the last summary among them, become a new summary."""
+    return summarised(params, view, "fresh")
+
+
+REGENERATIVE = Policy(
+    name="regenerative_full",
+    label="Regenerative full summary",
+    source="context-compression skill: regenerative full summary, 70 to 85 % removed, partly verifiable",
+    help="Writes a fresh summary of everything each time; what one summary leaves out, the next cannot know.",
+    estimator="tiktoken_o200k",
+    params=Compression,
+    gate=gate,
+    edit=regenerative_edit,
+    threshold_param="trigger",
+    tier="founding",
+)
+
+
+def opaque_edit(params: Compression, view: View) -> list[Item]:
+    """All but the last messages become one string, an earlier string too."""
+    return summarised(params, view, "opaque")
+
+
+OPAQUE = Policy(
+    name="opaque",
+    label="Opaque compression",
+    source="context-compression skill: opaque compression, 95 to 99 % removed, neither interpretable nor verifiable",
+    help="Replaces everything before the last messages by one dense string that no reader can check.",
+    estimator="tiktoken_o200k",
+    params=Compression,
+    gate=gate,
+    edit=opaque_edit,
+    threshold_param="trigger",
+    tier="founding",
+)
+
+
+ANCHORED = Policy(
+    name="anchored_iterative",
+    label="Anchored iterative",
+    source="context-compression skill: anchored iterative summarisation (recommended); trigger 70 %, last 5 kept",
+    help="Summarises only what is new and merges it into one anchored summary; the last messages stay as they are.",
+    estimator="tiktoken_o200k",
+    params=Compression,
+    gate=gate,
+    edit=merged,
+    threshold_param="trigger",
+    tier="founding",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HybridParams:
+    """When there are enough messages, and how many stay raw."""
+
+    max_messages: int = when(
+        20, "More than", "Messages in the list, system messages not counted", "messages", 1, 10_000
+    )
+    keep_last: int = param(5, "Window", "Last messages kept as they are", "messages", 1, 1_000)
+
+
+def hybrid_gate(params: HybridParams, view: View) -> Gate:
+    """More messages than ``max_messages``."""
+    n = n_conversation(view)
+    return Gate(n > params.max_messages, "messages in the list", n, params.max_messages, ">", "messages")
+
+
+HYBRID = Policy(
+    name="hybrid",
+    label="Hybrid: summary and window",
+    source="context-compression skill: hybrid, anchored summary of all but the last 5 once there are more than 20",
+    help="Keeps a window of raw messages behind an anchored summary of all others, by message count.",
+    estimator="tiktoken_o200k",
+    params=HybridParams,
+    gate=hybrid_gate,
+    edit=merged,
+    threshold_param="max_messages",
+    tier="founding",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SlidingParams(Compression):
+    """Trigger, target and what is always kept; defaults of the skill."""
+
+    target: int = param(50, "Target after", "Oldest messages go until this share of the window is left", "%", 0, 100)
+    max_messages: int | None = param(
+        None,
+        "Keep at most",
+        "Keep just the last N messages (the skill suggests 20); none: no such cap",
+        "messages",
+        1,
+        10_000,
+    )
+
+
+def sliding_edit(params: SlidingParams, view: View) -> list[Item]:
+    """Drop the oldest until the target is met or only the last ``keep_last`` are left; never split a tool pair."""
+    system, rest = apart(view.items)
+    latest = max(0, len(rest) - params.keep_last)
+    goal = capacity(params, view) * params.target // 100
+    excess = view.context - (view.overhead if params.capacity == "effective" else 0) - goal
+    cut = 0
+    while cut < latest and excess > 0:
+        excess -= rest[cut].tokens
+        cut += 1
+    if params.max_messages is not None:
+        cut = min(latest, max(cut, len(rest) - params.max_messages))
+    return [*system, *rest[pair_safe_cut(rest, cut, latest) :]]
+
+
+SLIDING = Policy(
+    name="sliding_window",
+    label="Sliding window",
+    source="context-compression skill: sliding window; trigger 70 %, target 50 %, last 5 kept, 10 new messages",
+    help="Drops the oldest messages, without a summary, until the target is met.",
+    estimator="tiktoken_o200k",
+    params=SlidingParams,
+    gate=gate,
+    edit=sliding_edit,
+    summary_calls=False,
+    threshold_param="trigger",
+    tier="founding",
+    caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
+)
+
+
+PATH = re.compile(r"(?:^|[\s\"'`(])[~.\w-]*/[\w./-]+|\b[\w-]+\.(?:py|ts|tsx|js|json|md|rs|go|java|c|h|toml|yaml|yml)\b")
+ACKNOWLEDGEMENT = re.compile(
+    r"^\W*(ok(ay)?|thanks?|thank you|sure|great|yes|no|done|got it|understood|perfect|continue)\b", re.IGNORECASE
+)
+SHORT_CHARS = 80
+"""An acknowledgement is no longer than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportanceParams(Compression):
+    """How many of the best stay, and what a message is worth."""
+
+    keep_best: int = param(10, "Keep best", "Messages kept by score", "messages", 0, 1_000)
+    path_score: int = param(2, "Names a path", "", "points", -10, 10)
+    decision_score: int = param(3, "States a decision", "", "points", -10, 10)
+    error_score: int = param(3, "Reports an error", "", "points", -10, 10)
+    acknowledgement_score: int = param(-2, "Only acknowledges", "", "points", -10, 10)
+    redundancy_score: int = param(
+        -2, "Is read again later", "A tool result whose file or command a later call names again", "points", -10, 10
+    )
+
+
+def importance_edit(params: ImportanceParams, view: View) -> list[Item]:
+    """System messages, the best of the old ones in their order, and the last ``keep_last``."""
+    system, old, tail = split(view.items, params.keep_last)
+    repeated = _repeated([*old, *tail])
+    scores = [score(params, item, view.tools.text(item), redundant=item.id in repeated) for item in old]
+    best = sorted(range(len(old)), key=lambda n: (-scores[n], -n))[: params.keep_best]
+    kept = _whole_pairs(old, set(best))
+    if len(kept) == len(old):
+        return list(view.items)
+    return [*system, *(old[n] for n in sorted(kept)), *tail]
+
+
+def score(params: ImportanceParams, item: Item, text: str, *, redundant: bool) -> int:
+    """Points of one message; an image or document has none of its own."""
+    blocks = item.message.blocks
+    points = params.path_score if any(b.target for b in blocks) or PATH.search(text[:20_000]) else 0
+    if DECISION.search(text[:20_000]):
+        points += params.decision_score
+    if any(b.is_error for b in blocks) or ERROR.search(text[:2_000]):
+        points += params.error_score
+    if len(text.strip()) <= SHORT_CHARS and ACKNOWLEDGEMENT.search(text):
+        points += params.acknowledgement_score
+    return points + (params.redundancy_score if redundant else 0)
+
+
+def _repeated(items: list[Item]) -> set[str]:
+    """Ids of messages whose results are of a file or command that a later call names again."""
+    target_of: dict[str, str] = {}
+    last_call: dict[str, str] = {}
+    for item in items:
+        for block in item.message.blocks:
+            if block.kind is Kind.TOOL_USE and block.target:
+                target_of[block.call_id] = last_target = block.target
+                last_call[last_target] = block.call_id
+    return {
+        item.id
+        for item in items
+        for block in item.message.blocks
+        if block.kind is Kind.TOOL_RESULT and (target := target_of.get(block.call_id))
+        if last_call[target] != block.call_id
+    }
+
+
+def _whole_pairs(items: list[Item], kept: set[int]) -> set[int]:
+    """``kept`` and whatever their tool pairs need, until nothing is missing."""
+    at: dict[str, list[int]] = {}
+    for n, item in enumerate(items):
+        for call in (*item.message.call_ids(), *item.message.result_ids()):
+            at.setdefault(call, []).append(n)
+    waiting = list(kept)
+    while waiting:
+        n = waiting.pop()
+        for call in (*items[n].message.call_ids(), *items[n].message.result_ids()):
+            fresh = [m for m in at[call] if m not in kept]
+            kept.update(fresh)
+            waiting += fresh
+    return kept
+
+
+IMPORTANCE = Policy(
+    name="importance_sampling",
+    label="Importance sampling",
+    source="context-compression skill: importance sampling, the best 10 kept; the weights are ours",
+    help="Keeps the messages that score best by paths, decisions and errors; drops the rest without a summary.",
+    estimator="tiktoken_o200k",
+    params=ImportanceParams,
+    gate=gate,
+    edit=importance_edit,
+    summary_calls=False,
+    threshold_param="trigger",
+    tier="founding",
+    caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
+)
+
+POLICIES = (REGENERATIVE, OPAQUE, ANCHORED, HYBRID, SLIDING, IMPORTANCE)

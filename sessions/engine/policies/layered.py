@@ -1,0 +1,362 @@
+"""The layered pipeline, in both versions (seeds 1).
+
+The layers of the pipeline that the teaching code of Claude Code's compaction describes (seeds 1.1, 1.2).
+
+Sizes are characters of text; the full text of what a layer cuts is thought of as saved under the name its marker
+gives.
+
+``layered_v1``: The layered pipeline as first written up: token threshold for the summary, cheap layers at every
+request (seeds 1).
+
+tool_result_budget → snip → micro → auto compact; reactive compact only after a refusal.  The order is fixed: large
+results are saved in full before ``micro`` makes placeholders of them.  The auto threshold reserves the model's whole
+output, uncapped, and is passed with ``>``; the ``claude_code`` policy is another one.
+
+``layered_v2``: The layered pipeline as the current teaching code has it: one limit in characters, layers that stop at
+a target.
+
+tool_result_budget → snip → micro → fit → auto compact, all but budget and snip only over the limit; reactive compact
+after a refusal (seeds 1.2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.edits import cut_text, edit_blocks, marker, result_chars, with_text
+from sessions.engine.params import param, when
+from sessions.engine.policies._lists import Found, apart, found_results, last_assistant, results_of
+from sessions.engine.policies._looked import n_conversation
+from sessions.engine.policies._roles import tool_names
+from sessions.engine.policy import Draft, EditFailed, Gate, Layer, Policy, View
+from sessions.engine.types import Block, Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.engine.policy import Item
+
+
+MAX_RECENT_FILES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """What both versions of the pipeline have in common; defaults of the write-up."""
+
+    results_limit: int = param(
+        200_000, "Budget of new results", "Results of the last user message together", "chars", 0, 10_000_000, 1_000
+    )
+    large_result: int = param(
+        30_000, "Large result, above", "Smaller results are left alone", "chars", 0, 1_000_000, 500
+    )
+    preview: int = param(2_000, "Preview left", "", "chars", 0, 100_000, 100)
+    max_messages: int = param(50, "Snip above", "", "messages", 5, 10_000)
+    head: int = param(3, "First messages kept", "", "messages", 0, 1_000)
+    keep_results: int = param(3, "Results kept in full", "", "results", 0, 1_000)
+    min_chars: int = param(120, "Shortest result cleared, above", "", "chars", 0, 100_000, 10)
+    summary_cap: int = param(20_000, "Summary at most", "", "tokens", 0, 100_000, group="summary")
+    notes_tokens: int | None = param(
+        None,
+        "Session notes",
+        "Notes that exist already stand for the summary, without a call; none: no notes",
+        "tokens",
+        0,
+        100_000,
+        group="summary",
+    )
+    reactive_keep: int = param(5, "Kept after a refusal", "", "messages", 1, 1_000)
+    breaker: int | None = param(
+        3,
+        "Breaker",
+        "Failed summaries in a row before it stops for the session; none: never",
+        "failures",
+        1,
+        100,
+        optional=True,
+    )
+
+
+def waiting_results(view: View) -> list[Found]:
+    """Results of the last user message: those since the last reply."""
+    found: list[Found] = []
+    for position in range(len(view.items) - 1, -1, -1):
+        message = view.items[position].message
+        if message.role is Role.ASSISTANT:
+            break
+        found += [Found(position, block) for block in results_of(view.items[position])]
+    return found[::-1]
+
+
+def budget_gate(params: Any, view: View) -> Gate:
+    """The results of the last user message total more than the limit."""
+    total = sum(result_chars(block) for _, block in waiting_results(view))
+    return Gate(
+        total > params.results_limit, "results of the last user message", total, params.results_limit, ">", "chars"
+    )
+
+
+def budget_edit(params: Any, view: View) -> dict[int, Item]:
+    """Largest first, while the total is over the limit: a marker and a preview; small results are left alone."""
+    found = waiting_results(view)
+    total = sum(result_chars(block) for _, block in found)
+    chosen: dict[str, Block] = {}
+    for _, block in sorted(found, key=lambda pair: -result_chars(pair[1])):
+        if total <= params.results_limit or result_chars(block) <= params.large_result:
+            break
+        chosen[block.call_id] = cut_text(block, params.preview, f"<persisted-output> full text: {saved(block)}")
+        total -= result_chars(block) - result_chars(chosen[block.call_id])
+    return _swap(view, chosen)
+
+
+def snip_gate(params: Any, view: View) -> Gate:
+    """More than ``max_messages`` messages, system messages not counted."""
+    n = n_conversation(view)
+    return Gate(n > params.max_messages, "messages in the list", n, params.max_messages, ">", "messages")
+
+
+def snip(tail_shrinks: int) -> Callable[[Any, View], list[Item]]:
+    """The snip: head, marker, tail; the tail is ``max_messages − head − tail_shrinks`` messages."""
+
+    def edit(params: Any, view: View) -> list[Item]:
+        system, rest = apart(view.items)
+        head = min(params.head, len(rest))
+        while head < len(rest) and rest[head].message.result_ids() & _calls(rest[:head]):
+            head += 1
+        start = max(0, len(rest) - (params.max_messages - params.head - tail_shrinks))
+        while start > head and rest[start : start + 1] and rest[start].message.result_ids():
+            start -= 1
+        middle = rest[head:start]
+        if not middle or (len(middle) == 1 and is_snip(middle[0])):
+            return list(view.items)
+        words = f"[{len(middle)} messages from the middle of the conversation snipped]"
+        note = view.tools.draft(Draft(words, marker(words).n_tokens, words))
+        return [*system, *rest[:head], note, *rest[start:]]
+
+    return edit
+
+
+def is_snip(item: Item) -> bool:
+    """True for the marker that a snip left."""
+    return item.inserted and "conversation snipped]" in item.message.preview
+
+
+def _calls(items: list[Item]) -> set[str]:
+    return {call for item in items for call in item.message.call_ids()}
+
+
+def micro_gate(params: Any, view: View) -> Gate:
+    """More than ``keep_results`` tool results exist."""
+    n = len(found_results(view))
+    return Gate(n > params.keep_results, "tool results in the list", n, params.keep_results, ">", "results")
+
+
+def micro_edit(params: Any, view: View) -> dict[int, Item]:
+    """Results older than the last ``keep_results`` and longer than the minimum become one line."""
+    names = tool_names(view.items)
+    old = found_results(view)[: -params.keep_results or None]
+    long = [block for _, block in old if result_chars(block) > params.min_chars]
+    return _swap(view, {b.call_id: with_text(b, f"[Previous: used {names.get(b.call_id, 'tool')}]") for b in long})
+
+
+def micro_to_target(params: Any, view: View) -> dict[int, Item]:
+    """Of the results the model has seen: oldest first into one line with the saved file, until under the target."""
+    last_reply = last_assistant(view.items)
+    old = found_results(view)[: -params.keep_results or None]
+    left = view.size - target(params)
+    chosen: dict[str, Block] = {}
+    for position, block in old:
+        if left < 0:
+            break
+        if position > last_reply or result_chars(block) <= params.min_chars:
+            continue
+        chosen[block.call_id] = with_text(block, f"[Result saved to {saved(block)}]")
+        left -= result_chars(block) - result_chars(chosen[block.call_id])
+    return _swap(view, chosen)
+
+
+def fit_edit(params: Any, view: View) -> dict[int, Item]:
+    """Largest results first, new ones included: a marker and a preview where that is shorter; stops at the target."""
+    left = view.size - target(params)
+    chosen: dict[str, Block] = {}
+    for _, block in sorted(found_results(view), key=lambda pair: -result_chars(pair[1])):
+        if left < 0:
+            break
+        cut = cut_text(block, params.fit_preview, f"<persisted-output> full text: {saved(block)}")
+        if result_chars(cut) < result_chars(block):
+            chosen[block.call_id] = cut
+            left -= result_chars(block) - result_chars(cut)
+    return _swap(view, chosen)
+
+
+def over_limit(params: Any, view: View) -> Gate:
+    """The serialised list has more characters than the limit."""
+    return Gate(view.size > params.limit, "characters of the serialised list", view.size, params.limit, ">", "chars")
+
+
+def target(params: Any) -> int:
+    """Characters to come under: a share of the limit."""
+    return int(params.limit * params.target // 100)
+
+
+def auto(limit: Callable[[Any, View], int]) -> Callable[[Any, View], list[Item]]:
+    """The summary layer, given what it has to come under in the gate's unit."""
+
+    def edit(params: Any, view: View) -> list[Item]:
+        """The whole list becomes one user message: summary, files read last, the active request.
+
+        Notes that exist already stand for the summary without a model call where ``notes_tokens`` says there are some
+        and the result is not over the limit; else one call writes nine sections of at most ``summary_cap`` tokens.
+        """
+        system, rest = apart(view.items)
+        if not rest:
+            return list(view.items)
+        suffix, tokens = _suffix(view, rest)
+        how: dict[str, Any] = {"mode": "nine", "suffix": suffix, "suffix_tokens": tokens}
+        if params.notes_tokens is not None:
+            made = [*system, *view.summarize(rest, calls=0, most=params.notes_tokens, **how)]
+            if sum(item.size for item in made) <= limit(params, view):
+                return made
+        return [*system, *view.summarize(rest, most=params.summary_cap, **how)]
+
+    return edit
+
+
+def _suffix(view: View, rest: list[Item]) -> tuple[str, int]:
+    """What stands after the summary, and its tokens: names of the files read last, the newest typed prompt."""
+    live = next((item for item in reversed(rest) if item.message.typed), None)
+    files = recent_files(rest)
+    suffix = "\n\nRecently read files:" + "".join(f"\n- {path}" for path in files) if files else ""
+    tokens = marker(suffix).n_tokens if suffix else 0
+    if live is not None:
+        suffix += f"\n\nActive request:\n{view.tools.text(live)}"
+        tokens += live.tokens
+    return suffix, tokens
+
+
+def recent_files(items: list[Item]) -> list[str]:
+    """Up to five files that tools read last, the newest first."""
+    calls = (b for i in reversed(items) for b in reversed(i.message.blocks) if b.kind is Kind.TOOL_USE)
+    paths = (b.target for b in calls if "read" in b.name.lower() and b.target)
+    return list(dict.fromkeys(paths))[:MAX_RECENT_FILES]
+
+
+def reactive_gate(_params: Any, view: View) -> Gate:
+    """The provider would refuse the request as too long."""
+    return Gate(view.rejected, "prompt too long for the window", view.context, view.window, ">", "tokens", "rejected")
+
+
+def reactive_edit(params: Any, view: View) -> list[Item]:
+    """The last messages stay, pulled back so that no result loses its call; the rest is summarised."""
+    system, rest = apart(view.items)
+    start = max(0, len(rest) - params.reactive_keep)
+    while start and rest[start].message.result_ids() - _calls(rest[start:]):
+        start -= 1
+    if not start:
+        raise EditFailed("nothing older than the messages that are always kept")
+    return [*system, *view.summarize(rest[:start], mode="nine", most=params.summary_cap), *rest[start:]]
+
+
+def saved(block: Block) -> str:
+    """Where the full text of a result would be saved: a short name from its call id."""
+    return f".tool_results/{block.call_id[-24:]}.txt"
+
+
+def _swap(view: View, chosen: dict[str, Block]) -> dict[int, Item]:
+    """The items whose result blocks are replaced, by position."""
+    changes: dict[int, Item] = {}
+    for position in view.results if chosen else ():
+        item = view.items[position]
+        if item.message.result_ids() & chosen.keys():
+            changes[position] = edit_blocks(
+                view, item, lambda b: chosen.get(b.call_id, b) if b.kind is Kind.TOOL_RESULT else b
+            )
+    return changes
+
+
+DEFAULT_MAX_OUTPUT = 32_000
+
+
+@dataclass(frozen=True, slots=True)
+class V1Params(Layers):
+    """Every number of the pipeline; defaults of the write-up."""
+
+    max_output: int | None = when(
+        None, "Model's maximum output", "None: the model's own, else 32,000", "tokens", 0, 200_000, 1_000
+    )
+    buffer: int = when(
+        13_000, "Auto-compact buffer", "Summarises over window − maximum output − this", "tokens", 0, 200_000, 500
+    )
+
+
+def threshold(params: V1Params, view: View) -> int:
+    """``window − max_output − buffer`` in tokens."""
+    max_output = params.max_output
+    if max_output is None:
+        max_output = view.model.max_output or DEFAULT_MAX_OUTPUT
+    return view.window - max_output - params.buffer
+
+
+def gate(params: V1Params, view: View) -> Gate:
+    """Estimated tokens over the threshold."""
+    limit = threshold(params, view)
+    return Gate(view.size > limit, "estimated tokens of the list", view.size, limit, ">", "tokens")
+
+
+V1 = Policy(
+    name="layered_v1",
+    label="Layered pipeline, v1",
+    source="learn-claude-code s08: budget, snip, micro, auto compact over window − max output − 13,000",
+    help="Cheap layers first: saves large results, snips the middle, clears old results, then summarises everything.",
+    estimator="chars_per_4",
+    params=V1Params,
+    layers=(
+        Layer("tool_result_budget", "Tool-result budget", budget_gate, budget_edit, cheap=True),
+        Layer("snip", "Snip", snip_gate, snip(0), cheap=True),
+        Layer("micro", "Micro-compaction", micro_gate, micro_edit, cheap=True),
+        Layer("auto_compact", "Auto-compact", gate, auto(threshold), drawn=True),
+        Layer("reactive_compact", "Reactive compact", reactive_gate, reactive_edit, cheap=True),
+    ),
+    shares_prefix=True,
+    threshold_param="buffer",
+    tier="founding",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class V2Params(Layers):
+    """Every number of the pipeline; defaults of the teaching code."""
+
+    limit: int = when(50_000, "Limit, above", "Characters of the serialised list", "chars", 1_000, 10_000_000, 1_000)
+    target: int = when(80, "Target", "Micro and fit stop under this share of the limit", "%", 1, 100)
+    fit_preview: int = param(1_000, "Preview left by fit", "", "chars", 0, 100_000, 100)
+
+
+def limit(params: V2Params, view: View) -> int:
+    """Characters that the list has to come under."""
+    del view
+    return params.limit
+
+
+V2 = Policy(
+    name="layered_v2",
+    label="Layered pipeline, v2",
+    source="learn-claude-code s08, current teaching code: one limit of 50,000 characters, target 80 %",
+    help="Cheap layers first, each stopping at a target: budget, snip, micro, fit; then one summary of everything.",
+    estimator="serialized_chars",
+    params=V2Params,
+    layers=(
+        Layer("tool_result_budget", "Tool-result budget", budget_gate, budget_edit, cheap=True),
+        Layer("snip", "Snip", snip_gate, snip(1), cheap=True),
+        Layer("micro", "Micro-compaction", over_limit, micro_to_target, cheap=True),
+        Layer("fit", "Fit", over_limit, fit_edit, cheap=True),
+        Layer("auto_compact", "Auto-compact", over_limit, auto(limit), drawn=True),
+        Layer("reactive_compact", "Reactive compact", reactive_gate, reactive_edit, cheap=True),
+    ),
+    shares_prefix=True,
+    threshold_param="limit",
+    tier="founding",
+)
+
+POLICIES = (V1, V2)

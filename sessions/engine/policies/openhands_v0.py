@@ -1,0 +1,279 @@
+"""The condensers of OpenHands V0 (policies 9).
+
+``openhands_amortized``: OpenHands V0 AmortizedForgettingCondenser: over a limit, half of the events are forgotten
+(policies 9.1).
+
+All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/amortized_forgetting_condenser.py`` (0.62.0).  Over
+``max_size`` events: the first ``keep_first`` and the newest ``max_size // 2 − kept`` stay, without a summary.  A tool
+pair that the cut splits leaves the request altogether, as unmatched calls do there.
+
+``openhands_llm_summarizing``: OpenHands V0 LLMSummarizingCondenser: the middle of the history becomes one summary
+(policies 9.1).
+
+All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/llm_summarizing_condenser.py`` (0.62.0).  Over ``max_size``
+events: the first ``keep_first`` stay, then the summary, then the newest ``max_size // 2 − kept − 1``.  The earlier
+summary is handed to the call apart from the events.  121 events with 120 and 4: 62 are forgotten, the view has 60.  A
+tool pair that the cut splits leaves the request altogether, as unmatched calls do there.
+
+``openhands_masking``: OpenHands V0 ObservationMaskingCondenser: older observations become "<MASKED>" (policies 9.1).
+
+All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/observation_masking_condenser.py`` (0.62.0).  Every
+observation that is not among the newest ``attention_window`` events is masked, at every request.  An observation is a
+message with tool results.
+
+``openhands_recent``: OpenHands V0 RecentEventsCondenser: the first and the newest events of the whole history
+(policies 9.1).
+
+All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/recent_events_condenser.py`` (0.62.0).  The first
+``keep_first`` and the newest ``max_events − kept`` of all events, at every request anew.  With fewer events than that
+the original sends the first ones twice; a replay does not.  With ``max_events`` no greater than ``keep_first`` its
+tail is the whole history.  A tool pair that the cut splits leaves the request altogether, as unmatched calls do
+there.
+
+``openhands_window``: OpenHands V0 ConversationWindowCondenser: after a refused request, half of the history (policies
+9.1).
+
+All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/conversation_window_condenser.py`` (0.62.0).  It acts on
+request alone: when the provider refused the context.  Essential are system messages, the first user message and the
+recall that belongs to it (call and observation); of the others, the newest ``max(1, n // 2)`` count back from the
+end, without leading observations.  Everything else is forgotten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.edits import clear_results
+from sessions.engine.params import when
+from sessions.engine.policies._client import client, shown
+from sessions.engine.policies._openhands import events_gate, keep_first_param, max_size_param
+from sessions.engine.policies._pairs import mended, orphans_param
+from sessions.engine.policies._roles import SYSTEM, TOOL, USER, roles
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
+from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.policy import Item
+
+
+@dataclass(frozen=True, slots=True)
+class AmortizedParams:
+    """Defaults of the class."""
+
+    max_size: int = max_size_param(100)
+    keep_first: int = keep_first_param(0)
+    orphans: str = orphans_param()
+
+
+def amortized_edit(params: AmortizedParams, view: View) -> list[Item]:
+    """Head and tail."""
+    head = view.items[: params.keep_first]
+    n_tail = max(1, params.max_size // 2 - len(head))
+    after = [*head, *view.items[max(len(head), len(view.items) - n_tail) :]]
+    return mended(view, view.items, after) if params.orphans == "drop" else after
+
+
+AMORTIZED = Policy(
+    name="openhands_amortized",
+    label="OpenHands V0 amortized forgetting",
+    source="All-Hands-AI/OpenHands AmortizedForgettingCondenser 0.62.0",
+    help="Over a number of events, forgets the older half.",
+    estimator="tiktoken_o200k",
+    params=AmortizedParams,
+    gate=events_gate,
+    edit=amortized_edit,
+    summary_calls=False,
+    threshold_param="max_size",
+    tier="differential",
+    caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SummarizingParams:
+    """Defaults of the default pipeline; the class alone has 100 and 1."""
+
+    max_size: int = max_size_param(120)
+    keep_first: int = keep_first_param(4)
+    orphans: str = orphans_param()
+
+
+def tail(max_size: int, n_head: int) -> int:
+    """How many of the newest events stay; at least one."""
+    return max(1, max_size // 2 - n_head - 1)
+
+
+def summarizing_edit(params: SummarizingParams, view: View) -> list[Item]:
+    """Head, summary, tail."""
+    head = view.items[: params.keep_first]
+    cut = max(len(head), len(view.items) - tail(params.max_size, len(head)))
+    forgotten = [item for item in view.items[len(head) : cut] if not item.message.summary]
+    after = [*head, *view.summarize(forgotten, mode="merge"), *view.items[cut:]]
+    return mended(view, view.items, after) if params.orphans == "drop" else after
+
+
+SUMMARIZING = Policy(
+    name="openhands_llm_summarizing",
+    label="OpenHands V0 summarizing",
+    source="All-Hands-AI/OpenHands LLMSummarizingCondenser 0.62.0",
+    help="Over a number of events, summarises all between the first few and the newest half.",
+    estimator="tiktoken_o200k",
+    params=SummarizingParams,
+    gate=events_gate,
+    edit=summarizing_edit,
+    threshold_param="max_size",
+    tier="differential",
+)
+
+
+MASKED = "<MASKED>"
+
+
+@dataclass(frozen=True, slots=True)
+class MaskingParams:
+    """The window of the configuration; the class alone has 5."""
+
+    attention_window: int = when(100, "Attention window", "Newest events whose observations stay", "events", 1, 100_000)
+
+
+def due(params: MaskingParams, view: View) -> list[int]:
+    """Positions to mask now, newest first: masked ones are all older."""
+    edge = len(view.items) - params.attention_window
+    waiting: list[int] = []
+    for position in reversed(view.results):
+        if position >= edge:
+            continue
+        if view.items[position].edited:
+            break
+        waiting.append(position)
+    return waiting
+
+
+def masking_gate(params: MaskingParams, view: View) -> Gate:
+    """An observation stands outside the window."""
+    n_waiting = len(due(params, view))
+    return Gate(n_waiting > 0, "observations outside the window", n_waiting, 0, ">", "observations")
+
+
+def masking_edit(params: MaskingParams, view: View) -> dict[int, Item]:
+    """Mask them."""
+    found = [(position, view.items[position]) for position in due(params, view)]
+    return {position: clear_results(view, item, item.message.result_ids(), MASKED) for position, item in found}
+
+
+MASKING = Policy(
+    name="openhands_masking",
+    label="OpenHands V0 observation masking",
+    source="All-Hands-AI/OpenHands ObservationMaskingCondenser 0.62.0",
+    help="Masks observations older than the newest events.",
+    estimator="tiktoken_o200k",
+    params=MaskingParams,
+    layers=(Layer("openhands_masking", "Mask observations", masking_gate, masking_edit, cheap=True, drawn=True),),
+    summary_calls=False,
+    threshold_param="attention_window",
+    tier="differential",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecentParams:
+    """The limit of the configuration; the class alone has 10."""
+
+    max_events: int = when(100, "Events", "At most so many are sent", "events", 1, 100_000)
+    keep_first: int = keep_first_param(1)
+    orphans: str = orphans_param()
+
+
+def recent_gate(params: RecentParams, view: View) -> Gate:
+    """More events than are sent."""
+    n = len(client(view).items)
+    fires = n > params.max_events > params.keep_first
+    return Gate(fires, "events of the whole history", n, params.max_events, ">", "events")
+
+
+def recent_edit(params: RecentParams, view: View) -> list[Item]:
+    """Head and tail."""
+    everything = client(view)
+    held = everything.items
+    head = held[: params.keep_first]
+    after = [*head, *held[max(len(head), len(held) - (params.max_events - len(head))) :]]
+    return shown(view, mended(view, everything.halves, after) if params.orphans == "drop" else after)
+
+
+RECENT = Policy(
+    name="openhands_recent",
+    label="OpenHands V0 recent events",
+    source="All-Hands-AI/OpenHands RecentEventsCondenser 0.62.0",
+    help="Sends the first and the newest events.",
+    estimator="tiktoken_o200k",
+    params=RecentParams,
+    layers=(Layer("openhands_recent", "Recent events", recent_gate, recent_edit, cheap=True, drawn=True),),
+    summary_calls=False,
+    threshold_param="max_events",
+    tier="differential",
+    caveats=(MAY_LOSE_THE_REQUEST,),
+)
+
+
+RECALL = "recall"
+
+
+@dataclass(frozen=True, slots=True)
+class WindowParams:
+    """No parameters: the rule has no numbers."""
+
+
+def kept(items: Sequence[Item]) -> list[int]:
+    """Positions that stay; all where there is no user message."""
+    kinds = roles(items)
+    if USER not in kinds:
+        return list(range(len(items)))
+    first_user = kinds.index(USER)
+    essential = {*[n for n, kind in enumerate(kinds) if kind == SYSTEM][:1], first_user, *_recall(items, first_user)}
+    start = max(0, len(items) - max(1, (len(items) - len(essential)) // 2))
+    while start < len(items) and kinds[start] == TOOL:
+        start += 1
+    return sorted(essential | set(range(start, len(items))))
+
+
+def _recall(items: Sequence[Item], first_user: int) -> list[int]:
+    """The first recall after the first user message, and its observation."""
+    for position in range(first_user + 1, len(items)):
+        for block in items[position].message.blocks:
+            if block.kind is Kind.TOOL_USE and block.name == RECALL:
+                later = range(position + 1, len(items))
+                answer = next((n for n in later if block.call_id in items[n].message.result_ids()), None)
+                return [position] if answer is None else [position, answer]
+    return []
+
+
+def window_gate(params: WindowParams, view: View) -> Gate:
+    """The provider would refuse the request."""
+    del params
+    return Gate(view.rejected, "the context is over the window", view.context, view.window, ">", "tokens")
+
+
+def window_edit(params: WindowParams, view: View) -> list[Item]:
+    """What is essential and the newest half."""
+    del params
+    return mended(view, view.items, [view.items[position] for position in kept(view.items)])
+
+
+WINDOW = Policy(
+    name="openhands_window",
+    label="OpenHands V0 conversation window",
+    source="All-Hands-AI/OpenHands ConversationWindowCondenser 0.62.0",
+    help="When the provider refuses a request, forgets all but the start and the newest half.",
+    estimator="tiktoken_o200k",
+    params=WindowParams,
+    gate=window_gate,
+    edit=window_edit,
+    summary_calls=False,
+    tier="differential",
+    caveats=(MAY_LOSE_THE_REQUEST,),
+)
+
+POLICIES = (AMORTIZED, SUMMARIZING, MASKING, RECENT, WINDOW)

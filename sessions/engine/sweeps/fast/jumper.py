@@ -1,0 +1,234 @@
+"""Goes over a session from compaction to compaction, for many thresholds at once (estimators 17)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from itertools import compress, pairwise, repeat
+from operator import add, mul, sub
+from typing import TYPE_CHECKING
+
+from sessions.engine import registry
+from sessions.engine.cost import Totals, bill_of
+from sessions.engine.summaries import Brief, Summaries
+from sessions.engine.sweeps.fast.jump import Course, Inserts, Tail
+from sessions.engine.sweeps.fast.refetch import refetched
+from sessions.engine.walk import THRASH_LIMIT
+
+if TYPE_CHECKING:
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.prices import Prices
+    from sessions.engine.sweeps.fast.jump import Jump
+    from sessions.engine.sweeps.fast.track import Track
+
+FIXED_SIZE = frozenset({"recorded", "stub"})
+"""Summarizers whose summary weighs the same whatever is dropped."""
+NEVER = -1_000_000_000
+"""A request far from every recorded compaction."""
+
+
+@dataclass
+class Jumper:
+    """Jumps over one session with one summarizer; tails are made once for every way to keep and shared."""
+
+    weighed: Weighed
+    track: Track
+    summarizer: str = "recorded"
+    _tails: dict[tuple[object, ...], Tail] = field(default_factory=dict)
+    _inserts: dict[int | None, Inserts] = field(default_factory=dict)
+
+    def course(self, jump: Jump) -> Course | None:
+        """Where ``jump`` compacts; None where a replay would have to go request by request."""
+        limit, track = jump.limit, self.track
+        if limit <= 0 or (jump.keep_messages is None) == (jump.keep_tokens is None):
+            return None
+        cuts, after = self.tail(jump)
+        heights, peaks, end = track.heights, track.peaks, len(track.heights)
+        monotone, long_pairs, breaker = track.monotone, track.long_pairs, jump.breaker
+        steps: list[int] = []
+        vain: list[tuple[int, int]] = []
+        moved: dict[int, tuple[int, int]] = {}
+        offsets = [track.overhead]
+        offset, start, low, n_failed, failures, still_on = track.overhead, 0, 1, 0, 0, 0
+        while (j := bisect_left(peaks, limit - offset, low)) < end:
+            if not monotone and (j := track.first_at_least(low, limit - offset)) == end:
+                break
+            step, low = j - 1, j + 1
+            cut, left, height = cuts[step], after[step], heights[j]
+            if long_pairs:
+                cut, left = moved[step] = self._whole_pairs(jump, cut, start, step)
+            if cut <= start or left >= offset + height:
+                if cut > start:
+                    vain.append((step, offset + height))
+                n_failed += 1
+                failures += 1
+                if breaker is not None and failures >= breaker:
+                    break
+                continue
+            failures, offset, start = 0, left - height, cut
+            steps.append(step)
+            offsets.append(offset)
+            if left < limit:
+                still_on = 0
+                continue
+            still_on += 1
+            if still_on >= THRASH_LIMIT:
+                break
+        made = [moved.get(k) or (cuts[k], after[k]) for k in steps] if moved else []
+        kept = [cut for cut, _ in made] if moved else list(map(cuts.__getitem__, steps))
+        lefts = [left for _, left in made] if moved else list(map(after.__getitem__, steps))
+        return Course(steps, kept, lefts, offsets, vain, len(steps) + n_failed)
+
+    def tail(self, jump: Jump) -> Tail:
+        """Cut and remaining tokens at every step."""
+        key = jump.tail_key
+        if key not in self._tails:
+            track = self.track
+            stops, tokens = track.stops, track.tokens
+            if jump.keep_messages is not None:
+                keep = jump.keep_messages
+                cuts = [stop - keep if stop > keep else 0 for stop in stops]
+            else:
+                budget = jump.keep_tokens or 0
+                cuts = [bisect_left(tokens, tokens[stop] - budget) for stop in stops]
+            snapped = track.cut_back if jump.snap == "back" else track.cut_forward
+            cuts = list(map(snapped.__getitem__, cuts))
+            left = map(add, map(track.standing.__getitem__, cuts), track.whole[1:])
+            inserted = self.inserts(jump.inserted).tokens
+            self._tails[key] = Tail(cuts, [track.overhead + a + b for a, b in zip(left, inserted, strict=True)])
+        return self._tails[key]
+
+    def inserts(self, fixed: int | None) -> Inserts:
+        """What a compaction at each step inserts: ``fixed`` tokens of no summary, or what the summarizer writes."""
+        if fixed not in self._inserts:
+            n = self.track.n_steps
+            made = Inserts([fixed] * n, [0] * n) if fixed is not None else _written(self.weighed, self.summarizer)
+            self._inserts[fixed] = made
+        return self._inserts[fixed]
+
+    def totals(
+        self,
+        course: Course,
+        jump: Jump,
+        *,
+        summary_calls: bool,
+        shares_prefix: bool,
+        prices: Prices | None,
+        again: int | None = None,
+    ) -> Totals | None:
+        """The totals of a course, field by field those of the replay; None where a context would fall below 0.
+
+        ``again`` are the tokens fetched again, where they are known (None: ``refetch.refetched``).
+        """
+        track, steps, offsets = self.track, course.steps, course.offsets
+        heights = track.heights
+        marks = [0, *steps, track.n_steps]
+        earlier = list(map(add, offsets, map(heights.__getitem__, steps)))
+        extremes = self._extremes(course, earlier)
+        if extremes is None:
+            return None
+        beyond: int = sum(map(mul, offsets, map(sub, marks[1:], marks)))
+        sent = beyond + track.sum_of_heights
+        is_warm = None if track.always_warm and marks[1] else [bool(k) and k not in track.cold for k in steps]
+        cached = self._read(course, earlier, is_warm, beyond)
+        plain = call_read = call_fresh = written = n_calls = 0
+        if summary_calls and jump.inserted is None:
+            written = sum(map(self.inserts(None).summary.__getitem__, steps))
+            n_calls = len(steps) + len(course.vain)
+            befores = list(map(add, offsets, map(track.tops.__getitem__, steps)))
+            called = sum(befores) + sum(tokens for _, tokens in course.vain)
+            if shares_prefix:
+                # A context that only grows was never larger at the request before.
+                reads = earlier if track.monotone else map(min, earlier, befores)
+                call_read = sum(reads if is_warm is None else compress(reads, is_warm)) + self._vainly_read(course)
+                call_fresh = called - call_read
+            else:
+                plain = called
+        if again is None:
+            again = refetched(track, [course])[0]
+        bill = bill_of(
+            prices, plain=plain, read=cached + call_read, fresh=sent - cached + call_fresh,
+            output=track.output + written, hour=track.hour,
+        )  # fmt: skip
+        return Totals(
+            len(steps), extremes[1], bill.input, bill.read, bill.write, bill.output,
+            n_calls, again, bill.cost(prices, again, hour=track.hour),
+        )  # fmt: skip
+
+    def _read(self, course: Course, earlier: list[int], is_warm: list[bool] | None, beyond: int) -> int:
+        """Tokens that requests read from the cache; one that compacts reads the prefix that did not change.
+
+        ``beyond`` is the sum of the offsets of all requests; ``is_warm`` None where every request but the first is.
+        """
+        track, steps, offsets = self.track, course.steps, course.offsets
+        if is_warm is None:
+            between = beyond - sum(offsets)
+        else:
+            starts = [0, *(track.warm[k + 1] for k in steps)]
+            ends = [*(track.warm[k] for k in steps), track.warm[-1]]
+            between = sum(map(mul, offsets, map(sub, ends, starts)))
+        between += track.sum_of_reads - sum(map(track.reads.__getitem__, steps))
+        prefix = track.overhead + track.lead
+        if is_warm is None and steps and prefix <= min(earlier) and prefix <= min(course.afters):
+            return between + prefix * len(steps)
+        at_events = map(min, earlier, course.afters, repeat(prefix))
+        read: int = sum(at_events if is_warm is None else compress(at_events, is_warm))
+        return between + read
+
+    def _vainly_read(self, course: Course) -> int:
+        """Tokens that summary calls made in vain read from the cache: the request before, as sent."""
+        heights, total = self.track.heights, 0
+        for step, tokens in course.vain:
+            if step and step not in self.track.cold:
+                offset = course.offsets[bisect_left(course.steps, step)]
+                total += min(tokens, offset + heights[step])
+        return total
+
+    def _extremes(self, course: Course, earlier: list[int]) -> tuple[int, int] | None:
+        """The smallest and the largest context sent; None where the smallest would be below 0."""
+        track, afters = self.track, course.afters
+        first = [] if course.steps and course.steps[0] == 0 else [track.overhead + track.heights[1]]
+        last = course.offsets[-1] + track.heights[-1]
+        if track.monotone:
+            low = min(min(afters, default=last), last, *first)
+            # The context before a first event at step 0 was never sent.
+            sent = earlier[1:] if course.steps and course.steps[0] == 0 else earlier
+            most = max(max(afters, default=last), max(sent, default=last), last, *first)
+            return (low, most) if low >= 0 else None
+        marks = [0, *course.steps, track.n_steps]
+        spans = [(o, track.heights[a + 1 : b + 1]) for o, (a, b) in zip(course.offsets, pairwise(marks), strict=True)]
+        lows = [offset + min(span) for offset, span in spans if span]
+        return (min(lows), max(o + max(span) for o, span in spans if span)) if min(lows) >= 0 else None
+
+    def _whole_pairs(self, jump: Jump, cut: int, start: int, step: int) -> tuple[int, int]:
+        """Cut and remaining tokens where results may come a request after their calls: no pair in the list is split."""
+        track = self.track
+        pairs = [(c, r) for c, r in track.long_pairs if start <= c and r < track.stops[step]]
+        snapped = track.cut_back if jump.snap == "back" else track.cut_forward
+        while split := [(c, r) for c, r in pairs if c < cut <= r]:
+            cut = snapped[min(c for c, _ in split) if jump.snap == "back" else max(r for _, r in split) + 1]
+        inserted = self.inserts(jump.inserted).tokens[step]
+        return cut, track.overhead + inserted + track.standing[cut] + track.whole[step + 1]
+
+
+def _written(weighed: Weighed, summarizer: str) -> Inserts:
+    """What the summarizer writes at every step; it depends on the request alone (``FIXED_SIZE``)."""
+    summaries = Summaries(weighed, summarizer, registry.get("estimators", "tiktoken_o200k"))
+    compactions = [c.request for c in weighed.transcript.compactions]
+    usual = _weight(summaries, weighed, NEVER)
+    tokens, summary = [usual[0]] * len(weighed.steps), [usual[1]] * len(weighed.steps)
+    near = {at + beside for at in compactions for beside in (-1, 0, 1)}
+    for k, step in enumerate(weighed.steps):
+        if step.request in near:
+            tokens[k], summary[k] = _weight(summaries, weighed, step.request)
+    return Inserts(tokens, summary)
+
+
+def _weight(summaries: Summaries, weighed: Weighed, request: int) -> tuple[int, int]:
+    """Tokens inserted at ``request``, and how many of them are a summary's."""
+    written = summaries.summarizer.write(Brief(weighed, request, (), summaries.argument))
+    if written.messages:
+        sizes = [(weighed.tokens[m.index], m.summary) for m in written.messages]
+    else:
+        sizes = [(draft.tokens, draft.summary) for draft in written.drafts]
+    return sum(tokens for tokens, _ in sizes), sum(tokens for tokens, summary in sizes if summary)

@@ -1,0 +1,270 @@
+"""A session as prefix sums: what a sweep needs to jump from one compaction to the next (estimators 17).
+
+For base ``full`` the context at step k is ``offset + heights[k + 1]``; the offset changes at a compaction alone.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
+
+from sessions.engine.cost import block_tokens
+from sessions.engine.prices import cold_steps, writes_last_an_hour
+from sessions.engine.types import Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.types import Block, Message
+
+
+class Reuse(NamedTuple):
+    """A tool result that a later call may make necessary again: its position and its call's, what it weighs.
+
+    ``last_use`` is the last message that uses the target by another tool.
+    """
+
+    position: int
+    call_position: int
+    target: str
+    name: str
+    tokens: int
+    last_use: int
+
+
+@dataclass(frozen=True)
+class Track:
+    """Prefix sums over the steps of a session, and the places where its list may be cut.
+
+    Positions count the messages that can be dropped (no system messages, nothing a recorded compaction made).
+    ``heights`` has one entry more than there are steps; ``peaks`` is its running maximum.  ``stops[k]`` is the number
+    of positions at step k.  ``standing[c] + whole[k + 1]`` is what the list from position c on weighs at step k,
+    system messages included; ``lead`` what those weigh alone.  ``reads[k]`` is what a warm step reads beyond the offset
+    (0 where the cache is cold), ``warm`` the prefix sums of warm steps.
+    ``reuses`` are the results whose target a later call of another tool names, in order (the upper end of the cost
+    range); ``target_uses`` are the session's; ``newest`` is, by step, the newest message before a compaction.
+    """
+
+    overhead: int
+    lead: int
+    heights: list[int]
+    peaks: list[int]
+    whole: list[int]
+    stops: list[int]
+    standing: list[int]
+    tokens: list[int]
+    cut_back: list[int]
+    cut_forward: list[int]
+    long_pairs: list[tuple[int, int]]
+    cold: frozenset[int]
+    reads: list[int]
+    warm: list[int]
+    sum_of_heights: int
+    sum_of_reads: int
+    output: int
+    reuses: list[Reuse]
+    target_uses: Mapping[str, Sequence[tuple[int, str]]]
+    newest: list[int]
+    monotone: bool
+    hour: bool
+
+    @property
+    def n_steps(self) -> int:
+        """How many requests the branch has."""
+        return len(self.stops)
+
+    @cached_property
+    def always_warm(self) -> bool:
+        """Whether the cache never expired."""
+        return not self.cold
+
+    @cached_property
+    def tops(self) -> list[int]:
+        """``heights`` by step: what the context at a step weighs beyond the offset."""
+        return self.heights[1:]
+
+    @cached_property
+    def uses(self) -> list[tuple[int, str]]:
+        """Every use (message, target) of a target that ``reuses`` name, in order."""
+        targets = {reuse.target for reuse in self.reuses}
+        return sorted((at, target) for target in targets for at, _ in self.target_uses[target])
+
+    def first_at_least(self, low: int, value: int) -> int:
+        """The first index ≥ ``low`` of ``heights`` with at least ``value``; one past the end where there is none."""
+        found = bisect_left(self.peaks, value, low)
+        if self.monotone or found > low or found == len(self.heights) or self.heights[found] >= value:
+            return found
+        # An earlier peak hides what comes after it: look on, one by one.
+        heights = self.heights
+        return next((j for j in range(low, len(heights)) if heights[j] >= value), len(heights))
+
+
+_TRACKS: WeakKeyDictionary[Weighed, Track | None] = WeakKeyDictionary()
+
+
+def track_of(weighed: Weighed) -> Track | None:
+    """The track of a session, made once; None where jumping would not be exact.
+
+    That is where system messages stand among the others, or two tool calls share an id.
+    """
+    if weighed not in _TRACKS:
+        _TRACKS[weighed] = new_track(weighed)
+    return _TRACKS[weighed]
+
+
+def new_track(weighed: Weighed) -> Track | None:
+    """The same, made anew."""
+    if not weighed.steps:
+        return None
+    lists = _lists(weighed)
+    if lists is None:
+        return None
+    system, rest = lists
+    others = [m for step in rest for m in step]
+    pairs = _pairs(others)
+    if pairs is None:
+        return None
+    weights = weighed.recorded.weights
+    heights = list(accumulate(weights, initial=0))
+    stops = list(accumulate(len(step) for step in rest))
+    members = [len(step) + (len(system) if not k else 0) for k, step in enumerate(rest)]
+    whole = list(accumulate((w if n else 0 for w, n in zip(weights, members, strict=True)), initial=0))
+    system_tokens = sum(weighed.tokens[m.index] for m in system)
+    lead = weights[0] if system and members[0] == len(system) else system_tokens
+    cold = cold_steps(weighed)
+    warm = [bool(k) and k not in cold for k in range(len(stops))]
+    reads = [heights[k] + min(0, weights[k]) if warm[k] else 0 for k in range(len(stops))]
+    short, long_pairs = _by_length(pairs, stops)
+    n_positions = stops[-1]
+    return Track(
+        weighed.overhead, lead, heights, list(accumulate(heights, max)), whole, stops,
+        _standing(weighed, rest, system_tokens, lead, whole),
+        list(accumulate((weighed.tokens[m.index] for step in rest for m in step), initial=0)),
+        _snapped(short, n_positions, forward=False), _snapped(short, n_positions, forward=True), long_pairs,
+        cold, reads, list(accumulate(warm, initial=0)), sum(heights[1:]), sum(reads),
+        _outputs(weighed), _reuses(weighed, others), weighed.target_uses, _newest(weighed), min(weights) >= 0,
+        writes_last_an_hour(weighed),
+    )  # fmt: skip
+
+
+def _lists(weighed: Weighed) -> tuple[list[Message], list[list[Message]]] | None:
+    """System messages and, per step, all others; None where a system message stands among or after them."""
+    messages, out = weighed.transcript.messages, weighed.left_out
+    system: list[Message] = []
+    rest: list[list[Message]] = []
+    for k, step in enumerate(weighed.steps):
+        added = [m for m in messages[step.start : step.stop] if m.index not in out]
+        others = [m for m in added if m.role is not Role.SYSTEM]
+        own = added[: len(added) - len(others)]
+        if own and (k or any(m.role is not Role.SYSTEM for m in own)):
+            return None
+        system += own
+        rest.append(others)
+    return system, rest
+
+
+def _pairs(messages: list[Message]) -> list[tuple[int, int]] | None:
+    """Positions of every call and of its results; None where two calls share an id."""
+    called_at: dict[str, int] = {}
+    pairs: list[tuple[int, int]] = []
+    for position, message in enumerate(messages):
+        for block in message.blocks:
+            if block.kind is Kind.TOOL_USE:
+                if block.call_id in called_at:
+                    return None
+                called_at[block.call_id] = position
+            elif block.kind is Kind.TOOL_RESULT and block.call_id in called_at:
+                pairs.append((called_at[block.call_id], position))
+    return pairs
+
+
+def _by_length(pairs: list[tuple[int, int]], stops: list[int]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Pairs that enter in one step, and those whose result enters in a later one (and is not there at once)."""
+    short: list[tuple[int, int]] = []
+    long: list[tuple[int, int]] = []
+    for call_at, result_at in pairs:
+        end = stops[min(len(stops) - 1, _step_at(stops, call_at))]
+        (short if result_at < end else long).append((call_at, result_at))
+    return short, long
+
+
+def _step_at(stops: list[int], position: int) -> int:
+    """The step that a position entered with."""
+    return bisect_left(stops, position + 1)
+
+
+def _snapped(pairs: list[tuple[int, int]], n: int, *, forward: bool) -> list[int]:
+    """For every cut from 0 to n the nearest one, forward or back, that splits none of ``pairs``."""
+    opened = [0] * (n + 2)
+    for call_at, result_at in pairs:
+        opened[call_at + 1] += 1
+        opened[result_at + 1] -= 1
+    is_open = list(accumulate(opened[: n + 1]))
+    snapped = [0] * (n + 1)
+    last = n if forward else 0
+    for cut in range(n, -1, -1) if forward else range(n + 1):
+        if not is_open[cut]:
+            last = cut
+        snapped[cut] = last
+    return snapped
+
+
+def _standing(
+    weighed: Weighed, rest: list[list[Message]], system_tokens: int, lead: int, whole: list[int]
+) -> list[int]:
+    """``standing[c]``: a step's measured weight while all its messages stand, the tokens of what is left otherwise."""
+    tokens, weights = weighed.tokens, weighed.recorded.weights
+    standing: list[int] = []
+    for k, step in enumerate(rest):
+        system = 0 if k else system_tokens
+        before = lead if k else 0
+        left = sum(tokens[m.index] for m in step)
+        for position, message in enumerate(step):
+            here = weights[k] if not position else left + system
+            standing.append(before + here - whole[k + 1])
+            left -= tokens[message.index]
+    return [*standing, lead - whole[-1]]
+
+
+def _newest(weighed: Weighed) -> list[int]:
+    """The newest message of the list before a compaction, by step."""
+    found, out = [], weighed.left_out
+    for step in weighed.steps:
+        stop = step.stop - 1
+        while stop in out:
+            stop -= 1
+        found.append(stop)
+    return found
+
+
+def _outputs(weighed: Weighed) -> int:
+    """Output tokens of all requests of the branch: their replies as recorded."""
+    total = 0
+    for step in weighed.steps:
+        request = weighed.transcript.requests[step.request]
+        if request.message is not None:
+            total += sum(weighed.tokens[request.message : request.message + request.n_messages])
+    return total
+
+
+def _reuses(weighed: Weighed, messages: Iterable[Message]) -> list[Reuse]:
+    """Results whose target a later call of another tool names, in order (the upper end of the cost range)."""
+    calls: dict[str, tuple[int, Block]] = {}
+    found: list[Reuse] = []
+    for position, message in enumerate(messages):
+        for block in message.blocks:
+            if block.kind is Kind.TOOL_USE:
+                calls[block.call_id] = (position, block)
+            call_at, call = calls.get(block.call_id, (0, None)) if block.kind is Kind.TOOL_RESULT else (0, None)
+            if call is None or not call.target:
+                continue
+            uses = weighed.target_uses.get(call.target, [])
+            last = next((at for at, name in reversed(uses) if name != call.name), -1)
+            if last > message.index:
+                found.append(Reuse(position, call_at, call.target, call.name, block_tokens(weighed, block), last))
+    return found

@@ -1,0 +1,172 @@
+"""Two replays side by side: charts on the same axes, and what differs between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+
+from sessions.engine.thrash import refills
+from sessions.pages.ab import state as urlstate
+from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import session_urls
+from sessions.pages.ui.chart import figure_json
+from sessions.pages.ui.results import Cell, cost_cell, saw_of, says, weakest_label
+from sessions.pages.ui.saw import Saw, saw_figure, top_of
+from sessions.runs import replay_state, replays
+
+if TYPE_CHECKING:
+    from django.utils.safestring import SafeString
+
+    from sessions.models import Session
+    from sessions.pages.ab.state import AbState
+    from sessions.runs.replay_state import ReplayState
+    from sessions.runs.replays import Ran
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two: ``options`` are those of the command line."""
+
+    letter: str
+    session: Session
+    policy: str
+    options: str
+    figure: SafeString
+    label: str
+    n_events: int
+    says: str
+    replay_href: str
+    warnings: tuple[str, ...]
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One row of the table: both figures and B − A."""
+
+    name: str
+    a: Cell
+    b: Cell
+    delta: Cell
+    title: str = ""
+
+    @property
+    def cells(self) -> tuple[Cell, Cell, Cell]:
+        """The row's figures in the order of the columns."""
+        return self.a, self.b, self.delta
+
+
+@dataclass(frozen=True, slots=True)
+class AbView:
+    """Everything that ``sessions/ab/_view.html`` shows."""
+
+    sides: tuple[Side, Side]
+    rows: tuple[Difference, ...]
+    same_session: bool
+    same: bool
+    request: int
+    last: int
+    lists_href: str
+    swap_href: str
+
+
+def build_ab(a: Session, b: Session, state: AbState) -> AbView:
+    """The view of two replays, of one session or of two."""
+    runs = replays.run(a.pk, state.a), replays.run(b.pk, state.b)
+    saws = [saw_of(session.pk, ran, None, None) for session, ran in zip((a, b), runs, strict=True)]
+    top = max(top_of(saw) for saw in saws)
+    last = max(len(saw.replay) for saw in saws) - 1
+    shared = [replace(saw, top=top, last=last) for saw in saws]
+    request = _request(state, *runs)
+    swapped = urlstate.AbState(state.b, urlstate.only_replayed(state.a), a.pk if state.session else "")
+    return AbView(
+        sides=(
+            _side("A", a, state.a, runs[0], shared[0]),
+            _side("B", b, state.b, runs[1], shared[1]),
+        ),
+        rows=_rows(*runs),
+        same_session=a.pk == b.pk,
+        same=a.pk == b.pk and urlstate.only_replayed(state.a) == state.b,
+        request=request,
+        last=last,
+        lists_href=f"{reverse('sessions:diff', args=[a.pk])}?{urlstate.query(state, request=request, event=None)}"
+        if a.pk == b.pk
+        else "",
+        swap_href=f"{reverse('sessions:ab', args=[b.pk])}?{urlstate.query(swapped)}",
+    )
+
+
+def _side(letter: str, session: Session, state: ReplayState, ran: Ran, saw: Saw) -> Side:
+    return Side(
+        letter, session, ran.replay.policy.name, " ".join(replay_state.arguments(state)),
+        figure=figure_json(saw_figure(saw)),
+        label=weakest_label(ran.replay.labels),
+        n_events=ran.totals.compactions,
+        says=says(ran.totals),
+        replay_href=session_urls(session.pk).to_replay(urlstate.only_replayed(state)),
+        warnings=ran.replay.warnings,
+        error=ran.error,
+    )  # fmt: skip
+
+
+def _rows(a: Ran, b: Ran) -> tuple[Difference, ...]:
+    """The difference table: cost, events, contexts, tokens."""
+    rows = [_cost(a, b), _counted("Compactions", len(a.replay.events), len(b.replay.events))]
+    rows.append(_counted("First compaction at request", _first(a), _first(b)))
+    title = "the gate was still on after it, or the next one came within three requests"
+    rows.append(_counted("Futile compactions", _futile(a), _futile(b), title))
+    rows.append(_counted("Failed attempts", len(a.replay.attempts), len(b.replay.attempts)))
+    rows.append(_counted("Summary calls", a.totals.summary_calls, b.totals.summary_calls))
+    rows.append(_counted("Requests over the window", _over(a), _over(b)))
+    labels = [weakest_label(ran.replay.labels) for ran in (a, b)]
+    names = (
+        ("Peak context", "peak_context_tokens"), ("All tokens sent", "sent_tokens"), ("Input tokens", "input_tokens"),
+        ("Cache read", "cache_read_tokens"), ("Cache write", "cache_write_tokens"), ("Output", "output_tokens"),
+    )  # fmt: skip
+    return (*rows, *(_tokens(name, getattr(a.totals, of), getattr(b.totals, of), labels) for name, of in names))
+
+
+def _request(state: AbState, a: Ran, b: Ran) -> int:
+    """The request whose lists are worth comparing: the state's, else the first at which either has compacted."""
+    if state.a.request is not None:
+        return state.a.request
+    return min((first for first in (_first(a), _first(b)) if first is not None), default=0)
+
+
+def _first(ran: Ran) -> int | None:
+    return ran.replay.events[0].request if ran.replay.events else None
+
+
+def _futile(ran: Ran) -> int:
+    return sum(refill.futile for refill in refills(ran.replay))
+
+
+def _over(ran: Ran) -> int:
+    return sum((tokens or 0) > ran.replay.window for tokens in ran.replay.context_tokens)
+
+
+def _cost(a: Ran, b: Ran) -> Difference:
+    delta = Cell("no price", "dollars", "estimated")
+    if a.totals.cost is not None and b.totals.cost is not None:
+        ends = [getattr(b.totals.cost, end) - getattr(a.totals.cost, end) for end in ("low", "high")]
+        words = [f"{'+' if end > 0 else figures.MINUS if end < 0 else ''}${abs(end):,.2f}" for end in ends]
+        said = words[0] if words[0] == words[1] else f"{words[0]} to {words[1]}"
+        delta = Cell(said, "dollars", "estimated", good=ends[0] < 0 and ends[1] < 0)
+    title = "low: as replayed; high: what was dropped and used again is fetched again"
+    return Difference("Cost", cost_cell(a.totals), cost_cell(b.totals), delta, title)
+
+
+def _counted(name: str, a: int | None, b: int | None, title: str = "") -> Difference:
+    delta = figures.NONE if a is None or b is None else figures.signed(b - a)
+    return Difference(name, Cell(figures.count(a)), Cell(figures.count(b)), Cell(delta), title)
+
+
+def _tokens(name: str, a: int, b: int, labels: list[str]) -> Difference:
+    share = f", {'+' if b > a else ''}{figures.percent(b - a, a)}" if a else ""
+    weaker = max(labels, key=("measured", "calibrated", "estimated").index)
+    delta = Cell(f"{figures.signed(b - a)}{share if b != a else ''}", "tokens", weaker)
+    return Difference(
+        name, Cell(figures.count(a), "tokens", labels[0]), Cell(figures.count(b), "tokens", labels[1]), delta
+    )

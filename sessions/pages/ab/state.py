@@ -1,0 +1,62 @@
+"""The address of two replays side by side: the first as everywhere, the second under names that begin with ``b.``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from sessions.runs import replay_state as urlstate
+from sessions.runs.replay_state import LOOKED_AT, ReplayState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PREFIX = "b."
+MOST_ID = 64
+
+
+@dataclass(frozen=True, slots=True)
+class AbState:
+    """Two replays: ``a`` with what is looked at, ``b`` without; ``session`` is the id of B's, "" for A's own."""
+
+    a: ReplayState
+    b: ReplayState
+    session: str = ""
+    errors: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+
+def names_b(query: Mapping[str, str]) -> bool:
+    """Whether a query string says anything of a second replay."""
+    return any(name.startswith(PREFIX) for name in query)
+
+
+def parse(query: Mapping[str, str], own_window: int | None = None, b_window: int | None = None) -> AbState:
+    """Both states; without any ``b.`` the second is a copy of the first.  ``…_window`` are the sessions' own."""
+    a = urlstate.parse({name: text for name, text in query.items() if not name.startswith(PREFIX)}, own_window)
+    rest = {name.removeprefix(PREFIX): text for name, text in query.items() if name.startswith(PREFIX)}
+    if not names_b(query):
+        return AbState(a, only_replayed(a), errors=a.errors)
+    b = urlstate.parse(rest, b_window)
+    errors = dict(a.errors) | {f"{PREFIX}{name}": text for name, text in b.errors.items()}
+    return AbState(a, only_replayed(b), rest.get("session", "")[:MOST_ID], errors)
+
+
+def only_replayed(state: ReplayState) -> ReplayState:
+    """The state without what is looked at."""
+    plain = ReplayState()
+    return replace(state, **{name: getattr(plain, name) for name in LOOKED_AT})
+
+
+def query(state: AbState, **changes: object) -> str:
+    """The shortest query string of both, without "?"; ``changes`` are of A.  B's policy is always named."""
+    first, second = urlstate.query(state.a, **changes), second_query(state)
+    return f"{first}&{second}" if first else second
+
+
+def second_query(state: AbState) -> str:
+    """B's part of the query string."""
+    pairs = [(f"{PREFIX}policy", state.b.policy)] + ([(f"{PREFIX}session", state.session)] if state.session else [])
+    rest = urlstate.query(state.b).split("&")
+    others = [PREFIX + pair for pair in rest if pair and not pair.startswith("policy=")]
+    return "&".join([urlencode(pairs, safe=":,"), *others])

@@ -1,0 +1,95 @@
+"""Two replays side by side: the page, its results for htmx, and both documents."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from sessions import selectors
+from sessions.pages.ab import state as urlstate
+from sessions.pages.ab.context import build_ab
+from sessions.pages.ui.addresses import session_urls
+from sessions.pages.ui.controls import controls
+from sessions.pages.ui.view import asks_fragment, session_or_404, varied
+from sessions.runs import replay_state, replays
+from sessions.runs.overview import overview
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from sessions.models import Session
+    from sessions.pages.ab.state import AbState
+
+MOST_OTHERS = 60
+
+
+@require_safe
+def ab(request: HttpRequest, session_id: str) -> HttpResponse:
+    """The page; a wrong address shows the nearest replays, says what is wrong and answers 400."""
+    found, other, state = read(request, session_id)
+    context = _context(found, other, state) | {"ab": build_ab(found, other, state)}
+    if asks_fragment(request):
+        was = (request.GET.get("was"), request.GET.get("b.was"))
+        swap = was not in {(None, None), (state.a.policy, state.b.policy)}
+        context |= {"swap_form": swap, "oob": True, "cli_oob": True}
+        return varied(render(request, "sessions/ab/_swap.html", context))
+    return varied(render(request, "sessions/ab/page.html", context, status=400 if state.errors else 200))
+
+
+@require_safe
+def ab_json(request: HttpRequest, session_id: str) -> JsonResponse:
+    """``ctxweb.ab/1``: both ``ctxweb.replay/1`` documents; 400 with the reasons for a wrong address."""
+    found, other, state = read(request, session_id)
+    runs = {"a": replays.run(found.pk, state.a), "b": replays.run(other.pk, state.b)}
+    errors = dict(state.errors) | {side: ran.error for side, ran in runs.items() if ran.error}
+    if errors:
+        return JsonResponse({"errors": errors}, status=400)
+    sides = {side: replays.document(ran) for side, ran in runs.items()}
+    document = {"schema": "ctxweb.ab/1", "sessions": {"a": found.pk, "b": other.pk}} | sides
+    return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+
+
+def read(request: HttpRequest, session_id: str) -> tuple[Session, Session, AbState]:
+    """A's session, B's session and the state; 404 where either is not there."""
+    found = session_or_404(session_id)
+    query = request.GET.dict()
+    other_id = query.get("b.session", "")[: urlstate.MOST_ID]
+    other = session_or_404(other_id) if other_id and other_id != found.pk else found
+    if other is found:
+        query.pop("b.session", None)
+    windows = [overview(session.pk).weighed.window for session in (found, other)]
+    return found, other, urlstate.parse(query, *windows)
+
+
+def _context(found: Session, other: Session, state: AbState) -> dict[str, Any]:
+    here = urlstate.query(state)
+    path = reverse("sessions:ab", args=[found.pk])
+    commands = [
+        shlex.join(["ctxweb", "replay", session.filename, *replay_state.arguments(side)])
+        for session, side in ((found, state.a), (other, state.b))
+    ]
+    forms = {
+        "form_a": controls(selectors.load_weighed(found.pk), state.a),
+        "form_b": controls(selectors.load_weighed(other.pk), state.b, prefix=urlstate.PREFIX),
+    }
+    others = selectors.session_list(limit=MOST_OTHERS).sessions
+    return forms | {
+        "session": found,
+        "other": other,
+        "others": others if any(one.pk == other.pk for one in others) else (other, *others),
+        "tab": "ab",
+        "state": state,
+        "query": replay_state.query(state.a, request=None),
+        "here": f"{path}?{here}",
+        "commands": commands,
+        "share_view": "replay",
+        "options": [" ".join(f"{name}={value}" for name, value in side.params) for side in (state.a, state.b)],
+        "json_url": f"{reverse('sessions:ab_json', args=[found.pk])}?{here}",
+        "overcounts": len(overview(found.pk).only["overcount"]),
+        "urls": session_urls(found.pk),
+    }

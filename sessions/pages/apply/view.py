@@ -1,0 +1,59 @@
+"""Apply it: the configuration of real agents for one replay, as a page and as a document."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from sessions import selectors
+from sessions.engine.configure import apply_document, configure
+from sessions.engine.errors import BadParameter, UnknownName
+from sessions.pages.ui.view import asks_fragment, chosen_snippet, session_or_404, varied
+from sessions.runs import replay_state
+from sessions.runs.overview import overview
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+
+@require_safe
+def apply(request: HttpRequest, session_id: str) -> HttpResponse:
+    """The configuration of real agents for the replay of the address: a page, or the part that the lab asks for."""
+    found = session_or_404(session_id)
+    weighed = selectors.load_weighed(found.pk)
+    state = replay_state.parse(request.GET.dict(), weighed.window)
+    try:
+        snippets = configure(state.policy, state.given, window=state.window, weighed=weighed)
+    except (BadParameter, UnknownName) as error:
+        return HttpResponse(f"{error}.", status=400, content_type="text/plain; charset=utf-8")
+    query = replay_state.query(state)
+    path = reverse("sessions:apply", args=[found.pk])
+    context = {
+        "session": found, "tab": "replay", "query": query, "state": state, "cli": "",
+        "apply_cli": shlex.join(["ctxweb", "apply", found.filename, *replay_state.apply_arguments(state)]),
+        "agent_here": f"{path}?{query}",
+        "json_url": f"{reverse('sessions:apply_json', args=[found.pk])}?{query}",
+        "overcounts": len(overview(found.pk).only["overcount"]),
+        **chosen_snippet(snippets, request.GET.get("agent", "")),
+    }  # fmt: skip
+    context["cli"] = context["apply_cli"]
+    context["apply_part"] = asks_fragment(request)
+    name = "sessions/apply/_view.html" if asks_fragment(request) else "sessions/apply/page.html"
+    return varied(render(request, name, context))
+
+
+@require_safe
+def apply_json(request: HttpRequest, session_id: str) -> JsonResponse:
+    """``ctxweb.apply/1`` of the same address."""
+    found = session_or_404(session_id)
+    weighed = selectors.load_weighed(found.pk)
+    state = replay_state.parse(request.GET.dict(), weighed.window)
+    if state.errors:
+        return JsonResponse({"errors": dict(state.errors)}, status=400)
+    snippets = configure(state.policy, state.given, window=state.window, weighed=weighed)
+    return JsonResponse(apply_document(state.policy, state.given, snippets), json_dumps_params={"ensure_ascii": False})

@@ -1,0 +1,92 @@
+"""Counts by the provider: of one message in the inspector, of the whole session on a page of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.http import Http404
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from sessions import selectors
+from sessions.engine.errors import UnreadableInput
+from sessions.engine.texts import Texts
+from sessions.pages.ui.view import asks_fragment, session_or_404, varied
+from sessions.services import exact_counts, model_access
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+    from sessions.models import Session
+    from sessions.services.exact_counts import Counted
+
+SECONDS = 4.0
+"""How long one request goes on counting; the page then asks for the next part."""
+GLANCE_BYTES = 20_000_000
+"""Sessions up to this size show at once what was counted before; of larger ones reading the text takes too long."""
+MOST_MODEL = 100
+
+
+@require_POST
+def message_count(request: HttpRequest, session_id: str, index: int) -> HttpResponse:
+    """One message counted: a part of the inspector for htmx, the session's counting page with this range else."""
+    found = session_or_404(session_id)
+    if index >= found.n_messages:
+        raise Http404("There is no such message.")
+    context = _context(request, found) | {"index": index}
+    context |= _counted(request, found, context["model"], (index, index + 1))
+    name = "sessions/counts/_message.html" if asks_fragment(request) else "sessions/counts/message.html"
+    return _private(varied(render(request, name, context)))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def session_count(request: HttpRequest, session_id: str) -> HttpResponse:
+    """Every message, range by range; a POST asks for what is missing, four seconds' worth at a time."""
+    found = session_or_404(session_id)
+    context = _context(request, found) | {"tab": "count"}
+    asking = request.method == "POST"
+    if asking or found.wire_bytes <= GLANCE_BYTES:
+        context |= _counted(request, found, context["model"], None, asking=asking)
+    counted: Counted | None = context.get("counted")
+    context["goes_on"] = bool(
+        asking and context["has_key"] and counted and not counted.complete and not counted.stopped
+        and any(one.provider is None and not one.error for one in counted.ranges)
+    )  # fmt: skip
+    context["n_ranges"] = len(exact_counts.cut(selectors.load_weighed(found.pk))) if found.n_messages else 0
+    name = "sessions/counts/_view.html" if asks_fragment(request) else "sessions/counts/page.html"
+    return _private(varied(render(request, name, context)))
+
+
+def _counted(
+    request: HttpRequest, found: Session, model: str, only: tuple[int, int] | None, *, asking: bool = True
+) -> dict[str, Any]:
+    """The counts, or why there are none."""
+    weighed = selectors.load_weighed(found.pk)
+    access = model_access.request_access(request) if asking else None
+    try:
+        ranges = exact_counts.cut(weighed, *(only or (0, None))) if found.n_messages else ()
+        with selectors.open_text(found) as file:
+            texts = Texts(lambda: file, found.format)
+            counted = exact_counts.count(weighed, texts.of, access, model, ranges, seconds=SECONDS)
+    except FileNotFoundError:
+        return {"problem": "The uploaded file is missing from the store, so the text cannot be read again."}
+    except UnreadableInput as error:
+        return {"problem": f"The text could not be read again from the upload: {error}"}
+    labels = {str(label) for label in weighed.labels[slice(*only) if only else slice(None)]}
+    label = next((one for one in ("estimated", "calibrated") if one in labels), "measured")
+    return {"counted": counted, "label": label}
+
+
+def _context(request: HttpRequest, found: Session) -> dict[str, Any]:
+    return {"session": found, "model": _model(request, found), **model_access.key_facts(request)}
+
+
+def _model(request: HttpRequest, found: Session) -> str:
+    """The model to count for: as posted or in the address, else the session's."""
+    asked = (request.POST.get("model") or request.GET.get("model") or "").strip()[:MOST_MODEL]
+    return exact_counts.counting_model(found.model, asked)
+
+
+def _private(response: HttpResponse) -> HttpResponse:
+    response["Cache-Control"] = "private, no-store"
+    return response

@@ -1,0 +1,135 @@
+"""Which two message lists a diff sets against each other: those of an event, of two requests, or of two replays."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.lists import items_at
+from sessions.pages.ui.results import gate_words, weakest_label
+from sessions.runs import replays
+
+if TYPE_CHECKING:
+    from sessions.engine.events import Event
+    from sessions.engine.policy import Item
+    from sessions.engine.replay import Replay
+    from sessions.engine.types import Label
+    from sessions.runs.replay_state import ReplayState
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What is compared in words: ``heads`` of both lists, and why (``fires``, ``reason``) under the word ``why``."""
+
+    title: str
+    heads: tuple[str, str]
+    why: str
+    fires: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two lists: ``first`` and ``second`` are the replays they come from.
+
+    ``event`` is None where the comparison is not of one.  Tokens are display tokens with overhead.
+    """
+
+    before: tuple[Item, ...]
+    after: tuple[Item, ...]
+    first: Replay
+    second: Replay
+    event: Event | None
+    request: int
+    heading: Heading
+    tokens_before: int
+    tokens_after: int
+    label: str
+    error: str = ""
+
+
+def compared(session_id: str, state: ReplayState, b: ReplayState | None = None) -> Compared | None:
+    """What the state asks for, event 0 unless it says otherwise; None where the replay has no event to show."""
+    ran = replays.run(session_id, state)
+    if b is not None:
+        return _of_two(ran.replay, replays.run(session_id, b).replay, state, ran.error)
+    if state.between is not None:
+        return _between(ran.replay, state.between, ran.error)
+    if not ran.replay.events:
+        return None
+    wanted = state.event or 0
+    number = min(wanted, len(ran.replay.events) - 1)
+    error = ran.error
+    if wanted != number:
+        error = f"This replay has {len(ran.replay.events)} events, 0 to {number}; event {number} is shown."
+    return _of_event(ran.replay, number, error)
+
+
+def _of_event(replay: Replay, number: int, error: str) -> Compared:
+    event = replay.events[number]
+    return Compared(
+        event.before, event.after, replay, replay, event, event.request,
+        Heading(
+            f"event {number}, request {event.request:,}",
+            (f"what request {event.request:,} would have sent", f"what {replay.policy.name} sends"),
+            "Why it fired", gate_words(event.gate), event.gate.reason,
+        ),
+        tokens_before=event.before_tokens, tokens_after=event.after_tokens,
+        label=_label(replay.labels[event.request]), error=error,
+    )  # fmt: skip
+
+
+def _between(replay: Replay, between: tuple[int, int], error: str) -> Compared:
+    places = [_nearest(replay, request) for request in between]
+    if tuple(places) != between:
+        error = (
+            f"This branch has no request {between[0]:,} or {between[1]:,}: {places[0]:,} and {places[1]:,} are shown."
+        )
+    events = [event for event in replay.events if min(places) < event.request <= max(places)]
+    tokens = [replay.context_tokens[place] or 0 for place in places]
+    said = f"{len(events)} event{'' if len(events) == 1 else 's'} between"
+    return Compared(
+        items_at(replay, places[0]), items_at(replay, places[1]), replay, replay, None, places[1],
+        Heading(
+            f"requests {places[0]:,} and {places[1]:,}",
+            (f"sent at request {places[0]:,}", f"sent at request {places[1]:,}"),
+            "Between them", said, "inserted: what arrived meanwhile, and what the policy wrote",
+        ),
+        tokens_before=tokens[0], tokens_after=tokens[1],
+        label=weakest_label([replay.labels[place] for place in places]),
+        error=error,
+    )  # fmt: skip
+
+
+def _of_two(a: Replay, b: Replay, state: ReplayState, error: str) -> Compared:
+    """The lists of two replays of one session at one request."""
+    wanted = state.request or 0
+    place = _nearest(a, wanted)
+    if place != wanted:
+        error = f"This branch has no request {wanted:,}: {place:,} is shown."
+    return Compared(
+        items_at(a, place), items_at(b, place), a, b, None, place,
+        Heading(
+            f"A against B at request {place:,}",
+            (f"A: what {a.policy.name} sends", f"B: what {b.policy.name} sends"),
+            "Two replays", f"{_events(a, place)} and {_events(b, place)} events by then",
+            "dropped: in A alone; inserted: in B alone",
+        ),
+        tokens_before=a.context_tokens[place] or 0, tokens_after=b.context_tokens[place] or 0,
+        label=weakest_label([a.labels[place], b.labels[place]]),
+        error=error,
+    )  # fmt: skip
+
+
+def _events(replay: Replay, request: int) -> int:
+    return sum(event.request <= request for event in replay.events)
+
+
+def _nearest(replay: Replay, request: int) -> int:
+    steps = replay.weighed.steps
+    return steps[max(bisect_right(steps, request, key=lambda step: step.request) - 1, 0)].request
+
+
+def _label(label: Label | None) -> str:
+    return str(label) if label is not None else "estimated"

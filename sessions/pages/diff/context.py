@@ -1,0 +1,285 @@
+"""The diff of two message lists: side by side, folded, with what was inserted and whether tool pairs are whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.diff import OPS, diff_lists
+from sessions.pages.diff.bodies import Body, body
+from sessions.pages.diff.compared import compared
+from sessions.pages.diff.minimap import Mark, minimap, strip
+from sessions.pages.ui import figures, folding
+from sessions.pages.ui.addresses import Choice, Urls, session_urls
+from sessions.runs import replays
+from sessions.runs.overview import bytes_label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sessions.engine.diff import Row
+    from sessions.engine.events import Event
+    from sessions.engine.policy import Item
+    from sessions.engine.replay import Replay
+    from sessions.models import Session
+    from sessions.pages.diff.compared import Heading
+    from sessions.pages.ui.folding import Line
+    from sessions.runs.replay_state import ReplayState
+
+MOST_BODIES = 40
+"""Inserted and edited messages whose text is shown on the page."""
+MOST_TABS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A line as the page shows it: ``change`` is its number among the changes, ``open_href`` unfolds a run."""
+
+    line: Line
+    change: int | None
+    body: Body | None
+    open_href: str
+    message_href: str
+    tokens_label: str
+    bytes_label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing checked of the after list."""
+
+    ok: bool
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class DiffView:
+    """Everything that ``sessions/diff/_view.html`` shows; None lists where the replay has no event."""
+
+    urls: Urls
+    policy: str
+    number: int | None
+    request: int
+    heading: Heading
+    n_before: int
+    n_after: int
+    tokens_before: int
+    tokens_after: int
+    tokens_label: str
+    wire_before: int
+    wire_after: int
+    bytes_label: str
+    counts: tuple[tuple[str, str, int], ...]
+    filters: tuple[Choice, ...]
+    strip: tuple[Mark, ...]
+    checks: tuple[Check, ...]
+    overhead: int
+    overhead_label: str
+    lines: tuple[Shown, ...]
+    n_changes: int
+    marks: tuple[Mark, ...]
+    events: tuple[Choice, ...]
+    layouts: tuple[Choice, ...]
+    unified: bool
+    replay_href: str
+    warnings: tuple[str, ...]
+    error: str
+    between: tuple[int, int]
+    last: int
+    asks_two: bool
+    two_replays: bool
+
+    @property
+    def tokens_change(self) -> str:
+        """Tokens after against before: −77 %."""
+        return change(self.tokens_before, self.tokens_after)
+
+    @property
+    def bytes_change(self) -> str:
+        """Bytes after against before."""
+        return change(self.wire_before, self.wire_after)
+
+
+def change(before: int, after: int) -> str:
+    """A change in percent of what was there."""
+    if after and before and 0.99 < (before - after) / before < 1:
+        return f"{figures.MINUS}{100 * (before - after) / before:.1f} %"
+    return figures.percent(after - before, before)
+
+
+@dataclass(frozen=True, slots=True)
+class NoEvents:
+    """The replay has no event to show; ``error`` where one was asked for."""
+
+    urls: Urls
+    policy: str
+    replay_href: str
+    quiet: str
+    error: str
+    last: int
+
+    @property
+    def between(self) -> tuple[int, int]:
+        """Two requests to begin with: the first and the last."""
+        return 0, self.last
+
+
+def build_diff(
+    session: Session, state: ReplayState, urls: Urls | None = None, b: ReplayState | None = None
+) -> DiffView | NoEvents:
+    """The diff that the state asks for; ``b`` is a second replay, whose list at the state's request is the after list.
+
+    ``urls`` leads elsewhere than the session's own pages where a link is shown.
+    """
+    urls = urls or session_urls(session.pk)
+    two = compared(session.pk, state, b)
+    if two is None:
+        ran = replays.run(session.pk, state)
+        replay = ran.replay
+        back = urls.to_replay(state, event=None)
+        return NoEvents(urls, replay.policy.name, back, replays.why_no_event(replay), ran.error, _last(replay))
+    replay, event = two.first, two.event
+    rows = diff_lists(two.before, two.after, replay.weighed)
+    places = [at for at, row in enumerate(rows) if not state.only or row.op == state.only]
+    lines = folding.fold(rows, state.rows) if not state.only else _only(rows, places)
+    known = (two.label, bytes_label(replay.weighed.transcript.format))
+    number = event.index if event else None
+    return DiffView(
+        urls=urls,
+        policy=two.second.policy.name,
+        number=number,
+        request=two.request,
+        heading=two.heading,
+        n_before=len(two.before),
+        n_after=len(two.after),
+        tokens_before=two.tokens_before,
+        tokens_after=two.tokens_after,
+        tokens_label=known[0],
+        wire_before=sum(row.wire_before for row in rows),
+        wire_after=sum(row.wire_after for row in rows),
+        bytes_label=known[1],
+        counts=_counts(rows),
+        filters=_filters(rows, state, urls),
+        strip=strip(rows),
+        checks=_checks(event, rows, two.after),
+        overhead=replay.weighed.overhead,
+        overhead_label=str(replay.weighed.overhead_label),
+        lines=_shown(lines, lambda row: body(session, two, row), rows, urls, state, known=known),
+        n_changes=sum(line.op != "kept" for line in lines),
+        marks=minimap(lines, replay.weighed.overhead),
+        events=_tabs(replay, number, urls, state) if b is None else (),
+        layouts=_layouts(state, urls),
+        unified=state.layout == "unified",
+        replay_href=urls.to_replay(state, event=number, rows=None, layout="", only=""),
+        warnings=replay.warnings,
+        error=two.error,
+        between=state.between or (max(two.request - 1, 0), two.request),
+        last=_last(replay),
+        asks_two=b is None and not urls.frozen,
+        two_replays=b is not None,
+    )
+
+
+def _layouts(state: ReplayState, urls: Urls) -> tuple[Choice, ...]:
+    names = (("Side by side", ""), ("Unified", "unified"))
+    return tuple(Choice(words, urls.to_diff(state, layout=name), state.layout == name) for words, name in names)
+
+
+def _last(replay: Replay) -> int:
+    """The last request of the branch."""
+    return replay.weighed.steps[-1].request if replay.weighed.steps else 0
+
+
+def _only(rows: Sequence[Row], places: Sequence[int]) -> tuple[Line, ...]:
+    """The rows of one fate, each by itself up to as many as a run opens; the rest in runs."""
+    shown = [folding.line(rows[at], at) for at in places[: folding.MOST_OPEN]]
+    rest = places[folding.MOST_OPEN :]
+    return (*shown, *folding.fold([rows[at] for at in rest])) if rest else tuple(shown)
+
+
+def _filters(rows: Sequence[Row], state: ReplayState, urls: Urls) -> tuple[Choice, ...]:
+    """Every fate that a message had, as a filter, and all of them together."""
+    counts = _counts(rows)
+    if len(counts) < 2:
+        return ()
+    alone = [
+        Choice(f"{symbol} {op}", urls.to_diff(state, only=op, rows=None), state.only == op) for op, symbol, _ in counts
+    ]
+    return (Choice("All", urls.to_diff(state, only="", rows=None), not state.only), *alone)
+
+
+def _tabs(replay: Replay, number: int | None, urls: Urls, state: ReplayState) -> tuple[Choice, ...]:
+    """The events, at most forty around the one shown."""
+    if urls.frozen and state.between:
+        return ()
+    n = len(replay.events)
+    start = min(max((number or 0) - MOST_TABS // 2, 0), max(n - MOST_TABS, 0))
+    return tuple(
+        Choice(
+            f"{'Event ' if k == start else ''}{k}", urls.to_diff(state, event=k, rows=None, between=None), k == number
+        )
+        for k in range(start, min(start + MOST_TABS, n))
+    )
+
+
+def build_run(
+    session: Session, state: ReplayState, urls: Urls | None = None, b: ReplayState | None = None
+) -> tuple[Shown, ...]:
+    """The rows of one folded run (``state.rows``), at most 400, and a line for the rest."""
+    urls = urls or session_urls(session.pk)
+    two = compared(session.pk, state, b)
+    if two is None or state.rows is None:
+        return ()
+    rows = diff_lists(two.before, two.after, two.first.weighed)
+    first, last = state.rows[0], min(state.rows[1], len(rows) - 1)
+    stop = min(last, first + folding.MOST_OPEN - 1)
+    lines = [folding.line(rows[at], at) for at in range(first, stop + 1)]
+    if stop < last:
+        lines += folding.fold(rows[stop + 1 : last + 1])
+    known = (two.label, bytes_label(two.first.weighed.transcript.format))
+    return tuple(Shown(line, None, None, "", urls.to_message(line.message), *known) for line in lines)
+
+
+def _counts(rows: Sequence[Row]) -> tuple[tuple[str, str, int], ...]:
+    """(op, symbol, how many), dropped first, as the reader came for it; fates that no message had are left out."""
+    order = ("dropped", "kept", "edited", "inserted", "moved")
+    found = {op: sum(row.op == op for row in rows) for op in OPS}
+    return tuple((op, folding.SYMBOLS[op], found[op]) for op in order if found[op])
+
+
+def _checks(event: Event | None, rows: Sequence[Row], after: Sequence[Item]) -> tuple[Check, ...]:
+    broken = sum(row.pair_ok is False for row in rows)
+    pairs = sum(row.pair_ok is not None for row in rows)
+    whole = Check(not broken, f"{broken} tool messages lost their partner" if broken else _whole(pairs))
+    first = next((item.message for item in after if str(item.message.role) != "system"), None)
+    user = first is not None and str(first.role) == "user"
+    starts = Check(user, "a user message first" if user else "an assistant message first")
+    if event is None:
+        return (whole, starts)
+    freed = event.before_tokens - event.after_tokens
+    return (whole, starts, Check(freed > 0, f"frees {freed:,} tokens"))
+
+
+def _whole(pairs: int) -> str:
+    return f"tool pairs whole, {pairs:,} messages" if pairs else "no tool messages kept"
+
+
+def _shown(
+    lines: Sequence[Line], body_of: Callable[[Row], Body | None], rows: Sequence[Row], urls: Urls, state: ReplayState,
+    *, known: tuple[str, str],
+) -> tuple[Shown, ...]:  # fmt: skip
+    """The lines with their change numbers, links and, for the first forty that have one, their text."""
+    n_changes, bodies = 0, 0
+    shown = []
+    for line in lines:
+        number = None
+        if line.op != "kept":
+            n_changes += 1
+            number = n_changes
+        body = None
+        if line.op in {"inserted", "edited"} and not line.folded and bodies < MOST_BODIES:
+            bodies += 1
+            body = body_of(rows[line.first])
+        opening = urls.to_diff(state, rows=(line.first, line.last)) if line.folded else ""
+        shown.append(Shown(line, number, body, opening, urls.to_message(line.message), *known))
+    return tuple(shown)

@@ -1,0 +1,170 @@
+"""What the library shows: rows, the choices above them, the columns, and the facts strip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+
+from sessions.engine import registry
+from sessions.models import OVERCOUNTED
+from sessions.pages.library import state as urlstate
+from sessions.pages.ui.figures import loudness
+from sessions.pages.ui.labelled import format_label
+from sessions.pages.ui.uploads import upload_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.models import Upload
+    from sessions.pages.library.state import LibraryState
+    from sessions.selectors import LibraryFacts, SessionPage
+
+FIRST_ROWS = 50
+MORE_ROWS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One filter above the table: its words, how many sessions it leaves, where it leads."""
+
+    name: str
+    words: str
+    total: int
+    href: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column head: its CSS classes, words that only wide screens show, ``sorted`` as ARIA says it."""
+
+    name: str
+    words: str
+    wide_words: str
+    css: str
+    title: str
+    href: str
+    sorted: str
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """The way to the rows that are not shown yet."""
+
+    words: str
+    href: str
+
+
+COLUMNS = (
+    ("title", "Session", "", "grow", ""),
+    ("format", "Format", "", "opt", ""),
+    ("model", "Model", "", "opt", ""),
+    ("messages", "Messages", "", "r opt", ""),
+    ("tokens", "Tokens", "", "r", "all messages, each once"),
+    ("wire", "Bytes", "", "r opt", "transcript bytes; wire bytes where the file is a capture"),
+    ("images", "Images", "", "r opt", ""),
+    ("overcount", "Worst", " over-count", "", "transcript bytes of the worst image ÷ its tokens"),
+    ("compactions", "Compactions", "", "r opt", "recorded compactions"),
+    ("peak", "Context", " against its window", "", "context sent at each request; sorts by its peak"),
+    ("last", "Last message", "", "r opt", ""),
+)
+
+
+def choices(state: LibraryState, counts: Mapping[str, int]) -> tuple[Choice, ...]:
+    """The filters with their counts."""
+    words = {
+        "": "All",
+        "overcount": f"Over-count ≥ {OVERCOUNTED:g},",
+        "compacted": "Compacted",
+        "images": "With images",
+    }
+    return tuple(
+        Choice(name, text, counts[name or "all"], urlstate.changed(state, only=name), state.only == name)
+        for name, text in words.items()
+    )
+
+
+def columns(state: LibraryState) -> tuple[Column, ...]:
+    """The column heads, each leading to its order or the other direction of it."""
+    direction = "ascending" if state.ascending else "descending"
+    return tuple(
+        Column(
+            name, words, wide, css, title,
+            urlstate.toggled(state, name) if name else "",
+            direction if name and name == state.column else "",
+        )
+        for name, words, wide, css, title in COLUMNS
+    )  # fmt: skip
+
+
+def more(state: LibraryState, page: SessionPage) -> More | None:
+    """What is left after the page: all of it where it is little, else the next hundred."""
+    shown = page.start + len(page.sessions)
+    left = page.total - shown
+    if left <= 0 or not page.sessions:
+        return None
+    words = f"Load the other {left:,}" if left <= MORE_ROWS else f"Load the next {MORE_ROWS} of {left:,}"
+    return More(words, urlstate.changed(state, start=shown))
+
+
+def library_context(
+    state: LibraryState, page: SessionPage, facts: LibraryFacts, counts: Mapping[str, int]
+) -> dict[str, Any]:
+    """Everything that the library's table needs."""
+    return {
+        "state": state,
+        "page": page,
+        "shown": page.start + len(page.sessions),
+        "more": more(state, page),
+        "earlier": urlstate.changed(state, start=0) if state.start else "",
+        "choices": choices(state, counts),
+        "columns": columns(state),
+        "formats": [(name, format_label(name)) for name in facts.formats],
+        "models": facts.models,
+        "facts": facts,
+        "label": weakest(facts),
+        "worst_is_alarm": facts.worst is not None and bool(loudness(facts.worst.worst_overcount)),
+        "without_q": urlstate.changed(state, q=""),
+        "clear": urlstate.query(urlstate.LibraryState(sort=state.sort)),
+        "state_query": urlstate.changed(state),
+        "kept": [(n, v) for n, v in (("only", state.only), ("sort", state.sort)) if v],
+    }
+
+
+def weakest(facts: LibraryFacts) -> str:
+    """The label of a sum over sessions: as sure as the least sure of them."""
+    if facts.n_estimated:
+        return "estimated"
+    return "calibrated" if facts.n_calibrated else "measured"
+
+
+FOLDERS = {
+    "claude_code": "~/.claude/projects",
+    "codex": "~/.codex/sessions",
+    "gemini_cli": "~/.gemini/tmp",
+    "opencode": "~/.local/share/opencode",
+    "pi": "~/.pi/agent/sessions",
+}
+"""Where agents keep their transcripts, by the format that reads them."""
+
+
+def place_context(uploads: tuple[Upload, ...]) -> dict[str, object]:
+    """Where the library lives, and what is being read right now."""
+    return {"table": upload_table(uploads), "place": f"local, {_home_as_tilde(str(settings.DATA))}"}
+
+
+def _home_as_tilde(path: str) -> str:
+    home = str(Path.home())
+    return f"~{path.removeprefix(home)}" if path.startswith(f"{home}/") else path
+
+
+def first_run_context() -> dict[str, object]:
+    """What the first-run page tells: formats that are read, and folders of those whose place is known."""
+    formats = registry.plugins("formats")
+    return {
+        "format_labels": [format_label(name) for name in formats],
+        "folders": [{"label": format_label(name), "path": path} for name, path in FOLDERS.items() if name in formats],
+    }

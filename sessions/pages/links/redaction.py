@@ -1,0 +1,85 @@
+"""What a link shows: its claim, and any page context with its text cleaned."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.utils.safestring import SafeString
+
+from sessions.engine import jsonio, limits
+from sessions.engine.redact import redact
+from sessions.pages.diff.bodies import Body, Span, word_diff
+from sessions.pages.ui import figures
+from sessions.pages.ui.chart import figure_json
+
+if TYPE_CHECKING:
+    from sessions.models import Session
+
+CUT_AT = frozenset({limits.PREVIEW_CHARS, 255})
+"""Lengths of texts that were cut: previews, and titles as the database keeps them."""
+
+
+def cleaned(value: Any) -> Any:
+    """A page context with every text in it redacted, however deep; markup already made safe is left as it is.
+
+    Dataclasses are rebuilt from their fields, so what they compute is computed from cleaned text.
+    """
+    if isinstance(value, Body):
+        return _cleaned_body(value)
+    if isinstance(value, str):
+        return _cleaned_text(value)
+    if isinstance(value, Mapping):
+        return {key: cleaned(inner) for key, inner in value.items()}
+    if isinstance(value, tuple | list):
+        found = [cleaned(inner) for inner in value]
+        return type(value)(*found) if hasattr(value, "_fields") else type(value)(found)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _cleaned_fields(value)
+    return value
+
+
+def _cleaned_text(text: str) -> str:
+    if isinstance(text, SafeString):
+        return text
+    return redact(_without_stump(text) if len(text) in CUT_AT else text).text
+
+
+def _cleaned_fields(value: Any) -> Any:
+    fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
+    fresh = {name: cleaned(inner) for name, inner in fields.items()}
+    changed = {name: inner for name, inner in fresh.items() if inner != fields[name]}
+    return dataclasses.replace(value, **changed) if changed else value
+
+
+def _cleaned_body(body: Body) -> Body:
+    """A message's text cleaned, then its words compared again: a secret may lie across two spans of a word diff."""
+    old, new = ("".join(span.text for span in spans) for spans in (body.before, body.after))
+    if body.left:
+        old, new = _without_stump(old), _without_stump(new)
+    old, new, note = redact(old).text, redact(new).text, redact(body.note).text
+    if old and new:
+        before, after = word_diff(old, new)
+        return Body(before, after, body.left, note)
+    before, after = (tuple([Span("same", text)] if text else []) for text in (old, new))
+    return Body(before, after, body.left, note)
+
+
+def _without_stump(text: str) -> str:
+    """A cut text without its last word, which may be the beginning of a secret too short to be known as one."""
+    return re.sub(r"\S{1,300}\Z", "", text)
+
+
+def cleaned_figure(figure: str) -> SafeString:
+    """A chart's JSON with every text in it redacted, value by value so that no pattern reaches across two of them."""
+    return figure_json(cleaned(jsonio.loads(figure.encode())))
+
+
+def session_claim(session: Session) -> str:
+    """One line that says why a session is worth a look."""
+    if session.worst_overcount is not None and session.worst_overcount >= 10:
+        return f"Message {session.worst_message:,} is over-counted {figures.factor(session.worst_overcount)}"
+    n = session.n_compactions
+    return f"{session.n_messages:,} messages, {n:,} compaction{'' if n == 1 else 's'} recorded"

@@ -1,0 +1,192 @@
+"""Replay links: the share dialog, the page that a stranger sees, revoking."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from sessions import selectors
+from sessions.models import ReplayLink, Session
+from sessions.pages.links import shared_views
+from sessions.pages.links.redaction import cleaned
+from sessions.pages.ui.view import MOST_NOTE, asks_fragment, session_or_404, varied
+from sessions.runs.removal import removal
+from sessions.services import links as service
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http import HttpRequest
+
+    Answer = Callable[..., HttpResponse]
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+class ShareForm(forms.Form):
+    """What the sender adds to a link: a claim in one line and a note, both optional."""
+
+    title = forms.CharField(max_length=255, required=False)
+    note = forms.CharField(max_length=MOST_NOTE, required=False)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def share(request: HttpRequest, session_id: str) -> HttpResponse:
+    """The dialog (htmx) or page that says what a link would show; a POST makes the link and shows its URL, once."""
+    session = session_or_404(session_id)
+    view = request.GET.get("view", "session")
+    if view not in shared_views.VIEWS:
+        raise Http404(f"A link shows one of {', '.join(shared_views.VIEWS)}.")
+    state = shared_views.VIEWS[view].frozen(request.GET)
+    context = _share_context(request, session, view, state)
+    if request.method == "POST":
+        form = ShareForm(request.POST)
+        context["form"] = form
+        if not form.is_valid():
+            return _dialog(request, context, status=422)
+        title = form.cleaned_data["title"] or context["claim"]
+        made = service.create_link(session=session, view=view, state=state, title=title, note=form.cleaned_data["note"])
+        context |= {"made": made.link, "links": selectors.session_links(session)}
+        context["url"] = request.build_absolute_uri(reverse("sessions:link", args=[made.token]))
+    return _dialog(request, context, status=201 if request.method == "POST" else 200)
+
+
+def _dialog(request: HttpRequest, context: dict[str, Any], status: int) -> HttpResponse:
+    name = "sessions/links/_share_dialog.html" if asks_fragment(request) else "sessions/links/share.html"
+    response = varied(render(request, name, context, status=status))
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _share_context(request: HttpRequest, session: Session, view: str, state: str) -> dict[str, Any]:
+    chosen = shared_views.VIEWS[view]
+    query = f"?view={view}{'&' if state else ''}{state}"
+    return {
+        "session": session,
+        "view": view,
+        "shows": chosen.shows,
+        "claim": chosen.claim(session, state)[:255],
+        "form": ShareForm(),
+        "links": selectors.session_links(session),
+        "action": reverse("sessions:share", args=[session.pk]) + query,
+        "removed_url": reverse("sessions:share_removed", args=[session.pk]),
+        "back": chosen.address(session) + (f"?{state}" if state else ""),
+        "loopback": request.get_host().rpartition(":")[0] in LOOPBACK or request.get_host() in LOOPBACK,
+    }
+
+
+@require_safe
+def share_removed(request: HttpRequest, session_id: str) -> HttpResponse:
+    """What a link of this session leaves out, with counts: a part of the dialog, or a page of its own."""
+    session = session_or_404(session_id)
+    context: dict[str, Any] = {"session": session}
+    try:
+        context["removal"] = removal(session)
+    except OSError:
+        context["problem"] = "The uploaded file is missing from the store, so its text cannot be looked through."
+    name = "sessions/links/_share_removed.html" if asks_fragment(request) else "sessions/links/share_removed.html"
+    return varied(render(request, name, context))
+
+
+@require_POST
+def link_revoke(request: HttpRequest, link_id: int) -> HttpResponse:
+    """Revoke a link for good; answers with the list of the session's links."""
+    get_object_or_404(ReplayLink, pk=link_id)
+    link = service.revoke_link(link_id=link_id)
+    if not asks_fragment(request):
+        return redirect(reverse("sessions:share", args=[link.session_id]) + f"?view={link.view}")
+    context = {"session": link.session, "links": selectors.session_links(link.session)}
+    return render(request, "sessions/links/_list.html", context)
+
+
+def for_strangers(*, counted: bool) -> Callable[[Answer], Callable[..., HttpResponse]]:
+    """Headers of every answer under /l/: no referrer, no index, no cache; and one 404 for revoked and unknown alike.
+
+    ``counted``: opening it is a view; parts that an open page asks for are not.
+    """
+
+    def wrapped(view: Answer) -> Callable[..., HttpResponse]:
+        @wraps(view)
+        def answered(request: HttpRequest, token: str, **more: str) -> HttpResponse:
+            fresh = counted and request.method == "GET" and not asks_fragment(request)
+            found = (service.open_link if fresh else service.find_link)(token=token)
+            if found is None:
+                response = render(request, "sessions/links/gone.html", status=404)
+            else:
+                selectors.notice(found.session)
+                response = view(request, token, found, **more)
+            response["Referrer-Policy"] = "no-referrer"
+            response["X-Robots-Tag"] = "noindex, nofollow"
+            response["Cache-Control"] = "private, no-store"
+            return response
+
+        return answered
+
+    return wrapped
+
+
+@require_safe
+@for_strangers(counted=True)
+def link(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
+    """The page that a stranger sees: the claim and the note, then the frozen view."""
+    return _linked_page(request, token, found, found.view)
+
+
+@require_safe
+@for_strangers(counted=False)
+def link_part(request: HttpRequest, token: str, found: ReplayLink, part: str) -> HttpResponse:
+    """The replay or the diff of a link, another event of it: a part for htmx, the whole page else."""
+    if found.view == "session":
+        return render(request, "sessions/links/gone.html", status=404)
+    return _linked_page(request, token, found, part)
+
+
+def _linked_page(request: HttpRequest, token: str, found: ReplayLink, view: str) -> HttpResponse:
+    chosen = shared_views.VIEWS[view]
+    base = reverse("sessions:link_replay" if view != "session" else "sessions:link", args=[token])
+    if view == "diff" and "rows" in request.GET and asks_fragment(request):
+        context = shared_views.rows_context(found.session, found.state, request.GET, base)
+        return varied(render(request, "sessions/diff/_rows.html", context))
+    context = chosen.context(found.session, found.state, request.GET, base)
+    if asks_fragment(request):
+        return varied(render(request, chosen.template, context))
+    context |= {
+        "link": found,
+        "shown": view,
+        "about": shared_views.about(found.session),
+        "options": chosen.options(found.state),
+        "fragment": chosen.template,
+        "removed_url": reverse("sessions:link_removed", args=[token]),
+        "json_url": reverse("sessions:link_json", args=[token]),
+        "json_words": chosen.json_words,
+    }
+    return varied(render(request, "sessions/links/link.html", context))
+
+
+@require_safe
+@for_strangers(counted=False)
+def link_removed(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
+    """How much was taken out, by sort: numbers only, a stranger is not told where."""
+    context: dict[str, Any] = {"link": found, "back": reverse("sessions:link", args=[token])}
+    with suppress(OSError):
+        context["removal"] = removal(found.session)
+    name = "sessions/links/_removed.html" if asks_fragment(request) else "sessions/links/removed.html"
+    return varied(render(request, name, context))
+
+
+@require_safe
+@for_strangers(counted=False)
+def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
+    """The frozen view as one JSON document, its text cleaned."""
+    chosen = shared_views.VIEWS[found.view]
+    document = cleaned(chosen.document(found.session, found.state))
+    response = JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+    response["Content-Disposition"] = f'attachment; filename="{found.view}.json"'
+    return response

@@ -1,0 +1,70 @@
+"""What was carried at each request against what the next twenty requests needed of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.pages.ui.chart import Figure, axis, hover_axis, index_ticks, layout, line, nice_top, thousands, ticks
+from sessions.pages.ui.saw import thinned
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+HEIGHT, NARROW_HEIGHT = 240, 210
+MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 12, "b": 36}, {"l": 46, "r": 14, "t": 12, "b": 36}
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """Tokens at each of ``requests``: carried, needed within the next twenty, and not recognisable."""
+
+    requests: Sequence[int]
+    carried: Sequence[int]
+    needed: Sequence[int]
+    unknown: Sequence[int]
+    marks: Sequence[int] = ()
+
+
+def carried_figure(data: Curves) -> Figure:
+    """The figure, in roles; ``marks`` are the requests of the events."""
+    first, last = (data.requests[0], data.requests[-1]) if data.requests else (0, 1)
+    top = nice_top(max(data.carried, default=10))
+    figure = layout(HEIGHT, NARROW_HEIGHT, MARGIN, NARROW_MARGIN)
+    title = {"text": "request", "font": {"size": 10.5}, "standoff": 4}
+    span = max(last - first, 1)
+    figure["xaxis"] = axis(
+        range=[first - 0.01 * span, last + 0.01 * span], tickvals=index_ticks(first, max(last, first + 1)),
+        tickformat=",d", tickangle=0, title=title, anchor="y", **hover_axis("request"),
+    )  # fmt: skip
+    marks = ticks(top, 3)
+    figure["yaxis"] = axis(
+        range=[0, 1.04 * top], tickvals=marks, ticktext=[thousands(mark) for mark in marks], fixedrange=True, anchor="x"
+    )
+    figure["shapes"] = [
+        *(line("@chart-grid", y=(mark, mark), below=True) for mark in marks[1:]),
+        *(line("@chart-axis", xref="x", yref="paper", x=(at, at), y=(0, 1), dash="2px,2px") for at in data.marks),
+        line("@chart-axis", y=(0, 0)),
+    ]
+    both = [needed + unknown for needed, unknown in zip(data.needed, data.unknown, strict=True)]
+    return {
+        "data": [
+            _area("carried", data, data.carried, data.carried, ("@chart-over-zone", "@chart-over")),
+            _area("needed or not recognisable", data, both, data.unknown, ("@chart-grid", "@chart-ghost")),
+            _area("needed in the next 20 requests", data, data.needed, data.needed, ("@chart-area", "@chart-line")),
+        ],
+        "layout": figure,
+        "config": {"displayModeBar": False, "doubleClick": "reset"},
+    }  # fmt: skip
+
+
+def _area(name: str, data: Curves, values: Sequence[int], told: Sequence[int], paint: tuple[str, str]) -> Figure:
+    """One filled curve in (fill, stroke); ``told`` are the values that the hover says."""
+    shown = thinned(values)
+    what = "not recognisable" if told is not values else name
+    return {
+        "type": "scatter", "mode": "lines", "name": name, "x": [data.requests[i] for i in shown],
+        "y": [values[i] for i in shown], "customdata": [told[i] for i in shown],
+        "line": {"shape": "hv", "width": 1.5, "color": paint[1]}, "fill": "tozeroy", "fillcolor": paint[0],
+        "hovertemplate": f"%{{customdata:,}} tokens<extra>{what}</extra>",
+    }  # fmt: skip

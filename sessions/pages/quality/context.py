@@ -1,0 +1,278 @@
+"""What the quality page shows: the events of a side, the chosen one's losses, what was carried, a text followed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+
+from sessions.engine.quality.oracle import compact_instructions
+from sessions.engine.quality.standing import GONE, MENTIONED, VERBATIM
+from sessions.pages.quality import state as urlstate
+from sessions.pages.quality.carrying import Carrying, build_carrying
+from sessions.pages.quality.chains import Chains, build_chains
+from sessions.pages.quality.lost import Lost, Place, build_lost, dollars_of
+from sessions.pages.quality.probing import Probing, build_probing
+from sessions.pages.ui.addresses import Choice, message_place
+from sessions.runs import replays
+from sessions.runs.judged import MOST_EVENTS, RECORDED, Judged, followed, hand_off, judge
+from sessions.runs.judgements import JudgeView, build_judging
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.engine.quality.assess import Assessment
+    from sessions.engine.quality.oracle import Oracle
+    from sessions.models import Session
+    from sessions.pages.quality.lost import Link
+    from sessions.pages.quality.state import QualityState
+
+HORIZONS = (None, 20, 100)
+MOST_ROWS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event: rules and needs in their states, what it would cost to read again, the skill's score."""
+
+    number: int
+    request: int
+    n_rules: int
+    n_rules_gone: int
+    n_verbatim: int
+    n_mentioned: int
+    n_gone: int
+    percent: float | None
+    n_critical_failed: int
+    again_tokens: int
+    again_dollars: float | None
+    chosen: bool
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The chosen event in full; the oracle's lines cover ``n_covered`` of ``n_wanted``, its summary ``n_mentioned``."""
+
+    number: int
+    request: int
+    diff_href: str
+    lost: Lost
+    probing: Probing
+    oracle: Oracle
+    n_covered: int
+    n_wanted: int
+    n_mentioned: int
+    instructions: str
+    judging: JudgeView
+
+
+@dataclass(frozen=True, slots=True)
+class FateRow:
+    """A followed text at one event."""
+
+    number: int
+    request: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Where a text stands and which event lost it."""
+
+    text: str
+    n_places: int
+    first: Place
+    newest: Place
+    lost_at: int | None
+    fates: tuple[FateRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QualityView:
+    """Everything that ``sessions/quality/_view.html`` shows; ``word`` names an event of the side."""
+
+    headline: str
+    alarm: bool
+    recorded: bool
+    word: str
+    sides: tuple[Choice, ...]
+    horizons: tuple[Choice, ...]
+    events: tuple[EventRow, ...]
+    n_events: int
+    n_judged: int
+    quiet: str
+    error: str
+    chosen: Chosen | None
+    chains: Chains | None
+    compare_href: str
+    carrying: Carrying
+    followed: Followed | None
+    warnings: tuple[str, ...]
+    tokens_label: str
+    prices_source: str
+
+
+def build_quality(session: Session, state: QualityState) -> QualityView:
+    """The page of a state; raises FileNotFoundError where the upload is gone."""
+    judged = judge(session, state.judging)
+    recorded = shows_recorded(judged, state)
+    found = judged.recorded if recorded else judged.events
+    n_events = len(found) if recorded else len(judged.ran.replay.events)
+    word = "compaction" if recorded else "event"
+    here = reverse("sessions:quality", args=[session.pk])
+    chosen = chosen_event(found, state)
+    link = message_link(session)
+
+    def to(**changes: object) -> str:
+        query = urlstate.query(state, **changes)
+        return f"{here}?{query}" if query else here
+
+    rows = _nearest(found, chosen)
+    return QualityView(
+        headline=_headline(found, word),
+        alarm=any(kept.state == GONE for one in found for kept in one.constraints),
+        recorded=recorded,
+        word=word,
+        sides=_sides(judged, to, recorded=recorded),
+        horizons=tuple(_horizon(h, to, current=h == state.horizon) for h in HORIZONS),
+        events=tuple(_row(one, judged, to, chosen=one is chosen) for one in rows),
+        n_events=n_events,
+        n_judged=min(len(found), MOST_EVENTS) if not recorded else len(found),
+        quiet=_quiet(judged, recorded=recorded) if not found else "",
+        error=judged.ran.error,
+        chosen=_detail(session, judged, chosen, state, link) if chosen else None,
+        chains=build_chains(session.pk, judged, found, state, to(compare=not state.compare), recorded=recorded),
+        compare_href="" if state.compare or not found else to(compare=True),
+        carrying=_carrying(judged, found, link, recorded=recorded),
+        followed=_followed(session, judged, found, state.find, link) if state.find else None,
+        warnings=judged.warnings(recorded=recorded),
+        tokens_label=str(judged.weighed.total_label),
+        prices_source=judged.prices.source if judged.prices else "no price is known for this model",
+    )
+
+
+def shows_recorded(judged: Judged, state: QualityState) -> bool:
+    """Which side: as the address says, else the recording's where only it compacted."""
+    if state.of:
+        return state.of == "recorded"
+    return not judged.ran.replay.events and bool(judged.recorded)
+
+
+def message_link(session: Session) -> Link:
+    """A function from a message's index to its place on the session page."""
+    base = reverse("sessions:session", args=[session.pk])
+    return lambda message: message_place(base, message)
+
+
+def chosen_event(found: tuple[Assessment, ...], state: QualityState) -> Assessment | None:
+    """The event of the address, the last there is where it names a later one, else the first; None without any."""
+    if not found:
+        return None
+    wanted = state.replay.event
+    if wanted is None:
+        return found[0]
+    return next((one for one in found if one.number == wanted), found[-1])
+
+
+def _nearest(found: tuple[Assessment, ...], chosen: Assessment | None) -> tuple[Assessment, ...]:
+    at = found.index(chosen) if chosen else 0
+    start = min(max(at - MOST_ROWS // 2, 0), max(len(found) - MOST_ROWS, 0))
+    return found[start : start + MOST_ROWS]
+
+
+def _headline(found: tuple[Assessment, ...], word: str) -> str:
+    """What was lost, in a sentence: rules first, what was used later and is gone, never added to each other."""
+    if not found:
+        return "Nothing was compacted here, so nothing was lost."
+    rules = {kept.text for one in found for kept in one.constraints if kept.state == GONE}
+    broken = {kept.text for one in found for kept in one.constraints if kept.broken_at is not None}
+    needs = {need.id for one in found for need in one.needs if need.state == GONE}
+    said = "No rule was lost" if not rules else _n(len(rules), "rule was", "rules were") + " lost"
+    if broken:
+        said += f", {len(broken)} broken later"
+    used = "nothing that the agent used later" if not needs else _n(len(needs), "thing", "things")
+    used += "" if not needs else " that the agent used later"
+    return f"{said}; {used} {'was' if len(needs) <= 1 else 'were'} gone after {_n(len(found), word, word + 's')}."
+
+
+def _n(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def _sides(judged: Judged, to: Callable[..., str], *, recorded: bool) -> tuple[Choice, ...]:
+    n_replayed = len(judged.ran.replay.events)
+    return (
+        Choice(f"This replay {n_replayed:,}", to(of="replay", event=None), not recorded),
+        Choice(f"As recorded {len(judged.recorded):,}", to(of="recorded", event=None), recorded),
+    )
+
+
+def _horizon(horizon: int | None, to: Callable[..., str], *, current: bool) -> Choice:
+    return Choice("to the end" if horizon is None else f"next {horizon} requests", to(horizon=horizon), current)
+
+
+def _quiet(judged: Judged, *, recorded: bool) -> str:
+    if not recorded:
+        return replays.why_no_event(judged.ran.replay)
+    if judged.weighed.transcript.compactions:
+        return "What the recorded compactions dropped is not in this file, so what they lost cannot be known."
+    return "This recording has no compaction of its own."
+
+
+def _row(one: Assessment, judged: Judged, to: Callable[..., str], *, chosen: bool) -> EventRow:
+    states = [need.state for need in one.needs]
+    return EventRow(
+        one.number, one.event.request, len(one.constraints), sum(kept.state == GONE for kept in one.constraints),
+        states.count(VERBATIM), states.count(MENTIONED), states.count(GONE),
+        None if one.score.score is None else 100 * one.score.score, one.score.critical_failed,
+        one.refetch.tokens, dollars_of(one.refetch.tokens, judged.prices), chosen, to(event=one.number),
+    )  # fmt: skip
+
+
+def _detail(
+    session: Session, judged: Judged, one: Assessment, state: QualityState, link: Link
+) -> Chosen:  # fmt: skip
+    recorded = one in judged.recorded
+    best = hand_off(session, judged, one)
+    diff = reverse("sessions:diff", args=[session.pk]) + "?" + urlstate.query(state, of="", event=one.number)
+    return Chosen(
+        number=one.number,
+        request=one.event.request,
+        diff_href="" if recorded else diff,
+        lost=build_lost(
+            one, judged.weighed, judged.prices, link, judged.fetched_again.get(one.number) if recorded else None
+        ),
+        probing=build_probing(one, state, len(judged.asked.own), link),
+        oracle=best,
+        n_covered=best.covered,
+        n_wanted=best.wanted,
+        n_mentioned=best.summary_covered,
+        instructions=compact_instructions(one, best),
+        judging=build_judging(session, state.judging, one, recorded=recorded),
+    )
+
+
+def _carrying(judged: Judged, found: tuple[Assessment, ...], link: Link, *, recorded: bool) -> Carrying:
+    base = RECORDED if recorded else judged.ran.replay.base
+    carried = judged.carried_as_recorded if recorded else judged.carried
+    marks = [one.event.request for one in found][:MOST_ROWS]
+    return build_carrying(carried, base, marks, judged, link)
+
+
+def _followed(
+    session: Session, judged: Judged, found: tuple[Assessment, ...], text: str, link: Link
+) -> Followed:  # fmt: skip
+    fate = followed(session, judged, text, found)
+    messages = [message for message, _ in fate.places]
+    none = Place(None, "")
+    return Followed(
+        fate.text,
+        len(messages),
+        Place(messages[0], link(messages[0])) if messages else none,
+        Place(messages[-1], link(messages[-1])) if messages else none,
+        fate.lost_at,
+        tuple(FateRow(f.number, f.request, f.before, f.after) for f in fate.fates),
+    )

@@ -1,0 +1,227 @@
+"""What one event lost, as the quality page lists it: rules, needs by kind, what to read again, files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.quality.assess import PLAIN_STATE
+from sessions.engine.quality.references import COMMAND, ERROR, ID, IDENTIFIER, LOCATION, NUMBER, PATH, QUOTED, URL
+from sessions.engine.quality.standing import GONE, MENTIONED, STATES, VERBATIM
+from sessions.pages.ui.figures import count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.prices import Prices
+    from sessions.engine.quality.artifacts import Artifact
+    from sessions.engine.quality.assess import Assessment
+    from sessions.engine.quality.calls import Call
+    from sessions.engine.quality.constraints import Kept
+    from sessions.engine.quality.needs import Need
+    from sessions.engine.quality.recorded import Reread
+
+    Link = Callable[[int], str]
+
+MOST_LOST, MOST_MENTIONED, MOST_CALLS, MOST_FILES, MOST_RULES = 40, 20, 12, 40, 60
+MOST_TEXT = 140
+PER_MILLION = 1_000_000
+KINDS = {
+    PATH: "paths", LOCATION: "places in files", URL: "addresses", IDENTIFIER: "names in code", COMMAND: "commands",
+    ERROR: "errors", NUMBER: "numbers with a unit", QUOTED: "quoted words", ID: "ids",
+}  # fmt: skip
+HOWS = {"summary": "in the summary", "re-attached": "put back by the harness", "returned": "given again before its use"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A message and where its link leads; ``message`` None where there is none."""
+
+    message: int | None
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """A rule: its state of the three, how it is mentioned, what happened later."""
+
+    text: str
+    state: str
+    how: str
+    source: str
+    said: Place
+    broken: Place
+    broken_by: str
+    broken_before: bool
+    restated: Place
+    lost_before: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KindRow:
+    """A kind of reference and the number in each state, which are never added up."""
+
+    name: str
+    n_verbatim: int
+    n_mentioned: int
+    n_gone: int
+
+
+@dataclass(frozen=True, slots=True)
+class NeedRow:
+    """Something that was used later: where it stood, where it was needed."""
+
+    kind: str
+    text: str
+    how: str
+    stood: Place
+    needed: Place
+    distance: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """A tool call whose result is read again, or would have to be."""
+
+    tool: str
+    target: str
+    place: Place
+    again: Place
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The estimate of what has to be read again, and for a recorded compaction what really was."""
+
+    tokens: int
+    dollars: float | None
+    calls: tuple[CallRow, ...]
+    n_calls: int
+    n_elsewhere: int
+    really: Reread | None
+    really_calls: tuple[CallRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file of the artifact trail."""
+
+    path: str
+    done: str
+    state: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """One event's losses; ``counts`` are needs by state, rules apart."""
+
+    rules: tuple[RuleRow, ...]
+    n_rules: int
+    n_rules_gone: int
+    kinds: tuple[KindRow, ...]
+    n_verbatim: int
+    n_mentioned: int
+    n_gone: int
+    gone: tuple[NeedRow, ...]
+    mentioned: tuple[NeedRow, ...]
+    again: Again
+    files: tuple[FileRow, ...]
+    n_files: int
+    n_files_gone: int
+
+
+def build_lost(found: Assessment, weighed: Weighed, prices: Prices | None, link: Link, really: Reread | None) -> Lost:
+    """The lists of one event; ``link`` gives a message's address, ``really`` what was fetched again."""
+    states = [need.state for need in found.needs]
+    rules = sorted(found.constraints, key=lambda kept: STATES[::-1].index(PLAIN_STATE[kept.state]))
+    files = sorted(found.artifacts, key=lambda file: (STATES[::-1].index(file.state), -file.source_message))
+    gone = [need for need in found.needs if need.state == GONE]
+    mentioned = [need for need in found.needs if need.state == MENTIONED]
+    return Lost(
+        rules=tuple(_rule(kept, link) for kept in rules[:MOST_RULES]),
+        n_rules=len(rules),
+        n_rules_gone=sum(kept.state == GONE for kept in rules),
+        kinds=_kinds(found),
+        n_verbatim=states.count(VERBATIM),
+        n_mentioned=len(mentioned),
+        n_gone=len(gone),
+        gone=tuple(_need(need, link) for need in gone[:MOST_LOST]),
+        mentioned=tuple(_need(need, link) for need in mentioned[:MOST_MENTIONED]),
+        again=_again(found, weighed, prices, link, really),
+        files=tuple(_file(file, link) for file in files[:MOST_FILES]),
+        n_files=len(files),
+        n_files_gone=sum(file.state == GONE for file in files),
+    )
+
+
+def dollars_of(tokens: int, prices: Prices | None) -> float | None:
+    """Tokens sent once at the price of input, in US dollars; None without a price."""
+    return None if prices is None else tokens * prices.input / PER_MILLION
+
+
+def later(distance: int) -> str:
+    """How many requests after the event: "at once", "1 request later"."""
+    if distance <= 0:
+        return "at once"
+    return f"{count(distance)} request{'' if distance == 1 else 's'} later"
+
+
+def _place(message: int | None, link: Link) -> Place:
+    return Place(message, "" if message is None else link(message))
+
+
+def _rule(kept: Kept, link: Link) -> RuleRow:
+    state = PLAIN_STATE[kept.state]
+    return RuleRow(
+        kept.text, state, "put back by the harness" if kept.state != state else "", kept.source,
+        _place(kept.source_message, link), _place(kept.broken_at, link), kept.broken_by[:MOST_TEXT],
+        kept.broken_before, _place(kept.restated_at, link), kept.lost_before,
+    )  # fmt: skip
+
+
+def _kinds(found: Assessment) -> tuple[KindRow, ...]:
+    by_kind: dict[str, list[str]] = {}
+    for need in found.needs:
+        by_kind.setdefault(need.reference.kind, []).append(need.state)
+    rows = [
+        KindRow(KINDS.get(kind, kind), *(states.count(state) for state in STATES)) for kind, states in by_kind.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: (-row.n_gone, -row.n_mentioned, row.name)))
+
+
+def _need(need: Need, link: Link) -> NeedRow:
+    return NeedRow(
+        need.reference.kind, need.reference.text[:MOST_TEXT], HOWS.get(need.how, need.how),
+        _place(need.source_message, link), _place(need.needed_at, link), later(need.distance),
+    )  # fmt: skip
+
+
+def _again(
+    found: Assessment, weighed: Weighed, prices: Prices | None, link: Link, really: Reread | None
+) -> Again:  # fmt: skip
+    refetch = found.refetch
+    pairs = really.again if really else ()
+    return Again(
+        refetch.tokens,
+        dollars_of(refetch.tokens, prices),
+        tuple(_call(call, None, weighed, link) for call in refetch.calls[:MOST_CALLS]),
+        len(refetch.calls),
+        refetch.n_elsewhere,
+        really,
+        tuple(_call(old, new, weighed, link) for old, new in pairs[:MOST_CALLS]),
+    )
+
+
+def _call(call: Call, new: Call | None, weighed: Weighed, link: Link) -> CallRow:
+    tokens = round(call.n_tokens * weighed.ratio) + weighed.wrapper
+    shown = call.result[0] if call.result else call.message
+    return CallRow(
+        call.name, call.key[:MOST_TEXT], _place(shown, link), _place(new.message if new else None, link), tokens
+    )
+
+
+def _file(file: Artifact, link: Link) -> FileRow:
+    return FileRow(file.path, file.done, file.state, _place(file.source_message, link))

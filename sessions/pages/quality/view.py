@@ -1,0 +1,156 @@
+"""What a compaction lost: the page, its parts for htmx, and the probe document."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from sessions import selectors, tasks
+from sessions.engine.errors import BadParameter, UnreadableInput
+from sessions.engine.quality.document import probe_document
+from sessions.engine.quality.extras import add_extras
+from sessions.models import Purpose
+from sessions.pages.quality import state as urlstate
+from sessions.pages.quality.context import build_quality, chosen_event, shows_recorded
+from sessions.pages.ui.view import asks_fragment, session_or_404, varied
+from sessions.runs import judged, replay_state, replays
+from sessions.runs.judgements import judging_options
+from sessions.runs.overview import overview
+from sessions.runs.warned import warned_here
+from sessions.services import indexed, model_access, summary_jobs
+from sessions.services.judging import chosen_probes
+from sessions.services.model_access import key_facts
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from sessions.models import Session
+    from sessions.pages.quality.state import QualityState
+
+AT_ONCE = 400
+"""Messages of a session whose texts are read within the page's own request."""
+
+
+@require_safe
+def quality(request: HttpRequest, session_id: str) -> HttpResponse:
+    """The page; that of a long session that is not judged yet asks for its own content once it is there.
+
+    ``?whole=1`` has it in one piece, for a browser without scripts; a wrong address says what is wrong with 400.
+    """
+    found = session_or_404(session_id)
+    state = urlstate.parse(request.GET, overview(found.pk).weighed.window)
+    context = _shared(found, state)
+    fragment = asks_fragment(request)
+    whole = fragment or "whole" in request.GET or found.n_messages <= AT_ONCE
+    if whole or judged.is_judged(found, state.judging, state.of):
+        context |= _content(found, state) | key_facts(request)
+    name = "sessions/quality/_view.html" if fragment else "sessions/quality/page.html"
+    return varied(render(request, name, context, status=400 if state.errors and not fragment else 200))
+
+
+def _content(found: Session, state: QualityState) -> dict[str, Any]:
+    """What is judged, or why nothing can be."""
+    try:
+        return {"quality": build_quality(found, state)}
+    except (UnreadableInput, OSError) as error:
+        return {"problem": f"The texts that would be judged cannot be read: {error}."}
+    except BadParameter as error:
+        return {"problem": f"{error}.".capitalize()}
+
+
+def _shared(found: Session, state: QualityState) -> dict[str, Any]:
+    here, path = urlstate.query(state), reverse("sessions:quality", args=[found.pk])
+    command = ["ctxweb", "probe", found.filename, *urlstate.arguments(state)]
+    if found.branch_of_id:
+        command += ["--branch", found.branch]
+    json_path = reverse("sessions:quality_json", args=[found.pk])
+    return {
+        "session": found,
+        "tab": "quality",
+        "state": state,
+        "query": replay_state.query(state.replay),
+        "share_view": "replay",
+        "path": path,
+        "here": f"{path}?{here}" if here else path,
+        "lab": reverse("sessions:replay", args=[found.pk]) + f"?{replay_state.query(state.replay)}",
+        "cli": shlex.join(command),
+        "json_url": f"{json_path}?{here}" if here else json_path,
+        "overcounts": len(overview(found.pk).only["overcount"]),
+        "kept": _kept(state),
+        "judge_url": reverse("sessions:quality_judge", args=[found.pk]) + (f"?{here}" if here else ""),
+    }
+
+
+def _kept(state: QualityState) -> dict[str, list[tuple[str, str]]]:
+    """Hidden fields of each form: everything of the address but what the form itself chooses."""
+    from urllib.parse import parse_qsl
+
+    return {
+        "find": parse_qsl(urlstate.query(state, find="")),
+        "probes": parse_qsl(urlstate.query(state, ask=(), critical=None)),
+    }
+
+
+@require_safe
+def quality_json(request: HttpRequest, session_id: str) -> JsonResponse:
+    """``ctxweb.probe/1`` of the same address, as the command line prints it; 400 with the reasons for a wrong one."""
+    found = session_or_404(session_id)
+    state = urlstate.parse(request.GET, overview(found.pk).weighed.window)
+    if state.errors:
+        return JsonResponse({"errors": dict(state.errors)}, status=400)
+    ran = replays.run(found.pk, state.replay)
+    if ran.error:
+        return JsonResponse({"errors": {"replay": ran.error}}, status=400)
+    event = state.replay.event if state.of != "recorded" else None
+    try:
+        index = indexed.index_of(found)
+        asked = judged.asked_for(found, state.judging)
+        document = probe_document(ran.replay, index, horizon=state.horizon, event=event, asked=asked)
+    except BadParameter as error:
+        return JsonResponse({"errors": {"event": str(error)}}, status=400)
+    except (UnreadableInput, OSError) as error:
+        return JsonResponse({"errors": {"upload": str(error)}}, status=410)
+    if state.find:
+        with contextlib.closing(selectors.load_texts(found)) as texts:
+            add_extras(document, ran.replay, index, texts.of, oracles=False, find=state.find)
+    return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+
+
+@require_POST
+def ask_model(request: HttpRequest, session_id: str) -> HttpResponse:
+    """Have a model judge the event in the address; whoever asks uses their key."""
+    found = session_or_404(session_id)
+    state = urlstate.parse(request.GET, overview(found.pk).weighed.window)
+    access = model_access.request_access(request)
+    if access is None:
+        return redirect("sessions:settings")
+    made = judged.judge(found, state.judging)
+    recorded = shows_recorded(made, state)
+    event = chosen_event(made.recorded if recorded else made.events, state)
+    address = urlstate.query(state, of="recorded" if recorded else "replay", event=event.number if event else None)
+    if event is None or not event.answers:
+        return redirect(f"{reverse('sessions:quality', args=[found.pk])}?{address}")
+    here = access.source != "environment"  # a key that only this process knows
+    job, new = summary_jobs.start(
+        session=found, purpose=Purpose.JUDGEMENT, options=judging_options(state.judging, event, recorded=recorded),
+        query=address, model=settings.ANTHROPIC_MODEL, n_total=len(chosen_probes(event)) + 2, here=here,
+    )  # fmt: skip
+    if new and not here:
+        tasks.wake()
+    elif new:
+        summary_jobs.run_in_thread(job_id=job.pk, access=access)
+    return redirect("sessions:summary_job", session_id=found.pk, job_id=job.pk)
+
+
+@require_safe
+def warnings(request: HttpRequest) -> HttpResponse:
+    """How often the warnings came true here, as far as it is worked out; the part asks again while some is left."""
+    name = "sessions/quality/_warned.html" if asks_fragment(request) else "sessions/quality/warned.html"
+    return varied(render(request, name, {"warned": warned_here()}))

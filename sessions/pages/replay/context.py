@@ -1,0 +1,216 @@
+"""The replay lab's results: chart, totals, events, the chosen event in short."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine import registry
+from sessions.engine.diff import diff_event
+from sessions.pages.replay.event_rows import event_rows, failures, layer_lines, room
+from sessions.pages.replay.step import build_step
+from sessions.pages.ui import folding
+from sessions.pages.ui.addresses import Urls, session_urls
+from sessions.pages.ui.chart import figure_json
+from sessions.pages.ui.results import TotalsRow, saw_of, says, totals_table, weakest_label
+from sessions.pages.ui.saw import GateLane, saw_figure
+from sessions.runs import replays
+from sessions.runs.overview import bytes_label
+from sessions.runs.ranges import threshold_param, threshold_table
+
+if TYPE_CHECKING:
+    from django.utils.safestring import SafeString
+
+    from sessions.engine.replay import Replay
+    from sessions.models import Session
+    from sessions.pages.replay.event_rows import EventRow, Failures, LayerLine, Room
+    from sessions.pages.replay.step import StepView
+    from sessions.pages.ui.folding import Line
+    from sessions.runs.replay_state import ReplayState
+
+MINI_LINES = 9
+FAR = 0.25
+"""Share of the window by which measure and context differ before the gate's lane shows itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The chosen event: why it fired, where the cache breaks, and its lists in short."""
+
+    number: int
+    request: int
+    fires: str
+    reason: str
+    unit: str
+    first_changed: int | None
+    n_before: int
+    n_after: int
+    wire_before: int
+    wire_after: int
+    summary: str
+    lines: tuple[Line, ...]
+    n_lines_left: int
+    overhead: int
+    diff_href: str
+    tokens_label: str
+    overhead_label: str
+    bytes_label: str
+    layers: tuple[LayerLine, ...]
+    freed_tokens: int
+    room: Room
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayView:
+    """Everything that ``sessions/replay/_view.html`` shows."""
+
+    urls: Urls
+    figure: SafeString
+    label: str
+    n_requests: int
+    milliseconds: float
+    totals: tuple[TotalsRow, ...]
+    events: tuple[EventRow, ...]
+    n_events: int
+    chosen: Chosen | None
+    request: int | None
+    request_tokens: int | None
+    request_label: str
+    before_href: str
+    after_href: str
+    gate_words: str
+    gate_shown: bool
+    gate_href: str
+    threshold: int | None
+    threshold_words: str
+    unit: str
+    table: str
+    threshold_param: str
+    summary: str
+    quiet: str
+    warnings: tuple[str, ...]
+    error: str
+    says: str
+    step: StepView | None = None
+    failures: Failures | None = None
+
+    @property
+    def has_headroom(self) -> bool:
+        """Whether any listed event's gate measures tokens, so that room to its threshold can be told."""
+        return any(event.headroom_tokens is not None for event in self.events)
+
+
+def build_replay(
+    session: Session, state: ReplayState, urls: Urls | None = None, *, steering: bool = False
+) -> ReplayView:
+    """The results of a state; ``urls`` leads elsewhere than the session's own pages where a link is shown.
+
+    ``steering``: a hand is on a slider, and the list sent at a request is asked for once it rests.
+    """
+    urls = urls or session_urls(session.pk)
+    ran = replays.run(session.pk, state)
+    replay, weighed = ran.replay, ran.replay.weighed
+    number = min(state.event or 0, len(replay.events) - 1) if replay.events else None
+    steered = "" if urls.frozen else threshold_param(weighed, state)
+    gate = _lane(replay, state)
+    request = _request(replay, state, number)
+    last = max(len(replay.context_tokens) - 1, 0)
+    tokens = replay.context_tokens[request] if request is not None else None
+    label = replay.labels[request] if request is not None else None
+    sample = next((g for g in reversed(replay.gates) if g is not None), None)
+    words = (
+        f"{'≥' if sample.operator == '>=' else sample.operator} {sample.threshold:,} {sample.unit}" if sample else ""
+    )
+    return ReplayView(
+        urls=urls,
+        figure=figure_json(saw_figure(saw_of(session.pk, ran, number, gate))),
+        label=weakest_label(replay.labels),
+        n_requests=sum(value is not None for value in replay.context_tokens),
+        milliseconds=ran.seconds * 1000,
+        totals=totals_table(session.pk, ran),
+        events=event_rows(replay, number, urls, state),
+        n_events=len(replay.events),
+        chosen=_chosen(replay, number, urls, state) if number is not None else None,
+        request=request,
+        request_tokens=tokens,
+        request_label=str(label) if label else "",
+        before_href=urls.to_replay(state, request=max((request or 0) - 1, 0), at=None),
+        after_href=urls.to_replay(state, request=min((request or 0) + 1, last), at=None),
+        gate_words=words,
+        gate_shown=gate is not None,
+        gate_href=urls.to_replay(state, gate="off" if gate is not None else "on"),
+        threshold=sample.threshold if sample and replay.policy.name != "none" else None,
+        threshold_words=f"{sample.threshold:,} {sample.unit}" if sample else "",
+        unit=sample.unit if sample else "",
+        table=json.dumps(threshold_table(weighed, state) if steered else [], separators=(",", ":")),
+        threshold_param=steered,
+        summary=", ".join(sorted({event.summary_source for event in replay.events if event.summary_source})),
+        quiet=replays.why_no_event(replay),
+        warnings=replay.warnings,
+        error=ran.error,
+        says=says(ran.totals),
+        failures=failures(replay, urls, state),
+        step=None if steering or not urls.step else build_step(session.pk, replay, state, request),
+    )
+
+
+def _request(replay: Replay, state: ReplayState, number: int | None) -> int | None:
+    """The request selected: the state's, else the chosen event's, else none."""
+    if state.request is not None:
+        return min(state.request, max(len(replay.context_tokens) - 1, 0))
+    return replay.events[number].request if number is not None else None
+
+
+def _lane(replay: Replay, state: ReplayState) -> GateLane | None:
+    """The gate's own lane: asked for, or needed because what it measures is not the context."""
+    known = [(at, gate) for at, gate in enumerate(replay.gates) if gate is not None]
+    if not known or replay.policy.name == "none" or state.gate == "off":
+        return None
+    far = any(
+        gate.unit != "tokens" or abs(gate.measure - (replay.context_tokens[at] or 0)) > FAR * replay.window
+        for at, gate in known
+        if not gate.fires or gate.measure > (1 + FAR) * replay.window
+    )
+    if not far and state.gate != "on":
+        return None
+    estimator = registry.get("estimators", replay.estimator)
+    measures = [gate.measure if gate else None for gate in replay.gates]
+    last = known[-1][1]
+    fired = [event.request for event in replay.events]
+    return GateLane(measures, last.threshold, last.unit, f"with {estimator.label}", fired)
+
+
+def _fires(event: object) -> str:
+    gate = event.gate  # type: ignore[attr-defined]
+    return f"{gate.measure:,} {'≥' if gate.operator == '>=' else gate.operator} {gate.threshold:,}"
+
+
+def _chosen(replay: Replay, number: int, urls: Urls, state: ReplayState) -> Chosen:
+    event = replay.events[number]
+    rows = diff_event(event, replay.weighed)
+    lines = folding.segments(rows, MINI_LINES)
+    shown = sum(line.count for line in lines)
+    return Chosen(
+        number=number,
+        request=event.request,
+        fires=_fires(event),
+        reason=event.gate.reason,
+        unit=event.gate.unit,
+        first_changed=event.first_changed_message,
+        n_before=event.n_before,
+        n_after=event.n_after,
+        wire_before=sum(row.wire_before for row in rows),
+        wire_after=sum(row.wire_after for row in rows),
+        summary=event.summary_source,
+        lines=lines,
+        n_lines_left=len(rows) - shown,
+        overhead=replay.weighed.overhead,
+        diff_href=urls.to_diff(state, event=number, request=None, rows=None),
+        tokens_label=weakest_label(replay.labels),
+        overhead_label=str(replay.weighed.overhead_label),
+        bytes_label=bytes_label(replay.weighed.transcript.format),
+        layers=layer_lines(event) if len(replay.policy.pipeline) > 1 else (),
+        freed_tokens=event.before_tokens - event.after_tokens,
+        room=room(replay, number),
+    )

@@ -1,0 +1,179 @@
+"""The events of a replay as the lab lists them: layers, the room each made and what became of it, failed attempts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.thrash import RAPID_REQUESTS, refills
+from sessions.pages.ui.results import gate_words
+
+if TYPE_CHECKING:
+    from sessions.engine.events import Event
+    from sessions.engine.replay import Replay
+    from sessions.engine.thrash import Refill
+    from sessions.pages.ui.addresses import Urls
+    from sessions.runs.replay_state import ReplayState
+
+MOST_EVENTS = 60
+MOST_ATTEMPTS = 20
+MOST_KINDS = 3
+STOPS = re.compile(r"request (\d+): ((?:breaker|thrash guard): .+); the policy stops$")
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event of the list, ``number`` 0-based as in the JSON; ``until_next`` requests and ``headroom_tokens`` as in
+    ``thrash.Refill``.
+    """
+
+    number: int
+    request: int
+    before: int
+    after: int
+    kept: int
+    edited: int
+    dropped: int
+    inserted: int
+    chosen: bool
+    href: str
+    diff_href: str
+    measure: int
+    unit: str
+    fires: str
+    reason: str
+    until_next: int | None
+    headroom_tokens: int | None
+    futile: str
+
+
+@dataclass(frozen=True, slots=True)
+class LayerLine:
+    """What one layer of an event did: its gate in words, display tokens it freed."""
+
+    label: str
+    fires: str
+    reason: str
+    edited: int
+    dropped: int
+    inserted: int
+    freed_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """Tokens of one kind of block that entered after an event."""
+
+    kind: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What became of the room of one event: floor and headroom in tokens, what filled it, largest first."""
+
+    floor_tokens: int
+    headroom_tokens: int | None
+    until_next: int | None
+    grown: tuple[Grown, ...]
+    other_tokens: int
+    futile: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A failed attempt: at which request, which layer's, why, and how many summary calls it made in vain."""
+
+    request: int
+    layer: str
+    reason: str
+    n_calls: int
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """All failed attempts: the first of them, how many there are, why the policy stopped ("" where it did
+    not) and at which request."""
+
+    shown: tuple[Failed, ...]
+    n_failed: int
+    n_calls: int
+    stopped: str
+    request: int | None
+
+
+def event_rows(replay: Replay, number: int | None, urls: Urls, state: ReplayState) -> tuple[EventRow, ...]:
+    """The events listed: all, or the sixty around the chosen one."""
+    n = len(replay.events)
+    start = min(max((number or 0) - MOST_EVENTS // 2, 0), max(n - MOST_EVENTS, 0))
+    found = refills(replay)
+    shown = range(start, min(start + MOST_EVENTS, n))
+    return tuple(_row(replay.events[k], found[k], urls, state, chosen=k == number) for k in shown)
+
+
+def _row(event: Event, refill: Refill, urls: Urls, state: ReplayState, *, chosen: bool) -> EventRow:
+    return EventRow(
+        event.index, event.request, event.before_tokens, event.after_tokens, event.kept, event.edited, event.dropped,
+        event.inserted, chosen,
+        href=urls.to_replay(state, event=event.index, request=None),
+        diff_href=urls.to_diff(state, event=event.index, request=None, rows=None, between=None),
+        measure=event.gate.measure,
+        unit=event.gate.unit,
+        fires=gate_words(event.gate),
+        reason=event.gate.reason,
+        until_next=refill.requests_until_next,
+        headroom_tokens=refill.headroom_tokens,
+        futile=futile_words(refill),
+    )  # fmt: skip
+
+
+def futile_words(refill: Refill) -> str:
+    """Why an event was futile, "" where it was not."""
+    if not refill.futile:
+        return ""
+    if refill.headroom_tokens is not None and refill.headroom_tokens <= 0:
+        return "futile: the gate was still on after it"
+    return f"futile: the next one came within {RAPID_REQUESTS} requests"
+
+
+def layer_lines(event: Event) -> tuple[LayerLine, ...]:
+    """The layers that took effect; their freed tokens add up to before − after."""
+    return tuple(
+        LayerLine(
+            layer.label or layer.name, gate_words(layer.gate), layer.gate.reason, layer.edited, layer.dropped,
+            layer.inserted, layer.freed_tokens,
+        )
+        for layer in event.layers
+    )  # fmt: skip
+
+
+def room(replay: Replay, number: int) -> Room:
+    """What became of the room that event ``number`` made."""
+    refill = refills(replay)[number]
+    kinds = [Grown(kind, tokens) for kind, tokens in refill.regrew.items() if tokens]
+    return Room(
+        refill.floor_tokens, refill.headroom_tokens, refill.requests_until_next, tuple(kinds[:MOST_KINDS]),
+        sum(kind.tokens for kind in kinds[MOST_KINDS:]), futile_words(refill), str(replay.weighed.weak_label),
+    )  # fmt: skip
+
+
+def failures(replay: Replay, urls: Urls, state: ReplayState) -> Failures | None:
+    """The failed attempts, and whether they or thrashing stopped the policy; None where there is neither."""
+    stop = next((found for text in replay.warnings if (found := STOPS.match(text))), None)
+    if not replay.attempts and stop is None:
+        return None
+    labels = {layer.name: layer.label or layer.name for layer in replay.policy.pipeline}
+    shown = tuple(
+        Failed(
+            attempt.request, labels.get(attempt.layer, attempt.layer), attempt.reason, attempt.summary_calls,
+            urls.to_replay(state, request=attempt.request, at=None),
+        )
+        for attempt in replay.attempts[:MOST_ATTEMPTS]
+    )  # fmt: skip
+    n_calls = sum(attempt.summary_calls for attempt in replay.attempts)
+    return Failures(
+        shown, len(replay.attempts), n_calls, stop[2] if stop else "", int(stop[1]) if stop else None
+    )  # fmt: skip

@@ -1,0 +1,83 @@
+"""The replay lab: the whole page, its results for htmx, and the replay document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from sessions import selectors
+from sessions.pages.replay.context import build_replay
+from sessions.pages.replay.step import build_step
+from sessions.pages.ui import controls
+from sessions.pages.ui.addresses import session_urls
+from sessions.pages.ui.view import asks_fragment, refused, session_or_404, shared_context, varied
+from sessions.runs import replay_state as urlstate
+from sessions.runs import replays
+from sessions.runs.overview import overview
+from sessions.services import summary_jobs
+from sessions.services.model_access import key_facts
+from sessions.services.model_summaries import estimate
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from sessions.models import Session
+    from sessions.runs.replay_state import ReplayState
+
+
+@require_safe
+def replay(request: HttpRequest, session_id: str) -> HttpResponse:
+    """The lab; a wrong address shows the nearest replay, says what is wrong and answers 400."""
+    found = session_or_404(session_id)
+    state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed.window)
+    steering = asks_fragment(request) and "was" in request.GET
+    context = shared_context(found, state, "replay") | {"replay": build_replay(found, state, steering=steering)}
+    context["controls"] = controls.controls(selectors.load_weighed(found.pk), state, session_urls(found.pk).replay)
+    here = context["query"]
+    context["ab_href"] = reverse("sessions:ab", args=[found.pk]) + (f"?{here}" if here else "")
+    context |= {"cli_oob": False, **key_facts(request), **_unwritten(found, state)}
+    if asks_fragment(request):
+        context |= {"swap_form": request.GET.get("was", state.policy) != state.policy, "oob": True, "cli_oob": True}
+        return varied(render(request, "sessions/replay/_swap.html", context))
+    return varied(render(request, "sessions/replay/page.html", context, status=400 if state.errors else 200))
+
+
+def _unwritten(found: Session, state: ReplayState) -> dict[str, Any]:
+    """What it takes to have a model write the summaries that are not written yet, and the job that is at it."""
+    wanted = replays.run(found.pk, state).wanted
+    if not wanted:
+        return {}
+    job = summary_jobs.running(found)
+    return {"estimate": estimate(settings.ANTHROPIC_MODEL, wanted), "job": str(job.pk) if job else ""}
+
+
+@require_safe
+def step(request: HttpRequest, session_id: str) -> HttpResponse:
+    """One request of a replay, for htmx; a plain GET is led to the page that it is a part of."""
+    found = session_or_404(session_id)
+    state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed.window)
+    urls = session_urls(found.pk)
+    if not asks_fragment(request):
+        return redirect(urls.to_replay(state))
+    made = replays.run(found.pk, state).replay
+    number = min(state.event or 0, len(made.events) - 1) if made.events else None
+    here = made.events[number].request if state.request is None and number is not None else state.request
+    return varied(render(request, "sessions/replay/_step.html", {"step": build_step(found.pk, made, state, here)}))
+
+
+@require_safe
+def replay_json(request: HttpRequest, session_id: str) -> JsonResponse:
+    """``ctxweb.replay/1`` of the same address; 400 with the reasons for a wrong one."""
+    found = session_or_404(session_id)
+    state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed.window)
+    if state.errors:
+        return refused(state)
+    ran = replays.run(found.pk, state)
+    if ran.error:
+        return JsonResponse({"errors": {"replay": ran.error}}, status=400)
+    return JsonResponse(replays.document(ran), json_dumps_params={"ensure_ascii": False})

@@ -1,0 +1,167 @@
+"""Saved views: keep the one that is open, list them, open, compare two, delete."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode
+
+from django import forms
+from django.conf import settings
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import NoReverseMatch, reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from sessions import selectors
+from sessions.models import SavedKind, SavedView
+from sessions.pages.ab import state as ab_state
+from sessions.pages.sweep import state as sweep_state
+from sessions.pages.ui.view import MOST_NOTE, asks_fragment, session_or_404, varied
+from sessions.runs import replay_state, replays
+from sessions.services import saving
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from django.http import HttpRequest
+
+    from sessions.models import Session
+    from sessions.runs.replay_state import ReplayState
+
+
+class SaveForm(forms.Form):
+    """What a saved view is called, and why it was kept."""
+
+    name = forms.CharField(max_length=120)
+    note = forms.CharField(max_length=MOST_NOTE, required=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRow:
+    """One row of the list: ``about`` says in words what it shows; only replays can be set side by side."""
+
+    view: SavedView
+    href: str
+    about: str
+    comparable: bool
+    picked: bool
+
+
+def owner_of(request: HttpRequest) -> int | None:
+    """Whose views are seen: the account's where a login is required, else everybody's (None)."""
+    return request.user.pk if settings.REQUIRE_LOGIN and request.user.is_authenticated else None
+
+
+@require_safe
+def saved(request: HttpRequest) -> HttpResponse:
+    """All saved views, newest first; two picked ones are compared."""
+    views = selectors.saved_views(owner_of(request))
+    picked = request.GET.getlist("pick")
+    problem = ""
+    if picked:
+        chosen = [view for view in views if str(view.pk) in picked and view.kind == SavedKind.REPLAY]
+        if len(chosen) == 2:
+            return redirect(_compared(*sorted(chosen, key=lambda view: picked.index(str(view.pk)))))
+        problem = f"Two replays are compared, {len(chosen)} picked."
+    context = {"rows": [_row(view, picked) for view in views], "problem": problem}
+    return render(request, "sessions/saved/page.html", context, status=400 if problem else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def save(request: HttpRequest, session_id: str) -> HttpResponse:
+    """The dialog (htmx) or page that keeps a view; a POST keeps it."""
+    found = session_or_404(session_id)
+    kind = request.GET.get("kind", "replay")
+    query = {name: text for name, text in request.GET.dict().items() if name != "kind"}
+    # a sweep names what it sweeps more than once
+    state = sweep_state.query(sweep_state.parse(request.GET)) if kind == SavedKind.SWEEP else _state(kind, query)
+    back = address(kind, found, state)
+    if not back:
+        raise Http404("There is no such view to save.")
+    form = SaveForm(request.POST or None)
+    context = {
+        "session": found, "form": form, "kind": "A/B" if kind == SavedKind.AB else kind, "back": back,
+        "name": _name(found, kind, state),
+        "action": f"{reverse('sessions:save', args=[found.pk])}?kind={kind}{'&' if state else ''}{state}",
+    }  # fmt: skip
+    if request.method == "POST" and form.is_valid():
+        owner = request.user.pk if request.user.is_authenticated else None
+        context["made"] = saving.save_view(session=found, kind=kind, state=state, owner_id=owner, **form.cleaned_data)
+    status = 201 if "made" in context else 422 if request.method == "POST" else 200
+    name = "sessions/saved/_save_dialog.html" if asks_fragment(request) else "sessions/saved/save.html"
+    return varied(render(request, name, context, status=status))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def saved_delete(request: HttpRequest, view_id: int) -> HttpResponse:
+    """Asks, then deletes on a POST; 404 for a view of somebody else's and for none alike."""
+    owner_id = owner_of(request)
+    found = SavedView.objects.seen_by(owner_id).select_related("session").filter(pk=view_id).first()
+    if found is None:
+        raise Http404("There is no such saved view.")
+    if request.method == "POST":
+        saving.forget_view(view_id=view_id, owner_id=owner_id)
+        return redirect("sessions:saved")
+    name = "sessions/saved/_delete_dialog.html" if asks_fragment(request) else "sessions/saved/delete.html"
+    return varied(render(request, name, {"view": found}))
+
+
+def address(kind: str, session: Session, state: str) -> str:
+    """The page of a view, "" for a kind that has none."""
+    if kind not in SavedKind.values:
+        return ""
+    try:
+        path = reverse(f"sessions:{kind}", args=[session.pk])
+    except NoReverseMatch:
+        return ""
+    return f"{path}?{state}" if state else path
+
+
+def _state(kind: str, query: Mapping[str, str]) -> str:
+    """The query string to keep: the shortest of a replay or of two, else as it was sent."""
+    if kind == SavedKind.REPLAY:
+        return replay_state.query(replay_state.parse(query))
+    if kind == SavedKind.AB:
+        return ab_state.query(ab_state.parse(query))
+    return urlencode(query, safe=":,")
+
+
+def _replay_of(state: str) -> ReplayState:
+    return replay_state.parse(dict(parse_qsl(state)))
+
+
+def _two_of(state: str) -> ab_state.AbState:
+    return ab_state.parse(dict(parse_qsl(state)))
+
+
+def _name(session: Session, kind: str, state: str) -> str:
+    """A name to begin with: the policy and what was changed of it."""
+    if kind == SavedKind.AB:
+        two = _two_of(state)
+        return f"{two.a.policy} against {two.b.policy}"[:120]
+    if kind == SavedKind.REPLAY:
+        one = _replay_of(state)
+        changed = ", ".join(f"{name} {value}" for name, value in one.params)
+        n = len(replays.run(session.pk, one).replay.events)
+        return f"{one.policy}{f' ({changed})' if changed else ''}: {n} compaction{'' if n == 1 else 's'}"[:120]
+    return str(session)[:120]
+
+
+def _row(view: SavedView, picked: list[str]) -> SavedRow:
+    href = address(view.kind, view.session, view.state)
+    about = ""
+    if view.kind == SavedKind.REPLAY:
+        about = " ".join(replay_state.arguments(_replay_of(view.state)))
+    elif view.kind == SavedKind.AB:
+        two = _two_of(view.state)
+        about = f"{two.a.policy} against {two.b.policy}"
+    return SavedRow(view, href, about, view.kind == SavedKind.REPLAY, str(view.pk) in picked)
+
+
+def _compared(a: SavedView, b: SavedView) -> str:
+    """The A/B page of two saved replays, of one session or of two."""
+    states: list[Any] = [_replay_of(view.state) for view in (a, b)]
+    other = b.session_id if b.session_id != a.session_id else ""
+    two = ab_state.AbState(states[0], ab_state.only_replayed(states[1]), other)
+    return f"{reverse('sessions:ab', args=[a.session_id])}?{ab_state.query(two)}"

@@ -1,0 +1,135 @@
+"""Blocks with their text, made safe and short enough to show."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import nh3
+from django.utils.safestring import SafeString
+from markdown_it import MarkdownIt
+
+from sessions.engine import jsonio
+from sessions.engine.types import Kind
+from sessions.pages.ui.addresses import media_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.types import Block, Content
+
+SHORT, LONG = 4_000, 200_000
+"""Characters of a text shown at once, and after "show all"; the download has everything."""
+LONG_STRING = 400
+TAGS = {
+    "p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong",
+    "s", "a", "table", "thead", "tbody", "tr", "th", "td",
+}  # fmt: skip
+
+
+NOTHING = SafeString("")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One block to render with ``blocks/<kind>.html``.
+
+    ``html`` is safe Markdown (text and thinking), ``text`` plain text (tool input, results, opaque); ``n_left`` are
+    characters that are not shown.
+    """
+
+    kind: str
+    name: str = ""
+    html: SafeString = NOTHING
+    text: str = ""
+    n_chars: int = 0
+    n_left: int = 0
+    n_payload: int = 0
+    is_error: bool = False
+    media_type: str = ""
+    url: str = ""
+    link: str = ""
+    width: int = 0
+    height: int = 0
+    call_id: str = ""
+    parts: tuple[Shown, ...] = ()
+
+
+_markdown = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table").enable("strikethrough")
+
+
+def rendered(text: str) -> SafeString:
+    """Markdown as HTML: raw HTML is text, images are dropped, links lead out without a referrer."""
+    html = _markdown.render(text)
+    links = {"a": {"href", "title"}, "code": {"class"}}
+    clean = nh3.clean(
+        html,
+        tags=TAGS,
+        attributes=links,
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer nofollow",
+    )
+    return SafeString(clean)
+
+
+def shown(contents: Sequence[Content], blocks: Sequence[Block], *, whole: bool) -> tuple[Shown, ...]:
+    """The blocks of a message; ``whole`` lifts the cap of a text from 4,000 to 200,000 characters."""
+    limit = LONG if whole else SHORT
+    facts = list(blocks) + [None] * max(0, len(contents) - len(blocks))
+    return tuple(_one(content, block, limit) for content, block in zip(contents, facts, strict=False))
+
+
+def _one(content: Content, block: Block | None, limit: int) -> Shown:
+    kind = str(content.kind)
+    common: dict[str, Any] = {"kind": kind, "name": content.name, "call_id": content.call_id}
+    common |= {"is_error": content.is_error, "n_payload": len(content.payload.encode("utf-8", "replace"))}
+    if content.kind in (Kind.IMAGE, Kind.DOCUMENT):
+        return Shown(**common, **_media(content, block))
+    text = _pretty(content.text) if content.kind in (Kind.TOOL_USE, Kind.OPAQUE) else content.text
+    cut, left = text[:limit], max(len(text) - limit, 0)
+    common |= {"n_chars": len(content.text), "n_left": left}
+    if content.kind in (Kind.TEXT, Kind.THINKING):
+        return Shown(**common, html=rendered(cut))
+    inner = block.parts if block else ()
+    facts = list(inner) + [None] * max(0, len(content.parts) - len(inner))
+    parts = tuple(_one(part, fact, limit) for part, fact in zip(content.parts, facts, strict=False))
+    return Shown(**common, text=cut, parts=parts)
+
+
+def _media(content: Content, block: Block | None) -> dict[str, Any]:
+    media = block.media if block else None
+    sha256 = media.sha256 if media else ""
+    link = content.url if content.url.startswith(("http://", "https://")) else ""
+    return {
+        "media_type": content.media_type,
+        "url": media_url(content.kind, sha256, content.media_type),
+        "link": link,
+        "width": media.width if media else 0,
+        "height": media.height if media else 0,
+        "n_chars": len(content.data),
+    }
+
+
+def _pretty(text: str) -> str:
+    """JSON indented; anything else as it is."""
+    try:
+        return json.dumps(jsonio.loads(text.encode("utf-8", "replace")), indent=2, ensure_ascii=False)
+    except (jsonio.JsonProblem, ValueError, RecursionError):
+        return text
+
+
+def raw_json(values: Sequence[Any], *, whole: bool) -> tuple[str, int]:
+    """The message's lines as indented JSON with long strings cut, and how many characters are left out."""
+    text = "\n\n".join(json.dumps(_cut(value), indent=2, ensure_ascii=False) for value in values)
+    limit = LONG if whole else SHORT * 2
+    return text[:limit], max(len(text) - limit, 0)
+
+
+def _cut(value: Any) -> Any:
+    """The value with strings longer than 400 characters cut, and said so (base64 would fill the page)."""
+    if isinstance(value, str) and len(value) > LONG_STRING:
+        return f"{value[:LONG_STRING]}… {len(value) - LONG_STRING:,} more characters"
+    if isinstance(value, dict):
+        return {key: _cut(inner) for key, inner in value.items()}
+    return [_cut(inner) for inner in value] if isinstance(value, list) else value

@@ -1,0 +1,179 @@
+"""The pressure chart: tokens by kind up, bytes down, context under both, one x axis of message positions.
+
+Geometry and wording are the design's (Charts, Pressure): text mirrors at the baseline, what falls through the floor
+weighs more in bytes than any text of the session could, and an over-counted message is red with its factor.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.pages.session import foot_notes, lanes
+from sessions.pages.session.bars import Bar, Pressure, binned
+from sessions.pages.session.scale import byte_scale, placed, token_top
+from sessions.pages.ui import figures
+from sessions.pages.ui.chart import Figure, axis, figure_json, hover_axis, index_ticks, layout, line, size_of
+from sessions.runs.overview import KINDS, called
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.utils.safestring import SafeString
+
+    from sessions.pages.session.scale import ByteScale
+    from sessions.runs.overview import Overview
+
+ROLES = {kind: f"@kind-{kind.replace('_', '-')}" for kind in KINDS}
+LIMIT_PX, WORST_PX = 6, 7.5
+NOMINAL_PX = 950
+LANES = {"tokens": (0.7030, 1.0), "bytes": (0.3168, 0.7030), "context": (0.0, 0.2112)}
+HEIGHT, NARROW_HEIGHT = 341, 354
+MARGIN, NARROW_MARGIN = {"l": 62, "r": 20, "t": 18, "b": 20}, {"l": 50, "r": 12, "t": 18, "b": 20}
+ZONE = 1.72
+"""Height of the logarithmic zone over the linear part: 74 px under 43 px."""
+
+
+def pressure_json(view: Overview, measure: str) -> SafeString:
+    """The pressure chart as JSON; ``measure`` names a byte estimator."""
+    return view.once(f"pressure {measure}", lambda: figure_json(pressure_figure(_pressure(view, measure))))
+
+
+def _pressure(view: Overview, measure: str) -> Pressure:
+    sizes, factors = view.measured(measure)
+    bars = [
+        Bar(i, view.kinds[i], sizes[i], factors[i], called(message, view.tools))
+        for i, message in enumerate(view.messages)
+    ]
+    points = sorted((message, tokens) for message, (_, tokens, _) in view.contexts.items())
+    compactions = [
+        ((c.message if c.message is not None else c.boundary) - 0.5, c.tokens_before, c.tokens_after)
+        for c in view.weighed.transcript.compactions
+    ]
+    name = dict(view.measures)[measure]
+    return Pressure(bars, points, view.context_label, compactions, view.weighed.window, view.per_token, name)
+
+
+def pressure_figure(data: Pressure) -> Figure:
+    """The figure, in roles; ``layout.meta`` tells the page how to redraw it for a width."""
+    bars = binned(data.bars)
+    top = token_top(max((bar.total for bar in bars), default=0))
+    scale = byte_scale(top, data.bytes_per_token, max((bar.n_bytes for bar in bars), default=0), ZONE)
+    worst = max((bar for bar in bars if bar.flagged), key=lambda bar: bar.overcount or 0, default=None)
+    last = max((bar.index + bar.width - 1 for bar in bars), default=0)
+    peak = max([data.window, *(tokens for _, tokens in data.contexts)])
+    figure = layout(HEIGHT, NARROW_HEIGHT, MARGIN, NARROW_MARGIN, barmode="stack", bargap=0, hoversubplots="axis")
+    figure |= {"xaxis": _message_axis(last), "yaxis": lanes.token_axis(top, LANES["tokens"])}
+    figure |= {"yaxis2": lanes.byte_axis(scale, LANES["bytes"]), "yaxis3": lanes.context_axis(peak, LANES["context"])}
+    figure["shapes"] = lanes.grounds(top, scale, data.window, peak) + _verticals(data) + _plumb(data, worst, scale)
+    figure["annotations"] = [
+        *lanes.headings(
+            scale,
+            data.window,
+            data.measure,
+            data.context_label,
+            empty=worst is None,
+            place=worst.centre / max(last, 1) if worst else 0.5,
+        ),
+        *foot_notes.compaction_notes(data, last, peak),
+        *foot_notes.factor_notes(bars, data, scale, last, worst),
+        *foot_notes.worst_notes(bars, data, worst, scale, last),
+    ]
+    traces = [*_token_bars(bars), *_byte_bars(bars, scale, last, worst), *_context(data)]
+    return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
+
+
+def _message_axis(last: int) -> Figure:
+    ends = [-0.5, last + 0.5]
+    marks = {
+        "tickvals": index_ticks(0, last),
+        "tickformat": ",d",
+        **hover_axis("message"),
+        "ticks": "outside",
+        "ticklen": 3,
+        "tickcolor": "@chart-axis",
+    }
+    return axis(range=ends, domain=[0, 1], anchor="y3", showline=True, linecolor="@chart-axis", **marks)
+
+
+def _token_bars(bars: Sequence[Bar]) -> list[Figure]:
+    """One bar trace per kind that occurs, from the calmest at the baseline to the rarest on top."""
+    traces = []
+    for kind in KINDS:
+        shown = [bar for bar in bars if bar.tokens.get(kind)]
+        if not shown:
+            continue
+        trace = _bars([bar.centre for bar in shown], [bar.tokens[kind] for bar in shown], kind, ROLES[kind])
+        trace |= {"width": _widths(shown), "hovertemplate": f"%{{y:,}} tokens<extra>{kind}</extra>"}
+        if kind == "opaque":
+            hatch = {"shape": "/", "size": 4, "solidity": 0.5, "fgcolor": ROLES[kind], "bgcolor": "@chart-paper"}
+            trace["marker"]["pattern"] = hatch
+        traces.append(trace | {"customdata": [bar.message for bar in shown]})
+    return traces
+
+
+def _bars(x: list[float], y: list[float] | list[int], name: str, role: str, yaxis: str = "y") -> Figure:
+    return {
+        "type": "bar",
+        "name": name,
+        "x": x,
+        "y": y,
+        "yaxis": yaxis,
+        "marker": {"color": role, "line": {"width": 0}},
+    }
+
+
+def _widths(bars: Sequence[Bar]) -> int | list[int]:
+    """One width for all where they agree, which keeps the JSON small."""
+    widths = [bar.width for bar in bars]
+    return widths[0] if len(set(widths)) == 1 else widths
+
+
+def _byte_bars(bars: Sequence[Bar], scale: ByteScale, last: int, worst: Bar | None) -> list[Figure]:
+    """Grey bytes, then the over-counted ones in red; ``meta.px`` is the least width of each red bar on the screen."""
+    calm = [bar for bar in bars if bar.n_bytes and not bar.flagged]
+    loud = [bar for bar in bars if bar.flagged]
+    grey = _bars([bar.centre for bar in calm], [placed(scale, bar) for bar in calm], "bytes", "@chart-bytes", "y2")
+    red = _bars([bar.centre for bar in loud], [placed(scale, bar) for bar in loud], "over-counted", "@chart-over", "y2")
+    pixels = [WORST_PX if bar is worst else LIMIT_PX for bar in loud]
+    red |= {"width": [max(1, px * (last + 1) / NOMINAL_PX) for px in pixels], "meta": {"px": pixels}}
+    grey["width"] = _widths(calm) if calm else 1
+    for trace, shown in ((grey, calm), (red, loud)):
+        trace["text"] = [
+            f"#{bar.message} {size_of(bar.n_bytes)}, {figures.factor(bar.overcount)}"
+            if bar.flagged
+            else size_of(bar.n_bytes)
+            for bar in shown
+        ]
+        trace |= {"textposition": "none", "hovertemplate": f"%{{text}}<extra>{trace['name']}</extra>"}
+        trace["customdata"] = [bar.message for bar in shown]
+    return [trace for trace in (grey, red) if trace["x"]]
+
+
+def _context(data: Pressure) -> list[Figure]:
+    if not data.contexts:
+        return []
+    steps: Figure = {"type": "scatter", "mode": "lines", "name": "context", "yaxis": "y3", "fill": "tozeroy"}
+    steps |= {"x": [message for message, _ in data.contexts], "y": [tokens for _, tokens in data.contexts]}
+    steps |= {"line": {"shape": "hv", "width": 1.4, "color": "@chart-recorded"}, "fillcolor": "@chart-grid"}
+    template = f"%{{y:,}} tokens<extra>context, {data.context_label}</extra>"
+    return [steps | {"hovertemplate": template}]
+
+
+def _verticals(data: Pressure) -> list[Figure]:
+    """Recorded compactions, dotted through all lanes."""
+    return [
+        line("@chart-ghost", xref="x", yref="paper", x=(at, at), y=(0, 1), dash="2px,2px")
+        for at, _, _ in data.compactions
+    ]
+
+
+def _plumb(data: Pressure, worst: Bar | None, scale: ByteScale) -> list[Figure]:
+    """From the foot of the worst bar down to the context of the request that a byte gate would have stopped."""
+    gate = foot_notes.byte_gate(data, worst) if worst else None
+    if worst is None or gate is None:
+        return []
+    (low, high), peak = LANES["bytes"], max([data.window, *(tokens for _, tokens in data.contexts)])
+    start = high - (high - low) * scale.place(worst.n_bytes) / (1 + scale.zone)
+    end = LANES["context"][1] * gate[1] / (peak * lanes.CONTEXT_ROOM)
+    ends: Figure = {"xref": "x", "yref": "paper", "x": (worst.centre, worst.centre), "y": (start, end)}
+    return [line("@chart-over", width=1.25, **ends)]

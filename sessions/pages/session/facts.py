@@ -1,0 +1,149 @@
+"""The facts strip and the opening sentence of the session page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.types import Kind, Label
+from sessions.pages.ui import figures
+from sessions.runs.overview import called
+
+if TYPE_CHECKING:
+    from sessions.runs.overview import Overview
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One figure of the strip: name, figure, unit, how it is known, one note; ``alarm`` reads red.
+
+    Without ``unit`` the value is a count of things, or words; ``short`` writes large ones shortened.
+    """
+
+    name: str
+    value: float | str
+    unit: str = ""
+    label: str = ""
+    note: str = ""
+    alarm: bool = False
+    message: int | None = None
+    short: bool = False
+
+    @property
+    def href(self) -> str:
+        """Where its message is, "" where it names none."""
+        return "" if self.message is None else f"?m={self.message}#m-{self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The sentence that names the worst over-counting message: what it weighs in bytes and in tokens."""
+
+    message: int
+    what: str
+    factor: float
+    n_bytes: int
+    tokens: int
+    label: str
+    over_window: bool
+    window: int
+    bytes_label: str
+
+
+def opening(view: Overview) -> Opening | None:
+    """The opening sentence, None where nothing is over-counted ten times or more."""
+    worst = view.worst
+    if worst is None:
+        return None
+    message, weighed = view.messages[worst], view.weighed
+    block = max(
+        (leaf for leaf in message.leaves() if weighed.overcount(leaf) is not None),
+        key=lambda leaf: weighed.overcount(leaf) or 0,
+    )
+    media = block.media
+    n_bytes = (media.n_base64 + len(media.media_type)) if media else 0
+    tokens, over = weighed.image_tokens(block), n_bytes > weighed.window
+    what = called(message, view.tools)
+    factor = view.factors[worst] or 0
+    return Opening(
+        worst, what, factor, n_bytes, tokens, "estimated", over, weighed.window, view.bytes_label
+    )  # fmt: skip
+
+
+def facts(view: Overview) -> tuple[Fact, ...]:
+    """Seven facts, the alarming one first; worked out once per view."""
+    return view.once("facts", lambda: _facts(view))
+
+
+def _facts(view: Overview) -> tuple[Fact, ...]:
+    weighed, transcript = view.weighed, view.weighed.transcript
+    n_bytes, name = sum(view.n_bytes), f"{view.bytes_label.title()} bytes"
+    images = sum(
+        leaf.media.n_base64
+        for message in view.messages
+        for leaf in message.leaves()
+        if leaf.kind is Kind.IMAGE and leaf.media
+    )
+    share = figures.percent(images, n_bytes)
+    messages = f"{figures.count(len(transcript.requests))} requests, {figures.count(transcript.n_images)} images"
+    return (
+        _worst(view),
+        Fact("Tokens, all messages", weighed.total_tokens, "tokens", str(weighed.total_label), _fit(view)),
+        Fact(name, n_bytes, "bytes", view.bytes_label, f"images {share}" if images else "no images"),
+        _peak(view),
+        _compactions(view),
+        Fact("Messages", len(view.messages), "", "", messages),
+        _usage(view),
+    )
+
+
+def _worst(view: Overview) -> Fact:
+    opened = opening(view)
+    if opened is None:
+        return Fact("Worst over-count", "none", "", "", "no image weighs ×10 its tokens")
+    article = "an" if opened.what[0] in "aeiou" else "a"
+    note = f"message {opened.message:,}, {article} {opened.what}"
+    return Fact("Worst over-count", opened.factor, "factor", opened.label, note, True, opened.message)
+
+
+def _fit(view: Overview) -> str:
+    weighed = view.weighed
+    return f"×{weighed.ratio:.2f} of o200k" + ("" if weighed.ratio_label is Label.CALIBRATED else ", prior")
+
+
+def _peak(view: Overview) -> Fact:
+    window = view.weighed.window
+    if not view.contexts:
+        return Fact("Peak context", "none", "", "", "no requests")
+    _, tokens, label = max(view.contexts.values(), key=lambda context: context[1])
+    source = {"default": ", window assumed", "model, long window": ", the long window"}.get(
+        view.weighed.window_source, ""
+    )
+    note = f"{figures.percent(tokens, window)} of {window:,}{source}"
+    return Fact("Peak context", tokens, "tokens", str(label), note)
+
+
+def _compactions(view: Overview) -> Fact:
+    found = view.weighed.transcript.compactions
+    if not found:
+        return Fact("Compactions recorded", "0", "", "", "none in this session")
+    triggers = sorted({c.trigger for c in found if c.trigger})
+    befores = [c.tokens_before for c in found if c.tokens_before]
+    at = f"at {'–'.join(dict.fromkeys(_thousands(n) for n in (min(befores), max(befores))))}" if befores else ""
+    note = ", ".join(part for part in ("/".join(triggers), at) if part)
+    return Fact("Compactions recorded", len(found), "", "measured", note)
+
+
+def _thousands(tokens: int) -> str:
+    return f"{tokens / 1000:,.0f} k"
+
+
+def _usage(view: Overview) -> Fact:
+    """Provider-reported tokens of all requests, each once."""
+    usages = [request.usage for request in view.weighed.transcript.requests if request.usage]
+    if not usages:
+        return Fact("Usage", "none", "", "", "the transcript reports none")
+    sent = sum(usage.context for usage in usages)
+    read = figures.percent(sum(usage.cache_read for usage in usages), sent)
+    output = " ".join(figures.short(sum(usage.output for usage in usages))).strip()
+    return Fact("Usage, input tokens", sent, "tokens", "measured", f"{read} cached, {output} out", short=True)

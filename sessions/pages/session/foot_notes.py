@@ -1,0 +1,139 @@
+"""The words on the pressure chart: compactions, factors at the feet of red bars, the worst message in full."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.pages.session.scale import placed, token_top
+from sessions.pages.ui import figures
+from sessions.pages.ui.chart import Figure, note, plain, size_of, spaced
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.pages.session.bars import Bar, Pressure
+    from sessions.pages.session.scale import ByteScale
+
+
+WORDS_HIGH = 0.8
+"""Height of the worst message's words, in units of the byte axis's linear part."""
+
+
+def compaction_notes(data: Pressure, last: int, peak: int) -> list[Figure]:
+    """Before and after beside each compaction; where two stand close, the later one keeps quiet."""
+    placed = spaced([at for at, _, _ in data.compactions], last + 1, 0.22)
+    notes = []
+    for (at, before, after), wide in zip(data.compactions, placed, strict=True):
+        if not wide:
+            continue
+        right = at > 0.8 * (last + 1)
+        say = f"{figures.count(before)} → {figures.count(after)}" if before else "compacted"
+        place: Figure = {"yref": "y3", "at": "right top" if right else "left top", "shift": (-4 if right else 4, -2)}
+        notes.append(note(f"compacted {say}" if before else say, at, peak, width="wide", **place))
+        notes.append(note(figures.count(before) if before else say, at, peak, width="narrow", **place))
+    return notes
+
+
+def _side(bar: Bar, loud: Sequence[Bar], data: Pressure, last: int, room: float) -> int:
+    """Where words beside a red bar stand free of other bars, verticals and edges: 1 right, -1 left, 0 nowhere."""
+    reach = room * (last + 1)
+    others = [other.centre for other in loud if other is not bar]
+    verticals = [at for at, _, _ in data.compactions if abs(at - bar.centre) < 0.06 * (last + 1)]
+    for side in (1, -1):
+        end = bar.centre + side * reach
+        low, high = min(bar.centre, end), max(bar.centre, end)
+        if -0.5 <= end <= last + 0.5 and not any(low < at < high for at in (*others, *verticals)):
+            return side
+    return 0
+
+
+def factor_notes(bars: Sequence[Bar], data: Pressure, scale: ByteScale, last: int, worst: Bar | None) -> list[Figure]:
+    """Factors at the feet of red bars, the largest first; a label without room is left out."""
+    loud = sorted((bar for bar in bars if bar.flagged), key=lambda bar: -(bar.overcount or 0))
+    places = [bar.centre for bar in loud]
+    wide, narrow = spaced(places, last + 1, 0.055), spaced(places, last + 1, 0.16)
+    notes = []
+    for bar, on_wide, on_narrow in zip(loud, wide, narrow, strict=True):
+        side = _side(bar, loud, data, last, 0.05)
+        if bar is worst or not on_wide or not side or _under_worst(bar, worst, last):
+            continue
+        size = 11 if (bar.overcount or 0) >= 100 else 10.5
+        corner = "left bottom" if side > 0 else "right bottom"
+        words: Figure = {"yref": "y2", "at": corner, "shift": (5 * side, 1), "role": "@chart-over-ink", "size": size}
+        shown = "" if on_narrow else "wide"
+        notes.append(note(figures.factor(bar.overcount), bar.centre, placed(scale, bar), width=shown, **words))
+    return notes
+
+
+def _under_worst(bar: Bar, worst: Bar | None, last: int) -> bool:
+    """True where the worst one's own words stand."""
+    return worst is not None and abs(bar.centre - worst.centre) < 0.1 * (last + 1)
+
+
+def worst_notes(bars: Sequence[Bar], data: Pressure, worst: Bar | None, scale: ByteScale, last: int) -> list[Figure]:
+    """The worst message: factor at 18 px, what it is, a leader to its sliver, the gate it would have fired."""
+    if worst is None:
+        return []
+    loud = [bar for bar in bars if bar.flagged]
+    depth = placed(scale, worst)
+    level = [bar for bar in loud if placed(scale, bar) > depth - WORDS_HIGH]
+    side = _side(worst, level, data, last, 0.2)
+    if not side and depth > 1 + scale.zone - WORDS_HIGH:
+        side = 1 if worst.centre < 0.5 * last else -1
+    says = f"#{worst.index} {plain(worst.what, 24)}: {size_of(worst.n_bytes)}, {figures.count(worst.total)} tokens"
+    brief = f"#{worst.index}: {size_of(worst.n_bytes)}"
+    if side:
+        foot: Figure = {"yref": "y2", "at": "left bottom" if side > 0 else "right bottom", "role": "@chart-over-ink"}
+        high, low = (7 * side, 9), (8 * side, -4)
+    else:
+        depth = max(placed(scale, bar) for bar in level if abs(bar.centre - worst.centre) < 0.25 * (last + 1))
+        foot = {"yref": "y2", "at": "center top", "role": "@chart-over-ink"}
+        high, low = (0, 0), (0, -22)
+    at = min(max(worst.centre, 0.16 * last), 0.84 * last) if not side else worst.centre
+    notes = [
+        note(figures.factor(worst.overcount), at, depth, size=18, weight=600, shift=high, **foot),
+        note(says, at, depth, size=11, shift=low, width="wide", **foot),
+        note(brief, at, depth, size=11, shift=low, width="narrow", **foot),
+        _sliver_note(worst, last, token_top(max(bar.total for bar in bars))),
+    ]
+    gate = byte_gate(data, worst)
+    if gate is not None:
+        left = worst.centre > 0.65 * last
+        words: Figure = {"yref": "y3", "at": "right top" if left else "left top", "shift": (-6 if left else 6, -2)}
+        words |= {"role": "@chart-over-ink", "bgcolor": "@chart-paper", "borderpad": 1}
+        says = f"a byte gate fires here, at {figures.count(gate[1])} tokens: false"
+        notes.append(note(says, gate[0], max(data.window, gate[1]), width="wide", **words))
+        notes.append(note("byte gate: false", gate[0], max(data.window, gate[1]), width="narrow", **words))
+    return notes
+
+
+def _sliver_note(worst: Bar, last: int, top: int) -> Figure:
+    """What the worst message truly weighs, on a leader over its bar, or beside a bar that leaves no room above."""
+    words: Figure = {"role": "@chart-image-ink", "size": 11, "weight": 600}
+    says = f"#{worst.index} {figures.count(worst.total)} tokens"
+    if worst.total > 0.55 * top:
+        left = worst.centre > 0.8 * last
+        side: Figure = {"at": "right top", "shift": (-6, 0)} if left else {"at": "left top", "shift": (6, 0)}
+        return note(says, worst.centre, worst.total, **side, **words)
+    leader: Figure = {
+        "showarrow": True,
+        "ax": 0,
+        "ay": -34,
+        "arrowwidth": 1,
+        "arrowcolor": "@kind-image",
+        "arrowhead": 0,
+    }
+    edge = "left" if worst.centre < 0.08 * last else "right" if worst.centre > 0.92 * last else "center"
+    return note(says, worst.centre, worst.total, at=f"{edge} bottom", **words, **leader)
+
+
+def byte_gate(data: Pressure, worst: Bar) -> tuple[int, int] | None:
+    """The request after the worst message where a gate that takes bytes for tokens fires on it alone, wrongly.
+
+    Only told where it is beyond doubt: the message by itself has more bytes than the window has tokens, while the
+    context of that request is under the window.
+    """
+    if worst.n_bytes <= data.window:
+        return None
+    following = next((point for point in data.contexts if point[0] > worst.message), None)
+    return following if following and following[1] < data.window else None

@@ -1,0 +1,211 @@
+"""One message taken apart: its sizes under every estimator, its blocks, its raw JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine import registry
+from sessions.engine.sizes import message_size
+from sessions.engine.types import Block, Kind, Label
+from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import media_url
+from sessions.runs.overview import called, kinds_of
+
+if TYPE_CHECKING:
+    from sessions.engine.types import Message
+    from sessions.runs.overview import Overview
+
+MOST_PICTURES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """What one estimator charges: ``factor`` against the reference tokens, None for the reference itself."""
+
+    name: str
+    label: str
+    size: int
+    unit: str
+    factor: float | None
+    current: bool = False
+
+    @property
+    def words(self) -> str:
+        """Its size as written: 3,118,884."""
+        return figures.count(self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One image or document of the message; ``url`` shows it, empty where the bytes are not stored."""
+
+    kind: str
+    media_type: str
+    width: int
+    height: int
+    n_file: int
+    n_base64: int
+    n_wire: int
+    tokens: int
+    patches: str
+    cost: float | None
+    factor: float | None
+    sha256: str
+    problem: str
+    url: str
+    linked: bool
+
+    @property
+    def type(self) -> str:
+        """The media type as people say it: PNG, JPEG, PDF."""
+        return self.media_type.rpartition("/")[2].upper() if self.media_type else self.kind
+
+    @property
+    def file_size(self) -> str:
+        """Size of the decoded file, in binary units as file managers show it."""
+        return f"{self.n_file / 2**20:.2f} MiB" if self.n_file >= 2**20 else f"{self.n_file / 1024:.1f} KiB"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The sentence that comes first: ``kind`` "over" (bytes run ahead of tokens), "fair" or "unknown"."""
+
+    kind: str
+    factor: float | None
+    n_bytes: int
+    tokens: int
+    what: str
+    sliver: float
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """Everything the inspector shows but the text, which is read from the upload."""
+
+    index: int
+    last: int
+    role: str
+    kinds: tuple[str, ...]
+    tokens: int
+    label: str
+    n_bytes: int
+    bytes_label: str
+    verdict: Verdict
+    pictures: tuple[Picture, ...]
+    n_pictures_left: int
+    reference: str
+    reference_label: str
+    counters: tuple[Counter, ...]
+    answers: int | None
+    answered_by: int | None
+    request: int | None
+    context: int | None
+    context_label: str
+    title: str
+
+
+def inspected(session_id: str, view: Overview, index: int) -> Inspected:
+    """The message at ``index``; raises IndexError."""
+    message, weighed = view.messages[index], view.weighed
+    media = [leaf for leaf in message.leaves() if leaf.media is not None and leaf.kind in (Kind.IMAGE, Kind.DOCUMENT)]
+    worst = max(media, key=lambda leaf: weighed.overcount(leaf) or 0, default=None)
+    over = worst if worst is not None and weighed.overcount(worst) else None
+    reference = weighed.image_tokens(over) if over else weighed.tokens[index]
+    request, context, context_label = view.contexts.get(index, (None, None, ""))
+    reply = request is not None and weighed.transcript.requests[request].message == index
+    what = called(message, view.tools)
+    return Inspected(
+        index=index,
+        last=len(view.messages) - 1,
+        role=str(message.role),
+        kinds=kinds_of(message),
+        tokens=weighed.tokens[index],
+        label=str(weighed.labels[index]),
+        n_bytes=view.n_bytes[index],
+        bytes_label=view.bytes_label,
+        verdict=_verdict(view, index, over, what),
+        pictures=tuple(_picture(leaf, view) for leaf in media[:MOST_PICTURES]),
+        n_pictures_left=max(len(media) - MOST_PICTURES, 0),
+        reference=_reference(view, index, over),
+        reference_label=str(Label.ESTIMATED) if over else str(weighed.labels[index]),
+        counters=_counters(view, over or message, reference),
+        answers=_neighbour(view, index, "b", -1),
+        answered_by=_neighbour(view, index, "a", 1),
+        request=request if reply else None,
+        context=context if reply else None,
+        context_label=str(context_label),
+        title=message.preview,
+    )
+
+
+def _reference(view: Overview, index: int, over: Block | None) -> str:
+    if over is not None:
+        return view.weighed.model.name or "unknown model"
+    return {
+        Label.MEASURED: "recorded output of this reply",
+        Label.CALIBRATED: f"o200k × {view.weighed.ratio:.2f}, fitted to this session",
+        Label.ESTIMATED: f"o200k × {view.weighed.ratio:.2f}, the family's prior",
+    }[view.weighed.labels[index]]
+
+
+def _verdict(view: Overview, index: int, over: Block | None, what: str) -> Verdict:
+    weighed = view.weighed
+    if over is None or over.media is None:
+        tokens, size = weighed.tokens[index], view.n_bytes[index]
+        return Verdict("fair" if tokens else "unknown", None, size, tokens, what, 0)
+    size = over.media.n_base64 + len(over.media.media_type.encode())
+    tokens, factor = weighed.image_tokens(over), weighed.overcount(over)
+    sliver = max(1.0, 368 * tokens / size) if size else 0
+    return Verdict("over" if (factor or 0) >= 1 else "fair", factor, size, tokens, what, round(min(sliver, 368), 1))
+
+
+def _counters(view: Overview, counted: Block | Message, reference: int) -> tuple[Counter, ...]:
+    """Every registered estimator on the same block or message, the smallest first."""
+    model = view.weighed.model
+    found = []
+    for estimator in registry.plugins("estimators").values():
+        size = estimator.size(counted, model) if isinstance(counted, Block) else message_size(counted, estimator, model)
+        factor = size / reference if reference else None
+        found.append(Counter(estimator.name, estimator.label, size, estimator.unit, factor))
+    return tuple(sorted(found, key=lambda counter: (counter.size, counter.name)))
+
+
+def _picture(leaf: Block, view: Overview) -> Picture:
+    media, model = leaf.media, view.weighed.model
+    if media is None:
+        raise ValueError("a picture needs its media")
+    tokens = view.weighed.image_tokens(leaf)
+    price = model.input_price
+    return Picture(
+        kind=str(leaf.kind),
+        media_type=media.media_type,
+        width=media.width,
+        height=media.height,
+        n_file=media.n_base64 * 3 // 4,
+        n_base64=media.n_base64,
+        n_wire=media.n_base64 + len(media.media_type.encode()),
+        tokens=tokens,
+        patches=_patches(leaf, model),
+        cost=tokens * price / 1_000_000 if price is not None else None,
+        factor=view.weighed.overcount(leaf),
+        sha256=media.sha256,
+        problem=media.problem,
+        url=media_url(leaf.kind, media.sha256, media.media_type),
+        linked=bool(media.n_url and not media.n_base64),
+    )
+
+
+def _patches(leaf: Block, model: Any) -> str:
+    """The rule's own unit where it has one: Claude's patches of 28 px."""
+    from sessions.engine.estimators import _images
+
+    media = leaf.media
+    if media is None or not media.width or model.family != "claude" or leaf.kind is not Kind.IMAGE:
+        return ""
+    width, height = _images.claude_image_size(media.width, media.height, model.image_tier)
+    return f"{-(-width // 28)} × {-(-height // 28)} patches"
+
+
+def _neighbour(view: Overview, index: int, mark: str, step: int) -> int | None:
+    return index + step if view.pairs[index] == mark else None

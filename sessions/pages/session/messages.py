@@ -1,0 +1,213 @@
+"""The rows of a session's message list, and which page of them is shown."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+
+from sessions.engine.types import Kind
+from sessions.pages.session import state as urlstate
+from sessions.pages.ui import figures
+from sessions.runs.overview import FLAGGED_FROM, KINDS, LARGE_TOKENS, kinds_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.types import Message
+    from sessions.pages.session.state import SessionState
+    from sessions.runs.overview import Overview
+
+PAGE = 100
+DRAWN_AGAIN = 3
+LEAD = 4
+"""Rows shown above a message that a link leads to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One message as the list shows it; ``mono`` where its preview is a program's words, not a person's."""
+
+    index: int
+    role: str
+    kinds: tuple[str, ...]
+    preview: str
+    mono: bool
+    note: str
+    pair: str
+    parts: tuple[tuple[str, int], ...]
+    tokens: int
+    label: str
+    n_bytes: int
+    factor: float | None
+    context: int | None
+    context_label: str
+    request: int | None
+    selected: bool
+    href: str
+
+    @property
+    def over(self) -> bool:
+        """Whether its bytes are drawn as over-counted."""
+        return self.factor is not None and self.factor >= FLAGGED_FROM
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """One choice above the list."""
+
+    name: str
+    words: str
+    total: int
+    href: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Rows ``start`` to ``stop`` of ``total`` that match, and the ways to the rows before and after."""
+
+    rows: tuple[Row, ...]
+    start: int
+    total: int
+    per_token: float
+    full: int
+    bytes_label: str
+    next_url: str
+    next_words: str
+    earlier_url: str
+    earlier_words: str
+
+    @property
+    def stop(self) -> int:
+        """One past the last row shown."""
+        return self.start + len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """A list that was shown up to some message, after the session grew: rows to draw again, and the rows after them."""
+
+    again: tuple[Row, ...]
+    page: Page
+
+
+def filters(view: Overview, state: SessionState, base: str) -> tuple[Filter, ...]:
+    """The filters with their counts."""
+    counts = {"": len(view.messages), **{name: len(found) for name, found in view.only.items()}}
+    words = {"": "All", "overcount": "Over-counted", "large": f"Over {LARGE_TOKENS:,} tokens"}
+    return tuple(
+        Filter(name, text, counts[name], base + urlstate.query(state, only=name, start=None), state.only == name)
+        for name, text in words.items()
+    )
+
+
+def page(session_id: str, view: Overview, state: SessionState, until: int | None = None) -> Page:
+    """The page that the state asks for: from ``start``, else the one that holds message ``m``, else the first.
+
+    ``until`` ends it early, where the rows from there on are shown already.
+    """
+    indices: Sequence[int] = view.only[state.only] if state.only else range(len(view.messages))
+    start = min(_start(indices, state), max(len(indices) - 1, 0))
+    shown = indices[start : min(start + PAGE, until if until is not None else start + PAGE)]
+    base = reverse("sessions:messages", args=[session_id])
+    before = min(start, PAGE)
+    next_url, next_words = _following(base, state, start + len(shown), len(indices))
+    earlier = urlstate.query(state, start=start - before, until=start, m=None)
+    return Page(
+        rows=tuple(row(session_id, view, i, selected=i == state.m) for i in shown),
+        start=start,
+        total=len(indices),
+        per_token=view.per_token,
+        full=view.full_weight,
+        bytes_label=view.bytes_label,
+        next_url=next_url if until is None else "",
+        next_words=next_words,
+        earlier_url=base + earlier if before else "",
+        earlier_words=f"Load the {before:,} before" if before != start else f"Load the first {before:,}",
+    )
+
+
+def grown(session_id: str, view: Overview, state: SessionState, first: int, after: int, *, whole: bool) -> Grown:
+    """What follows the rows of messages ``first`` to ``after`` (exclusive), and the last of these: they may have grown.
+
+    New rows only where the list was shown to its end (``whole``); else only the way to them.
+    """
+    indices: Sequence[int] = view.only[state.only] if state.only else range(len(view.messages))
+    n_shown = bisect_left(indices, after)
+    again = [i for i in indices[max(0, n_shown - DRAWN_AGAIN) : n_shown] if i >= first]
+    shown = indices[n_shown : n_shown + PAGE] if whole else ()
+    base = reverse("sessions:messages", args=[session_id])
+    next_url, next_words = _following(base, state, n_shown + len(shown), len(indices))
+    rows = tuple(row(session_id, view, i) for i in shown)
+    page = Page(
+        rows, n_shown, len(indices), view.per_token, view.full_weight, view.bytes_label, next_url, next_words, "", ""
+    )  # fmt: skip
+    return Grown(tuple(row(session_id, view, i) for i in again), page)
+
+
+def _following(base: str, state: SessionState, start: int, total: int) -> tuple[str, str]:
+    left = total - start
+    if left <= 0:
+        return "", ""
+    words = f"Load {'the other' if left <= PAGE else 'the next'} {min(left, PAGE):,} of {left:,}"
+    return base + urlstate.query(state, start=start, until=None, m=None), words
+
+
+def _start(indices: Sequence[int], state: SessionState) -> int:
+    if state.start is not None:
+        return state.start
+    if state.m is None or state.m not in indices:
+        return 0
+    at = indices.index(state.m)
+    return 0 if at < PAGE - LEAD else at - LEAD
+
+
+def row(session_id: str, view: Overview, index: int, *, selected: bool = False) -> Row:
+    """The row of one message."""
+    message = view.messages[index]
+    kinds = view.kinds[index]
+    request, context, context_label = view.contexts.get(index, (None, None, ""))
+    reply = request is not None and view.weighed.transcript.requests[request].message == index
+    return Row(
+        index=index,
+        role=str(message.role),
+        kinds=kinds_of(message),
+        preview=message.preview or _nothing(message),
+        mono=not message.typed and str(message.role) == "user",
+        note=_note(message),
+        pair=view.pairs[index],
+        parts=tuple((kind, kinds[kind]) for kind in KINDS if kinds.get(kind)),
+        tokens=view.weighed.tokens[index],
+        label=str(view.weighed.labels[index]),
+        n_bytes=view.n_bytes[index],
+        factor=view.factors[index],
+        context=context if reply else None,
+        context_label=str(context_label),
+        request=request if reply else None,
+        selected=selected,
+        href=reverse("sessions:inspector", args=[session_id, index]),
+    )
+
+
+def _note(message: Message) -> str:
+    if message.attachment:
+        return message.attachment
+    if message.meta:
+        return "meta"
+    return "re-attached after a compaction" if message.compaction is not None and not message.summary else ""
+
+
+def _nothing(message: Message) -> str:
+    """Words for a message without a preview of its own."""
+    for leaf in message.leaves():
+        if leaf.media:
+            size = f", {leaf.media.width} × {leaf.media.height}" if leaf.media.width else ""
+            return f"{leaf.kind} {leaf.media.media_type}{size}"
+        if leaf.name:
+            return f"{leaf.name} {leaf.target}".strip()
+        if leaf.kind is Kind.THINKING and not leaf.n_chars:
+            return f"thinking not shown by the provider, signature of {figures.count(leaf.n_payload)} bytes"
+    return "no text"

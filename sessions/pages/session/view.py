@@ -1,0 +1,241 @@
+"""The session page, its message list, its inspector, and the same as data."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from sessions import selectors
+from sessions.engine import jsonio, report
+from sessions.engine.types import Parsed, Skipped
+from sessions.pages.session import blocks, facts, family, inspector, messages
+from sessions.pages.session import state as urlstate
+from sessions.pages.session.chart import pressure_json
+from sessions.pages.ui import exports, uploads
+from sessions.pages.ui.view import asks_fragment, session_or_404, varied
+from sessions.runs.overview import overview
+from sessions.services.model_access import key_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from django.http import HttpRequest
+    from django.http.response import HttpResponseBase
+
+    from sessions.models import Session
+    from sessions.pages.session.inspector import Inspected
+    from sessions.pages.session.state import SessionState
+    from sessions.runs.overview import Overview
+
+JUST_CHANGED = dt.timedelta(minutes=1)
+COLUMNS = (
+    "index", "role", "kinds", "tokens", "label", "wire_bytes", "overcount", "request", "context_tokens",
+    "context_label", "preview",
+)  # fmt: skip
+
+
+def command_line(found: Session) -> str:
+    """The command that prints the same; a branch that a rewind left is named by its leaf."""
+    branch = ["--branch", found.branch] if found.branch_of_id else []
+    return shlex.join(["ctxweb", "inspect", found.filename, *branch, "--json"])
+
+
+def head_context(found: Session, view: Overview) -> dict[str, Any]:
+    """What the head of the page says: of the session, and of its sub-agents, parent and chain of files."""
+    return {
+        "facts": facts.facts(view),
+        "opening": facts.opening(view),
+        "headline": view.headline,
+        "warnings": view.weighed.warnings,
+        "branches": family.branch_choices(view.weighed.transcript.branches, selectors.branch_sessions(found)),
+        "children": family.children(selectors.child_sessions(found), view),
+        "started_by": family.started_by(found, overview(found.parent_id) if found.parent_id else None),
+        "chain": selectors.chain(found, next(iter(view.messages), None)),
+    }
+
+
+@require_safe
+def session(request: HttpRequest, session_id: str) -> HttpResponse:
+    """The whole page; the inspector opens on ``?m=`` or on the worst over-counted message."""
+    found = session_or_404(session_id)
+    view, state = overview(session_id), urlstate.parse(request.GET)
+    if state.m is not None and state.m >= len(view.messages):
+        state = urlstate.parse({**request.GET.dict(), "m": ""})
+    return varied(render(request, "sessions/session/page.html", _page_context(request, found, view, state)))
+
+
+def _page_context(request: HttpRequest, found: Session, view: Overview, state: SessionState) -> dict[str, Any]:
+    base = reverse("sessions:session", args=[found.pk])
+    chosen = state.m if state.m is not None else view.worst if view.worst is not None else 0
+    return {
+        "session": found,
+        "tab": "session",
+        "cli": command_line(found),
+        "json_url": reverse("sessions:session_json", args=[found.pk]),
+        "csv_url": reverse("sessions:messages_csv", args=[found.pk]),
+        "exports": exports.session_choices(found),
+        "overcounts": len(view.only["overcount"]),
+        "state": state,
+        "view": view,
+        "unsent": uploads.unsent_share(found.upload),
+        "measures": [(name, words, base + urlstate.query(state, measure=name)) for name, words in view.measures],
+        "figure": pressure_json(view, state.measure),
+        "filters": messages.filters(view, state, base),
+        "page": messages.page(found.pk, view, state),
+        "clear_url": base + urlstate.query(state, only="", start=None),
+        **head_context(found, view),
+        "inspector": _inspector_context(request, found, view, chosen, state) if len(view.messages) else None,
+        "live": getattr(found.upload, "live", None),
+        "follow": _is_followed(found, state),
+    }
+
+
+def _is_followed(found: Session, state: SessionState) -> bool:
+    """Whether the page follows its session from the start: as the address says, else if its file has just changed."""
+    live = getattr(found.upload, "live", None)
+    if live is None or state.follow:
+        return live is not None and state.follow == "on"
+    return bool(timezone.now() - live.changed_at < JUST_CHANGED)
+
+
+@require_safe
+def message_rows(request: HttpRequest, session_id: str) -> HttpResponse:
+    """More rows for htmx; a plain GET gets the page that holds them."""
+    if not asks_fragment(request):
+        return session(request, session_id)
+    found = session_or_404(session_id)
+    view, state = overview(found.pk), urlstate.parse(request.GET)
+    context = {"session": found, "page": messages.page(found.pk, view, state, state.until), "state": state}
+    whole = request.headers.get("HX-Target") == "message-list"
+    if whole:
+        base = reverse("sessions:session", args=[found.pk])
+        context |= {"filters": messages.filters(view, state, base), "clear_url": base}
+    return varied(
+        render(request, "sessions/session/_messages.html" if whole else "sessions/session/_message_rows.html", context)
+    )
+
+
+@require_safe
+def inspector_view(request: HttpRequest, session_id: str, index: int) -> HttpResponse:
+    """One message: the pane for htmx, a page of its own for a plain GET."""
+    found = session_or_404(session_id)
+    view, state = overview(found.pk), urlstate.parse(request.GET)
+    if not 0 <= index < len(view.messages):
+        raise Http404(f"This session has {len(view.messages):,} messages, 0 to {len(view.messages) - 1:,}.")
+    context = {"session": found, "inspector": _inspector_context(request, found, view, index, state)}
+    if asks_fragment(request):
+        return varied(render(request, "sessions/session/_inspector.html", context))
+    context |= {"tab": "session", "cli": command_line(found), "state": state}
+    return varied(render(request, "sessions/session/message.html", context))
+
+
+def _inspector_context(
+    request: HttpRequest, found: Session, view: Overview, index: int, state: SessionState
+) -> dict[str, Any]:
+    """The pane's own context; text is read from the upload for the tabs that show it, and only then."""
+    whole = request.GET.get("all") == "1"
+    message = inspector.inspected(found.pk, view, index)
+    context: dict[str, Any] = {"message": message, "tab": state.tab, "whole": whole, "problem": ""}
+    here = reverse("sessions:inspector", args=[found.pk, index])
+    tabs = (("sizes", "Sizes"), ("parsed", "Parsed"), ("raw", "Raw JSON"))
+    context["tabs"] = [(name, words, here + ("" if name == "sizes" else f"?tab={name}")) for name, words in tabs]
+    context |= _neighbours(found, message) | key_facts(request)
+    if state.tab == "parsed":
+        try:
+            contents = selectors.message_contents(found, index)
+            context["blocks"] = blocks.shown(contents, view.messages[index].blocks, whole=whole)
+        except (FileNotFoundError, jsonio.JsonProblem, OSError) as error:
+            context["problem"] = _unreadable(error)
+    if state.tab == "raw":
+        try:
+            context["raw"], context["raw_left"] = blocks.raw_json(raw_values(found, view, index), whole=whole)
+        except (FileNotFoundError, jsonio.JsonProblem, OSError) as error:
+            context["problem"] = _unreadable(error)
+    return context
+
+
+def _neighbours(found: Session, message: Inspected) -> dict[str, Any]:
+    def link(index: int | None) -> str:
+        return "" if index is None else reverse("sessions:inspector", args=[found.pk, index])
+
+    earlier = message.index - 1 if message.index else None
+    later = message.index + 1 if message.index < message.last else None
+    urls = {"previous_url": link(earlier), "next_url": link(later), "pair_url": ""}
+    pair = message.answers if message.answers is not None else message.answered_by
+    return urls | {"pair_url": link(pair), "pair": pair}
+
+
+def _unreadable(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "The uploaded file is missing from the store, so the text cannot be read again."
+    return f"The text could not be read again from the upload: {error}"
+
+
+def raw_values(found: Session, view: Overview, index: int) -> list[Any]:
+    """The JSON values that the message was read from, in file order."""
+    with selectors.open_text(found) as file:
+        source = jsonio.Source(file)
+        return [source.read(origin) for origin in view.messages[index].origins]
+
+
+@require_safe
+def message_raw(request: HttpRequest, session_id: str, index: int) -> HttpResponse:
+    """The message's JSON, uncut, as a download: one value, or a list where it was read from several lines."""
+    found = session_or_404(session_id)
+    view = overview(found.pk)
+    if not 0 <= index < len(view.messages):
+        raise Http404("There is no such message.")
+    values = raw_values(found, view, index)
+    text = jsonio.dumps(values[0] if len(values) == 1 else values)
+    response = HttpResponse(text, content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="{found.pk}-message-{index}.json"'
+    return response
+
+
+@require_safe
+def session_json(request: HttpRequest, session_id: str) -> JsonResponse:
+    """The inspect document of this session (``ctxweb.inspect/1``)."""
+    found = session_or_404(session_id)
+    transcript = selectors.load_weighed(found.pk).transcript
+    skipped = tuple(Skipped(*row) for row in found.upload.skipped)
+    fates = () if found.member else uploads.fates_of(found.upload)  # an archive's fates are not those of one file
+    document = report.inspect_document(Parsed(found.format, (transcript,), skipped, found.upload.reason, fates=fates))
+    return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+
+
+@require_safe
+def messages_csv(request: HttpRequest, session_id: str) -> HttpResponseBase:
+    """Every message of the session (or of the filter) as CSV, streamed."""
+    found = session_or_404(session_id)
+    view, state = overview(found.pk), urlstate.parse(request.GET)
+    response = StreamingHttpResponse(_csv_lines(found.pk, view, state), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{found.pk}-messages.csv"'
+    return response
+
+
+def _csv_lines(session_id: str, view: Overview, state: SessionState) -> Iterator[str]:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(COLUMNS)
+    indices = view.only[state.only] if state.only else range(len(view.messages))
+    for index in indices:
+        row = messages.row(session_id, view, index)
+        preview = f"'{row.preview}" if row.preview[:1] in "=+-@\t\r" else row.preview
+        writer.writerow([
+            row.index, row.role, " ".join(row.kinds), row.tokens, row.label, row.n_bytes,
+            "" if row.factor is None else round(row.factor, 2), row.request, row.context, row.context_label, preview,
+        ])  # fmt: skip
+        if buffer.tell() > 16_384:
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue()

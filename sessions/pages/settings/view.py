@@ -1,0 +1,106 @@
+"""The settings page: a key for a model's API, what it is used for, and what leaves the machine when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from sessions.adapters.anthropic_client import CallFailed, Client
+from sessions.engine.errors import BadParameter
+from sessions.engine.model_info import model_info
+from sessions.engine.models_table import DATE
+from sessions.pages.settings.context import priced_models
+from sessions.services import model_access
+from sessions.services.prices import given_prices, models_in_use, set_prices
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+from django import forms
+
+LEAST: list[dict[str, Any]] = [{"role": "user", "content": "."}]
+"""What a test of the key has counted: one character, free of charge."""
+
+
+class KeyForm(forms.Form):
+    """A key for a model's API; never shown again."""
+
+    key = forms.CharField(max_length=600)
+
+
+@require_safe
+def settings_page(request: HttpRequest) -> HttpResponse:
+    """The page, with how things stand."""
+    return _page(request)
+
+
+@require_POST
+def prices(request: HttpRequest) -> HttpResponse:
+    """Keep the posted prices of one model; none posted: list prices again."""
+    model = request.POST.get("model", "")[:100]
+    try:
+        set_prices(model=model, given=request.POST.dict())
+    except BadParameter as error:
+        return _page(request, status=422, wrong_model=model, wrong_price=str(error), posted=request.POST.dict())
+    return redirect(f"{reverse('sessions:settings')}#h-prices")
+
+
+@require_POST
+def key(request: HttpRequest) -> HttpResponse:
+    """Hold the posted key for this browser session, in the memory of this process alone."""
+    form = KeyForm(request.POST)
+    try:
+        handle = model_access.keep_key(form.cleaned_data["key"] if form.is_valid() else "")
+    except BadParameter as error:
+        return _page(request, status=422, problem=str(error))
+    model_access.forget_key(request.session.get(model_access.HANDLE, ""))
+    request.session[model_access.HANDLE] = handle
+    return redirect("sessions:settings")
+
+
+@require_POST
+def key_test(request: HttpRequest) -> HttpResponse:
+    """Have the API count one character with the key in use: free, and it tells whether the key works."""
+    access = model_access.request_access(request)
+    if access is None:
+        return _page(request, status=422, problem="There is no key to test.")
+    try:
+        with Client(access) as client:
+            client.count({"model": settings.ANTHROPIC_MODEL, "messages": LEAST})
+    except CallFailed as failed:
+        return _page(request, tested=str(failed), works=False)
+    return _page(request, tested=f"The key works: {settings.ANTHROPIC_MODEL} answered.", works=True)
+
+
+@require_POST
+def key_forget(request: HttpRequest) -> HttpResponse:
+    """Drop the key of this browser session."""
+    model_access.forget_key(request.session.pop(model_access.HANDLE, ""))
+    return redirect("sessions:settings")
+
+
+def _page(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
+    access = model_access.request_access(request)
+    info = model_info(settings.ANTHROPIC_MODEL)
+    context = {
+        "access": access,
+        "ending": access.key[-4:] if access and access.source == "page" else "",
+        "environment": model_access.environment_access() is not None,
+        "host": urlsplit(settings.ANTHROPIC_BASE_URL).netloc,
+        "model": settings.ANTHROPIC_MODEL,
+        "price": "as the model's"
+        if info.input_price is None
+        else f"${info.input_price:g} in, ${info.output_price:g} out per million tokens (list price)",
+        "priced": priced_models(models_in_use(), given_prices(), more.get("wrong_model", ""), more.get("posted", {})),
+        "price_date": DATE,
+        "per_minute": settings.ANTHROPIC_PER_MINUTE,
+        **more,
+    }
+    response = render(request, "sessions/settings/page.html", context, status=status)
+    response["Cache-Control"] = "private, no-store"
+    return response

@@ -1,0 +1,431 @@
+"""The sweep page: what is recommended and why, the charts, the heat map, the table, what the agents are set to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+
+from sessions.engine.configure import configure
+from sessions.engine.sweeps.recommend import keeps, recommend, recommend_across
+from sessions.engine.sweeps.sweep import POLICY
+from sessions.engine.types import Label
+from sessions.pages.sweep import rows as sweep_rows
+from sessions.pages.sweep import state as urlstate
+from sessions.pages.sweep.chart import Point, Step, curve_figure, front_figure
+from sessions.pages.sweep.rows import Column, Heat, TableRow
+from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import Choice
+from sessions.pages.ui.chart import figure_json
+from sessions.runs import replay_state
+from sessions.runs.sweeps import together
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from django.utils.safestring import SafeString
+
+    from sessions.engine.breakeven import EventCost
+    from sessions.engine.sweeps.recommend import Neighbour
+    from sessions.engine.sweeps.sweep import Row, Setting, Sweep
+    from sessions.engine.wanted import Snippet
+    from sessions.models import Session
+    from sessions.pages.sweep.state import SweepState
+    from sessions.runs.sweeps import Swept
+
+AGAINST_WORDS = {
+    "compactions": "Compactions", "peak": "Peak context, tokens", "needs_gone": "Used later, gone",
+    "rules_gone": "Rules gone",
+}  # fmt: skip
+MOST_ROWS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """The next setting along an axis in words."""
+
+    words: str
+    href: str
+    keeps: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One figure of the advice strip."""
+
+    name: str
+    value: str
+    unit: str = ""
+    label: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How a setting does on one session that had no say in it."""
+
+    title: str
+    href: str
+    chosen: str
+    cost: str
+    keeps: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """One compaction of the cheapest schedule."""
+
+    request: int
+    cold: bool
+    free: bool
+    call: str
+    rewrite: str
+    breaks_even: str
+
+
+@dataclass(frozen=True, slots=True)
+class SweepView:
+    """Everything that ``sessions/sweep/_view.html`` shows; ``setting`` is the one in hand."""
+
+    setting: Setting
+    title: str
+    reason: str
+    near: tuple[Near, ...]
+    facts: tuple[Fact, ...]
+    picked_by_hand: bool
+    nothing_kept: bool
+    floors_words: str
+    at_end: str
+    badges: tuple[str, ...]
+    measures: tuple[Choice, ...]
+    againsts: tuple[Choice, ...]
+    front: SafeString
+    front_title: str
+    curve: SafeString
+    curve_title: str
+    heat: Heat | None
+    columns: tuple[Column, ...]
+    rows: tuple[TableRow, ...]
+    n_rows: int
+    n_front: int
+    lab_href: str
+    free: tuple[Free, ...]
+    cheapest: str
+    held: tuple[Held, ...]
+    label: str
+
+
+def effective_floors(state: SweepState) -> dict[str, float]:
+    """The reader's floors; where losses are counted, no rule may be gone unless the reader says otherwise."""
+    own = dict(state.floors)
+    return {"max_rules_gone": 0.0} | own if state.losses else own
+
+
+def build(state: SweepState, swept: Swept, sessions: Sequence[Session], path: str) -> SweepView:
+    """The page of a sweep that has rows; ``path`` is the page's own."""
+    return _Builder(state, swept, sessions, path).view()
+
+
+def snippets(state: SweepState, view_setting: Setting, swept: Swept) -> tuple[Snippet, ...]:
+    """The configuration of every agent for a setting."""
+    return configure(
+        view_setting.policy, dict(view_setting.params), window=view_setting.window or state.replay.window,
+        weighed=swept.sweeps[0].weighed,
+    )  # fmt: skip
+
+
+def _advised(
+    swept: Swept, whole: Sweep, floors: Mapping[str, float]
+) -> tuple[int, str, tuple[Neighbour, ...]]:  # fmt: skip
+    """The row of ``whole`` that is recommended, else the cheapest; why, and its neighbours.
+
+    The reason is "" where nothing keeps the floors.
+    """
+    setting, reason = None, ""
+    near: tuple[Neighbour, ...] = ()
+    if len(swept.sweeps) == 1:
+        found = recommend(whole, floors)
+        if found is not None:
+            setting, reason, near = found.row.setting, found.reason, found.neighbours
+    else:
+        across = recommend_across(swept.sweeps, floors) if all(one.rows for one in swept.sweeps) else None
+        if across is not None:
+            said = across.reason[0].upper() + across.reason[1:]
+            setting, reason = across.setting, f"{said}. Holding the trajectory constant."
+    places = {row.setting: index for index, row in enumerate(whole.rows)}
+    if setting is not None:
+        return places[setting], reason, near
+    cheapest = min(range(len(whole.rows)), key=lambda index: sweep_rows.measure_of("cost")(whole.rows[index]))
+    return cheapest, "", ()
+
+
+class _Builder:
+    """Puts one page together."""
+
+    def __init__(self, state: SweepState, swept: Swept, sessions: Sequence[Session], path: str) -> None:
+        self.state, self.swept, self.sessions, self.path = state, swept, sessions, path
+        self.whole: Sweep = together(swept.sweeps)
+        self.rows: tuple[Row, ...] = self.whole.rows
+        self.keys = [one.key for one in self.whole.axes]
+        self.floors = effective_floors(state)
+        self.advised, self.reason, self.neighbours = _advised(swept, self.whole, self.floors)
+        by_hand = state.pick is not None and state.pick < len(self.rows)
+        self.picked = state.pick if by_hand and state.pick is not None else self.advised
+        self.by_hand = by_hand and self.picked != self.advised
+        self.priced = any(row.totals.cost is not None for row in self.rows)
+        labels = {one.weighed.total_label for one in swept.sweeps}
+        self.label = str(next((x for x in (Label.ESTIMATED, Label.CALIBRATED) if x in labels), Label.MEASURED))
+        known = [best.dollars for best in swept.best if best is not None]
+        self.cheapest = sum(known) if known and len(known) == len(swept.sweeps) else 0.0
+        self.hrefs = [self.lab(index) for index in range(len(self.rows))]
+
+    def here(self, **changes: object) -> str:
+        """This page with changes."""
+        return f"{self.path}?{urlstate.query(self.state, **changes)}"
+
+    def lab(self, index: int) -> str:
+        """The lab at a row; over several sessions the row taken in hand here."""
+        if len(self.sessions) > 1:
+            return self.here(pick=index)
+        state = sweep_rows.replay_of(self.state, self.rows[index].setting)
+        query = replay_state.query(state)
+        path = reverse("sessions:replay", args=[self.sessions[0].pk])
+        return f"{path}?{query}" if query else path
+
+    def ratio(self, row: Row) -> float | None:
+        """Its cost as replayed over the cheapest schedule's."""
+        return row.totals.cost.low / self.cheapest if row.totals.cost is not None and self.cheapest else None
+
+    def view(self) -> SweepView:
+        """The whole page."""
+        state, row = self.state, self.rows[self.picked]
+        return SweepView(
+            setting=row.setting,
+            title=sweep_rows.setting_words(row.setting, self.keys),
+            reason=self.reason,
+            near=self._near(),
+            facts=self._facts(row),
+            picked_by_hand=self.by_hand,
+            nothing_kept=not self.reason,
+            floors_words=self._floors_words(),
+            at_end=self._at_end(row),
+            badges=self._badges(),
+            measures=tuple(Choice(m, self.here(measure=m), m == state.measure) for m in urlstate.MEASURES),
+            againsts=tuple(
+                Choice(AGAINST_WORDS[a].partition(",")[0].lower(), self.here(against=a), a == state.against)
+                for a in urlstate.AGAINST[: 4 if state.losses else 2]
+            ),
+            front=figure_json(self._front()),
+            front_title=f"Every setting: cost against {AGAINST_WORDS[state.against].partition(',')[0].lower()}",
+            curve=self._curve(),
+            curve_title=self._curve_title(),
+            heat=sweep_rows.heat_of(self.whole, state, self.floors, self.picked, self.hrefs),
+            columns=self._columns(),
+            rows=self._table(),
+            n_rows=len(self.rows),
+            n_front=sum(row.pareto for row in self.rows),
+            lab_href=self.hrefs[self.picked],
+            free=self._free(),
+            cheapest=f"${self.cheapest:,.2f}" if self.cheapest else "",
+            held=self._held(),
+            label=self.label,
+        )
+
+    def _near(self) -> tuple[Near, ...]:
+        found = []
+        places = {tuple(row.values.values()): index for index, row in enumerate(self.rows)}
+        at = self.rows[self.advised]
+        for one in (near for near in self.neighbours if near.key != POLICY):
+            index = places[tuple({**at.values, one.key: one.value}.values())]
+            change = f"{100 * one.change:+.1f} %".replace("-", figures.MINUS)
+            times = f"{one.compactions:,} compaction{'' if one.compactions == 1 else 's'}"
+            value = f"{sweep_rows.said_value(one.value)} {sweep_rows.unit_of(at.setting.policy, one.key)}".rstrip()
+            words = f"{one.key} {value}: cost {change}, {times}"
+            found.append(Near(words if one.keeps else f"{words}, over your limits", self.hrefs[index], one.keeps))
+        return tuple(found)
+
+    def _facts(self, row: Row) -> tuple[Fact, ...]:
+        sums = row.totals
+        window = figures.percent(sums.peak_context_tokens, row.window)
+        found = [
+            Fact("Cost" if self.priced else "Tokens sent", sweep_rows.cost_words(row),
+                 "dollars" if self.priced else "tokens", "estimated", "low: as replayed; high: fetched again"),
+            Fact("Compactions", figures.count(sums.compactions),
+                 note=f"{figures.count(sums.summary_calls)} summary call{'' if sums.summary_calls == 1 else 's'}"),
+            Fact("Peak context", figures.count(sums.peak_context_tokens), "tokens", self.label,
+                 f"{window} of the window" if row.fits else "over the window"),
+        ]  # fmt: skip
+        ratio = self.ratio(row)
+        if ratio is not None:
+            found.append(Fact("Regret", f"×{ratio:.2f}", "", "estimated", f"cheapest schedule ${self.cheapest:,.2f}"))
+        found += [
+            Fact(sweep_rows.LOSS_WORDS[name], figures.count(row.more[name]), note="over all events")
+            for name in ("rules_gone", "needs_gone")
+            if name in row.more
+        ]
+        return tuple(found)
+
+    def _at_end(self, row: Row) -> str:
+        """The axes at whose end the advised row stands, where its neighbours there are dearer: it may go on."""
+        near = {one.key for one in self.neighbours if one.change > 0}
+        found = [
+            axis.key for axis in self.whole.axes
+            if axis.key in near and len(axis.values) > 2 and row.values[axis.key] in {axis.values[0], axis.values[-1]}
+        ]  # fmt: skip
+        return ", ".join(found)
+
+    def _floors_words(self) -> str:
+        return ", ".join(f"{name.removeprefix('max_').replace('_', ' ')} at most {limit:,.10g}"
+                         for name, limit in self.floors.items())  # fmt: skip
+
+    def _badges(self) -> tuple[str, ...]:
+        found = []
+        for one in self.whole.axes:
+            if one.key == POLICY:
+                found.append(f"{len(one.values)} policies")
+                continue
+            ends = [sweep_rows.axis_value(self.state.policies[0], one.key, one.values[at]) for at in (0, -1)]
+            steps = "1 step" if len(one.values) == 1 else f"{len(one.values)} steps"
+            found.append(f"{one.key} {ends[0]} to {ends[1]}, {steps}")
+        if not self.state.several:
+            found.insert(0, self.state.policies[0])
+        return (*found, *([f"{len(self.sessions)} sessions"] if len(self.sessions) > 1 else []))
+
+    def _front(self) -> dict[str, object]:
+        measure = sweep_rows.measure_of(self.state.against)
+        mine = self.rows[self.picked].setting.policy
+        points = [
+            Point(
+                index,
+                *self._range(row),
+                measure(row),
+                sweep_rows.hover(row, self.keys),
+                row.setting.policy,
+                row.pareto,
+                index == self.picked,
+                keeps(row, self.floors),
+                row.setting.policy == mine,
+            )
+            for index, row in enumerate(self.rows)
+        ]
+        floor = self.floors.get(f"max_{self.state.against}")
+        return front_figure(points, priced=self.priced, against=AGAINST_WORDS[self.state.against], floor=floor)
+
+    def _range(self, row: Row) -> tuple[float, float]:
+        cost = row.totals.cost
+        return (cost.low, cost.high) if cost is not None else (row.totals.sent_tokens, row.totals.sent_tokens)
+
+    def _along(self) -> tuple[str, list[int]]:
+        """The first axis of numbers, and the rows along it through the one in hand."""
+        key = next((k for k in self.keys if k != POLICY), "")
+        if not key:
+            return "", []
+        here = {**self.rows[self.picked].values, key: None}
+        return key, [i for i, row in enumerate(self.rows) if {**row.values, key: None} == here]
+
+    def _curve(self) -> SafeString:
+        key, along = self._along()
+        if len(along) < 2:
+            return figure_json({})
+        steps = [
+            Step(
+                index,
+                row.values[key],
+                *self._range(row),
+                row.totals.compactions,
+                row.totals.peak_context_tokens,
+                sweep_rows.hover(row, self.keys),
+                index == self.picked,
+            )
+            for index, row in ((i, self.rows[i]) for i in along)
+        ]
+        row = self.rows[self.picked]
+        title = sweep_rows.axis_title(row.setting.policy, key)
+        return figure_json(curve_figure(steps, title=title, priced=self.priced, window=row.window))
+
+    def _curve_title(self) -> str:
+        key, along = self._along()
+        if len(along) < 2:
+            return ""
+        row = self.rows[self.picked]
+        others = [k for k in self.keys if k not in {key, POLICY}]
+        return f"Along {key}: {sweep_rows.setting_words(row.setting, others)}"
+
+    def _columns(self) -> tuple[Column, ...]:
+        found = [(key, self._head(key), key == POLICY, False, "") for key in self.keys]
+        found += [
+            ("cost", "Cost" if self.priced else "Tokens sent", False, False, "low: as replayed; high: fetched again"),
+            ("compactions", "Compactions", False, False, ""), ("peak", "Peak context", False, False, ""),
+            ("sent", "Tokens sent", False, True, "read from the cache or not, summary calls included"),
+        ]  # fmt: skip
+        if self.cheapest:
+            found.append(("regret", "Regret", False, True, "its cost over that of the cheapest possible schedule"))
+        found += [
+            (name, words, False, False, "") for name, words in sweep_rows.LOSS_WORDS.items() if self._counts(name)
+        ]
+        return tuple(self._column(*one) for one in found)
+
+    def _head(self, key: str) -> str:
+        """A swept parameter with its unit, where all policies of the sweep give it the same."""
+        units = {sweep_rows.unit_of(policy, key) for policy in self.state.policies}
+        return sweep_rows.with_unit(key, units.pop() if len(units) == 1 else "")
+
+    def _counts(self, name: str) -> bool:
+        return bool(self.rows) and name in self.rows[0].more
+
+    def _column(self, key: str, name: str, words: bool, optional: bool, title: str) -> Column:
+        now = self.state.sort
+        order = "ascending" if now == key else "descending" if now == f"-{key}" else ""
+        then = f"-{key}" if now == key else "" if order else key
+        return Column(key, name, self.here(sort=then), order, words, optional, title)
+
+    def _table(self) -> tuple[TableRow, ...]:
+        ratios = {i: r for i, row in enumerate(self.rows) if (r := self.ratio(row)) is not None}
+        ordered = sweep_rows.sorted_rows(list(enumerate(self.rows)), self.state.sort, ratios)
+        return tuple(
+            TableRow(
+                index=index,
+                values=tuple(sweep_rows.said_value(row.values[key]) for key in self.keys),
+                cells=sweep_rows.cells(row, ratios.get(index), label=self.label, with_ratio=bool(self.cheapest)),
+                href=self.hrefs[index],
+                pick=self.here(pick=index),
+                picked=index == self.picked,
+                recommended=index == self.advised and bool(self.reason),
+                pareto=row.pareto,
+                keeps=keeps(row, self.floors),
+                fits=row.fits,
+            )
+            for index, row in ordered[:MOST_ROWS]
+        )
+
+    def _free(self) -> tuple[Free, ...]:
+        """The compactions of the cheapest schedule, of one session."""
+        if len(self.swept.best) != 1 or self.swept.best[0] is None:
+            return ()
+        return tuple(_free(cost) for cost in self.swept.best[0].costs)
+
+    def _held(self) -> tuple[Held, ...]:
+        if len(self.sessions) < 2 or not self.swept.complete:
+            return ()
+        across = recommend_across(self.swept.sweeps, self.floors)
+        if across is None:
+            return ()
+        found = []
+        for session, judged in zip(self.sessions, across.judged, strict=True):
+            setting = across.setting
+            query = replay_state.query(sweep_rows.replay_of(self.state, setting))
+            chosen = "" if judged.chosen is None else sweep_rows.setting_words(judged.chosen, self.keys)
+            ratio = "none" if judged.ratio is None else f"×{judged.ratio:.2f}"
+            path = reverse("sessions:replay", args=[session.pk])
+            found.append(Held(str(session), f"{path}?{query}", chosen, ratio, judged.keeps))
+        return tuple(found)
+
+
+def _free(cost: EventCost) -> Free:
+    even = "never" if cost.break_even_calls is None else f"{cost.break_even_calls:,.1f}"
+    return Free(cost.request, cost.cold, cost.free, _dollars(cost.call), _dollars(cost.rewrite), even)
+
+
+def _dollars(value: float) -> str:
+    return f"${value:,.3f}" if value >= 0 else f"{figures.MINUS}${-value:,.3f}"

@@ -1,0 +1,160 @@
+"""The sweep page's forms, made from the policies' typed parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine import params as parameters
+from sessions.engine import registry
+from sessions.engine.sweeps.sweep import WINDOW
+from sessions.pages.sweep.state import FLOORS, LOSSES, SLOTS
+from sessions.pages.ui.controls import Option
+from sessions.runs.replay_state import is_changed, written
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.params import Spec
+    from sessions.engine.sweeps.sweep import Over
+    from sessions.pages.sweep.state import SweepState
+
+FLOOR_WORDS = {
+    "max_compactions": "Compactions at most", "max_peak": "Peak at most", "max_cost": "Cost at most",
+    "max_rules_gone": "Rules gone at most", "max_needs_gone": "Used later, gone at most",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One range: the parameter, its ends, its steps; ``hint`` says what the parameter may be."""
+
+    name: str
+    title: str
+    options: tuple[Option, ...]
+    low: str
+    high: str
+    n: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A parameter that is not swept."""
+
+    key: str
+    label: str
+    unit: str
+    value: str
+    bounds: str
+    options: tuple[Option, ...]
+    changed: bool
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """A limit that the recommended setting has to keep."""
+
+    name: str
+    label: str
+    unit: str
+    value: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class SweepForm:
+    """Both forms: ranges of one policy, or several policies side by side."""
+
+    policy: str
+    policy_help: str
+    policies: tuple[Option, ...]
+    compared: tuple[Option, ...]
+    slots: tuple[Slot, ...]
+    shared_slot: Slot
+    fixed: tuple[Fixed, ...]
+    n_fixed: int
+    floors: tuple[Floor, ...]
+    summarizers: tuple[Option, ...]
+    stub: str
+    window: str
+    window_own: int
+    losses: bool
+    several: bool
+    sessions: tuple[str, ...]
+    errors: Mapping[str, str]
+
+
+def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
+    """The forms for a state."""
+    policy = state.replay.plugin
+    numbers = [spec for spec in parameters.specs(policy.params) if spec.is_number]
+    swept = {over.key for over in state.overs}
+    name, _, stub = state.replay.summarizer.partition(":")
+    every = registry.plugins("policies").values()
+    return SweepForm(
+        policy=policy.name,
+        policy_help=policy.help,
+        policies=tuple(Option(p.name, p.name, p.name == policy.name, p.label) for p in every),
+        compared=tuple(Option(p.name, p.name, state.several and p.name in state.policies, p.label) for p in every),
+        slots=tuple(
+            _slot(slot, None if state.several or number >= len(state.overs) else state.overs[number], numbers,
+                  optional=bool(number), title=title)
+            for number, (slot, title) in enumerate(zip(SLOTS, ("Along", "And along"), strict=True))
+        ),
+        shared_slot=_slot(
+            SLOTS[0], state.overs[0] if state.several and state.overs else None,
+            _common(state) if state.several else [], optional=True, title="Along",
+        ),
+        fixed=tuple(_fixed(spec, state) for spec in parameters.specs(policy.params) if spec.name not in swept),
+        n_fixed=len(state.replay.params),
+        floors=tuple(_floor(name, state) for name in FLOORS if state.losses or name.removeprefix("max_") not in LOSSES),
+        summarizers=tuple(
+            Option(s, s, s == name) for s in ("recorded", "stub", "extractive")
+        ),
+        stub=stub or "4000",
+        window="" if state.replay.window is None else f"{state.replay.window:,}",
+        window_own=weighed.window,
+        losses=state.losses,
+        several=state.several,
+        sessions=state.sessions,
+        errors=state.errors,
+    )  # fmt: skip
+
+
+def _common(state: SweepState) -> list[Spec]:
+    """Numbers that all compared policies have."""
+    found = [
+        {spec.name for spec in parameters.specs(registry.get("policies", name).params) if spec.is_number}
+        for name in state.policies
+    ]
+    shared = set.intersection(*found) if found else set()
+    return [spec for spec in parameters.specs(state.replay.plugin.params) if spec.name in shared]
+
+
+def _slot(slot: str, over: Over | None, numbers: list[Spec], *, optional: bool, title: str) -> Slot:
+    options = [Option("", "nothing", over is None)] if optional else []
+    for spec in numbers:
+        unit = f", {spec.unit}" if spec.unit else ""
+        current = over is not None and spec.name == over.key
+        options.append(Option(spec.name, f"{spec.name} ({spec.label.lower()}{unit})", current))
+    options.append(Option(WINDOW, "window (tokens)", over is not None and over.key == WINDOW))
+    if over is None:
+        return Slot(slot, title, tuple(options), "", "", "")
+    return Slot(slot, title, tuple(options), f"{over.low:,.10g}", f"{over.high:,.10g}", str(over.n))
+
+
+def _fixed(spec: Spec, state: SweepState) -> Fixed:
+    value = dict(state.replay.params).get(spec.name, written(spec.default))
+    options = tuple(Option(choice, choice, choice == value) for choice in spec.choices)
+    return Fixed(
+        f"p.{spec.name}", spec.label, spec.unit, value, spec.bounds, options, is_changed(spec, state.replay),
+        state.errors.get(f"p.{spec.name}", ""),
+    )  # fmt: skip
+
+
+def _floor(name: str, state: SweepState) -> Floor:
+    value = dict(state.floors).get(name)
+    unit = {"max_cost": "$", "max_peak": "tokens"}.get(name, "")
+    return Floor(name, FLOOR_WORDS[name], unit, "" if value is None else f"{value:,.10g}", state.errors.get(name, ""))

@@ -1,0 +1,279 @@
+"""The rows of a sweep as its table, its heat map and its charts show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine import params as parameters
+from sessions.engine import registry
+from sessions.engine.sweeps.recommend import keeps
+from sessions.engine.sweeps.sweep import POLICY, WINDOW, cost_key
+from sessions.pages.ui import figures
+from sessions.runs.replay_state import written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sessions.engine.params import Spec
+    from sessions.engine.sweeps.sweep import Row, Setting, Sweep
+    from sessions.pages.sweep.state import SweepState
+    from sessions.runs.replay_state import ReplayState
+
+HEATS = 7
+LOSS_WORDS = {"rules_gone": "Rules gone", "needs_gone": "Used later, gone", "read_again_tokens": "Read again"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the table: ``key`` sorts by it, ``order`` is how it is sorted now ("ascending", "descending")."""
+
+    key: str
+    name: str
+    href: str
+    order: str = ""
+    words: bool = False
+    optional: bool = False
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One figure with its unit and label; words and counts of things have neither."""
+
+    value: str
+    unit: str = ""
+    label: str = ""
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One setting; ``href`` leads to the lab, ``pick`` takes it in hand on this page."""
+
+    index: int
+    values: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    href: str
+    pick: str
+    picked: bool
+    recommended: bool
+    pareto: bool
+    keeps: bool
+    fits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    """One setting of a grid; ``heat`` 1 to 7 from the lowest to the highest, 0 where it breaks a floor."""
+
+    value: str
+    heat: int
+    href: str
+    says: str
+    picked: bool
+    was: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """The grid of two axes: columns along the first (policies stand in rows), rows along the second."""
+
+    title: str
+    corner: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[HeatCell | None, ...]], ...]
+    lowest: str
+    highest: str
+    unit: str
+
+
+def said_value(value: Any) -> str:
+    """A swept value in words, without its unit."""
+    return str(value) if isinstance(value, str) else f"{value:,.10g}"
+
+
+def spec_of(policy: str, key: str) -> Spec | None:
+    """The parameter of that name."""
+    return next((s for s in parameters.specs(registry.get("policies", policy).params) if s.name == key), None)
+
+
+def unit_of(policy: str, key: str) -> str:
+    """The unit of a swept value, "" for a count of things."""
+    if key == WINDOW:
+        return "tokens"
+    spec = spec_of(policy, key)
+    return spec.unit if spec is not None else ""
+
+
+def with_unit(words: str, unit: str) -> str:
+    """A head with its unit behind it: "trigger, %"."""
+    return f"{words}, {unit}" if unit else words
+
+
+def axis_title(policy: str, key: str) -> str:
+    """A parameter's label and unit, for an axis."""
+    spec = spec_of(policy, key)
+    return with_unit(key if spec is None else f"{key}: {spec.label.lower()}", unit_of(policy, key))
+
+
+def axis_value(policy: str, key: str, value: Any) -> str:
+    """A value of an axis as a heading of the heat map."""
+    if isinstance(value, str):
+        return value
+    spec = spec_of(policy, key)
+    if spec is not None and spec.unit == "%":
+        return f"{value:g} %"
+    return f"{value / 1_000:,.5g} k" if abs(value) >= 10_000 else f"{value:,.10g}"
+
+
+def setting_words(setting: Setting, keys: Sequence[str]) -> str:
+    """A setting in words: "anchored_iterative, trigger 60, keep_last 8"."""
+    values = {**dict(setting.params), WINDOW: setting.window}
+    more = [f"{key} {said_value(values[key])}" for key in keys if key != POLICY]
+    return ", ".join([setting.policy, *more])
+
+
+def replay_of(state: SweepState, setting: Setting) -> ReplayState:
+    """The lab's state for a setting."""
+    specs = {spec.name: spec for spec in parameters.specs(registry.get("policies", setting.policy).params)}
+    built = parameters.build(registry.get("policies", setting.policy).params, dict(setting.params))
+    given = tuple(
+        (name, written(getattr(built, name))) for name, spec in specs.items() if getattr(built, name) != spec.default
+    )
+    return replace(state.replay, policy=setting.policy, params=given, window=setting.window, errors={})
+
+
+def cost_words(row: Row) -> str:
+    """The cost range, low first; the tokens sent where no price is known."""
+    cost = row.totals.cost
+    if cost is None:
+        return figures.count(row.totals.sent_tokens)
+    low, high = f"{cost.low:,.2f}", f"{cost.high:,.2f}"
+    return f"${low}" if low == high else f"${low} – {high}"
+
+
+def hover(row: Row, keys: Sequence[str]) -> str:
+    """What a mark says: the setting, its cost, compactions and peak."""
+    sums = row.totals
+    times = "compaction" if sums.compactions == 1 else "compactions"
+    losses = "".join(
+        f"<br>{LOSS_WORDS[name].lower()}: {row.more[name]:,.0f}" for name in LOSS_WORDS if name in row.more
+    )
+    unit = "" if sums.cost is not None else " tokens sent"
+    over = "" if row.fits else "<br>over the window: could not be sent"
+    return (
+        f"{setting_words(row.setting, keys)}<br>{cost_words(row)}{unit}<br>{sums.compactions:,} {times}, "
+        f"peak {sums.peak_context_tokens:,} tokens{losses}{over}"
+    )
+
+
+def measure_of(name: str) -> Callable[[Row], float]:
+    """A row's figure by the name of a measure or of a loss."""
+    known: dict[str, Callable[[Row], float]] = {
+        "cost": lambda row: cost_key(row.totals),
+        "compactions": lambda row: row.totals.compactions,
+        "peak": lambda row: row.totals.peak_context_tokens,
+        "sent": lambda row: row.totals.sent_tokens,
+    }
+    return known.get(name) or (lambda row: row.more.get(name, 0.0))
+
+
+def sorted_rows(rows: Sequence[tuple[int, Row]], sort: str, ratios: Mapping[int, float]) -> list[tuple[int, Row]]:
+    """Rows by a column, those without a figure last; the order swept without one."""
+    key = sort.lstrip("-")
+    if not key or not rows:
+        return list(rows)
+    if key == "regret":
+        return sorted(rows, key=lambda pair: ratios.get(pair[0], float("inf")), reverse=sort.startswith("-"))
+    if key in rows[0][1].values:
+        texts = any(isinstance(row.values[key], str) for _, row in rows)
+        return sorted(rows, key=lambda pair: str(pair[1].values[key]) if texts else pair[1].values[key],
+                      reverse=sort.startswith("-"))  # fmt: skip
+    measure = measure_of(key)
+    return sorted(rows, key=lambda pair: measure(pair[1]), reverse=sort.startswith("-"))
+
+
+def cells(row: Row, ratio: float | None, *, label: str, with_ratio: bool) -> tuple[Cell, ...]:
+    """The figures of a row in the order of the columns."""
+    sums = row.totals
+    found = [
+        Cell(cost_words(row), "dollars" if sums.cost is not None else "tokens", "estimated"),
+        Cell(figures.count(sums.compactions)),
+        Cell(figures.count(sums.peak_context_tokens), "tokens", label),
+        Cell(figures.count(sums.sent_tokens), "tokens", label, optional=True),
+    ]
+    if with_ratio:
+        found.append(Cell("" if ratio is None else f"{ratio:.2f}", optional=True))
+    for name in LOSS_WORDS:
+        if name in row.more:
+            unit = ("tokens", "estimated") if name == "read_again_tokens" else ("", "")
+            found.append(Cell(figures.count(row.more[name]), *unit))
+    return tuple(found)
+
+
+def heat_of(
+    sweep: Sweep, state: SweepState, floors: Mapping[str, float], picked: int | None, hrefs: Sequence[str]
+) -> Heat | None:
+    """The heat map of a sweep over two axes; None for any other."""
+    if len(sweep.axes) != 2:
+        return None
+    first, second = sweep.axes
+    across, down = (second, first) if first.key == POLICY else (first, second)
+    measure = measure_of(state.measure)
+    kept = [measure(row) for row in sweep.rows if keeps(row, floors)]
+    low, high = min(kept, default=0.0), max(kept, default=0.0)
+    places = {(row.values[across.key], row.values[down.key]): index for index, row in enumerate(sweep.rows)}
+    came_from = _came_from(sweep, state)
+    rows = []
+    for value in down.values:
+        line: list[HeatCell | None] = []
+        for column in across.values:
+            index = places.get((column, value))
+            if index is None:
+                line.append(None)
+                continue
+            row = sweep.rows[index]
+            heat = _heat(measure(row), low, high) if keeps(row, floors) else 0
+            says = hover(row, [axis.key for axis in sweep.axes]).replace("<br>", "; ")
+            line.append(
+                HeatCell(_short(measure(row), state.measure, priced=row.totals.cost is not None), heat, hrefs[index],
+                         says, index == picked, row.setting == came_from)
+            )  # fmt: skip
+        rows.append((axis_value(state.policies[0], down.key, value), tuple(line)))
+    unit = {"cost": "dollars a session" if sweep.prices or any(r.totals.cost for r in sweep.rows) else "tokens sent",
+            "compactions": "compactions", "peak": "tokens"}[state.measure]  # fmt: skip
+    priced = any(row.totals.cost is not None for row in sweep.rows)
+    return Heat(
+        title=f"{state.measure.capitalize()}, {across.key} by {down.key}",
+        corner=down.key,
+        columns=tuple(axis_value(state.policies[0], across.key, value) for value in across.values),
+        rows=tuple(rows),
+        lowest=_short(low, state.measure, priced=priced),
+        highest=_short(high, state.measure, priced=priced),
+        unit=unit,
+    )
+
+
+def _came_from(sweep: Sweep, state: SweepState) -> Setting | None:
+    """The setting that the lab's own parameters name, where the grid holds it."""
+    given = dict(state.replay.params)
+    for row in sweep.rows:
+        swept = {key: row.values[key] for key in row.values if key != POLICY}
+        if swept and all(given.get(key) == written(value) for key, value in swept.items()):
+            return row.setting
+    return None
+
+
+def _heat(value: float, low: float, high: float) -> int:
+    """The step of seven, the lowest 1, the highest 7."""
+    return 1 + min(HEATS - 1, int((value - low) / (high - low) * HEATS)) if high > low else 1
+
+
+def _short(value: float, measure: str, *, priced: bool) -> str:
+    if measure == "cost" and priced:
+        return f"{value:,.2f}" if value < 10 else f"{value:,.1f}" if value < 1_000 else f"{value:,.0f}"
+    if value >= 10_000:
+        number, unit = figures.short(value)
+        return f"{number} {unit}"
+    return figures.count(value)

@@ -1,0 +1,244 @@
+"""Sweeps over one session or several: the page, its data, its background run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from sessions import selectors, tasks
+from sessions.engine.sweeps.recommend import recommend, recommend_across
+from sessions.engine.sweeps.report import sweep_csv, sweep_document, validated_document
+from sessions.models import SweepRun
+from sessions.models.sweep_run import Sweeping
+from sessions.pages.sweep import context as page
+from sessions.pages.sweep import form as sweep_form
+from sessions.pages.sweep import rows as sweep_rows
+from sessions.pages.sweep import state as urlstate
+from sessions.pages.ui.view import asks_fragment, chosen_snippet, session_or_404, varied
+from sessions.runs import replay_state, sweeps
+from sessions.runs.overview import overview
+from sessions.services import sweep_runs
+
+if TYPE_CHECKING:
+    import uuid
+
+    from django.http import HttpRequest
+
+    from sessions.models import Session
+    from sessions.pages.sweep.state import SweepState
+    from sessions.runs.sweeps import Swept
+
+UNFINISHED = {Sweeping.QUEUED, Sweeping.RUNNING}
+LISTED = 50
+
+
+@require_safe
+def sweep(request: HttpRequest, session_id: str) -> HttpResponse:
+    """One session's sweep; a wrong address says what is wrong and answers 400."""
+    found = session_or_404(session_id)
+    weighed = selectors.load_weighed(found.pk)
+    state = urlstate.completed(urlstate.parse(request.GET, weighed.window), weighed)
+    path = reverse("sessions:sweep", args=[found.pk])
+    context = _context(state, [found], path) | {
+        "session": found,
+        "tab": "sweep",
+        "query": replay_state.query(state.replay),
+        "share_view": "session",
+        "overcounts": len(overview(found.pk).only["overcount"]),
+        "cli": _command(found, state),
+        "json_url": f"{reverse('sessions:sweep_json', args=[found.pk])}?{urlstate.query(state)}",
+        "csv_url": f"{reverse('sessions:sweep_csv', args=[found.pk])}?{urlstate.query(state)}",
+        "several_href": f"{reverse('sessions:sweeps')}?{urlstate.query(state, sessions=(found.pk,), pick=None)}",
+    }
+    return _answer(request, context, "sessions/sweep/page.html")
+
+
+@require_safe
+def sweeps_page(request: HttpRequest) -> HttpResponse:
+    """A sweep over the sessions of ``s=``; without any, they are chosen here."""
+    sessions = [session_or_404(one) for one in dict.fromkeys(request.GET.getlist("s"))][: urlstate.MAX_SESSIONS]
+    listed = selectors.session_list(limit=LISTED).sessions
+    context: dict[str, Any] = {"listed": listed, "chosen": {one.pk for one in sessions}, "sessions": sessions}
+    if not sessions:
+        return render(request, "sessions/sweep/several.html", context)
+    weighed = selectors.load_weighed(sessions[0].pk)
+    state = urlstate.completed(urlstate.parse(request.GET), weighed)
+    query = urlstate.query(state)
+    context |= _context(state, sessions, reverse("sessions:sweeps"))
+    context |= {
+        "cli": "; ".join(_command(one, state) for one in sessions[:2]) + ("; …" if len(sessions) > 2 else ""),
+        "json_url": f"{reverse('sessions:sweeps_json')}?{query}",
+        "csv_url": f"{reverse('sessions:sweeps_csv')}?{query}",
+    }
+    return _answer(request, context, "sessions/sweep/several.html")
+
+
+def _context(state: SweepState, sessions: list[Session], path: str) -> dict[str, Any]:
+    """What both pages show."""
+    swept = sweeps.swept(urlstate.options_of(state, sessions), sessions)
+    weighed = selectors.load_weighed(sessions[0].pk)
+    context: dict[str, Any] = {
+        "state": state,
+        "swept": swept,
+        "form": sweep_form.form_of(state, weighed),
+        "path": path,
+        "start_url": f"{reverse('sessions:sweep_start')}?{_with_sessions(state, sessions)}",
+        "going": swept.run is not None and swept.run.state in UNFINISHED,
+        "view": None,
+    }
+    if swept.sweeps and all(one.rows for one in swept.sweeps):
+        view = page.build(state, swept, sessions, path)
+        lab = sweep_rows.replay_of(state, view.setting)
+        context |= {"view": view, **chosen_snippet(page.snippets(state, view.setting, swept), state.agent)}
+        context["apply_cli"] = shlex.join(["ctxweb", "apply", *replay_state.apply_arguments(lab)])
+        context["agent_here"] = f"{path}?{urlstate.query(state, agent='')}"
+    return context
+
+
+def _answer(request: HttpRequest, context: dict[str, Any], template: str) -> HttpResponse:
+    state, swept = context["state"], context["swept"]
+    if asks_fragment(request):
+        response = varied(render(request, "sessions/sweep/_body.html", context))
+        response["Cache-Control"] = "private, no-store"
+        return response
+    return varied(render(request, template, context, status=400 if state.errors or swept.error else 200))
+
+
+def _with_sessions(state: SweepState, sessions: list[Session]) -> str:
+    """The address with every session named, and whether it was the page of one."""
+    from dataclasses import replace
+
+    one = not state.sessions
+    return urlstate.query(replace(state, sessions=tuple(s.pk for s in sessions))) + ("&one=1" if one else "")
+
+
+@require_POST
+def start(request: HttpRequest) -> HttpResponse:
+    """Run the sweep of the address in the background, or what is left of it."""
+    sessions = [session_or_404(one) for one in dict.fromkeys(request.GET.getlist("s"))][: urlstate.MAX_SESSIONS]
+    if not sessions:
+        return redirect("sessions:sweeps")
+    weighed = selectors.load_weighed(sessions[0].pk)
+    own = weighed.window if request.GET.get("one") else None
+    state = urlstate.completed(urlstate.parse(request.GET, own), weighed)
+    address = _address(state, sessions, one=bool(request.GET.get("one")))
+    swept = sweeps.swept(urlstate.options_of(state, sessions), sessions)
+    if swept.error or not swept.n_total or swept.complete:
+        return redirect(address)
+    _, queued = sweep_runs.start(options=swept.options, versions=sweeps.versions(sessions), query=address)
+    if queued:
+        tasks.wake()
+    return redirect(address)
+
+
+def _address(state: SweepState, sessions: list[Session], *, one: bool) -> str:
+    if one:
+        return f"{reverse('sessions:sweep', args=[sessions[0].pk])}?{urlstate.query(state, sessions=())}"
+    return f"{reverse('sessions:sweeps')}?{urlstate.query(state)}"
+
+
+@require_POST
+def cancel(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
+    """Stop the run; the settings done are kept."""
+    run = get_object_or_404(SweepRun, pk=run_id)
+    sweep_runs.ask_to_cancel(run_id=run.pk)
+    return redirect(run.query or "sessions:library")
+
+
+@require_safe
+def sweep_json(request: HttpRequest, session_id: str) -> JsonResponse:
+    """``ctxweb.sweep/1`` of the same address; 202 while it is not complete."""
+    found = session_or_404(session_id)
+    weighed = selectors.load_weighed(found.pk)
+    state = urlstate.completed(urlstate.parse(request.GET, weighed.window), weighed)
+    swept = sweeps.swept(urlstate.options_of(state, [found]), [found])
+    refused = _refused(state, swept)
+    if refused:
+        return JsonResponse({"errors": refused}, status=400)
+    if not swept.sweeps:
+        return JsonResponse({"errors": {"sweep": "It has to be run in the background first."}}, status=409)
+    documents = _documents(state, swept)
+    return JsonResponse(documents[0], json_dumps_params={"ensure_ascii": False}, status=200 if swept.complete else 202)
+
+
+@require_safe
+def sweep_csv_view(request: HttpRequest, session_id: str) -> HttpResponse:
+    """The rows of the same address as CSV."""
+    found = session_or_404(session_id)
+    weighed = selectors.load_weighed(found.pk)
+    state = urlstate.completed(urlstate.parse(request.GET, weighed.window), weighed)
+    swept = sweeps.swept(urlstate.options_of(state, [found]), [found])
+    if _refused(state, swept) or not swept.sweeps:
+        return HttpResponse("This sweep has no rows.\n", status=400, content_type="text/plain; charset=utf-8")
+    return _csv(sweep_csv(_documents(state, swept)[0]["rows"]))
+
+
+@require_safe
+def sweeps_json(request: HttpRequest) -> JsonResponse:
+    """``ctxweb.sweeps/1``: a ``ctxweb.sweep/1`` for every session, and one setting for all of them."""
+    sessions = [session_or_404(one) for one in dict.fromkeys(request.GET.getlist("s"))]
+    if not sessions:
+        return JsonResponse({"errors": {"s": "Name sessions with s=."}}, status=400)
+    state, swept = _several(request, sessions)
+    refused = _refused(state, swept)
+    if refused:
+        return JsonResponse({"errors": refused}, status=400)
+    across = recommend_across(swept.sweeps, page.effective_floors(state)) if swept.complete else None
+    document = {
+        "schema": "ctxweb.sweeps/1",
+        "sweeps": _documents(state, swept),
+        "recommended": None if across is None else validated_document(across),
+    }
+    return JsonResponse(document, json_dumps_params={"ensure_ascii": False}, status=200 if swept.complete else 202)
+
+
+@require_safe
+def sweeps_csv(request: HttpRequest) -> HttpResponse:
+    """The rows of every session, the session first."""
+    sessions = [session_or_404(one) for one in dict.fromkeys(request.GET.getlist("s"))]
+    state, swept = _several(request, sessions) if sessions else (None, None)
+    if state is None or swept is None or _refused(state, swept):
+        return HttpResponse("This sweep has no rows.\n", status=400, content_type="text/plain; charset=utf-8")
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for number, document in enumerate(_documents(state, swept)):
+        rows = list(csv.reader(io.StringIO(sweep_csv(document["rows"]))))
+        if not number:
+            writer.writerow(["session", *rows[0]])
+        writer.writerows([document["session"], *row] for row in rows[1:])
+    return _csv(out.getvalue())
+
+
+def _several(request: HttpRequest, sessions: list[Session]) -> tuple[SweepState, Swept]:
+    state = urlstate.completed(urlstate.parse(request.GET), selectors.load_weighed(sessions[0].pk))
+    return state, sweeps.swept(urlstate.options_of(state, sessions), sessions)
+
+
+def _documents(state: SweepState, swept: Swept) -> list[dict[str, Any]]:
+    floors = page.effective_floors(state)
+    return [
+        sweep_document(one, recommendation=recommend(one, floors), floors=floors, best=best)
+        for one, best in zip(swept.sweeps, swept.best, strict=True)
+    ]
+
+
+def _refused(state: SweepState, swept: Swept) -> dict[str, str]:
+    return dict(state.errors) | ({"sweep": swept.error} if swept.error else {})
+
+
+def _csv(text: str) -> HttpResponse:
+    response = HttpResponse(text, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="sweep.csv"'
+    return response
+
+
+def _command(found: Session, state: SweepState) -> str:
+    branch = ["--branch", found.branch] if found.branch_of_id else []
+    return shlex.join(["ctxweb", "sweep", found.filename, *urlstate.arguments(state), *branch])

@@ -1,0 +1,82 @@
+"""Where the fragments of replay and diff lead: to the session's own pages, or to those of a link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+
+from sessions.runs import replay_state as urlstate
+
+if TYPE_CHECKING:
+    from sessions.runs.replay_state import ReplayState
+
+SHOWN_MEDIA = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+DIFF_ONLY: dict[str, object] = {"rows": None, "between": None, "only": ""}
+"""What the diff alone looks at, as a replay leaves it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Urls:
+    """Paths of the replay and of the diff.
+
+    ``message`` is the pattern of a message's page, ``step`` the part that shows one request; "" where there is none.
+    ``beside`` is what the diff's address says of a second replay.
+    ``frozen``: the replay's state is fixed (a link), so that addresses carry only what is looked at.
+    """
+
+    replay: str
+    diff: str
+    message: str = ""
+    step: str = ""
+    beside: str = ""
+    frozen: bool = False
+
+    def to_replay(self, state: ReplayState, **changes: object) -> str:
+        """The replay's address for a state with ``changes``."""
+        return self._with_query(self.replay, state, DIFF_ONLY | changes)
+
+    def to_diff(self, state: ReplayState, **changes: object) -> str:
+        """The diff's address for a state with ``changes``."""
+        address = self._with_query(self.diff, state, {"at": None} | changes)
+        if not self.beside:
+            return address
+        return f"{address}{'&' if '?' in address else '?'}{self.beside}"
+
+    def to_message(self, index: int | None) -> str:
+        """The page of an original message, "" where it cannot be opened."""
+        return self.message.replace("/0/", f"/{index}/") if self.message and index is not None else ""
+
+    def _with_query(self, path: str, state: ReplayState, changes: dict[str, object]) -> str:
+        query = urlstate.looked_at(state, **changes) if self.frozen else urlstate.query(state, **changes)
+        return f"{path}?{query}" if query else path
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several views of a page: its words, where it leads, and whether it is the one shown."""
+
+    words: str
+    href: str
+    current: bool
+
+
+def media_url(kind: str, sha256: str, media_type: str) -> str:
+    """Where an image is shown, "" for what a browser may not show: that is only offered with its upload."""
+    shown = kind == "image" and sha256 and media_type in SHOWN_MEDIA
+    return reverse("sessions:media", args=[sha256]) if shown else ""
+
+
+def message_place(page: str, message: int | None) -> str:
+    """Where a message stands on the session page at ``page``, "" where there is none."""
+    return "" if message is None else f"{page}?m={message}#m-{message}"
+
+
+def session_urls(session_id: str) -> Urls:
+    """The session's own pages."""
+    message = reverse("sessions:session", args=[session_id]) + "m/0/"
+    return Urls(
+        reverse("sessions:replay", args=[session_id]), reverse("sessions:diff", args=[session_id]), message,
+        reverse("sessions:step", args=[session_id]),
+    )  # fmt: skip

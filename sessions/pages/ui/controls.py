@@ -1,0 +1,306 @@
+"""The replay lab's form, made from a policy's typed parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine import params as parameters
+from sessions.engine import registry
+from sessions.runs import replay_state as urlstate
+from sessions.runs.ranges import threshold_param
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.params import Spec
+    from sessions.engine.policy import Policy
+    from sessions.runs.replay_state import ReplayState
+
+TIERS = (
+    ("founding", "Founding systems"), ("differential", "Proven against the original"),
+    ("golden", "By golden values"), ("preset", "Presets and your own"),
+)  # fmt: skip
+"""Groups of the policy list, by how a policy is proven."""
+WINDOWS = (128_000, 200_000, 400_000, 1_000_000)
+"""Windows of current models, in tokens."""
+GROUPS = (("when", "When"), ("how", "How"), ("summary", "Summary"))
+SLIDER = {"low": 0.0, "high": 1_000_000.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One choice of a select or of a segmented control."""
+
+    value: str
+    words: str
+    current: bool
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """A group of the policy list."""
+
+    title: str
+    policies: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """One parameter as form fields.
+
+    ``value`` is as written ("none" where off), ``slider`` its place on the track; ``tick`` is the place of the
+    policy's default in percent of the track, None where the default is off; ``derived`` is filled by the results.
+    """
+
+    name: str
+    id: str
+    key: str
+    label: str
+    help: str
+    unit: str
+    value: str
+    default: str
+    changed: bool
+    optional: bool
+    options: tuple[Option, ...] = ()
+    words: bool = False
+    low: float = 0
+    high: float = 0
+    step: float = 1
+    slider: float = 0
+    tick: float | None = None
+    off: bool = False
+    threshold: bool = False
+    error: str = ""
+    reset_href: str = ""
+    default_words: str = ""
+
+
+SHORT_GROUP, IN_SIGHT = 7, 5
+"""A group of more controls than this shows the first few and folds the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A part of the form: When, How or Summary."""
+
+    name: str
+    title: str
+    controls: tuple[Control, ...]
+
+    @property
+    def first(self) -> tuple[Control, ...]:
+        """The controls that are always in sight: all of a short group, else the first and whatever is not at rest."""
+        if len(self.controls) <= SHORT_GROUP:
+            return self.controls
+        return tuple(c for n, c in enumerate(self.controls) if n < IN_SIGHT or c.changed or c.error or c.threshold)
+
+    @property
+    def folded(self) -> tuple[Control, ...]:
+        """The controls that wait behind a fold."""
+        return tuple(control for control in self.controls if control not in self.first)
+
+    @property
+    def n_changed(self) -> int:
+        """How many parameters differ from the policy's defaults: the dots that Reset counts."""
+        return sum(control.changed for control in self.controls)
+
+
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """The whole form."""
+
+    prefix: str
+    side: str
+    policy: str
+    policy_label: str
+    policy_help: str
+    policy_source: str
+    policy_tier: str
+    caveats: tuple[str, ...]
+    policies: tuple[Tier, ...]
+    groups: tuple[Group, ...]
+    bases: tuple[Option, ...]
+    estimators: tuple[Option, ...]
+    summarizers: tuple[Option, ...]
+    stub: int
+    stub_on: bool
+    window: int
+    window_own: int
+    window_changed: bool
+    window_high: int
+    window_tick: float
+    windows: tuple[Option, ...]
+    fails: tuple[Option, ...]
+    fail_n: int
+    reset_href: str
+    errors: Mapping[str, str]
+    n_changed: int
+
+    @property
+    def other_errors(self) -> tuple[str, ...]:
+        """Errors of the address that belong to no field of the form."""
+        fields = {control.key for group in self.groups for control in group.controls}
+        fields |= {"policy", "base", "estimator", "summarizer", "window", "fail"}
+        return tuple(text for name, text in self.errors.items() if name not in fields)
+
+
+def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str = "") -> Controls:
+    """The form for a state.
+
+    ``path`` is the page that its links lead to, "" where they need a script; ``prefix`` begins the fields' names.
+    """
+    policy = state.plugin
+    given = dict(state.params)
+    steered = threshold_param(weighed, state)
+    made = [
+        (spec.group, _control(spec, given, state, path=path, prefix=prefix, threshold=spec.name == steered))
+        for spec in parameters.specs(policy.params)
+    ]
+    own = weighed.window
+    window = state.window or own
+    high = max(1_000_000, own, window)
+    name, _, stub = state.summarizer.partition(":")
+    groups = tuple(
+        Group(key, title, tuple(control for group, control in made if group == key)) for key, title in GROUPS
+    )
+    return Controls(
+        prefix=prefix,
+        side=prefix.replace(".", "-"),
+        policy=policy.name,
+        policy_label=policy.label,
+        policy_help=policy.help,
+        policy_source=policy.source,
+        policy_tier=dict(TIERS).get(policy.tier, ""),
+        caveats=tuple(getattr(policy, "caveats", ())),
+        policies=_tiers(policy.name),
+        groups=groups,
+        bases=(
+            Option("full", "as if never compacted", state.base == "full", "every original message stays"),
+            Option("recorded", "as recorded", state.base == "recorded", "asks the gate along the recorded context"),
+        ),
+        estimators=_estimators(policy, state),
+        summarizers=tuple(
+            Option(s.name, s.name, s.name == name, s.label) for s in registry.plugins("summarizers").values()
+        ),
+        stub=int(stub) if stub.isdigit() else urlstate.DEFAULT_STUB,
+        stub_on=name == "stub",
+        window=window,
+        window_own=own,
+        window_changed=state.window not in (None, own),
+        window_high=high,
+        window_tick=round(100 * (own - urlstate.LEAST_WINDOW) / (high - urlstate.LEAST_WINDOW), 2),
+        windows=_windows(own, state, path),
+        fails=_fails(state),
+        fail_n=int(state.fail.partition(":")[2] or 2),
+        reset_href=_reset(state, path, params=(), window=None, estimator="", fail=""),
+        errors=state.errors,
+        n_changed=sum(group.n_changed for group in groups),
+    )
+
+
+def _tiers(current: str) -> tuple[Tier, ...]:
+    """The policies in groups; those whose tier is not named stand under "Other"."""
+    plugins = registry.plugins("policies").values()
+    known = dict(TIERS)
+    groups = [(title, [p for p in plugins if p.tier == tier]) for tier, title in TIERS]
+    groups.append(("Other", [p for p in plugins if p.tier not in known]))
+    return tuple(
+        Tier(title, tuple(Option(p.name, p.name, p.name == current, p.label) for p in found))
+        for title, found in groups
+        if found
+    )
+
+
+def _windows(own: int, state: ReplayState, path: str) -> tuple[Option, ...]:
+    """The session's own window and those of current models, each as a link."""
+    current = state.window or own
+    sizes = sorted({own, *WINDOWS})
+    return tuple(
+        Option(_reset(state, path, window=None if n == own else n), _short(n) + (" own" if n == own else ""),
+               n == current, f"{n:,}")
+        for n in sizes
+    )  # fmt: skip
+
+
+def _short(n: int) -> str:
+    return f"{n / 1_000_000:g} M" if n >= 1_000_000 else f"{n / 1_000:g} k"
+
+
+def _fails(state: ReplayState) -> tuple[Option, ...]:
+    kind = state.fail.partition(":")[0]
+    words = (
+        ("", "never", "no summary call fails"), ("always", "always", "every summary call fails"),
+        ("every", "every N", "every Nth summary call fails"), ("first", "first N", "the first N summary calls fail"),
+    )  # fmt: skip
+    return tuple(Option(value, text, value == kind, title) for value, text, title in words)
+
+
+def _reset(state: ReplayState, path: str, **changes: object) -> str:
+    if not path:
+        return ""
+    query = urlstate.query(state, **{"rows": None, "event": None} | changes)
+    return f"{path}?{query}" if query else path
+
+
+def _estimators(policy: Policy, state: ReplayState) -> tuple[Option, ...]:
+    plugins = registry.plugins("estimators")
+    own = plugins[policy.estimator].label if policy.estimator in plugins else policy.estimator
+    others = (Option(e.name, e.label, e.name == state.estimator) for e in plugins.values())
+    return (Option("", f"The policy's own: {own}", not state.estimator), *others)
+
+
+def _control(
+    spec: Spec, given: Mapping[str, str], state: ReplayState, *, path: str, prefix: str, threshold: bool
+) -> Control:
+    default = urlstate.written(spec.default)
+    value = given.get(spec.name, default)
+    options = tuple(Option(choice, choice, choice == value) for choice in spec.choices)
+    low = SLIDER["low"] if spec.low is None else spec.low
+    high = SLIDER["high"] if spec.high is None else spec.high
+    off = value == "none"
+    place = high if off or not spec.is_number else min(max(float(value), low), high)
+    return Control(
+        name=spec.name,
+        id=f"{prefix.replace('.', '-')}{spec.name}",
+        key=f"{prefix}p.{spec.name}",
+        label=spec.label,
+        help=spec.help,
+        unit=spec.unit,
+        value=value if not spec.is_number or off else _grouped(value) + (" %" if spec.unit == "%" else ""),
+        default=default,
+        changed=urlstate.is_changed(spec, state),
+        optional=spec.optional,
+        options=options,
+        words=spec.words,
+        low=low,
+        high=high,
+        step=spec.step or 1,
+        slider=place,
+        tick=None if spec.default is None or not spec.is_number else _place(float(spec.default), low, high),
+        off=off,
+        threshold=threshold,
+        error=state.errors.get(f"p.{spec.name}", ""),
+        reset_href=_reset(state, path, params=tuple(pair for pair in state.params if pair[0] != spec.name)),
+        default_words=_default_words(spec, default),
+    )
+
+
+def _default_words(spec: Spec, default: str) -> str:
+    if not spec.is_number or default == "none":
+        return default or "none"
+    return f"{_grouped(default)} {spec.unit}".strip()
+
+
+def _grouped(value: str) -> str:
+    number = float(value)
+    return f"{number:,.0f}" if number.is_integer() else value
+
+
+def _place(value: float, low: float, high: float) -> float:
+    """Percent of the track, the thumb's own width allowed for."""
+    share = (value - low) / (high - low) if high > low else 0
+    return round(4.5 + 91 * min(max(share, 0), 1), 2)

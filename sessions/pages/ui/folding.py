@@ -1,0 +1,138 @@
+"""Rows of a diff, folded: runs of the same fate become one line with its sums, notable messages stand alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.types import Kind
+from sessions.runs.overview import kinds_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.diff import Row
+
+SHORTEST_RUN = 3
+MOST_OPEN = 400
+"""Rows shown when a run is opened; a longer run is opened in parts."""
+SYMBOLS = {"kept": "=", "edited": "~", "dropped": "\N{MINUS SIGN}", "inserted": "+", "moved": "\N{UP DOWN ARROW}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the diff: a message, or a folded run of ``count`` rows ``first`` to ``last``.
+
+    ``title`` is the message's preview or the run's span; tokens are display tokens, bytes transcript bytes.
+    """
+
+    op: str
+    first: int
+    last: int
+    count: int
+    number: str
+    role: str
+    kinds: tuple[str, ...]
+    title: str
+    tokens_before: int
+    tokens_after: int
+    wire_before: int
+    wire_after: int
+    pair_ok: bool | None = None
+    message: int | None = None
+    typed: bool = False
+
+    @property
+    def symbol(self) -> str:
+        """The sign beside the colour."""
+        return SYMBOLS[self.op]
+
+    @property
+    def folded(self) -> bool:
+        """Whether the line stands for several rows."""
+        return self.count > 1
+
+
+def fold(rows: Sequence[Row], opened: tuple[int, int] | None = None) -> tuple[Line, ...]:
+    """The lines of a diff; rows inside ``opened`` stand alone."""
+    lines: list[Line] = []
+    start = 0
+    while start < len(rows):
+        stop = start + 1
+        if not _alone(rows[start], start, opened):
+            while stop < len(rows) and rows[stop].op == rows[start].op and not _alone(rows[stop], stop, opened):
+                stop += 1
+        if stop - start < SHORTEST_RUN:
+            lines += [line(rows[at], at) for at in range(start, stop)]
+        else:
+            lines.append(_run(rows, start, stop))
+        start = stop
+    return tuple(lines)
+
+
+def segments(rows: Sequence[Row], most: int) -> tuple[Line, ...]:
+    """The coarsest fold, for the small diff beside the events: at most ``most`` lines, the rest summed in the last."""
+    lines: list[Line] = []
+    start = 0
+    while start < len(rows):
+        stop = start + 1
+        while stop < len(rows) and rows[stop].op == rows[start].op:
+            stop += 1
+        lines.append(line(rows[start], start) if stop - start == 1 else _run(rows, start, stop))
+        start = stop
+    return tuple(lines[:most])
+
+
+def _alone(row: Row, at: int, opened: tuple[int, int] | None) -> bool:
+    """Whether a row is worth a line of its own: changed in itself, typed by the user, or with an image."""
+    if opened is not None and opened[0] <= at <= opened[1]:
+        return True
+    if row.op in ("edited", "moved") or row.pair_ok is False:
+        return True
+    item = row.item_before or row.item_after
+    if item is None:
+        return False
+    if row.op == "inserted" and item.inserted:
+        return True
+    media = any(leaf.kind in (Kind.IMAGE, Kind.DOCUMENT) for leaf in item.message.leaves())
+    return item.message.typed or item.message.summary or media
+
+
+def line(row: Row, at: int) -> Line:
+    """One row as a line."""
+    item = row.item_after or row.item_before
+    message = item.message if item else None
+    original = message.index if message is not None and message.index >= 0 else None
+    return Line(
+        row.op, at, at, 1,
+        number=str(original) if original is not None and not (item and item.inserted) else row.id,
+        role=row.role,
+        kinds=kinds_of(message) if message else (),
+        title=message.preview if message else row.id,
+        tokens_before=row.tokens_before,
+        tokens_after=row.tokens_after,
+        wire_before=row.wire_before,
+        wire_after=row.wire_after,
+        pair_ok=row.pair_ok,
+        message=original,
+        typed=bool(message and message.typed),
+    )  # fmt: skip
+
+
+def _run(rows: Sequence[Row], start: int, stop: int) -> Line:
+    group = rows[start:stop]
+    return Line(
+        group[0].op, start, stop - 1, len(group),
+        number=f"{len(group):,}",
+        role="messages",
+        kinds=(),
+        title=_span(line(group[0], start).number, line(group[-1], stop - 1).number),
+        tokens_before=sum(row.tokens_before for row in group),
+        tokens_after=sum(row.tokens_after for row in group),
+        wire_before=sum(row.wire_before for row in group),
+        wire_after=sum(row.wire_after for row in group),
+    )  # fmt: skip
+
+
+def _span(first: str, last: str) -> str:
+    return f"#{first} to #{last}"

@@ -1,0 +1,141 @@
+"""The totals table of the replay lab: this replay, the recording, no compaction, and the difference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.types import Label
+from sessions.pages.ui import figures
+from sessions.pages.ui.saw import GateLane, Saw, Tooth
+from sessions.runs import replays
+from sessions.runs.overview import overview
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.cost import Totals
+    from sessions.engine.policy import Gate
+    from sessions.runs.replays import Ran
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One figure of the totals table in words, with unit and label unless it counts things; ``good`` is a saving."""
+
+    value: str
+    unit: str = ""
+    label: str = ""
+    good: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TotalsRow:
+    """One row: ``key`` names its line in the chart, ``label`` how its figures are known."""
+
+    key: str
+    name: str
+    label: str
+    cells: tuple[Cell, ...]
+    note: str = ""
+
+
+def weakest_label(labels: Sequence[Label | None]) -> str:
+    """How the contexts of the replay are known: the weakest label among them."""
+    for label in (Label.ESTIMATED, Label.CALIBRATED):
+        if label in labels:
+            return str(label)
+    return str(Label.MEASURED)
+
+
+def says(totals: Totals) -> str:
+    """A replay's result in a sentence."""
+    n = totals.compactions
+    return f"{n} compaction{'' if n == 1 else 's'}, peak context {totals.peak_context_tokens:,} tokens"
+
+
+def totals_table(session_id: str, ran: Ran) -> tuple[TotalsRow, ...]:
+    """This replay, the recording, no compaction, and the difference to the recording (else to no compaction)."""
+    without = replays.without_compaction(session_id)
+    recorded = replays.as_recorded(session_id)
+    label = weakest_label(ran.replay.labels)
+    rows = [TotalsRow("mine", "this replay", label, _cells(ran.totals, label))]
+    if recorded is not None:
+        rows.append(TotalsRow("recorded", "recorded", "measured", _cells(recorded, "measured")))
+    over = without.totals.peak_context_tokens > without.replay.window
+    possible = "not possible" if over else ""
+    free = weakest_label(without.replay.labels)
+    rows.append(TotalsRow("without", "no compaction", free, _cells(without.totals, free), possible))
+    against = recorded or without.totals
+    name = "against recorded" if recorded is not None else "against no compaction"
+    return (*rows, TotalsRow("delta", name, "", _deltas(ran.totals, against, label)))
+
+
+def cost_cell(totals: Totals) -> Cell:
+    """The cost as a range in dollars."""
+    return Cell(_cost(totals), "dollars", "estimated")
+
+
+def _cost(totals: Totals) -> str:
+    if totals.cost is None:
+        return "no price"
+    low, high = f"{totals.cost.low:,.2f}", f"{totals.cost.high:,.2f}"
+    return f"${low}" if low == high else f"${low} – {high}"
+
+
+def _cells(totals: Totals, label: str) -> tuple[Cell, ...]:
+    numbers = (
+        totals.peak_context_tokens, totals.input_tokens, totals.cache_read_tokens, totals.cache_write_tokens,
+        totals.output_tokens,
+    )  # fmt: skip
+    cost, counted = cost_cell(totals), Cell(figures.count(totals.compactions))
+    return (cost, counted, *(Cell(figures.count(number), "tokens", label) for number in numbers))
+
+
+def _deltas(mine: Totals, other: Totals, label: str) -> tuple[Cell, ...]:
+    if mine.cost is not None and other.cost is not None:
+        change = mine.cost.low - other.cost.low
+        sign = "+" if change > 0 else figures.MINUS if change < 0 else ""
+        share = _share(mine.cost.low, other.cost.low)
+        cost = Cell(f"{sign}${abs(change):,.2f}, {share}", "dollars", "estimated", good=change < 0)
+    else:
+        cost = Cell("no price", "dollars", "estimated")
+    names = ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens")
+    shares = [Cell(_share(getattr(mine, name), getattr(other, name)), "tokens", label) for name in names]
+    peak = figures.signed(mine.peak_context_tokens - other.peak_context_tokens)
+    counted = Cell(figures.signed(mine.compactions - other.compactions))
+    return (cost, counted, Cell(peak, "tokens", label), *shares)
+
+
+def _share(mine: float, other: float) -> str:
+    """A change in percent: −11 %; "new" where there was nothing."""
+    if not other:
+        return "0 %" if not mine else "new"
+    change = 100 * (mine - other) / other
+    text = f"{abs(change):,.0f}" if abs(change) >= 9.95 else f"{abs(change):.1f}"
+    sign = "+" if change > 0 else figures.MINUS if change < 0 else ""
+    return f"{sign}{text} %" if text.strip("0.") else "0 %"
+
+
+def gate_words(gate: Gate) -> str:
+    """What the gate compared: 140,388 ≥ 140,000 tokens."""
+    return f"{gate.measure:,} {'≥' if gate.operator == '>=' else gate.operator} {gate.threshold:,} {gate.unit}"
+
+
+def saw_of(session_id: str, ran: Ran, number: int | None, gate: GateLane | None) -> Saw:
+    """What the saw-tooth chart of a replay shows; event ``number`` is the chosen one."""
+    replay = ran.replay
+    view = overview(session_id)
+    recorded: list[int | None] = [None] * len(replay.context_tokens)
+    for at, tokens, _ in view.contexts.values():
+        recorded[at] = tokens
+    sample = next((g for g in reversed(replay.gates) if g is not None), None)
+    in_tokens = sample is not None and sample.unit == "tokens" and replay.policy.name != "none"
+    teeth = [
+        Tooth(k, event.request, event.before_tokens, event.after_tokens, chosen=k == number)
+        for k, event in enumerate(replay.events)
+    ]
+    compactions = [(c.request, c.tokens_before) for c in replay.weighed.transcript.compactions]
+    without = replays.without_compaction(session_id).replay.context_tokens
+    threshold = sample.threshold if sample and in_tokens else None
+    return Saw(replay.context_tokens, recorded, without, replay.window, threshold, teeth, compactions, gate)

@@ -1,0 +1,289 @@
+"""The saw-tooth chart of the replay lab: context at each request, replayed, recorded and without compaction.
+
+This replay is blue, what was recorded is ink, what could not have happened is dotted grey and cut at the band over
+the window.  A gate that does not measure display tokens gets a lane of its own under the context, in its own unit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.pages.ui import figures
+from sessions.pages.ui.chart import (
+    QUIET,
+    Figure,
+    axis,
+    band,
+    hover_axis,
+    index_ticks,
+    layout,
+    line,
+    nice_top,
+    note,
+    spaced,
+    thousands,
+    ticks,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MOST_POINTS = 900
+OVER_ROOM = 1.14
+MOST_OVER = 1.3
+"""Windows that a recorded context may reach before its line is cut."""
+SQUARE_SHARES = (0.0075, 0.025)
+"""Room of an event's square, wide and narrow: shares of the plot for each digit, and for two more as its frame."""
+LOW_FOOT = 0.09
+"""A fall that ends lower than this share of the axis has no room for its words below."""
+HEIGHT, GATE_HEIGHT, NARROW_HEIGHT = 330, 92, 270
+MARGIN, NARROW_MARGIN = {"l": 62, "r": 98, "t": 10, "b": 36}, {"l": 46, "r": 46, "t": 10, "b": 36}
+
+
+@dataclass(frozen=True, slots=True)
+class Tooth:
+    """One event of the replay: ``number`` from 1 as the page counts, tokens before and after."""
+
+    number: int
+    request: int
+    before: int
+    after: int
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GateLane:
+    """What the gate measured at every request, in its own unit; ``fired`` are the requests at which it fired."""
+
+    measures: Sequence[int | None]
+    threshold: int
+    unit: str
+    name: str
+    fired: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Saw:
+    """What the chart shows: tokens per request, None where the request is off the selected branch.
+
+    ``compactions`` are recorded ones as (request, tokens before); ``threshold`` is in display tokens, None where the
+    gate's unit is another; ``request`` is the one selected.  ``top`` and ``last`` end axes that two charts
+    share.
+    """
+
+    replay: Sequence[int | None]
+    recorded: Sequence[int | None]
+    without: Sequence[int | None]
+    window: int
+    threshold: int | None
+    teeth: Sequence[Tooth] = ()
+    compactions: Sequence[tuple[int, int | None]] = ()
+    gate: GateLane | None = None
+    request: int | None = None
+    top: float | None = None
+    last: int | None = None
+
+
+def saw_figure(data: Saw) -> Figure:
+    """The figure, in roles."""
+    last = max(len(data.replay) - 1 if data.last is None else data.last, 1)
+    top = top_of(data) if data.top is None else data.top
+    main = (0.0, 1.0) if data.gate is None else (GATE_HEIGHT / (HEIGHT + GATE_HEIGHT - 46), 1.0)
+    added = 0 if data.gate is None else GATE_HEIGHT
+    figure = layout(HEIGHT + added, NARROW_HEIGHT + added, MARGIN, NARROW_MARGIN, hoversubplots="axis")
+    figure |= {"xaxis": _request_axis(last, "y" if data.gate is None else "y2")}
+    marks = ticks(data.window, 4)
+    texts = [thousands(mark) for mark in marks]
+    figure["yaxis"] = axis(range=[0, top], domain=list(main), tickvals=marks, ticktext=texts, fixedrange=True)
+    figure["shapes"], figure["annotations"] = _grounds(data, marks, top), _words(data, last, top)
+    traces = _curves(data, top)
+    if data.gate is not None:
+        _add_gate(figure, traces, data.gate, main[0])
+    figure["meta"] |= {"threshold": data.threshold, "top": top}
+    return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
+
+
+def top_of(data: Saw) -> float:
+    """The end of the token axis: everything the replay does; what runs far over the window is cut at the band."""
+    mine = [data.window, data.threshold or 0, *(v or 0 for v in data.replay), *(tooth.before for tooth in data.teeth)]
+    recorded = min(max((v or 0 for v in data.recorded), default=0), MOST_OVER * data.window)
+    peak = max(*mine, recorded)
+    over = peak > data.window or any((v or 0) > data.window for v in data.without)
+    if peak > data.window * OVER_ROOM:
+        return peak * 1.03
+    return data.window * (OVER_ROOM if over else 1.06)
+
+
+def _request_axis(last: int, anchor: str) -> Figure:
+    title = {"text": "request", "font": {"size": 10.5}, "standoff": 4}
+    marks = {
+        "tickvals": index_ticks(0, last),
+        "tickformat": ",d",
+        **hover_axis("request"),
+        "ticks": "outside",
+        "ticklen": 3,
+        "tickcolor": "@chart-axis",
+    }
+    return axis(range=[-0.5, last + 0.8], anchor=anchor, tickangle=0, title=title, **marks)
+
+
+def thinned(values: Sequence[int | None], keep: frozenset[int] = frozenset(), most: int = MOST_POINTS) -> list[int]:
+    """Positions to draw: all, or per bin the first, the lowest and the highest, so that no tooth is cut off."""
+    if len(values) <= most:
+        return [at for at, value in enumerate(values) if value is not None]
+    size = math.ceil(3 * len(values) / most)
+    chosen = {at for at in keep if at < len(values)}
+    for start in range(0, len(values), size):
+        group = [at for at in range(start, min(start + size, len(values))) if values[at] is not None]
+        if group:
+            chosen |= {group[0], min(group, key=lambda at: values[at] or 0), max(group, key=lambda at: values[at] or 0)}
+    chosen.add(len(values) - 1)
+    return sorted(at for at in chosen if values[at] is not None)
+
+
+def _stepped(name: str, x: list[int], y: list[int | None], role: str, width: float, **more: object) -> Figure:
+    stroke: Figure = {"shape": "hv", "width": width, "color": role}
+    if more.pop("dotted", False):
+        stroke["dash"] = "2px,2px"
+    hover = f"%{{y:,}} tokens<extra>{name}</extra>"
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": x,
+        "y": y,
+        "line": stroke,
+        "hovertemplate": hover,
+    } | more
+
+
+def _curves(data: Saw, top: float) -> list[Figure]:
+    """Area, no compaction, recorded, this replay, recorded compactions: in the order they are painted."""
+    teeth = {tooth.request: tooth for tooth in data.teeth}
+    x: list[int] = []
+    y: list[int | None] = []
+    for at in thinned(data.replay, frozenset(teeth) | {tooth - 1 for tooth in teeth if tooth}):
+        if at in teeth:
+            x.append(at)
+            y.append(teeth[at].before)
+        x.append(at)
+        y.append(data.replay[at])
+    area = _stepped("area", x, y, "rgba(0,0,0,0)", 0, fill="tozeroy", fillcolor="@chart-area", hoverinfo="skip")
+    area["hovertemplate"] = None
+    curves = [area]
+    ghost = [at for at in thinned(data.without) if (data.without[at] or 0) <= top]
+    if data.without and list(data.without) not in (list(data.replay), list(data.recorded)):
+        values = [data.without[at] for at in ghost]
+        curves.append(_stepped("no compaction", ghost, values, "@chart-ghost", 1.5, dotted=True))
+    marked = [(request, before) for request, before in data.compactions if before is not None]
+    if any(value is not None for value in data.recorded):
+        shown = thinned(data.recorded, frozenset(request for request, _ in marked))
+        curves.append(_stepped("recorded", shown, [data.recorded[i] for i in shown], "@chart-recorded", 1.25))
+    curves.append(_stepped("this replay", x, y, "@chart-line", 2.25))
+    if marked:
+        diamonds = {"symbol": "diamond", "size": 7, "color": "@chart-recorded"}
+        points = {"x": [request for request, _ in marked], "y": [before for _, before in marked]}
+        hover = "%{y:,} tokens<extra>recorded compaction</extra>"
+        curves.append({"type": "scatter", "mode": "markers", "marker": diamonds, "hovertemplate": hover, **points})
+    return curves
+
+
+def _grounds(data: Saw, marks: list[int], top: float) -> list[Figure]:
+    shapes = [band("@chart-over-zone", data.window, top)]
+    shapes += [line("@chart-grid", y=(mark, mark), below=True) for mark in marks if 0 < mark < data.window]
+    shapes += [line("@chart-axis", y=(0, 0)), line("@chart-strong", y=(data.window, data.window))]
+    if data.threshold is not None:
+        shapes.append(line("@chart-line", y=(data.threshold, data.threshold), width=1.5, dash="5px,3px"))
+    if data.request is not None:
+        shapes.append(line("@chart-axis", xref="x", yref="paper", x=(data.request, data.request), y=(0, 1), below=True))
+    return shapes
+
+
+def _words(data: Saw, last: int, top: float) -> list[Figure]:
+    """Labels on the lines, numbers on the events; the threshold's own pill is an element that can be dragged."""
+    margin: Figure = {"xref": "paper", "at": "left middle", "shift": (8, 0)}
+    near = data.threshold is not None and abs(data.threshold - data.window) < 0.1 * top
+    lift = 14 if near and (data.threshold or 0) <= data.window else -14 if near else 0
+    edge: Figure = {**margin, "shift": (8, lift)}
+    words = [
+        note("window", 1, data.window, width="wide", **{**edge, "shift": (8, lift + 7)}),
+        note(figures.count(data.window), 1, data.window, weight=600, width="wide", **{**edge, "shift": (8, lift - 6)}),
+        note(thousands(data.window), 1, data.window, width="narrow", **{**edge, "shift": (5, lift)}),
+    ]
+    over = next((at for at, value in enumerate(data.without) if (value or 0) > data.window), None)
+    end = next((value for value in reversed(data.without) if value is not None), None)
+    if over is not None and end is not None and list(data.without) != list(data.replay):
+        says = f"no compaction: over the window from request {over:,}, {figures.count(end)} at the end"
+        if max((v or 0 for v in data.recorded), default=0) > top:
+            says = f"recorded and {says}"
+        cut = next((at for at, value in enumerate(data.without) if (value or 0) > top), over)
+        # At the band's left edge while the line is still under it, else behind the place where the line left the plot.
+        corner: Figure = {"at": "left middle", "shift": (6, 0), "role": QUIET}
+        words.append(note(says, 0 if cut > 0.5 * last else cut, (data.window + top) / 2, width="wide", **corner))
+    return words + _tooth_words(data, last, top)
+
+
+def _tooth_words(data: Saw, last: int, top: float) -> list[Figure]:
+    """Numbered squares at the events, what each freed beside its fall; crowded ones lose first the words."""
+    at = [float(tooth.request) for tooth in data.teeth]
+    digits = len(str(data.teeth[-1].number)) if data.teeth else 1
+    wide, narrow = (spaced(at, last + 1, share * (2 + digits)) for share in SQUARE_SHARES)
+    freed = spaced(at, last + 1, 0.12)
+    words = []
+    for tooth, square, on_narrow, words_fit in zip(data.teeth, wide, narrow, freed, strict=True):
+        if square or tooth.chosen:
+            fill = "@chart-line" if tooth.chosen else "@chart-paper"
+            box: Figure = {
+                "bgcolor": fill,
+                "bordercolor": "@chart-line",
+                "borderwidth": 1.5,
+                "borderpad": 2,
+            }
+            role = "@chart-on-line" if tooth.chosen else "@chart-line"
+            number = str(tooth.number)
+            tag: Figure = {"captureevents": True, "hovertext": f"event {tooth.number}"}
+            where: Figure = {"at": "center bottom", "shift": (0, 6), "size": 11, "role": role, "weight": 600}
+            shown = "" if on_narrow or tooth.chosen else "wide"
+            words.append(note(number, tooth.request, tooth.before, **where, **box, **tag, align="center", width=shown))
+        if words_fit and tooth.before - tooth.after > 0.15 * top:
+            # Under the foot of the fall, inside the area: no line ever runs there.  Over it where the axis is near.
+            low = tooth.after < LOW_FOOT * top
+            side = ("right", -4) if tooth.request > 0.93 * last else ("left", 4 if low else 2)
+            foot, rise = ("bottom", 4) if low else ("top", -3)
+            place: Figure = {
+                "at": f"{side[0]} {foot}", "shift": (side[1], rise), "role": "@chart-line", "size": 11, "width": "wide"
+            }  # fmt: skip
+            words.append(note(figures.signed(tooth.after - tooth.before), tooth.request, tooth.after, **place))
+    return words
+
+
+def _add_gate(figure: Figure, traces: list[Figure], gate: GateLane, ceiling: float) -> None:
+    """The lane of a gate that counts in another unit: its measure, its threshold, a mark where it fired."""
+    known = [value or 0 for value in gate.measures]
+    top = nice_top(max([gate.threshold, *known]) * 1.05)
+    figure["yaxis2"] = axis(
+        range=[0, top], domain=[0, ceiling - 0.085], anchor="x", tickvals=[0, top], ticktext=["0", thousands(top)],
+        fixedrange=True,
+    )  # fmt: skip
+    at = thinned(gate.measures, frozenset(gate.fired))
+    curve = _stepped(f"gate, {gate.name}", at, [gate.measures[i] for i in at], "@chart-other", 1.4)
+    curve |= {"yaxis": "y2", "hovertemplate": f"%{{y:,}} {gate.unit}<extra>gate: {gate.name}</extra>"}
+    traces.append(curve)
+    if gate.fired:
+        dots = {"x": list(gate.fired), "y": [min(gate.measures[i] or top, top) for i in gate.fired]}
+        marker = {"symbol": "triangle-down", "size": 8, "color": "@chart-line"}
+        traces.append(
+            {"type": "scatter", "mode": "markers", "yaxis": "y2", "marker": marker, "hoverinfo": "skip", **dots}
+        )
+    heading = f"Gate's own measure {gate.name}, in {gate.unit}"
+    figure["shapes"] += [
+        line("@chart-axis", y=(0, 0), yref="y2"),
+        line("@chart-line", y=(gate.threshold, gate.threshold), yref="y2", width=1.5, dash="5px,3px"),
+    ]
+    figure["annotations"] += [
+        note(heading, 0, top, xref="paper", yref="y2", at="left bottom", shift=(0, 2), size=11, weight=600),
+        note(f"threshold<br>{figures.count(gate.threshold)}", 1, gate.threshold, xref="paper", yref="y2",
+             at="left middle", shift=(8, 0), role="@chart-line"),
+    ]  # fmt: skip

@@ -1,0 +1,175 @@
+"""What the upload table says about each file: a badge, a size or a progress, one sentence, one action."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+
+from sessions.engine import fates as engine_fates
+from sessions.engine.errors import UnknownName
+from sessions.engine.registry import get
+from sessions.engine.types import Fate
+from sessions.models import State
+from sessions.models.upload import MIXED
+from sessions.pages.ui import figures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.models import Session, Upload
+
+
+PHASES = {
+    "reading": "counting tokens while it is read",
+    "counting": "counting the last tokens",
+    "packing": "weighing and packing its sessions",
+    "writing": "writing its sessions",
+}
+"""What a worker is at, by ``Job.phase``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """The link at the end of a row."""
+
+    label: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class UploadRow:
+    """One row: ``badge`` is the badge's colour class, ``percent`` 0 to 100 while it is read, else None."""
+
+    state: str
+    badge: str
+    filename: str
+    size: str
+    percent: int | None
+    format: str
+    sentence: str
+    actions: tuple[Action, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UploadTable:
+    """The table and where it polls for its next state: ``poll_url`` is empty when every row is final."""
+
+    rows: tuple[UploadRow, ...]
+    n_done: int
+    poll_url: str
+
+
+def upload_table(uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]] = ()) -> UploadTable:
+    """Rows for uploads (``job`` and ``sessions`` loaded) and for files that were here before (upload, new name)."""
+    rows = [_row(upload) for upload in uploads] + [_same_row(upload, name) for upload, name in same]
+    shown = [*uploads, *(upload for upload, _ in same)]
+    unfinished = any(not upload.finished for upload in shown)
+    return UploadTable(
+        tuple(rows), sum(upload.finished for upload in shown), status_url(uploads, same) if unfinished else ""
+    )
+
+
+def status_url(uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]] = ()) -> str:
+    """The URL that shows these rows again."""
+    query = {"ids": [str(upload.pk) for upload in uploads], "same": [f"{upload.pk}:{name}" for upload, name in same]}
+    return reverse("sessions:uploads_status", query={key: value for key, value in query.items() if value})
+
+
+def _row(upload: Upload) -> UploadRow:
+    if upload.status == State.FAILED:
+        return _shown(upload, "failed", "badge-danger", upload.error, (_report(upload), _download(upload)))
+    if not upload.finished:
+        return _reading_row(upload)
+    state, badge = ("new", "badge-ok")
+    if upload.n_skipped:
+        state, badge = f"new, {figures.count(upload.n_skipped)} skipped", "badge-warn"
+    actions = [*_open(upload), _report(upload), *([_rejected(upload)] if upload.n_skipped else [])]
+    return _shown(upload, state, badge, _found(upload), tuple(actions))
+
+
+def _reading_row(upload: Upload) -> UploadRow:
+    job = upload.job
+    percent = min(100, round(100 * job.done_bytes / job.total_bytes)) if job.total_bytes else 0
+    if upload.status == State.QUEUED:
+        before = f"; last time {job.ending}" if job.ending else "; its worker was stopped" if job.losses else ""
+        return UploadRow("queued", "", upload.filename, _size(upload), 0, "", f"waiting for the worker{before}")
+    done, unit = figures.size(job.done_bytes)
+    progress = f"{done} {unit} of {_size(upload)}"
+    sentence = f"bytes are stored; {PHASES.get(job.phase, PHASES['reading'])}"
+    return UploadRow("reading", "badge-accent", upload.filename, progress, percent, "", sentence)
+
+
+def _same_row(upload: Upload, filename: str) -> UploadRow:
+    sentence = f"same bytes as {upload.filename}, nothing stored twice"
+    row = _shown(upload, "same file", "", sentence, (*(_open(upload) or (_download(upload),)), _report(upload)))
+    return UploadRow(row.state, row.badge, filename, row.size, None, row.format, row.sentence, row.actions)
+
+
+def _shown(upload: Upload, state: str, badge: str, sentence: str, actions: tuple[Action, ...]) -> UploadRow:
+    return UploadRow(state, badge, upload.filename, _size(upload), None, upload_format(upload), sentence, actions)
+
+
+def _found(upload: Upload) -> str:
+    """What was found: "1 session, 412 messages, 2 compactions. Recognised by …; line 12 …"."""
+    sessions = [s for s in upload.sessions.all() if s.branch_of_id is None]
+    messages, compactions = sum(s.n_messages for s in sessions), sum(s.n_compactions for s in sessions)
+    parts = [_plural(len(sessions), "session"), _plural(messages, "message")]
+    if compactions:
+        parts.append(_plural(compactions, "compaction"))
+    sentences = [", ".join(parts), *([f"recognised by {upload.reason}"] if upload.reason else [])]
+    if upload.skipped:
+        line, offset, reason = upload.skipped[0]
+        sentences.append(f"line {line:,}, byte {offset:,}: {reason}")
+    return ". ".join(sentences)
+
+
+def _open(upload: Upload) -> tuple[Action, ...]:
+    """The first root session, where there is one."""
+    roots: list[Session] = [s for s in upload.sessions.all() if s.parent_id is None and s.branch_of_id is None]
+    first = min(roots, key=lambda s: s.position, default=None)
+    return (Action("Open", first.get_absolute_url()),) if first else ()
+
+
+def _download(upload: Upload) -> Action:
+    return Action("Download", upload.get_absolute_url())
+
+
+def _report(upload: Upload) -> Action:
+    return Action("Report", reverse("sessions:upload_report", args=[upload.pk]))
+
+
+def _rejected(upload: Upload) -> Action:
+    return Action("Rejected parts", reverse("sessions:upload_rejected", args=[upload.pk]))
+
+
+def _size(upload: Upload) -> str:
+    return " ".join(figures.size(upload.n_bytes))
+
+
+def upload_format(upload: Upload) -> str:
+    """The format's label as the registry knows it, "none" where no format was recognised."""
+    if not upload.format:
+        return "none"
+    if upload.format == MIXED:
+        return "several formats"
+    try:
+        return str(get("formats", upload.format).label)
+    except UnknownName:
+        return upload.format
+
+
+def _plural(n: int, word: str) -> str:
+    return f"{figures.count(n)} {word}{'' if n == 1 else 's'}"
+
+
+def fates_of(upload: Upload) -> tuple[Fate, ...]:
+    """The stored fates, the largest first."""
+    return tuple(Fate(*row) for row in upload.fates)
+
+
+def unsent_share(upload: Upload) -> str:
+    """The share of an upload's bytes that never reaches a model, "" where it was not accounted for."""
+    n_unsent, n_all = engine_fates.unsent(fates_of(upload))
+    return engine_fates.share(n_unsent, n_all) if n_all else ""

@@ -1,0 +1,79 @@
+"""What every view does alike: find the session, tell htmx from a browser, refuse a wrong address."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from django.http import Http404, HttpResponse, JsonResponse
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
+
+from sessions import selectors
+from sessions.models import Session
+from sessions.pages.ui.addresses import session_urls
+from sessions.runs import replay_state as urlstate
+from sessions.runs.overview import overview
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from sessions.engine.wanted import Snippet
+    from sessions.runs.replay_state import ReplayState
+
+
+MOST_NOTE = 2_000
+"""Characters of a note that goes with a link or a saved view."""
+
+
+def session_or_404(session_id: str) -> Session:
+    """The session; raises Http404."""
+    try:
+        return selectors.get_session(session_id)
+    except Session.DoesNotExist:
+        raise Http404("There is no such session; it may have been deleted.") from None
+
+
+def asks_fragment(request: HttpRequest) -> bool:
+    """True where htmx asks for a part of the page, not for the page."""
+    htmx: Any = getattr(request, "htmx", None)
+    return bool(htmx) and not htmx.boosted and not htmx.history_restore_request
+
+
+def varied(response: HttpResponse) -> HttpResponse:
+    """The response, marked as one that depends on who asks: htmx or a browser."""
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def shared_context(found: Session, state: ReplayState, tab: str) -> dict[str, Any]:
+    """What the lab and the diff have in common: the view bar and the command line."""
+    here = urlstate.query(state, rows=None)
+    command = ["ctxweb", tab, found.filename, *urlstate.arguments(state)]
+    if found.branch_of_id:
+        command += ["--branch", found.branch]
+    if tab == "diff":
+        command += ["--event", str(state.event or 0)]
+    path = reverse(f"sessions:{tab}_json", args=[found.pk])
+    return {
+        "session": found,
+        "tab": tab,
+        "state": state,
+        "query": here,
+        "here": f"{reverse(f'sessions:{tab}', args=[found.pk])}{'?' + here if here else ''}",
+        "cli": shlex.join(command),
+        "json_url": f"{path}?{here}" if here else path,
+        "overcounts": len(overview(found.pk).only["overcount"]),
+        "urls": session_urls(found.pk),
+    }
+
+
+def refused(state: ReplayState) -> JsonResponse:
+    """What is wrong with an address, by field."""
+    return JsonResponse({"errors": dict(state.errors)}, status=400)
+
+
+def chosen_snippet(snippets: tuple[Snippet, ...], agent: str) -> dict[str, Any]:
+    """The tabs of Apply it, the asked one or the first open."""
+    shown = next((one for one in snippets if one.agent.name == agent), snippets[0])
+    return {"snippets": snippets, "snippet": shown}

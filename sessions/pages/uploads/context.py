@@ -1,0 +1,137 @@
+"""The import report of one upload: lines read, used, not context, opaque and skipped; its bytes by fate; its files."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine import fates as engine_fates
+from sessions.models import MemberStatus
+from sessions.pages.ui import figures
+from sessions.pages.ui.uploads import fates_of, upload_format
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.types import Fate
+    from sessions.models import Member, Session, Upload
+
+SHOWN = 500
+"""Files, sessions and skipped parts listed on the page; the JSON document has all that are stored."""
+
+BADGES = {MemberStatus.READ: "badge-ok", MemberStatus.FAILED: "badge-danger"}
+WORDS = {MemberStatus.READ: "read", MemberStatus.OTHER: "not a transcript", MemberStatus.FAILED: "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class FateRow:
+    """One fate with its share of the file's bytes in words and in percent."""
+
+    fate: Fate
+    share: str
+    percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRow:
+    """One file of an archive: what it turned out to be, and why it is no transcript."""
+
+    member: Member
+    words: str
+    badge: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines of the file by what became of them; ``opaque`` may lie in lines that are used."""
+
+    read: int
+    used: int
+    not_context: int
+    opaque: int
+    skipped: int
+
+
+def lines_of(upload: Upload, fates: Sequence[Fate]) -> Lines:
+    """Sums over whole lines; a skipped line was read, and is neither used nor left out."""
+    whole = [fate for fate in fates if not fate.is_part]
+    not_context = sum(f.n_lines for f in whole if not f.is_context and f.name != engine_fates.SKIPPED)
+    return Lines(
+        read=sum(fate.n_lines for fate in whole),
+        used=sum(fate.n_lines for fate in whole if fate.is_context),
+        not_context=not_context,
+        opaque=sum(fate.n_lines for fate in fates if fate.is_opaque),
+        skipped=upload.n_skipped,
+    )
+
+
+def report_context(upload: Upload, members: Sequence[Member], sessions: Sequence[Session]) -> dict[str, Any]:
+    """What the page shows; a list that is cut has its whole length beside it."""
+    fates = fates_of(upload)
+    n_unsent, n_all = engine_fates.unsent(fates)
+    return {
+        "upload": upload,
+        "format": upload_format(upload),
+        "sentence": engine_fates.sentence(fates),
+        "lines": lines_of(upload, fates),
+        "n_unsent": n_unsent,
+        "n_all": n_all,
+        "unsent_share": figures.percent(n_unsent, n_all),
+        "unpacked": n_all if members and n_all != upload.n_bytes else None,
+        "fates": [FateRow(f, engine_fates.share(f.n_bytes, n_all), 100 * f.n_bytes / n_all) for f in fates if n_all],
+        "members": [_member_row(member) for member in members[:SHOWN]],
+        "n_members": len(members),
+        "n_read": sum(member.status == MemberStatus.READ for member in members),
+        "sessions": sessions[:SHOWN],
+        "n_sessions": len(sessions),
+    }
+
+
+def report_document(upload: Upload, members: Sequence[Member], sessions: Sequence[Session]) -> dict[str, Any]:
+    """``ctxweb.import/1`` of an upload."""
+    fates = fates_of(upload)
+    n_unsent, n_all = engine_fates.unsent(fates)
+    return {
+        "schema": "ctxweb.import/1",
+        "id": str(upload.pk),
+        "file": upload.filename,
+        "sha256": upload.sha256,
+        "n_bytes": upload.n_bytes,
+        "status": upload.status,
+        "format": upload.format or None,
+        "reason": upload.reason,
+        "error": upload.error or None,
+        "sentence": engine_fates.sentence(fates),
+        "lines": asdict(lines_of(upload, fates)),
+        "bytes": {"accounted": n_all, "never_sent": n_unsent},
+        "fates": [asdict(fate) for fate in fates],
+        "members": [_member_document(member) for member in members],
+        "sessions": [
+            {"id": s.pk, "native_id": s.native_id, "parent_id": s.parent_id, "parent_call_id": s.parent_call_id or None,
+             "title": s.title, "format": s.format, "member": s.member or None, "n_messages": s.n_messages}
+            for s in sessions
+        ],
+        "n_skipped": upload.n_skipped,
+        "skipped": [{"line": line, "offset": offset, "reason": reason} for line, offset, reason in upload.skipped],
+        "warnings": upload.warnings,
+    }  # fmt: skip
+
+
+def _member_row(member: Member) -> MemberRow:
+    status = MemberStatus(member.status)
+    cut = status is MemberStatus.READ and member.error
+    badge = "badge-warn" if cut or member.n_skipped else BADGES.get(status, "")
+    return MemberRow(member, WORDS[status], badge, member.error.removeprefix(f"{WORDS[MemberStatus.OTHER]}: "))
+
+
+def _member_document(member: Member) -> dict[str, Any]:
+    return {
+        "name": member.name,
+        "n_bytes": member.n_bytes,
+        "status": member.status,
+        "format": member.format or None,
+        "sessions": member.n_sessions,
+        "skipped": member.n_skipped,
+        "error": member.error or None,
+    }

@@ -1,0 +1,175 @@
+"""Files in and out: upload, status, download, rejected parts, stored images, the demo."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+import uuid
+from typing import IO, TYPE_CHECKING, cast
+
+from django.http import FileResponse, Http404, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from sessions import selectors, tasks
+from sessions.engine.demo.session import write_demo
+from sessions.models import Media, Member, Session, Upload
+from sessions.pages.ui.addresses import SHOWN_MEDIA
+from sessions.pages.ui.uploads import status_url, upload_table
+from sessions.pages.uploads import context as imports
+from sessions.services.uploads import Received, receive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from django.http import HttpRequest
+    from django.http.response import HttpResponseBase
+
+DEMO_FILENAME = "demo.jsonl"
+MAX_STATUS_IDS = 500
+
+
+@require_POST
+def upload(request: HttpRequest) -> HttpResponse:
+    """Store the posted ``files`` and queue them; answers with the table (htmx) or leads to its page."""
+    files = request.FILES.getlist("files")
+    if not files:
+        return HttpResponse("No file in the request: send one or more as multipart field “files”.", status=400)
+    return _received(
+        request, [(receive(file=cast("IO[bytes]", f), filename=f.name or ""), f.name or "") for f in files]
+    )
+
+
+@require_POST
+def demo(request: HttpRequest) -> HttpResponse:
+    """Store the demo session by the way every upload takes."""
+    with tempfile.TemporaryFile() as file:
+        write_demo(file)
+        file.seek(0)
+        return _received(request, [(receive(file=file, filename=DEMO_FILENAME), DEMO_FILENAME)])
+
+
+@require_GET
+def uploads_status(request: HttpRequest) -> HttpResponse:
+    """The table for ``ids`` and for ``same`` (id:filename) files: a fragment for htmx, else a page.
+
+    When all rows are final the fragment triggers ``uploads-done``.
+    """
+    ids = _ids(request.GET.getlist("ids"))
+    same = [(pk, name) for value in request.GET.getlist("same") for pk, name in _same(value)]
+    found = {u.pk: u for u in selectors.upload_status([*ids, *(pk for pk, _ in same)])}
+    uploads = [found[pk] for pk in ids if pk in found]
+    return _table(request, uploads, [(found[pk], name) for pk, name in same if pk in found])
+
+
+@require_GET
+def upload_report(request: HttpRequest, upload_id: uuid.UUID) -> HttpResponse:
+    """The import report: what was read, used, left out and skipped, and where the bytes went."""
+    stored = get_object_or_404(Upload, pk=upload_id)
+    return render(request, "sessions/uploads/report.html", imports.report_context(stored, *_contents(stored)))
+
+
+@require_GET
+def upload_report_json(request: HttpRequest, upload_id: uuid.UUID) -> JsonResponse:
+    """The import report as one document (``ctxweb.import/1``)."""
+    stored = get_object_or_404(Upload, pk=upload_id)
+    document = imports.report_document(stored, *_contents(stored))
+    return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+
+
+@require_GET
+def upload_download(request: HttpRequest, upload_id: uuid.UUID) -> FileResponse:
+    """The uploaded bytes, unchanged, only ever as a file to save."""
+    stored = get_object_or_404(Upload, pk=upload_id)
+    try:
+        file = selectors.open_upload(stored)
+    except FileNotFoundError:
+        raise Http404("The bytes of this upload are missing from the store.") from None
+    response = FileResponse(file, as_attachment=True, filename=stored.filename, content_type="application/octet-stream")
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+@require_GET
+def upload_rejected(request: HttpRequest, upload_id: uuid.UUID) -> HttpResponseBase:
+    """The skipped parts of an upload as CSV: line, offset in bytes, reason (the first 200)."""
+    stored = get_object_or_404(Upload, pk=upload_id)
+    rows = [("line", "offset", "reason"), *(tuple(part) for part in stored.skipped)]
+    response = StreamingHttpResponse(_csv_lines(rows), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="rejected-{stored.pk}.csv"'
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+@require_GET
+def media(request: HttpRequest, sha256: str) -> HttpResponseBase:
+    """A stored image of a type that browsers show safely; immutable, because its name is its hash."""
+    stored = get_object_or_404(Media, pk=sha256)
+    if stored.media_type not in SHOWN_MEDIA:
+        raise Http404("Only PNG, JPEG, GIF and WebP images are shown.")
+    try:
+        file = selectors.open_blob(stored.sha256)
+    except FileNotFoundError:
+        raise Http404("The bytes of this image are missing from the store.") from None
+    response = FileResponse(file, content_type=stored.media_type)
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cache-Control"] = "private, max-age=31536000, immutable"
+    response["Content-Security-Policy"] = "default-src 'none'"
+    return response
+
+
+def _contents(stored: Upload) -> tuple[tuple[Member, ...], tuple[Session, ...]]:
+    """The files of an archive, and the sessions that were read."""
+    return selectors.upload_members(stored), selectors.upload_sessions(stored)
+
+
+def _received(request: HttpRequest, received: Sequence[tuple[Received, str]]) -> HttpResponse:
+    fresh = [r.upload for r, _ in received if not r.duplicate]
+    same = [(r.upload, name) for r, name in received if r.duplicate]
+    tasks.wake(len(fresh))
+    if not request.htmx:  # type: ignore[attr-defined]  # django-htmx sets it
+        return redirect(status_url(fresh, same))
+    found = {u.pk: u for u in selectors.upload_status([u.pk for u in (*fresh, *(u for u, _ in same))])}
+    return _table(request, [found[u.pk] for u in fresh], [(found[u.pk], name) for u, name in same])
+
+
+def _table(request: HttpRequest, uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]]) -> HttpResponse:
+    table = upload_table(uploads, same)
+    whole = not request.htmx or request.htmx.boosted  # type: ignore[attr-defined]
+    response = render(
+        request, "sessions/uploads/page.html" if whole else "sessions/uploads/_table.html", {"table": table}
+    )
+    response["Cache-Control"] = "no-store"
+    if not table.poll_url and not whole:
+        response["HX-Trigger"] = "uploads-done"
+    return response
+
+
+def _ids(values: Iterable[str]) -> list[uuid.UUID]:
+    """Well-formed ids, in order; ``values`` may hold several each, separated by commas."""
+    found: list[uuid.UUID] = []
+    for value in ",".join(values).split(",")[:MAX_STATUS_IDS]:
+        try:
+            found.append(uuid.UUID(value))
+        except ValueError:
+            continue
+    return found
+
+
+def _same(value: str) -> list[tuple[uuid.UUID, str]]:
+    pk, _, name = value.partition(":")
+    return [(found, name) for found in _ids([pk])]
+
+
+class _Echo:
+    """A file for csv.writer whose write returns the line."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def _csv_lines(rows: Iterable[tuple[object, ...]]) -> Iterator[str]:
+    """CSV lines; a cell that a spreadsheet would run as a formula gets a quote in front."""
+    writer = csv.writer(_Echo())
+    for row in rows:
+        yield writer.writerow([f"'{cell}" if str(cell)[:1] in "=+-@\t\r" and str(cell) else cell for cell in row])

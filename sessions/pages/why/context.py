@@ -1,0 +1,51 @@
+"""What the Why page shows of a session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.why.document import why_of
+from sessions.pages.why.fit import FitView, build_fit
+from sessions.pages.why.over_counts import OverCountView, build_over_counts
+from sessions.pages.why.recorded import RecordedView, build_recorded
+from sessions.pages.why.verdict_cards import Card, build_cards
+
+if TYPE_CHECKING:
+    from sessions.runs.overview import Overview
+
+
+@dataclass(frozen=True, slots=True)
+class WhyView:
+    """Everything that ``sessions/why/page.html`` shows."""
+
+    headline: str
+    cards: tuple[Card, ...]
+    n_verdicts: int
+    n_compactions: int
+    gates: OverCountView
+    fit: FitView
+    recorded: RecordedView | None
+
+
+def why_view(session_id: str, view: Overview) -> WhyView:
+    """The page's content, made once per view."""
+    return view.once("why", lambda: _built(session_id, view))
+
+
+def _built(session_id: str, view: Overview) -> WhyView:
+    return WhyView(
+        headline=view.headline,
+        cards=build_cards(session_id, view.weighed.transcript, view.verdicts),
+        n_verdicts=len(view.verdicts),
+        n_compactions=len(view.weighed.transcript.compactions),
+        gates=build_over_counts(session_id, view, view.gates),
+        fit=build_fit(session_id, view),
+        recorded=build_recorded(session_id, view.weighed),
+    )
+
+
+def why_document(view: Overview) -> dict[str, Any]:
+    """``ctxweb.why/1`` of the session alone: its headline, every verdict, every gate, the fit."""
+    entry = why_of(view.weighed, view.verdicts, view.gates)
+    return {"schema": "ctxweb.why/1", "format": view.weighed.transcript.format, "sessions": [entry]}

@@ -1,0 +1,134 @@
+"""How a session's tokens were calibrated: each growth as estimated and as measured, the window, the overhead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+
+from sessions.engine.calibration.fit import fit_points, median_error, overhead_parts, worst_points
+from sessions.engine.why.gates import own_gate
+from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import message_place
+from sessions.pages.ui.chart import figure_json
+from sessions.pages.why.fit_chart import residual_figure, scatter_figure
+from sessions.runs.overview import called
+
+if TYPE_CHECKING:
+    from django.utils.safestring import SafeString
+
+    from sessions.engine.calibration.fit import FitPoint
+    from sessions.engine.calibration.overhead import OverheadPart
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.runs.overview import Overview
+
+MOST_FLAGGED = 12
+SOURCES = {
+    "recorded": "recorded in the transcript", "model": "the model's", "default": "assumed, the model is not known",
+    "model, long window": "the model's long one: a context was larger than the plain window",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """One of the growths that the estimate misses by most, with the message that weighs most in it."""
+
+    message: int
+    href: str
+    what: str
+    preview: str
+    request: int
+    measured: int
+    estimated: int
+    off: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlaggedUsage:
+    """A usage that cannot be right: shown, but neither fitted nor replayed."""
+
+    request: int
+    href: str
+    reported: int
+    expected: int
+
+
+@dataclass(frozen=True, slots=True)
+class FitView:
+    """Everything that ``sessions/why/_fit.html`` shows; the figures are "" where nothing was measured."""
+
+    scatter: SafeString | str
+    residuals: SafeString | str
+    n_points: int
+    median_error: float | None
+    ratio: float
+    ratio_label: str
+    n_growths: int
+    wrapper: int
+    worst: tuple[Worst, ...]
+    window: int
+    window_source: str
+    window_label: str
+    effective: int | None
+    effective_name: str
+    overhead: int
+    overhead_label: str
+    parts: tuple[OverheadPart, ...]
+    flagged: tuple[FlaggedUsage, ...]
+    n_flagged: int
+
+    @property
+    def ratio_words(self) -> str:
+        """The ratio as written: ×1.46."""
+        return f"×{self.ratio:.2f}"
+
+
+def build_fit(session_id: str, view: Overview) -> FitView:
+    """The fit of a session; raises nothing, a session without usage has no points."""
+    weighed = view.weighed
+    base = reverse("sessions:session", args=[session_id])
+    points = fit_points(weighed)
+    worst, error = worst_points(points), median_error(points)
+    last = len(weighed.transcript.requests) - 1
+    gate = own_gate(weighed.transcript.format)
+    return FitView(
+        scatter=figure_json(scatter_figure(points, worst)) if points else "",
+        residuals=figure_json(residual_figure(points, worst, last)) if points else "",
+        n_points=len(points),
+        median_error=None if error is None else 100 * error,
+        ratio=weighed.ratio,
+        ratio_label=str(weighed.ratio_label),
+        n_growths=weighed.n_growths,
+        wrapper=weighed.wrapper,
+        worst=tuple(_worst(view, point, base) for point in worst),
+        window=weighed.window,
+        window_source=SOURCES[weighed.window_source],
+        window_label="measured" if weighed.window_source == "recorded" else "estimated",
+        effective=gate.threshold(weighed.window, weighed.model) if gate else None,
+        effective_name=gate.label if gate else "",
+        overhead=weighed.overhead,
+        overhead_label=str(weighed.overhead_label),
+        parts=overhead_parts(weighed),
+        flagged=_flagged(weighed, base),
+        n_flagged=len(weighed.flagged),
+    )
+
+
+def _worst(view: Overview, point: FitPoint, base: str) -> Worst:
+    message = view.messages[point.message]
+    return Worst(
+        point.message, message_place(base, point.message), called(message, view.tools), message.preview, point.request,
+        point.measured, point.estimated, figures.signed(point.rest),
+    )  # fmt: skip
+
+
+def _flagged(weighed: Weighed, base: str) -> tuple[FlaggedUsage, ...]:
+    found = []
+    for number in sorted(weighed.flagged)[:MOST_FLAGGED]:
+        request = weighed.transcript.requests[number]
+        context = request.usage.context if request.usage else 0
+        found.append(
+            FlaggedUsage(number, message_place(base, request.message), context, weighed.estimated[number] or 0)
+        )
+    return tuple(found)

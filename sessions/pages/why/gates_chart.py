@@ -1,0 +1,165 @@
+"""Where the gates of known harnesses fire on one session: a lane per harness under the context, one axis of requests.
+
+A mark's shape says what the firing is worth: a filled disc came when it should, a filled triangle when it should not,
+a ring behind a dashed line came late or not at all; the line starts where the reference reached the threshold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.pages.ui import figures
+from sessions.pages.ui.chart import QUIET, Figure, axis, hover_axis, index_ticks, layout, line, note, plain, thousands
+from sessions.pages.ui.saw import thinned
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FALSE, RIGHT, LATE, MISSED = "false", "right", "late", "missed"
+LANE, CONTEXT, FOOT, GAP = 22, 84, 36, 26
+MARGIN, NARROW_MARGIN = {"l": 196, "r": 150, "t": 18, "b": FOOT}, {"l": 118, "r": 14, "t": 18, "b": FOOT}
+MARKS = {
+    FALSE: {"symbol": "triangle-down", "size": 12, "color": "@chart-over"},
+    RIGHT: {"symbol": "circle", "size": 8, "color": "@chart-strong"},
+    LATE: {"symbol": "circle-open", "size": 9, "color": "@chart-strong", "line": {"width": 1.75}},
+    MISSED: {"symbol": "x-thin-open", "size": 9, "color": "@chart-strong", "line": {"width": 2}},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One firing, or one that did not come: at ``request``, due at ``due``; ``says`` is read on hover."""
+
+    verdict: str
+    request: int
+    due: int | None
+    message: int
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One harness: its name, its marks, and in two words what they come to; ``alarm`` reads red, ``own`` is bold."""
+
+    name: str
+    marks: Sequence[Mark]
+    sums: str
+    alarm: bool = False
+    own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """``contexts`` are tokens per request, None off the branch; lanes stand in the order given.
+
+    ``compactions`` are the requests of recorded ones.
+    """
+
+    contexts: Sequence[int | None]
+    window: int
+    lanes: Sequence[Lane]
+    label: str
+    compactions: Sequence[int] = ()
+
+
+def gates_figure(data: Gates) -> Figure:
+    """The figure, in roles."""
+    last = max(len(data.contexts) - 1, 1)
+    lanes_high = LANE * len(data.lanes)
+    plot = CONTEXT + GAP + lanes_high
+    height = plot + MARGIN["t"] + MARGIN["b"]
+    foot = lanes_high / plot
+    figure = layout(height, height, MARGIN, NARROW_MARGIN, hovermode="closest")
+    figure["xaxis"] = axis(
+        range=[-0.02 * last, 1.02 * last], anchor="y2", tickvals=index_ticks(0, last), tickformat=",d", tickangle=0,
+        ticks="outside", ticklen=3, tickcolor="@chart-axis", **hover_axis("request"),
+        title={"text": "request", "font": {"size": 10.5}, "standoff": 4},
+    )  # fmt: skip
+    top = max([data.window, *(value or 0 for value in data.contexts)])
+    figure["yaxis"] = axis(
+        range=[0, top * 1.04], domain=[1 - CONTEXT / plot, 1], anchor="x", tickvals=[0, data.window],
+        ticktext=["0", thousands(data.window)], fixedrange=True,
+    )  # fmt: skip
+    figure["yaxis2"] = axis(
+        range=[len(data.lanes) - 0.5, -0.5], domain=[0, foot], anchor="x", tickvals=[], fixedrange=True
+    )
+    figure["shapes"] = _grounds(data)
+    figure["annotations"] = _words(data)
+    traces = [_context(data), *_waits(data), *_marks(data)]
+    return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
+
+
+def _context(data: Gates) -> Figure:
+    at = thinned(data.contexts)
+    hover = f"request %{{x:,d}}: %{{y:,}} tokens, {data.label}<extra></extra>"
+    return {
+        "type": "scatter", "mode": "lines", "x": at, "y": [data.contexts[i] for i in at], "hovertemplate": hover,
+        "line": {"shape": "hv", "width": 1.5, "color": "@chart-recorded"}, "fill": "tozeroy",
+        "fillcolor": "@chart-grid", "name": "context",
+    }  # fmt: skip
+
+
+def _waits(data: Gates) -> list[Figure]:
+    """Dashed lines from where a firing was due to where it came, or to the end."""
+    last = max(len(data.contexts) - 1, 1)
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for at, lane in enumerate(data.lanes):
+        for mark in lane.marks:
+            if mark.due is not None and mark.due != mark.request:
+                x += [mark.due, mark.request, None]
+                y += [at, at, None]
+            elif mark.verdict == MISSED:
+                x += [mark.request, last, None]
+                y += [at, at, None]
+    stroke = {"width": 1.5, "color": "@chart-strong", "dash": "2px,2px"}
+    if not x:
+        return []
+    return [{"type": "scatter", "mode": "lines", "yaxis": "y2", "x": x, "y": y, "line": stroke, "hoverinfo": "skip"}]
+
+
+def _marks(data: Gates) -> list[Figure]:
+    traces = []
+    for verdict, marker in MARKS.items():
+        found = [(at, mark) for at, lane in enumerate(data.lanes) for mark in lane.marks if mark.verdict == verdict]
+        if found:
+            traces.append({
+                "type": "scatter", "mode": "markers", "yaxis": "y2", "name": verdict, "marker": dict(marker),
+                "x": [mark.request for _, mark in found], "y": [at for at, _ in found],
+                "customdata": [mark.message for _, mark in found], "text": [mark.says for _, mark in found],
+                "hovertemplate": "%{text}<extra></extra>", "cliponaxis": False,
+            })  # fmt: skip
+    return traces
+
+
+def _grounds(data: Gates) -> list[Figure]:
+    lines = [line("@chart-grid", y=(at, at), yref="y2", below=True) for at in range(len(data.lanes))]
+    window = line("@chart-strong", y=(data.window, data.window))
+    recorded = [
+        line("@chart-recorded", x=(at, at), xref="x", y=(0, 1), yref="paper", dash="1px,3px", below=True)
+        for at in data.compactions
+    ]
+    return [*lines, *recorded, window, line("@chart-axis", y=(0, 0))]
+
+
+def _words(data: Gates) -> list[Figure]:
+    """The harness's name left of its lane, what its marks come to right of it."""
+    edge: Figure = {"xref": "paper", "yref": "y2", "size": 11.5}
+    words = [
+        note(f"Context at each request, {data.label}", 0, 1, xref="paper", yref="paper", at="left bottom",
+             shift=(0, 3), size=11, weight=600),
+        note(f"window {figures.count(data.window)}", 1, data.window, xref="paper", at="left middle", shift=(8, 0),
+             width="wide"),
+    ]  # fmt: skip
+    for at, lane in enumerate(data.lanes):
+        weight = 600 if lane.own else 400
+        left: Figure = {**edge, "at": "right middle", "shift": (-10, 0), "weight": weight}
+        name = lane.name.partition(" (")[0]
+        words.append(note(plain(name, 28), 0, at, width="wide", **left))
+        words.append(note(plain(name, 14), 0, at, width="narrow", **left))
+        role = "@chart-over-ink" if lane.alarm else QUIET
+        words.append(
+            note(lane.sums, 1, at, width="wide", **{**edge, "at": "left middle", "shift": (8, 0), "role": role})
+        )  # fmt: skip
+    return words

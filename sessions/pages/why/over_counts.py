@@ -1,0 +1,286 @@
+"""The over-count view of a session: its harnesses' gates in lanes and rows, and the messages that make them wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+
+from sessions.engine import registry
+from sessions.engine.types import Kind
+from sessions.engine.why.document import summary
+from sessions.engine.why.gates import own_gate
+from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT
+from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import media_url, message_place
+from sessions.pages.ui.chart import figure_json
+from sessions.pages.why.gates_chart import Gates, Lane, Mark, gates_figure
+from sessions.runs.overview import called, kinds_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from django.utils.safestring import SafeString
+
+    from sessions.engine.why.culprits import Culprit
+    from sessions.engine.why.overcount import Firing, GateResult, OverCount
+    from sessions.runs.overview import Overview
+
+MOST_BLAMED = 8
+LATER, LATER_SHARE = 3, 0.02
+"""By how many requests, and by what share of those before it, a firing has to move before a message explains it."""
+MATTERS = 0.05
+"""Share of the threshold by which a message is over-counted before it is named though no gate hangs on it alone."""
+ORDER = (FALSE, MISSED, LATE, RIGHT)
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """Culprit by deletion: without the message, these gates fire first at ``without``, or never where that is None."""
+
+    without: int | None
+    harnesses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GateRow:
+    """One harness: its gate in words, its first firing (or the one that never came), and what its firings come to.
+
+    ``measure`` is what the gate saw, in ``unit``; ``tests`` are its culprits by deletion; ``withheld`` is the first
+    firing of the same gate when the provider reports no usage.
+    """
+
+    name: str
+    label: str
+    own: bool
+    counter: str
+    operator: str
+    threshold: int
+    unit: str
+    note: str
+    source: str
+    summary: str
+    verdict: str
+    first: Firing | None
+    href: str
+    due: int | None
+    counts: tuple[tuple[str, int], ...]
+    tests: tuple[tuple[int, str, int | None], ...]
+    withheld: Firing | None
+
+    @property
+    def threshold_words(self) -> str:
+        """The threshold as written: 167,232."""
+        return figures.count(self.threshold)
+
+    @property
+    def saw_words(self) -> str:
+        """What the gate saw at its first firing, as written."""
+        return figures.count(self.first.measure) if self.first else figures.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Blamed:
+    """One message that makes gates wrong: what it weighs, by how much it is over-counted, what each gate does without.
+
+    ``size`` is the largest that a gate charges, in ``unit``; ``url`` shows its first picture, "" where it has none.
+    """
+
+    message: int
+    what: str
+    href: str
+    url: str
+    width: int
+    height: int
+    tokens: int
+    label: str
+    n_bytes: int
+    bytes_label: str
+    factor: float | None
+    preview: str
+    kinds: tuple[str, ...]
+    gates: tuple[str, ...]
+    changes: tuple[Deleted, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tempted:
+    """The message on which most false firings hang: without it ``n_gates`` gates would never have fired."""
+
+    message: int
+    href: str
+    request: int
+    n_gates: int
+
+
+@dataclass(frozen=True, slots=True)
+class OverCountView:
+    """Everything that ``sessions/why/_gates.html`` shows."""
+
+    figure: SafeString
+    rows: tuple[GateRow, ...]
+    blamed: tuple[Blamed, ...]
+    stub_tokens: int
+    window: int
+    says: str
+    tempted: Tempted | None
+
+
+def build_over_counts(session_id: str, view: Overview, found: OverCount) -> OverCountView:
+    """The lanes, rows and blamed messages of a session; its own harness first, then the wrongest."""
+    base = reverse("sessions:session", args=[session_id])
+    own = own_gate(view.weighed.transcript.format)
+    ordered = sorted(found.results, key=lambda result: (result.gate is not own, ORDER.index(_verdict(result) or RIGHT)))
+    rows = tuple(_row(result, base, own=result.gate is own) for result in ordered)
+    lanes = [_lane(result, row) for result, row in zip(ordered, rows, strict=True)]
+    contexts: list[int | None] = [None] * len(view.weighed.transcript.requests)
+    for at, tokens, _ in view.contexts.values():
+        contexts[at] = tokens
+    recorded = [compaction.request for compaction in view.weighed.transcript.compactions]
+    figure = gates_figure(Gates(contexts, found.window, lanes, view.context_label, recorded))
+    n_false = sum(result.count(FALSE) > 0 for result in found.results)
+    n_fires = sum(bool(result.firings) for result in found.results)
+    blamed = _blamed(view, found.results, base)
+    says = _says(len(rows), n_fires, n_false)
+    return OverCountView(
+        figure_json(figure), rows, blamed, found.stub_tokens, found.window, says,
+        _tempted(found.results, base),
+    )  # fmt: skip
+
+
+def _tempted(results: Iterable[GateResult], base: str) -> Tempted | None:
+    held: dict[int, list[int]] = {}
+    for result in results:
+        for culprit in result.firings[0].culprits if result.firings else ():
+            if culprit.tested and culprit.without is None:
+                held.setdefault(culprit.message, []).append(result.firings[0].request)
+    if not held:
+        return None
+    message = max(held, key=lambda index: (len(held[index]), -index))
+    return Tempted(message, message_place(base, message), min(held[message]), len(held[message]))
+
+
+def _says(n: int, n_fires: int, n_false: int) -> str:
+    if not n_fires:
+        return f"None of {n} gates fires on this session."
+    false = "none of them falsely" if not n_false else f"{n_false} of them falsely"
+    return f"{n_fires} of {n} gates fire on this session, {false}."
+
+
+def _verdict(result: GateResult) -> str:
+    """What the gate comes to: the worst of its firings, "" where it never fires and never should."""
+    verdicts = {firing.verdict for firing in result.firings} | ({MISSED} if result.missed else set())
+    return next((verdict for verdict in ORDER if verdict in verdicts), "")
+
+
+def _row(result: GateResult, base: str, *, own: bool) -> GateRow:
+    gate = result.gate
+    first = result.firings[0] if result.firings else result.missed
+    known = [(verdict, result.count(verdict)) for verdict in (FALSE, LATE, RIGHT)]
+    tests = (
+        tuple((c.message, message_place(base, c.message), c.without) for c in first.culprits if _changes(result, c))
+        if first and result.firings
+        else ()
+    )
+    withheld = result.withheld.firings[0] if result.withheld and result.withheld.firings else None
+    return GateRow(
+        name=gate.name, label=gate.label, own=own,
+        counter=registry.get("estimators", gate.estimator).label,
+        operator="≥" if gate.operator == ">=" else gate.operator,
+        threshold=result.threshold, unit=result.unit, note=gate.note, source=gate.source, summary=summary(result),
+        verdict=first.verdict if first else "",
+        first=first,
+        href=message_place(base, first.message) if first else "",
+        due=first.request - first.n_requests if first and first.verdict == LATE else None,
+        counts=tuple((verdict, n) for verdict, n in known if n),
+        tests=tests,  withheld=withheld,
+    )  # fmt: skip
+
+
+def _lane(result: GateResult, row: GateRow) -> Lane:
+    marks = [_mark(result, firing) for firing in (*result.firings, *((result.missed,) if result.missed else ()))]
+    words = [f"{n} {verdict}" for verdict, n in row.counts] + (["1 missed"] if result.missed else [])
+    sums = ", ".join(words) or "never"
+    return Lane(result.gate.label, marks, sums, alarm=result.count(FALSE) > 0, own=row.own)
+
+
+def _mark(result: GateResult, firing: Firing) -> Mark:
+    due = firing.request - firing.n_requests if firing.verdict == LATE else None
+    came = {
+        FALSE: "fires falsely", RIGHT: "fires when it should", LATE: f"fires {firing.n_requests:,} requests late",
+        MISSED: f"should fire and does not, in {firing.n_requests:,} requests more",
+    }[firing.verdict]  # fmt: skip
+    saw = f"sees {figures.count(firing.measure)} {result.unit}, true {figures.count(firing.reference)} tokens"
+    limit = f"threshold {figures.count(result.threshold)}"
+    says = f"{result.gate.label}, request {firing.request:,}: {came}<br>{saw}, {limit}"
+    return Mark(firing.verdict, firing.request, due, firing.message, says)
+
+
+def _blamed(view: Overview, results: Iterable[GateResult], base: str) -> tuple[Blamed, ...]:
+    """The messages behind false firings, those that most gates would not fire without first.
+
+    One that changes nothing by itself is named only where it is a good part of the threshold.
+    """
+    held: dict[int, list[tuple[GateResult, Culprit]]] = {}
+    for result in results:
+        for firing in result.firings:
+            for culprit in firing.culprits if firing.verdict == FALSE else ():
+                held.setdefault(culprit.message, []).append((result, culprit))
+    weights = {message: _weight(blame) for message, blame in held.items()}
+    named = [message for message, (changed, excess) in weights.items() if changed or excess >= MATTERS]
+    ranked = sorted(named, key=lambda message: weights[message], reverse=True)[:MOST_BLAMED]
+    return tuple(_blame(view, message, held[message], base) for message in ranked)
+
+
+def _weight(held: Sequence[tuple[GateResult, Culprit]]) -> tuple[int, float]:
+    """How many gates a message changes by itself, and its excess as a share of the threshold."""
+    changed = {result.gate.name for result, culprit in held if _changes(result, culprit)}
+    return len(changed), max((culprit.size - culprit.tokens) / result.threshold for result, culprit in held)
+
+
+def _named(result: GateResult) -> str:
+    """The harness's name without what stands in brackets."""
+    return result.gate.label.partition(" (")[0]
+
+
+def _changes(result: GateResult, culprit: Culprit) -> bool:
+    """Whether the first firing hangs on the message: without it it never comes, or well later.
+
+    Any message moves a firing that was near by a request or so; that explains nothing.
+    """
+    if not culprit.tested or culprit.without is None:
+        return culprit.tested
+    first = result.firings[0].request
+    return culprit.without - first >= max(LATER, LATER_SHARE * first)
+
+
+def _blame(view: Overview, message: int, held: Sequence[tuple[GateResult, Culprit]], base: str) -> Blamed:
+    found = view.messages[message]
+    leaf = next((leaf for leaf in found.leaves() if leaf.kind is Kind.IMAGE and leaf.media), None)
+    media = leaf.media if leaf else None
+    by_request: dict[int | None, list[str]] = {}
+    for result, culprit in held:
+        if _changes(result, culprit):
+            by_request.setdefault(culprit.without, []).append(_named(result))
+    factor = max((c.factor for _, c in held if c.factor is not None), default=None)
+    return Blamed(
+        message=message,
+        what=called(found, view.tools),
+        href=message_place(base, message),
+        url=media_url(leaf.kind, media.sha256, media.media_type) if leaf and media else "",
+        width=media.width if media else 0,
+        height=media.height if media else 0,
+        tokens=view.weighed.tokens[message],
+        label=str(view.weighed.labels[message]),
+        n_bytes=view.n_bytes[message],
+        bytes_label=view.bytes_label,
+        factor=view.factors[message] or factor,
+        preview=found.preview,
+        kinds=kinds_of(found),
+        gates=tuple(dict.fromkeys(_named(result) for result, _ in held)),
+        changes=tuple(
+            Deleted(at, tuple(dict.fromkeys(by_request[at])))
+            for at in sorted(by_request, key=lambda at: -1 if at is None else at)
+        ),
+    )

@@ -1,0 +1,106 @@
+"""Recorded against replayed: what the policy of the recording's own client does at its defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine import registry
+from sessions.engine.errors import BadParameter
+from sessions.engine.parity import compare
+from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import session_urls
+from sessions.runs.replay_state import ReplayState
+
+if TYPE_CHECKING:
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.parity import Compared, Consistent
+
+BADGES = {"hit": "", "by hand": "", "not comparable": "", "early": "badge-warn", "missed": "badge-warn"}
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRow:
+    """One recorded compaction; ``before`` in tokens, None where the recorder gives none; ``gate`` in its own unit."""
+
+    index: int
+    request: int
+    trigger: str
+    before: int | None
+    gate: str
+    outcome: str
+    badge: str
+    fired_at: int | None
+    href: str
+    kept: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedView:
+    """The comparison; ``recall`` and ``precision`` are words, ``consistent`` says what settings would explain it."""
+
+    policy: str
+    label: str
+    window: int
+    rows: tuple[RecordedRow, ...]
+    recall: str
+    precision: str
+    n_false_alarms: int
+    n_by_hand: int
+    consistent: str
+    href: str
+
+
+def build_recorded(session_id: str, weighed: Weighed) -> RecordedView | None:
+    """The comparison, None where nothing is recorded or no policy is known to be the client's."""
+    if not weighed.transcript.compactions:
+        return None
+    try:
+        parity = compare(weighed, calibrate=True)
+    except BadParameter:
+        return None
+    state = ReplayState(policy=parity.policy, base="recorded")
+    to_replay = session_urls(session_id).to_replay
+    rows = tuple(_row(one, to_replay(state, request=one.fired_at) if one.fired_at is not None else "")
+                 for one in parity.compared)  # fmt: skip
+    return RecordedView(
+        parity.policy, registry.get("policies", parity.policy).label, parity.window, rows,
+        _share(parity.recall), _share(parity.precision), parity.n_false_alarms, parity.n_by_hand,
+        _consistent(parity.consistent), to_replay(state),
+    )  # fmt: skip
+
+
+def _row(one: Compared, href: str) -> RecordedRow:
+    gate = one.gate
+    asked = "not asked"
+    if gate is not None:
+        operator = "≥" if gate.operator == ">=" else gate.operator
+        asked = f"{gate.measure:,} {operator} {gate.threshold:,} {gate.unit}"
+    kept = ""
+    if one.after is not None:
+        after = one.after
+        kept = f"{after.kept_by_both:,} kept by both, {after.kept_by_recording:,} by the recording, "
+        kept += f"{after.kept_by_policy:,} by the policy"
+    return RecordedRow(
+        one.index, one.request, one.trigger or "not said", one.recorded_before, asked, one.outcome,
+        BADGES.get(one.outcome, ""), one.fired_at, href, kept, one.reasons,
+    )  # fmt: skip
+
+
+def _share(share: float | None) -> str:
+    return "none to count" if share is None else figures.percent(share, 1)
+
+
+def _consistent(found: Consistent | None) -> str:
+    """Which thresholds explain the automatic compactions, in a sentence."""
+    if found is None:
+        return ""
+    if not found.possible:
+        return (
+            f"No one threshold explains the recording: not compacted at {found.above:,} {found.unit}, "
+            f"compacted at {found.up_to:,} {found.unit}."
+        )
+    known = "; ".join(f"consistent with {words}" for words, _ in found.settings)
+    span = f"A threshold over {found.above:,} and up to {found.up_to:,} {found.unit} explains every automatic one"
+    return f"{span}: {known}." if known else f"{span}; no setting that is known has it."

@@ -1,0 +1,12 @@
+"""URLs of the Why page."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from sessions.pages.why import view
+
+urlpatterns = [
+    path("s/<str:session_id>/why/", view.why, name="why"),
+    path("s/<str:session_id>/why.json", view.why_json, name="why_json"),
+]

@@ -1,0 +1,165 @@
+"""What the quality page judges: the events of a replay or of the recording, each side worked out once and kept."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sessions import selectors
+from sessions.adapters.cache import Cache
+from sessions.engine.quality.asked import Asked, own_probes
+from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
+from sessions.engine.quality.carry import working_set
+from sessions.engine.quality.oracle import oracle
+from sessions.engine.quality.recorded import rereads
+from sessions.engine.quality.survival import survival
+from sessions.runs import replays
+from sessions.services.indexed import index_of
+from sessions.services.prices import prices_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.prices import Prices
+    from sessions.engine.quality.assess import Assessment
+    from sessions.engine.quality.carry import WorkingSet
+    from sessions.engine.quality.index import Index
+    from sessions.engine.quality.oracle import Oracle
+    from sessions.engine.quality.recorded import Reread
+    from sessions.engine.quality.survival import Survival
+    from sessions.models import Session
+    from sessions.runs.replay_state import ReplayState
+    from sessions.runs.replays import Ran
+
+KEPT = 6
+RECORDED = "recorded"
+MOST_HELD = 1_000_000
+"""Messages in the lists of all judged events that are kept; the newest judgement is kept whatever its length."""
+MOST_EVENTS = 100
+"""Events of a replay that a page judges; the document has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What is judged: the events of a replay, ``horizon`` requests ahead, with a reader's own probes ``ask``.
+
+    ``kinds`` are those of probes whose failure is never accepted.
+    """
+
+    replay: ReplayState
+    horizon: int | None
+    ask: tuple[str, ...]
+    kinds: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One session under one state, each answer worked out when it is first asked for."""
+
+    ran: Ran
+    index: Index
+    asked: Asked
+    horizon: int | None
+
+    @property
+    def weighed(self) -> Weighed:
+        """The session."""
+        return self.ran.replay.weighed
+
+    @property
+    def n_held(self) -> int:
+        """Messages in the lists of the events that are judged already."""
+        judged = [one for side in ("events", "recorded") for one in vars(self).get(side, ())]
+        return sum(len(one.before.whole) + len(one.after.whole) for one in judged)
+
+    @property
+    def prices(self) -> Prices | None:
+        """What a token costs here, None where no price is known."""
+        return prices_for(self.weighed.model)
+
+    @cached_property
+    def events(self) -> tuple[Assessment, ...]:
+        """The replay's events, the first ``MOST_EVENTS``."""
+        return assess_replay(self.ran.replay, self.index, horizon=self.horizon, asked=self.asked, most=MOST_EVENTS)
+
+    @cached_property
+    def recorded(self) -> tuple[Assessment, ...]:
+        """The recording's own compactions."""
+        return assess_recorded(self.weighed, self.index, horizon=self.horizon, asked=self.asked)
+
+    @cached_property
+    def fetched_again(self) -> dict[int, Reread]:
+        """What was really fetched again, by recorded compaction."""
+        return {found.compaction: found for found in rereads(self.weighed, self.index)}
+
+    @cached_property
+    def carried(self) -> WorkingSet:
+        """What was carried and needed at each request of the replay's base."""
+        return working_set(self.weighed, self.index, base=self.ran.replay.base)
+
+    @cached_property
+    def carried_as_recorded(self) -> WorkingSet:
+        """The same along the recording's own lists."""
+        return (
+            self.carried if self.ran.replay.base == RECORDED else working_set(self.weighed, self.index, base=RECORDED)
+        )
+
+    def warnings(self, *, recorded: bool) -> tuple[str, ...]:
+        """What a reader must know before believing one side's counts."""
+        if recorded:
+            return warnings_of(self.recorded, self.index, "recorded")
+        return warnings_of(self.events, self.index, self.ran.replay.summarizer)
+
+
+_Key = tuple[str, Judging]
+_cache: Cache[_Key, Judged] = Cache(
+    lambda held: len(held) > KEPT or sum(one.n_held for one in held) > MOST_HELD
+)  # fmt: skip
+
+
+def is_judged(session: Session, wanted: Judging, of: str) -> bool:
+    """Whether the answers for a side are at hand, so that a page of them costs nothing."""
+    found = _cache.find(_key(session, wanted))
+    if found is None or found.weighed is not selectors.load_weighed(session.pk):
+        return False
+    done = vars(found)
+    return "recorded" in done and (of == "recorded" or "events" in done or not found.ran.replay.events)
+
+
+def _key(session: Session, wanted: Judging) -> _Key:
+    replayed = replace(wanted.replay, event=None, request=None, gate="", layout="", rows=None)
+    return session.pk, replace(wanted, replay=replayed)
+
+
+def judge(session: Session, wanted: Judging) -> Judged:
+    """The judgement, from this process's cache while replay and index are the same."""
+    ran, index = replays.run(session.pk, wanted.replay), index_of(session)
+    key = _key(session, wanted)
+    held = _cache.find(key)
+    if held is not None and held.ran is ran and held.index is index:
+        return held
+    return _cache.keep(key, Judged(ran, index, asked_for(session, wanted), wanted.horizon))
+
+
+def asked_for(session: Session, wanted: Judging) -> Asked:
+    """The probes asked for; a reader's own are looked for in every message."""
+    if not wanted.ask:
+        return Asked((), wanted.kinds)
+    with contextlib.closing(selectors.load_texts(session)) as texts:
+        own = own_probes(wanted.ask, selectors.load_weighed(session.pk).transcript, texts.of)
+    return Asked(own, wanted.kinds)
+
+
+def hand_off(session: Session, judged: Judged, one: Assessment) -> Oracle:
+    """What a hand-over written with the future in sight would have said at an event."""
+    with contextlib.closing(selectors.load_texts(session)) as texts:
+        return oracle(one, judged.weighed, judged.index, texts.of)
+
+
+def followed(session: Session, judged: Judged, text: str, found: Sequence[Assessment]) -> Survival:
+    """Where a text stands and which event lost it."""
+    with contextlib.closing(selectors.load_texts(session)) as texts:
+        return survival(text, judged.weighed.transcript, texts.of, found)

@@ -1,0 +1,280 @@
+"""One session's figures as its pages need them, computed once per process and weighed session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from sessions import selectors
+from sessions.adapters.cache import Cache
+from sessions.engine import registry
+from sessions.engine.sizes import message_sizes
+from sessions.engine.types import Kind, Label
+from sessions.engine.why.overcount import over_count
+from sessions.engine.why.verdicts import headline, verdicts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.types import Message
+    from sessions.engine.why.overcount import OverCount
+    from sessions.engine.why.verdicts import Verdict
+
+T = TypeVar("T")
+KEPT = 12
+LARGE_TOKENS = 5_000
+FLAGGED_FROM = 10.0
+"""A message of at least this over-count is flagged."""
+KINDS = ("tool_result", "tool_use", "text", "thinking", "summary", "document", "image", "opaque")
+"""From the calmest to the rarest, as charts stack them."""
+DEFAULT_BYTES_PER_TOKEN = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One kind's part of the session: percentages of all tokens and of all bytes; ``hot`` where bytes run far ahead."""
+
+    kind: str
+    tokens: float
+    n_bytes: float
+    hot: bool
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Arrays over the messages of one session, in order.
+
+    ``kinds[i]`` are tokens by kind, ``n_bytes[i]`` transcript bytes, ``factors[i]`` the worst over-count of a block;
+    ``contexts[i]`` the (request, tokens, label) that message i is the reply to; ``pairs[i]`` is "a" for a call
+    answered by the next message, "b" for that answer.
+    """
+
+    weighed: Weighed
+    kinds: tuple[dict[str, int], ...]
+    n_bytes: tuple[int, ...]
+    factors: tuple[float | None, ...]
+    contexts: dict[int, tuple[int, int, Label]]
+    pairs: tuple[str, ...]
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The messages themselves."""
+        return self.weighed.transcript.messages
+
+    @cached_property
+    def bytes_label(self) -> str:
+        """What its bytes are: "transcript", or "wire" where the file is a capture."""
+        return bytes_label(self.weighed.transcript.format)
+
+    @property
+    def tokens_label(self) -> str:
+        """How sums of its tokens are known."""
+        return str(self.weighed.total_label)
+
+    @cached_property
+    def per_token(self) -> float:
+        """Bytes per token of this session's text: messages without images, documents or opaque blocks."""
+        media = {Kind.IMAGE, Kind.DOCUMENT, Kind.OPAQUE}
+        return bytes_per_token(
+            [
+                (size, sum(kinds.values()))
+                for kinds, size in zip(self.kinds, self.n_bytes, strict=True)
+                if not media & set(kinds)
+            ]
+        )
+
+    @cached_property
+    def full_weight(self) -> int:
+        """Tokens that fill a weight bar: the 95th percentile, at least 1."""
+        ordered = sorted(self.weighed.tokens)
+        return max(ordered[int(0.95 * (len(ordered) - 1))] if ordered else 1, 1)
+
+    @cached_property
+    def worst(self) -> int | None:
+        """The message with the largest over-count factor of ten or more."""
+        flagged = [i for i, factor in enumerate(self.factors) if factor is not None and factor >= FLAGGED_FROM]
+        return max(flagged, key=lambda i: self.factors[i] or 0, default=None)
+
+    @cached_property
+    def tools(self) -> dict[str, str]:
+        """Name and target of every tool call by its id."""
+        return tool_names(self.messages)
+
+    @cached_property
+    def only(self) -> dict[str, tuple[int, ...]]:
+        """Message indices of each filter of the list."""
+        tokens = self.weighed.tokens
+        over = tuple(i for i, factor in enumerate(self.factors) if factor is not None and factor >= FLAGGED_FROM)
+        return {"overcount": over, "large": tuple(i for i, n in enumerate(tokens) if n > LARGE_TOKENS)}
+
+    @cached_property
+    def shares(self) -> tuple[Share, ...]:
+        """Legend and composition: kinds that occur, the widest share first."""
+        tokens, sizes = dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0)
+        for kinds, message in zip(self.kinds, self.messages, strict=True):
+            for kind, count in kinds.items():
+                tokens[kind] += count
+            for kind, count in _bytes_by_kind(message, self.weighed).items():
+                sizes[kind] += count
+        all_tokens, all_bytes = sum(tokens.values()) or 1, sum(sizes.values()) or 1
+        found = [(kind, 100 * tokens[kind] / all_tokens, 100 * sizes[kind] / all_bytes) for kind in KINDS]
+        found = [share for share in found if tokens[share[0]] or sizes[share[0]]]
+        found.sort(key=lambda share: -max(share[1], share[2]))
+        media = ("image", "document")
+        return tuple(Share(k, t, b, hot=k in media and b > 10 and b > 5 * t) for k, t, b in found)
+
+    @cached_property
+    def context_label(self) -> str:
+        """How the contexts are known, in words for the figure."""
+        labels = [label for _, _, label in self.contexts.values()]
+        measured = sum(label is Label.MEASURED for label in labels)
+        if not labels or measured == len(labels):
+            return str(Label.MEASURED) if labels else "none recorded"
+        other = next(label for label in labels if label is not Label.MEASURED)
+        return f"{measured} of {len(labels)} measured, the rest {other}" if measured else str(other)
+
+    @property
+    def measures(self) -> tuple[tuple[str, str], ...]:
+        """The byte measures of the chart, each with its words; a transcript's own bytes are not those of the wire."""
+        return ("wire_bytes", f"{self.bytes_label} bytes"), ("pressure_bytes", "pressure bytes")
+
+    def measured(self, measure: str) -> tuple[Sequence[int], Sequence[float | None]]:
+        """Sizes and over-count factors under a byte measure."""
+        if measure == "wire_bytes":
+            return self.n_bytes, self.factors
+        estimator = registry.get("estimators", measure)
+        sizes = message_sizes(self.weighed, estimator)
+        factors = [_factor(message, self.weighed, estimator) for message in self.messages]
+        return sizes, factors
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Why it compacted: one for every recorded, refused or missing compaction."""
+        return verdicts_of(self.weighed)
+
+    @cached_property
+    def headline(self) -> str:
+        """The first thing said of the session."""
+        return headline(self.weighed, self.verdicts)
+
+    @cached_property
+    def gates(self) -> OverCount:
+        """The gates of known agents on it."""
+        return over_count(self.weighed)
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What a page makes of these figures, made when it is first asked for and kept beside them."""
+        made: dict[str, T] = self.__dict__.setdefault("made", {})
+        if name not in made:
+            made[name] = make()
+        return made[name]
+
+
+def overview(session_id: str) -> Overview:
+    """The figures of a session, from this process's cache while the weighed session is the same."""
+    weighed = selectors.load_weighed(session_id)
+    held = _cache.find(session_id)
+    if held is not None and held.weighed is weighed:
+        return held
+    return _cache.keep(session_id, build(weighed))
+
+
+_cache: Cache[str, Overview] = Cache(lambda held: len(held) > KEPT)
+
+
+def build(weighed: Weighed) -> Overview:
+    """The arrays of a weighed session."""
+    messages = weighed.transcript.messages
+    wire = registry.get("estimators", "wire_bytes")
+    series = weighed.recorded
+    contexts = {}
+    for step, tokens, label in zip(weighed.steps, series.context, series.labels, strict=True):
+        reply = weighed.transcript.requests[step.request].message
+        contexts[step.stop if reply is None else reply] = (step.request, tokens, label)
+    return Overview(
+        weighed,
+        tuple({str(kind): n for kind, n in weighed.block_tokens(message).items()} for message in messages),
+        tuple(message_sizes(weighed, wire)),
+        tuple(_factor(message, weighed, wire) for message in messages),
+        contexts,
+        _pairs(messages),
+    )
+
+
+def _factor(message: Message, weighed: Weighed, estimator: object) -> float | None:
+    """The worst over-count of a message's images; wire bytes by the engine's own rule."""
+    if getattr(estimator, "name", "") == "wire_bytes":
+        return weighed.worst_overcount(message)
+    factors = [
+        estimator.size(leaf, weighed.model) / tokens  # type: ignore[attr-defined]
+        for leaf in message.leaves()
+        if leaf.kind is Kind.IMAGE and leaf.media and (tokens := weighed.image_tokens(leaf))
+    ]
+    return max(factors, default=None)
+
+
+def _bytes_by_kind(message: Message, weighed: Weighed) -> dict[str, int]:
+    """Wire bytes by kind: an image inside a tool result is an image, everything of a summary is summary."""
+    estimator = registry.get("estimators", "wire_bytes")
+    found: dict[str, int] = {}
+    for block in message.blocks:
+        whole = estimator.size(block, weighed.model)
+        for part in block.parts:
+            if part.kind in (Kind.IMAGE, Kind.DOCUMENT):
+                size = estimator.size(part, weighed.model)
+                found[part.kind] = found.get(part.kind, 0) + size
+                whole -= size
+        kind = "summary" if message.summary else str(block.kind)
+        found[kind] = found.get(kind, 0) + whole
+    return found
+
+
+def _pairs(messages: Sequence[Message]) -> tuple[str, ...]:
+    marks = [""] * len(messages)
+    for i in range(len(messages) - 1):
+        if messages[i].call_ids() & messages[i + 1].result_ids():
+            marks[i], marks[i + 1] = "a", "b"
+    return tuple(marks)
+
+
+def called(message: Message, tools: dict[str, str]) -> str:
+    """What an over-counted message is called: a screenshot where the tool that made it says so."""
+    kinds = {leaf.kind for leaf in message.leaves()}
+    if Kind.IMAGE in kinds:
+        names = " ".join(tools.get(call, "") for call in message.result_ids()).lower()
+        return "screenshot" if "screenshot" in names else "image"
+    return "document" if Kind.DOCUMENT in kinds else "message"
+
+
+def tool_names(messages: Sequence[Message]) -> dict[str, str]:
+    """Name and target of every tool call by its id."""
+    return {
+        block.call_id: f"{block.name} {block.target}".strip()
+        for message in messages
+        for block in message.blocks
+        if block.kind is Kind.TOOL_USE and block.call_id
+    }
+
+
+def kinds_of(message: Message) -> tuple[str, ...]:
+    """The kinds of a message in order of appearance, those inside tool results included; a summary is a summary."""
+    if message.summary:
+        return ("summary",)
+    inner = [leaf.kind for leaf in message.leaves()]
+    nested = {part.kind for block in message.blocks for part in block.parts if part.kind is Kind.TEXT}
+    own = {block.kind for block in message.blocks}
+    return tuple(dict.fromkeys(str(kind) for kind in inner if kind in own or kind not in nested))
+
+
+def bytes_per_token(pairs: list[tuple[int, int]]) -> float:
+    """This session's bytes per token of text, from (bytes, tokens) of messages without media; 4 where it has none."""
+    n_bytes = sum(pair[0] for pair in pairs if pair[1] > 0)
+    n_tokens = sum(pair[1] for pair in pairs if pair[1] > 0)
+    return n_bytes / n_tokens if n_tokens and n_bytes else DEFAULT_BYTES_PER_TOKEN
+
+
+def bytes_label(format_name: str) -> str:
+    """What a format's bytes are: "wire" where its files are captures of the wire, else "transcript"."""
+    return "wire" if getattr(registry.plugins("formats").get(format_name), "is_wire", False) else "transcript"

@@ -1,0 +1,137 @@
+"""The parameter that moves a policy's threshold on a session, and the range of it that is worth sweeping."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from sessions.engine import params as parameters
+from sessions.engine.summaries import empty_view
+from sessions.engine.sweeps.sweep import WINDOW, Over
+from sessions.engine.wanted import wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.params import Spec
+    from sessions.runs.replay_state import ReplayState
+
+
+SAMPLES = 100
+
+
+def threshold_param(weighed: Weighed, state: ReplayState) -> str:
+    """The parameter that moves the threshold: the policy's own word, else the first number of its gate that does."""
+    policy = state.plugin
+    numbers = [spec for spec in parameters.specs(policy.params) if spec.is_number and spec.group == "when"]
+    ordered = sorted(numbers, key=lambda spec: spec.name != policy.threshold_param)
+    for spec in ordered:
+        ends = [_threshold(weighed, state, {spec.name: end}) for end in (spec.low, spec.high) if end is not None]
+        if len(ends) == 2 and None not in ends and ends[0] != ends[1]:
+            return spec.name
+    return ""
+
+
+def threshold_table(weighed: Weighed, state: ReplayState) -> list[tuple[float, int]]:
+    """(parameter, threshold) along the slider, for dragging the threshold itself; empty where nothing moves it.
+
+    Asked of the gate, so that caps and roundings are the policy's own.
+    """
+    name = threshold_param(weighed, state)
+    spec = next((s for s in parameters.specs(state.plugin.params) if s.name == name), None)
+    if spec is None or spec.low is None or spec.high is None:
+        return []
+    table: list[tuple[float, int]] = []
+    step = spec.step or 1
+    n_steps = int((spec.high - spec.low) / step)
+    for k in range(min(n_steps, SAMPLES) + 1):
+        value = spec.low + step * round(k * n_steps / min(n_steps, SAMPLES))
+        threshold = _threshold(weighed, state, {name: value})
+        if threshold is not None:
+            table.append((value, threshold))
+    return table
+
+
+def _threshold(weighed: Weighed, state: ReplayState, changes: Mapping[str, object]) -> int | None:
+    """What the gate compares with under changed parameters, None where it cannot be asked."""
+    policy = state.plugin
+    view = empty_view(weighed, policy.estimator, state.window or weighed.window)
+    try:
+        built = parameters.build(policy.params, {**state.given, **changes})
+        return int(policy.drawn.gate(built, view).threshold)
+    except (ValueError, ArithmeticError, LookupError, TypeError):
+        return None
+
+
+STEPS = 13
+
+
+LOWEST = 0.3
+"""Thresholds below this share of what the session reaches are not swept unless asked for."""
+
+
+ABOVE_OVERHEAD = 1.5
+"""Nor are those so near to system prompt and tools that compacting could free little."""
+
+
+def usual_over(replay: ReplayState, weighed: Weighed) -> Over:
+    """Along the policy's threshold where this session's context reaches it, else a usual range of the parameter."""
+    name = threshold_param(weighed, replay)
+    found = {spec.name: spec for spec in parameters.specs(replay.plugin.params)}
+    window = replay.window or weighed.window
+    if name not in found:
+        return Over(WINDOW, _thousands(window * 0.4), float(window), STEPS)
+    reached = min(window, weighed.overhead + weighed.total_tokens)
+    counts = wanted(replay.policy, replay.given, window=replay.window, weighed=weighed).trigger is not None
+    table = threshold_table(weighed, replay) if counts else []
+    least = max(LOWEST * reached, ABOVE_OVERHEAD * weighed.overhead)
+    values = sorted({value for value, at in table if least <= at <= reached})
+    if len(values) < 2:
+        return range_of(found[name], window)
+    low, high = values[0], values[-1]
+    if found[name].unit == "tokens":
+        low, high = _thousands(low), _thousands(high)
+    return _rounded(Over(name, float(low), float(high), STEPS))
+
+
+def _rounded(over: Over) -> Over:
+    """The same range in round steps, about as many; as it is where no round step fits it."""
+    wide = over.high - over.low
+    if wide <= 0:
+        return over
+    power = 10.0 ** math.floor(math.log10(wide / STEPS))
+    found = []
+    for step in (power * factor for factor in (1, 2, 2.5, 5, 10)):
+        first, last = math.ceil(over.low / step - 1e-9), math.floor(over.high / step + 1e-9)
+        if last > first:
+            found.append(
+                (
+                    abs(last - first + 1 - STEPS),
+                    Over(over.key, round(first * step, 9), round(last * step, 9), last - first + 1),
+                )
+            )
+    return min(found, key=lambda pair: pair[0])[1] if found else over
+
+
+def range_of(spec: Spec, window: int) -> Over:
+    """The usual range of a parameter, within its bounds."""
+    low, high = spec.low if spec.low is not None else 0.0, spec.high if spec.high is not None else float(window)
+    if spec.unit == "%":
+        wished = (30.0, 90.0)
+    elif spec.unit == "of the window":
+        wished = (0.3, 0.9)
+    elif spec.unit == "tokens" and high > window / 2:
+        wished = (_thousands(window * 0.3), _thousands(window * 0.9))
+    elif isinstance(spec.default, int | float) and spec.default > 0:
+        wished = (spec.default / 2, spec.default * 2.0)
+    else:
+        wished = (low, high)
+    start, end = max(low, min(wished[0], high)), min(high, max(wished[1], low))
+    if spec.is_whole:
+        start, end = float(int(start)), float(int(end))
+    return Over(spec.name, float(start), float(end), STEPS)
+
+
+def _thousands(value: float) -> float:
+    return float(round(value / 1_000) * 1_000) if value >= 10_000 else float(round(value))

@@ -1,0 +1,272 @@
+"""The address of a replay and of a diff: policy, parameters, estimator, summarizer, window, event, request.
+
+Reading is strict: what does not exist or is out of range becomes an error next to its field, and the default stands
+in its place, so that a wrong address still shows a page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from sessions.engine import params as parameters
+from sessions.engine import registry
+from sessions.engine.errors import BadParameter
+from sessions.engine.replay import BASES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.params import Spec
+    from sessions.engine.policy import Policy
+
+DEFAULT_POLICY = "claude_code"
+DEFAULT_SUMMARIZER = "recorded"
+DEFAULT_STUB = 4_000
+MOST_STUB = 1_000_000
+LEAST_WINDOW, MOST_WINDOW = 1_000, 10_000_000
+GATES = ("", "on", "off")
+LAYOUTS = ("", "unified")
+OPS = ("", "kept", "edited", "dropped", "inserted", "moved")
+FAILS = ("always", "every", "first")
+MOST_FAIL = 1_000
+LOOKED_AT = ("event", "request", "at", "gate", "layout", "only", "between", "rows")
+"""Fields that say what is looked at, not what is replayed."""
+STRANGER_LOOKS = ("event", "request", "gate", "layout", "only", "rows")
+"""Those that a stranger chooses; which lists are compared stays as it was shared."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayState:
+    """What is replayed and what is looked at.
+
+    ``params`` holds only values that differ from the policy's defaults, as text; ``window`` None is the session's
+    own; ``fail`` makes summary calls fail ("always", "every:N", "first:N"); ``event`` and ``request`` are 0-based,
+    ``at`` is the position of the list sent then at which the page shown begins; ``gate`` shows or hides the gate's lane
+    ("" decides by itself).  Of the diff: ``rows`` is a folded run to show, ``layout`` its layout, ``only`` the one fate
+    shown, ``between`` two requests whose lists are compared.
+    """
+
+    policy: str = DEFAULT_POLICY
+    base: str = "full"
+    estimator: str = ""
+    summarizer: str = DEFAULT_SUMMARIZER
+    window: int | None = None
+    params: tuple[tuple[str, str], ...] = ()
+    fail: str = ""
+    event: int | None = None
+    request: int | None = None
+    at: int | None = None
+    gate: str = ""
+    layout: str = ""
+    only: str = ""
+    between: tuple[int, int] | None = None
+    rows: tuple[int, int] | None = None
+    errors: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def plugin(self) -> Policy:
+        """The policy itself."""
+        policy: Policy = registry.get("policies", self.policy)
+        return policy
+
+    @property
+    def given(self) -> dict[str, object]:
+        """Parameters as the engine takes them."""
+        return dict(self.params)
+
+
+def parse(query: Mapping[str, str], own_window: int | None = None) -> ReplayState:
+    """The state that a query string asks for, with what is wrong in it under ``errors`` by field name.
+
+    ``own_window`` is the session's: naming it is no choice.  ``was`` is the policy whose form was sent: where it is
+    another, its parameters mean nothing and are left out.
+    """
+    errors: dict[str, str] = {}
+    policy = _known(query, "policy", tuple(registry.plugins("policies")), DEFAULT_POLICY, errors)
+    window = _window(query, errors)
+    stale = query.get("was", policy) != policy
+    return ReplayState(
+        policy=policy,
+        base=_known(query, "base", BASES, "full", errors),
+        estimator=_known(query, "estimator", ("", *registry.plugins("estimators")), "", errors),
+        summarizer=_summarizer(query, errors),
+        window=None if window == own_window else window,
+        params=() if stale else _params(query, policy, errors),
+        fail=_fail(query, errors),
+        event=_index(query, "event", errors),
+        request=_index(query, "request", errors),
+        at=_index(query, "at", errors),
+        gate=_known(query, "gate", GATES, "", errors),
+        layout=_known(query, "layout", LAYOUTS, "", errors),
+        only=_known(query, "only", OPS, "", errors),
+        between=_between(query, errors),
+        rows=_rows(query, errors),
+        errors=errors,
+    )
+
+
+def query(state: ReplayState, **changes: object) -> str:
+    """The shortest query string of the state with ``changes``, without "?"; empty for the default."""
+    wanted = replace(state, **changes)  # type: ignore[arg-type]  # names are checked by replace
+    plain = ReplayState()
+    if wanted.request is None and wanted.at is not None:
+        wanted = replace(wanted, at=None)
+    names = (
+        "policy", "base", "estimator", "summarizer", "window", "fail", "event", "request", "at", "gate", "layout",
+        "only",
+    )  # fmt: skip
+    pairs = [(n, str(v)) for n in names if (v := getattr(wanted, n)) != getattr(plain, n) and v is not None]
+    pairs += [(f"p.{name}", value) for name, value in wanted.params]
+    if wanted.between:
+        pairs += [("from", str(wanted.between[0])), ("to", str(wanted.between[1]))]
+    if wanted.rows:
+        pairs.append(("rows", f"{wanted.rows[0]}-{wanted.rows[1]}"))
+    return urlencode(pairs, safe=":,")
+
+
+def looked_at(state: ReplayState, **changes: object) -> str:
+    """The part of the query that says what is looked at, for a frozen replay."""
+    wanted = replace(state, **changes)  # type: ignore[arg-type]
+    return query(replace(ReplayState(), **{name: getattr(wanted, name) for name in LOOKED_AT}))
+
+
+def frozen(state: ReplayState, looking: ReplayState) -> ReplayState:
+    """A shared state of which a stranger chooses only what is looked at."""
+    chosen = {n: v for n in STRANGER_LOOKS if (v := getattr(looking, n)) not in (None, "")}
+    return replace(state, **chosen, errors=looking.errors)
+
+
+def arguments(state: ReplayState) -> list[str]:
+    """The same as options of the command line."""
+    options = ["--policy", state.policy]
+    for name in ("base", "estimator", "summarizer", "window", "fail"):
+        value = getattr(state, name)
+        if value != getattr(ReplayState(), name):
+            options += [f"--{name}", str(value)]
+    for name, value in state.params:
+        options += ["--set", f"{name}={value}"]
+    return options
+
+
+def apply_arguments(state: ReplayState) -> list[str]:
+    """A replay's state as options of ``ctxweb apply``."""
+    options = ["--policy", state.policy]
+    options += [] if state.window is None else ["--window", str(state.window)]
+    for name, value in state.params:
+        options += ["--set", f"{name}={value}"]
+    return options
+
+
+def _known(query: Mapping[str, str], name: str, known: tuple[str, ...], default: str, errors: dict[str, str]) -> str:
+    value = query.get(name, default)
+    if value in known:
+        return value
+    errors[name] = f"There is no {name} {value[:60]!r}. Known: {', '.join(k for k in known if k)}."
+    return default
+
+
+def _summarizer(query: Mapping[str, str], errors: dict[str, str]) -> str:
+    """``stub`` takes its size from ``stub:N`` or from the form's own field."""
+    value = query.get("summarizer", DEFAULT_SUMMARIZER)
+    size = query.get("stub", "").replace(",", "").strip()
+    if value == "stub":
+        value = f"stub:{size or DEFAULT_STUB}"
+    name, _, number = value.partition(":")
+    known = registry.plugins("summarizers")
+    if name not in known or (number and not known[name].takes_number):
+        errors["summarizer"] = f"There is no summarizer {value[:60]!r}. Known: {', '.join(known)} (stub:N)."
+        return DEFAULT_SUMMARIZER
+    if number and not (number.isascii() and number.isdigit() and int(number[:9]) <= MOST_STUB and len(number) < 9):
+        errors["summarizer"] = f"A stub weighs 0 to {MOST_STUB:,} tokens, not {number[:40]!r}."
+        return DEFAULT_SUMMARIZER
+    return value
+
+
+def _fail(query: Mapping[str, str], errors: dict[str, str]) -> str:
+    """``every`` and ``first`` take their number from ``every:N`` or from the form's own field."""
+    value = query.get("fail", "")
+    name, _, number = value.partition(":")
+    number = number or query.get("fail_n", "").replace(",", "").strip() or "2"
+    if value in ("", "always"):
+        return value
+    if name in FAILS[1:] and number.isascii() and number.isdigit() and 0 < int(number[:9]) <= MOST_FAIL:
+        return f"{name}:{int(number)}"
+    errors["fail"] = (
+        f"Summary calls fail always, every:N or first:N with N from 1 to {MOST_FAIL:,}; not {value[:40]!r}."
+    )
+    return ""
+
+
+def _between(query: Mapping[str, str], errors: dict[str, str]) -> tuple[int, int] | None:
+    """Two requests: without ``to`` there is nothing to compare."""
+    first, last = _index(query, "from", errors), _index(query, "to", errors)
+    if first is None and last is None:
+        return None
+    if first is None or last is None:
+        errors.setdefault("between", "Two requests are compared: give from and to.")
+        return None
+    return first, last
+
+
+def _window(query: Mapping[str, str], errors: dict[str, str]) -> int | None:
+    text = query.get("window", "").replace(",", "").replace(" ", "")
+    if not text or text == "recorded":
+        return None
+    if text.isascii() and text.isdigit() and len(text) < 10 and LEAST_WINDOW <= int(text) <= MOST_WINDOW:
+        return int(text)
+    errors["window"] = f"The window is from {LEAST_WINDOW:,} to {MOST_WINDOW:,} tokens, not {text[:40]!r}."
+    return None
+
+
+def _params(query: Mapping[str, str], policy: str, errors: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    """The parameters that differ from their defaults, each checked by itself so that each error finds its field."""
+    kind = registry.get("policies", policy).params
+    specs = {spec.name: spec for spec in parameters.specs(kind)}
+    kept: list[tuple[str, str]] = []
+    for key, text in query.items():
+        name = key.removeprefix("p.")
+        if name == key or (not text and name in specs and not specs[name].optional):
+            continue
+        try:
+            plain = text if name in specs and specs[name].words else text.replace(",", "").rstrip(" %")
+            value = getattr(parameters.build(kind, {name: plain}), name)
+        except BadParameter as error:
+            errors[f"p.{name[:60]}"] = f"{error}."
+            continue
+        if value != specs[name].default:
+            kept.append((name, written(value)))
+    order = list(specs)
+    return tuple(sorted(kept, key=lambda pair: order.index(pair[0])))
+
+
+def written(value: object) -> str:
+    """A parameter's value as the address and the command line write it."""
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def is_changed(spec: Spec, state: ReplayState) -> bool:
+    """Whether the state sets this parameter to other than the policy's default."""
+    return any(name == spec.name for name, _ in state.params)
+
+
+def _index(query: Mapping[str, str], name: str, errors: dict[str, str]) -> int | None:
+    text = query.get(name, "")
+    if not text:
+        return None
+    if text.isascii() and text.isdigit() and len(text) < 9:
+        return int(text)
+    errors[name] = f"The {name} is a number counted from 0, not {text[:40]!r}."
+    return None
+
+
+def _rows(query: Mapping[str, str], errors: dict[str, str]) -> tuple[int, int] | None:
+    text = query.get("rows", "")
+    if not text:
+        return None
+    first, _, last = text.partition("-")
+    if first.isdigit() and last.isdigit() and text.isascii() and len(text) < 18 and int(first) <= int(last):
+        return int(first), int(last)
+    errors["rows"] = f"Rows are written as first-last, not {text[:40]!r}."
+    return None

@@ -1,0 +1,154 @@
+"""Replays for the pages: run once per state, kept a while, errors turned into words beside the form."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+
+from sessions import selectors
+from sessions.adapters.cache import Cache
+from sessions.engine import replay as engine
+from sessions.engine.cost import Totals, recorded_totals, totals
+from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.report import replay_document
+from sessions.services.model_summaries import SummaryWriter
+from sessions.services.prices import prices_for
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.prices import Prices
+    from sessions.engine.replay import Replay
+    from sessions.engine.texts import Texts
+    from sessions.runs.replay_state import ReplayState
+    from sessions.services.model_summaries import Wanted
+
+KEPT = 8
+TEXTLESS = frozenset({"recorded", "stub"})
+"""Summarizers that look at no message's text."""
+Key = tuple[str, str, str, str, str, int | None, str, tuple[tuple[str, str], ...], "Prices | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One replay with its totals; ``seconds`` it took when it was run, ``error`` where the engine refused it.
+
+    ``wanted`` are the summaries that a model has not written yet, where one is to write them.
+    """
+
+    replay: Replay
+    totals: Totals
+    seconds: float
+    error: str = ""
+    wanted: tuple[Wanted, ...] = ()
+
+
+_cache: Cache[Key, tuple[Weighed, Ran]] = Cache(lambda held: len(held) > KEPT)
+
+
+def run(session_id: str, state: ReplayState) -> Ran:
+    """The replay of a state; one the engine refuses falls back to the policy's defaults, with the reason."""
+    try:
+        return _run(session_id, state)
+    except (BadParameter, UnknownName) as error:
+        from dataclasses import replace
+
+        plain = replace(state, params=(), estimator="", summarizer="recorded", window=None, fail="")
+        return replace(_run(session_id, plain), error=str(error))
+
+
+def without_compaction(session_id: str) -> Ran:
+    """The same session when nothing is ever compacted."""
+    from sessions.runs.replay_state import ReplayState
+
+    return _run(session_id, ReplayState(policy="none"))
+
+
+def as_sent(session_id: str) -> Ran:
+    """The recording's own lists: its compactions as they were, none by a policy."""
+    from sessions.runs.replay_state import ReplayState
+
+    return _run(session_id, ReplayState(policy="none", base="recorded"))
+
+
+def as_recorded(session_id: str) -> Totals | None:
+    """Totals that the recording's own usage reports, None where it has none."""
+    weighed = selectors.load_weighed(session_id)
+    return recorded_totals(weighed, prices=prices_for(weighed.model))
+
+
+def why_no_event(replay: Replay) -> str:
+    """Why nothing was compacted: the gate never fired, or fired and the edit would have freed nothing."""
+    if replay.events:
+        return ""
+    if replay.policy.name == "none":
+        return "This policy never compacts."
+    asked = [(at, gate) for at, gate in enumerate(replay.gates) if gate is not None]
+    if not asked:
+        return "No request was sent on this branch, so the gate was never asked."
+    fired = next(((at, gate) for at, gate in asked if gate.fires), None)
+    if fired is None:
+        most = max(asked, key=lambda pair: pair[1].measure)
+        gate = most[1]
+        return (
+            f"The gate never fires: at most {gate.measure:,} {gate.unit} at request {most[0]:,}, "
+            f"against a threshold of {gate.threshold:,}."
+        )
+    at, gate = fired
+    return (
+        f"The gate fires from request {at:,} on ({gate.measure:,} against {gate.threshold:,} {gate.unit}), "
+        "but its edit would free nothing, so the list stays as it is."
+    )
+
+
+def _texts(session_id: str, state: ReplayState) -> AbstractContextManager[Texts | None]:
+    """The session's texts while it is replayed, where the summarizer reads any."""
+    from sessions.models import Session
+
+    if state.summarizer in TEXTLESS or state.summarizer.startswith("stub:"):
+        return contextlib.nullcontext()
+    return contextlib.closing(selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id)))
+
+
+def document(ran: Ran) -> dict[str, Any]:
+    """``ctxweb.replay/1`` of a replay at this installation's prices."""
+    return replay_document(ran.replay, prices=prices_for(ran.replay.weighed.model))
+
+
+def options(state: ReplayState) -> dict[str, Any]:
+    """The options of a state's replay, as the engine takes them and JSON holds them."""
+    return {
+        "policy": state.policy,
+        "params": state.given,
+        "base": state.base,
+        "estimator": state.estimator or None,
+        "window": state.window,
+        "fail": state.fail,
+    }
+
+
+def _run(session_id: str, state: ReplayState) -> Ran:
+    weighed = selectors.load_weighed(session_id)
+    prices = prices_for(weighed.model)
+    key: Key = (
+        session_id, state.policy, state.base, state.estimator, state.summarizer, state.window, state.fail, state.params,
+        prices,
+    )  # fmt: skip
+    held = _cache.find(key)
+    if held is not None and held[0] is weighed:
+        return held[1]
+    started = time.perf_counter()
+    writer = SummaryWriter(settings.ANTHROPIC_MODEL) if state.summarizer == "anthropic" else None
+    with _texts(session_id, state) as texts:
+        made = engine.replay(weighed, **options(state), summarizer=state.summarizer, texts=texts, writer=writer)
+    ran = Ran(
+        made, totals(made, prices=prices), time.perf_counter() - started, wanted=tuple(writer.wanted) if writer else ()
+    )
+    if ran.wanted:
+        return ran  # not kept: another process may be writing them
+    return _cache.keep(key, (weighed, ran))[1]

@@ -1,0 +1,216 @@
+"""Sweeps for the pages: small ones at once and kept a while, larger ones from their background run."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sessions import selectors
+from sessions.adapters.cache import Cache
+from sessions.engine import params as parameters
+from sessions.engine import registry
+from sessions.engine.cost import Cost, Totals
+from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.sweeps.fast.jumper import FIXED_SIZE
+from sessions.engine.sweeps.fast.table import jump_of
+from sessions.engine.sweeps.regret import optimum
+from sessions.engine.sweeps.sweep import Row, Sweep, marked
+from sessions.models.sweep_run import Sweeping
+from sessions.services import sweep_runs
+from sessions.services.prices import prices_for
+from sessions.services.sweeping import grid_of, key_of, rows_kept, run_one
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.sweeps.regret import Optimum
+    from sessions.models import Session, SweepRun
+    from sessions.services.sweeping import Options
+
+KEPT = 6
+INLINE_SECONDS = 2.0
+"""A page waits this long for its sweep; what is left by then is run in the background."""
+INLINE_WORK = 20_000
+"""Messages × settings that are replayed one by one: more than these are not begun while a page waits."""
+MOST_SETTINGS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What a page shows: a sweep for every session, complete or not, or why there is none.
+
+    ``seconds`` it took when it was run; ``offer``: the rest can be run in the background; ``run`` is that of this
+    sweep, if there is one.
+    """
+
+    sweeps: tuple[Sweep, ...]
+    best: tuple[Optimum | None, ...]
+    options: Options
+    n_total: int
+    seconds: float = 0.0
+    error: str = ""
+    offer: bool = False
+    run: SweepRun | None = None
+
+    @property
+    def n_done(self) -> int:
+        """Settings replayed so far, over all sessions."""
+        return sum(len(one.rows) for one in self.sweeps)
+
+    @property
+    def milliseconds(self) -> str:
+        """How long it took, for sweeps run at once."""
+        return f"{self.seconds * 1000:,.0f}"
+
+    @property
+    def complete(self) -> bool:
+        """Whether every setting was replayed on every session."""
+        return bool(self.sweeps) and self.n_done == self.n_total
+
+
+_cache: Cache[str, Swept] = Cache(lambda held: len(held) > KEPT)
+
+
+def versions(sessions: Sequence[Session]) -> list[str]:
+    """What the rows of a sweep depend on beside its options: each session's facts, and the prices."""
+    return [f"{session.version} {prices_for(selectors.load_weighed(session.pk).model)}" for session in sessions]
+
+
+def swept(options: Options, sessions: Sequence[Session]) -> Swept:
+    """The sweep of some options: kept, from a finished run, or run now as far as a page may wait."""
+    if options["summarizer"] == "anthropic":
+        return Swept((), (), options, 0, error="A model's summaries cannot be swept: choose another summarizer.")
+    try:
+        n_total = len(grid_of(options)[1]) * len(sessions)
+    except (BadParameter, UnknownName) as error:
+        return Swept((), (), options, 0, error=f"{error}.")
+    if n_total > MOST_SETTINGS:
+        return Swept((), (), options, n_total, error=f"{n_total:,} replays are more than {MOST_SETTINGS:,}.")
+    of = versions(sessions)
+    key = key_of(options, of)
+    held = _cache.find(key)
+    if held is not None:
+        return held
+    run = sweep_runs.find(options, of)
+    found = _of_run(run, options, n_total) if run is not None else _now(options, n_total)
+    if found.complete:
+        _cache.keep(key, replace(found, run=None))
+    return found
+
+
+def _now(options: Options, n_total: int) -> Swept:
+    """As much of the sweep as a page may wait for."""
+    if _work(options) > INLINE_WORK:
+        return Swept((), (), options, n_total, offer=True)
+    started = time.perf_counter()
+
+    def late() -> bool:
+        return time.perf_counter() - started > INLINE_SECONDS
+
+    try:
+        found = [run_one(session_id, options, cancelled=late) for session_id in options["sessions"]]
+    except (BadParameter, UnknownName, OSError) as error:
+        return Swept((), (), options, n_total, error=f"{error}.")
+    seconds = time.perf_counter() - started
+    done = all(one.complete for one in found)
+    return Swept(tuple(found), _cheapest(found, options), options, n_total, seconds, offer=not done)
+
+
+def _of_run(run: SweepRun, options: Options, n_total: int) -> Swept:
+    """What a background run has so far, as sweeps."""
+    axes, settings = grid_of(options)
+    found: list[Sweep] = []
+    for session_id in options["sessions"]:
+        rows = rows_kept(run.rows.get(session_id, []), options)
+        weighed = selectors.load_weighed(session_id)
+        ordered = marked([rows[setting] for setting in settings if setting in rows])
+        found.append(
+            Sweep(
+                weighed,
+                axes,
+                ordered,
+                len(ordered) == len(settings),
+                prices_for(weighed.model),
+                options["base"],
+                options["summarizer"],
+            )
+        )
+    return Swept(
+        tuple(found), _cheapest(found, options), options, n_total, run=run,
+        offer=run.state in {Sweeping.CANCELLED, Sweeping.FAILED},
+    )  # fmt: skip
+
+
+def _work(options: Options) -> int:
+    """Messages × settings that cannot be jumped over."""
+    axes, settings = grid_of(options)
+    del axes
+    fixed = options["summarizer"].partition(":")[0] in FIXED_SIZE
+    plain = fixed and options["base"] == "full" and not (options["estimator"] or options["losses"] or options["fail"])
+    work = 0
+    for session_id in options["sessions"]:
+        weighed = selectors.load_weighed(session_id)
+        n_slow = 0
+        for setting in settings:
+            policy = registry.get("policies", setting.policy)
+            built = parameters.build(policy.params, dict(setting.params))
+            n_slow += not (plain and jump_of(weighed, policy, built, setting.window or weighed.window))
+        work += n_slow * len(weighed.transcript.messages)
+    return work
+
+
+def _cheapest(found: Sequence[Sweep], options: Options) -> tuple[Optimum | None, ...]:
+    """The cheapest schedule any policy could have had on each session, where it is known."""
+    if options["base"] != "full":
+        return tuple(None for _ in found)
+    answers = []
+    for one in found:
+        windows = [row.setting.window for row in one.rows if row.setting.window]
+        answers.append(
+            optimum(
+                one.weighed,
+                summarizer=options["summarizer"],
+                prices=one.prices,
+                window=max(windows, default=options["window"]),
+            )
+            if options["summarizer"].partition(":")[0] in FIXED_SIZE
+            else None
+        )
+    return tuple(answers)
+
+
+def together(sweeps: Sequence[Sweep]) -> Sweep:
+    """Several sessions as one: tokens, dollars and compactions added up, the highest peak; settings all have."""
+    if len(sweeps) == 1:
+        return sweeps[0]
+    tables = [{row.setting: row for row in one.rows} for one in sweeps]
+    rows = [
+        _added(first, [table[first.setting] for table in tables])
+        for first in sweeps[0].rows
+        if all(first.setting in table for table in tables)
+    ]
+    return replace(sweeps[0], rows=marked(rows), complete=all(one.complete for one in sweeps))
+
+
+def _added(first: Row, rows: Sequence[Row]) -> Row:
+    costs = [row.totals.cost for row in rows if row.totals.cost is not None]
+    known = len(costs) == len(rows)
+    cost = Cost(sum(c.low for c in costs), sum(c.high for c in costs)) if known else None
+    sums = [row.totals for row in rows]
+    totals = Totals(
+        compactions=sum(s.compactions for s in sums),
+        peak_context_tokens=max(s.peak_context_tokens for s in sums),
+        input_tokens=sum(s.input_tokens for s in sums),
+        cache_read_tokens=sum(s.cache_read_tokens for s in sums),
+        cache_write_tokens=sum(s.cache_write_tokens for s in sums),
+        output_tokens=sum(s.output_tokens for s in sums),
+        summary_calls=sum(s.summary_calls for s in sums),
+        refetched_tokens=sum(s.refetched_tokens for s in sums),
+        cost=cost,
+    )
+    more = {name: sum(row.more[name] for row in rows) for name in first.more}
+    return replace(
+        first, totals=totals, window=min(row.window for row in rows), fits=all(row.fits for row in rows), more=more,
+        jumped=all(row.jumped for row in rows),
+    )  # fmt: skip

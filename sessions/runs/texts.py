@@ -1,0 +1,66 @@
+"""The text of messages as a replay sends them, found again where it was written: the upload, or a summarizer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions import selectors
+from sessions.engine.export import edited_contents
+from sessions.engine.jsonio import JsonProblem
+from sessions.engine.markers import known_texts, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sessions.engine.policy import Item
+    from sessions.engine.replay import Replay
+    from sessions.engine.types import Block, Content, Message
+    from sessions.models import Session
+
+
+def inserted_text(session: Session, replay: Replay, item: Item) -> str:
+    """The text of an inserted item; "" for a stub, which has none."""
+    if item.message.index >= 0:
+        return message_text(session, item.message)
+    return replay.written.get(item.id, "")
+
+
+def message_text(session: Session, message: Message) -> str:
+    """A message's text, read again from the upload; says so where it cannot be read."""
+    try:
+        return "\n".join(texts_of(selectors.message_contents(session, message.index)))
+    except (FileNotFoundError, JsonProblem, OSError, IndexError):
+        return "The uploaded file is missing from the store, so the text cannot be read again."
+
+
+def texts_of(contents: Iterable[Content]) -> list[str]:
+    """The texts of contents in order, those inside tool results included."""
+    found: list[str] = []
+    for content in contents:
+        if content.text:
+            found.append(content.text)
+        found += texts_of(content.parts)
+    return found
+
+
+def sent_text(session: Session, replay: Replay, item: Item) -> tuple[str, bool]:
+    """The text of a message as it stands, and whether all of it is known."""
+    message = item.message
+    if message.index < 0:
+        return inserted_text(session, replay, item), True
+    original = replay.weighed.transcript.messages[message.index]
+    if original.blocks == message.blocks:
+        return message_text(session, message), True
+    texts, known = known_texts(replay), True
+
+    def said(block: Block) -> str:
+        nonlocal known
+        text = text_of(block, texts)
+        known = known and bool(text)
+        return text
+
+    try:
+        contents = selectors.message_contents(session, message.index)
+    except (FileNotFoundError, JsonProblem, OSError, IndexError):
+        return message_text(session, message), False
+    return "\n".join(texts_of(edited_contents(message.blocks, original.blocks, contents, said))), known

@@ -1,0 +1,106 @@
+"""How often the warnings came true in the user's own recordings, worked out a few sessions at a time and kept."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions import selectors
+from sessions.adapters.cache import Cache
+from sessions.engine.errors import EngineError
+from sessions.engine.quality.corpus import reading
+from sessions.engine.quality.recorded import DEFAULT_CALLS, DEFAULT_DEFINITION, recorded_events
+from sessions.engine.quality.study import study, units_of
+from sessions.engine.quality.wilson import interval
+from sessions.services.indexed import index_of
+
+if TYPE_CHECKING:
+    from sessions.engine.quality.study import Study, Unit
+    from sessions.models import Session
+
+MOST_SESSIONS = 60
+SECONDS = 1.5
+"""How long one request works; what is left is for the next."""
+
+_cache: Cache[tuple[str, str], tuple[tuple[Unit, ...], int]] = Cache(lambda held: len(held) > 2 * MOST_SESSIONS)
+_whole: dict[tuple[tuple[str, str], ...], Warned] = {}
+"""The last result that was whole: its interval is a thousand resamples."""
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """Dropped results that were fetched again, of how many, with the 95 % interval."""
+
+    n_again: int
+    n: int
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Results with a warning (something in them was needed, and gone) against those without.
+
+    ``n_left`` sessions are not worked out yet.
+    """
+
+    n_sessions: int
+    n_compactions: int
+    n_left: int
+    n_calls: int
+    warned: Fetched
+    others: Fetched
+    reading: str
+
+
+def warned_here() -> Warned:
+    """What the study says of the newest sessions with recorded compactions, as far as it is worked out."""
+    sessions = selectors.compacted_sessions(MOST_SESSIONS)
+    until = time.perf_counter() + SECONDS
+    known = [units for one in sessions if (units := _units(one, until)) is not None]
+    facts = tuple((one.pk, one.version) for one in sessions)
+    done = len(known) == len(sessions)
+    with _lock:
+        if done and facts in _whole:
+            return _whole[facts]
+    n_compactions = sum(n for _, n in known)
+    result = study([units for units, _ in known], DEFAULT_DEFINITION, DEFAULT_CALLS, n_compactions)
+    found = Warned(
+        n_sessions=len(known),
+        n_compactions=n_compactions,
+        n_left=len(sessions) - len(known),
+        n_calls=DEFAULT_CALLS,
+        warned=_fetched(result, warned=True),
+        others=_fetched(result, warned=False),
+        reading=reading(result),
+    )
+    if done:
+        with _lock:
+            _whole.clear()
+            _whole[facts] = found
+    return found
+
+
+def _units(session: Session, until: float) -> tuple[tuple[Unit, ...], int] | None:
+    """A session's units and its compactions, from this process's cache; None where time is up."""
+    key = (session.pk, session.version)
+    held = _cache.find(key)
+    if held is not None:
+        return held
+    if time.perf_counter() > until:
+        return None
+    try:
+        index = index_of(session)
+        weighed = selectors.load_weighed(session.pk)
+        found = units_of(weighed, index), len(recorded_events(weighed))
+    except (EngineError, OSError):
+        found = (), 0
+    return _cache.keep(key, found)
+
+
+def _fetched(result: Study, *, warned: bool) -> Fetched:
+    bins = [group for group in result.bins if (group.low > 0) is warned]
+    n_again, n = sum(group.n_again for group in bins), sum(group.n for group in bins)
+    return Fetched(n_again, n, interval(n_again, n))

@@ -1,0 +1,61 @@
+"""The kinds of background work and how one piece is done.  The rows of the database are the queue (services.queue)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import connection
+
+from sessions.models import Job, SummaryJob, SweepRun
+from sessions.models.work import QUEUED
+from sessions.services import jobs, queue, summary_jobs, sweep_runs
+from sessions.services.ingest import ingest_claimed
+from sessions.services.model_access import environment_access
+from sessions.services.queue import Claim, Kind
+
+
+def _write_summaries(held: Claim[SummaryJob]) -> None:
+    summary_jobs.run_claimed(held, environment_access())
+
+
+UPLOADS = Kind(Job, jobs.claim, ingest_claimed, jobs.put_back)
+SWEEPS = Kind(SweepRun, sweep_runs.claim, sweep_runs.run_claimed, sweep_runs.put_back)
+SUMMARIES = Kind(SummaryJob, summary_jobs.claim, _write_summaries, summary_jobs.put_back)
+KINDS: tuple[Kind[Any], ...] = (UPLOADS, SWEEPS, SUMMARIES)
+_turns = list(KINDS)
+"""The kinds, the one served last behind: a long row of uploads does not keep a sweep waiting."""
+
+_TABLES = [kind.model._meta.db_table for kind in KINDS]
+_WAITING = " union all ".join(f"select 1 from {table} where state = '{QUEUED}'" for table in _TABLES) + " limit 1"  # noqa: S608
+
+
+def work_one() -> bool:
+    """Do one piece of work that waits; False where nothing does.  Raises what the kinds' ``run`` raises."""
+    for kind in tuple(_turns):
+        held = kind.claim()
+        if held is not None:
+            _turns.remove(kind)
+            _turns.append(kind)
+            kind.run(held)
+            return True
+    return False
+
+
+def is_waiting() -> bool:
+    """Whether any work waits: one statement that is made once, for who asks five times a second."""
+    with connection.cursor() as cursor:
+        cursor.execute(_WAITING)
+        return cursor.fetchone() is not None
+
+
+def n_waiting() -> int:
+    """How many pieces of work wait for a worker."""
+    return sum(kind.model._default_manager.filter(state=QUEUED).count() for kind in KINDS)
+
+
+_watch = queue.Watch()
+
+
+def recover() -> int:
+    """Queue again what lost its worker, wherever that was; how many pieces.  Called by timers, every few seconds."""
+    return _watch.recover(*KINDS)
