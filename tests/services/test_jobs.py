@@ -121,7 +121,11 @@ def test_a_supervised_process_is_its_supervisors_to_judge() -> None:
     assert processes.is_gone(f"{dead}/{dead}")
 
 
-@pytest.mark.parametrize(("worker", "limit"), [("elsewhere:1:0", 60.0), ("", 60.0), (name_of(os.getpid()), 600.0)])
+@pytest.mark.parametrize(
+    ("worker", "limit"),
+    [("elsewhere:1:0", 60.0), ("", 60.0), (name_of(os.getpid()), 600.0)],
+    ids=["another host", "nobody", "this process"],
+)
 def test_silence_counts_by_the_watchers_own_clock(upload: Upload, worker: str, limit: float) -> None:
     clock = Clock()
     watch = queue.Watch(clock)
