@@ -45,8 +45,8 @@ def test_a_gzipped_file_is_one_member_without_the_ending() -> None:
 
 @pytest.mark.parametrize(
     ("data", "kind"),
-    [(zipped({}), "zip"), (zipped({"a": A}), "zip"), (tarred({"a": A}), "tar"), (gzip.compress(b"", mtime=0), "gzip"), (A, ""),
-     (b"", ""), (b"PK", "")],
+    [(zipped({}), "zip"), (zipped({"a": A}), "zip"), (tarred({"a": A}), "tar"), (gzip.compress(b"", mtime=0), "gzip"),
+     (A, ""), (b"", ""), (b"PK", "")],
 )  # fmt: skip
 def test_kinds_are_told_by_the_first_bytes(data: bytes, kind: str) -> None:
     assert packing(io.BytesIO(data)) == kind
