@@ -78,11 +78,16 @@ def ingest_file(file: IO[bytes], filename: str, shown: str) -> dict[str, Any]:
 
 
 def _ingest_path(path: Path) -> dict[str, Any]:
+    from sessions.services.ingest import UploadDeleted
+
     try:
         with path.open("rb") as file:
             return ingest_file(file, path.name, str(path))
-    except OSError as error:
-        reason = f"{error.strerror or error}: check that the file can be read and that the disk has room"
+    except (OSError, UploadDeleted) as error:
+        said = f"{getattr(error, 'strerror', '') or error}"
+        reason = f"{said}: check that the file can be read and that the disk has room"
+        if isinstance(error, UploadDeleted):
+            reason = said
         unread: dict[str, Any] = {"sha256": None, "status": "failed", "format": None, "sessions": [], "skipped": 0}
         return {"file": str(path), **unread, "error": reason, "members": []}
 

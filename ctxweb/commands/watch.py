@@ -123,6 +123,8 @@ class Watcher:
         self._tell(path, followed, time.monotonic() - started)
 
     def _tell(self, path: Path, followed: Followed, took: float) -> None:
+        if followed.change == "stopped":
+            self.report("stopped", path, error="its sessions were deleted; --again follows it again")
         if followed.upload is None or followed.change == "same":
             return
         upload = followed.upload
@@ -155,7 +157,8 @@ class Watcher:
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document a line to standard output.")
-def command(folder: Path, as_json: bool) -> None:
+@click.option("--again", is_flag=True, help="Follow files again whose sessions were deleted with `ctxweb delete`.")
+def command(folder: Path, as_json: bool, again: bool) -> None:
     """Follow DIR: store its transcripts, and read each again when it grows; Ctrl-C ends it.
 
     Works with or without `ctxweb serve` on the same data directory.  Sessions keep their ids and links while their
@@ -168,6 +171,10 @@ def command(folder: Path, as_json: bool) -> None:
         from sessions.engine import tokenizer
 
         tokenizer.count("The first count loads the vocabulary.")
+        if again:
+            from sessions.services.live import follow_again
+
+            follow_again(folder=folder.resolve())
         watcher = Watcher(folder.resolve(), as_json)
         watcher.look()
         if not as_json:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
@@ -17,10 +17,13 @@ from django.core.files import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Iterator
 
 CHUNK_BYTES = 1 << 20
 SPOOL_BYTES = 8 << 20
+PART = ".part-"
+HEXADECIMAL = frozenset("0123456789abcdef")
 
 
 class Blob(NamedTuple):
@@ -32,7 +35,7 @@ class Blob(NamedTuple):
 
 def blob_name(sha256: str) -> str:
     """The storage name: two folder levels keep any folder below a few thousand entries."""
-    if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
+    if len(sha256) != 64 or not set(sha256) <= HEXADECIMAL:
         raise ValueError(f"not a sha256: {sha256!r}")
     return f"{sha256[:2]}/{sha256[2:4]}/{sha256}"
 
@@ -82,6 +85,57 @@ def exists(sha256: str) -> bool:
     return default_storage.exists(blob_name(sha256))
 
 
+def size(sha256: str) -> int | None:
+    """Bytes of the blob, None where it is not stored."""
+    try:
+        return int(default_storage.size(blob_name(sha256)))
+    except FileNotFoundError:
+        return None
+
+
+class Stored(NamedTuple):
+    """One stored blob: its name, its bytes, and when it was written."""
+
+    sha256: str
+    n_bytes: int
+    written_at: dt.datetime
+
+
+def stored() -> Iterator[Stored]:
+    """Every blob of the storage; what vanishes meanwhile is left out."""
+    for folder in _folders(""):
+        for place in _folders(folder):
+            for sha256 in default_storage.listdir(place)[1]:
+                name = f"{place}/{sha256}"
+                with suppress(FileNotFoundError, ValueError):
+                    if name == blob_name(sha256):
+                        n_bytes = int(default_storage.size(name))
+                        yield Stored(sha256, n_bytes, default_storage.get_modified_time(name))
+
+
+def set_aside(sha256: str) -> str:
+    """Move a damaged blob out of its place, into the folder ``damaged``; returns its new name."""
+    name = f"damaged/{sha256}"
+    with default_storage.open(blob_name(sha256), "rb") as file:
+        kept = str(default_storage.save(name, file))
+    remove(sha256)
+    return kept
+
+
+def parts() -> tuple[Path, ...]:
+    """Files of a local storage whose writer has not come to the end, or never will."""
+    root = _local_root()
+    return tuple(sorted(root.glob(f"{PART}*"))) if root is not None and root.is_dir() else ()
+
+
+def _folders(below: str) -> list[str]:
+    """Folders whose name is two hexadecimal digits."""
+    with suppress(FileNotFoundError):
+        names = default_storage.listdir(below)[0]
+        return [f"{below}/{n}".lstrip("/") for n in sorted(names) if len(n) == 2 and set(n) <= HEXADECIMAL]
+    return []
+
+
 def _local_root() -> Path | None:
     """The folder of a local storage, None for any other."""
     return Path(default_storage.path("")) if isinstance(default_storage, FileSystemStorage) else None
@@ -96,7 +150,7 @@ def _spool() -> Iterator[IO[bytes]]:
             yield cast("IO[bytes]", spool)
         return
     root.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=root, prefix=".part-", delete=False) as part:
+    with tempfile.NamedTemporaryFile(dir=root, prefix=PART, delete=False) as part:
         try:
             yield cast("IO[bytes]", part)
         finally:

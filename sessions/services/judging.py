@@ -131,7 +131,7 @@ def judge(
         with Client(access, bucket=bucket(access), cancel=cancel) as client:
             made = _judged(client, model, found, index, _Lists(transcript, texts, written), on_progress)
     data = jsonio.dumps(asdict(made)).encode("utf-8", "replace")
-    keep_answer(judgement_key(session, options, model), KIND, data, model)
+    keep_answer(judgement_key(session, options, model), KIND, data, model, session_id=session.pk)
 
 
 def index_texts(index: Index, transcript: Transcript) -> dict[str, str]:
