@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sessions import selectors
 from sessions.contexts import replays
-from sessions.engine.quality.asked import Asked, own_probes
+from sessions.engine.quality.asked import Question, own_probes
 from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.recorded import rereads
@@ -43,7 +43,7 @@ class Judged:
 
     ran: Ran
     index: Index
-    asked: Asked
+    asked: Question
     horizon: int | None
 
     @property
@@ -126,10 +126,10 @@ def judge(session: Session, state: QualityState) -> Judged:
     return _held.keep(key, Judged(ran, index, asked_for(session, state), state.horizon))
 
 
-def asked_for(session: Session, state: QualityState) -> Asked:
+def asked_for(session: Session, state: QualityState) -> Question:
     """The probes of a state; a reader's own are looked for in every message."""
     if not state.ask:
-        return Asked((), state.kinds)
+        return Question((), state.kinds)
     with contextlib.closing(selectors.load_texts(session)) as texts:
         own = own_probes(state.ask, selectors.load_weighed(session.pk).transcript, texts.of)
-    return Asked(own, state.kinds)
+    return Question(own, state.kinds)

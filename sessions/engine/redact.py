@@ -30,7 +30,7 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Redacted:
+class Redaction:
     """Text without its secrets, and how many of each sort were taken out."""
 
     text: str
@@ -120,7 +120,7 @@ ORDER = (KEYS, TOKENS, PASSWORDS, PRIVATE, EMAILS, HOMES)
 """Sorts of secrets in the order that a list shows them."""
 
 
-def redact(text: str, *, emails: bool = True) -> Redacted:
+def redact(text: str, *, emails: bool = True) -> Redaction:
     """Take secrets out of ``text``; ``emails=False`` leaves e-mail addresses in.
 
     Redacting twice changes nothing more.  Time is linear in the text: every repetition is bounded or unambiguous.
@@ -135,7 +135,7 @@ def redact(text: str, *, emails: bool = True) -> Redacted:
         text, n = _replaced(text, pattern)
         if n:
             counts[pattern.name] = counts.get(pattern.name, 0) + n
-    return Redacted(text, counts)
+    return Redaction(text, counts)
 
 
 def _replaced(text: str, pattern: Pattern) -> tuple[str, int]:

@@ -41,7 +41,7 @@ PLACEHOLDER_CHARS_PER_TOKEN = 8
 
 
 @dataclass(slots=True)
-class Record:
+class ClaudeRecord:
     """One chained line without its text.  ``order`` counts records of the file from 0; ``reply`` keys a response."""
 
     order: int
@@ -84,9 +84,9 @@ class Record:
         return any(block.kind is Kind.TOOL_RESULT for block in self.blocks)
 
 
-def record_of(line: Line, value: Mapping[str, Any], order: int, measure: Measured) -> Record:
+def record_of(line: Line, value: Mapping[str, Any], order: int, measure: Measured) -> ClaudeRecord:
     """The record of a line that is an object; measured when it is a message."""
-    record = Record(
+    record = ClaudeRecord(
         order=order,
         origin=Origin(line.number, line.offset, line.length),
         uuid=text_of(value.get("uuid")),
@@ -159,7 +159,7 @@ def line_contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
     return contents_of(message["content"] if isinstance(message, dict) else message)
 
 
-def _assistant(record: Record, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
+def _assistant(record: ClaudeRecord, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
     message = value.get("message")
     if not isinstance(message, dict):
         return
@@ -178,7 +178,7 @@ def _assistant(record: Record, value: Mapping[str, Any], contents: tuple[Content
     )
 
 
-def _user(record: Record, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
+def _user(record: ClaudeRecord, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
     attachment = value.get("attachment")
     record.meta = value.get("isMeta") is True
     record.summary = value.get("isCompactSummary") is True

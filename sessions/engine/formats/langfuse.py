@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._call_sessions import sessions_of
-from sessions.engine.formats._calls import Call, answered
+from sessions.engine.formats._calls import TracedCall, answered
 from sessions.engine.formats._counts import count_of, exclusive_usage, first_count, inclusive_usage
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._records import first_records, inside, records
@@ -124,13 +124,13 @@ def _observations(source: Source, skipped: list[Skipped]) -> list[Observation]:
     return found
 
 
-def _call(observation: Observation, by_id: Mapping[str, Observation]) -> Call:
+def _call(observation: Observation, by_id: Mapping[str, Observation]) -> TracedCall:
     value, origin = observation.value, observation.origin
     native_id = observation.text("id")
     ancestors = _ancestors(observation, by_id)
     attributes = observation.attributes()
     tools = [o for o in ancestors if o.value.get("type") == "TOOL"]
-    return Call(
+    return TracedCall(
         sent=said_in(value.get("input"), inside(origin, "input"), Role.USER, f"{native_id}.in" if native_id else ""),
         replied=[
             said

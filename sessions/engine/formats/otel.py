@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._call_sessions import sessions_of
-from sessions.engine.formats._calls import Call, Said, answered
+from sessions.engine.formats._calls import CallMessage, TracedCall, answered
 from sessions.engine.formats._counts import count_of, inclusive_usage
 from sessions.engine.formats._otel_spans import Span, is_span, message_at, plain, spans_in, spread_messages
 from sessions.engine.formats._preview import stem_of
@@ -92,11 +92,11 @@ def _is_call(span: Span) -> bool:
     return any(key.startswith((*SENT, *REPLIED)) for key in span.attributes)
 
 
-def _call(span: Span, by_id: Mapping[str, Span]) -> Call:
+def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
     ancestors = _ancestors(span, by_id)
     tool = next((s for s in ancestors if s.text("gen_ai.tool.call.id", "tool_call.id")), None)
     replied = [said for said in _said(span, REPLIED, Role.ASSISTANT, span.id) if said.role is Role.ASSISTANT]
-    return Call(
+    return TracedCall(
         sent=_said(span, SENT, Role.USER, f"{span.id}.in" if span.id else ""),
         replied=replied,
         usage=_usage(span),
@@ -109,14 +109,16 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> Call:
     )
 
 
-def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[Said]:
+def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[CallMessage]:
     """The messages under the first of ``keys`` that has some: in a list or JSON string, or spread over dotted keys."""
     for key in keys:
         if key in span.attributes:
             found = _each(span, key, role, stem)
         else:
             found = [
-                Said(role_of_said(message, role), trace_contents(message), places, f"{stem}.{position}" if stem else "")
+                CallMessage(
+                    role_of_said(message, role), trace_contents(message), places, f"{stem}.{position}" if stem else ""
+                )
                 for position, (message, places) in enumerate(spread_messages(span, key))
             ]
         found = [said for said in found if said.contents]
@@ -125,7 +127,7 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[Said]:
     return []
 
 
-def _each(span: Span, key: str, role: Role, stem: str) -> list[Said]:
+def _each(span: Span, key: str, role: Role, stem: str) -> list[CallMessage]:
     """Messages in one attribute, each with an origin of its own."""
     value, path = span.attributes[key]
     origin = inside(span.origin, *path)
@@ -137,7 +139,9 @@ def _each(span: Span, key: str, role: Role, stem: str) -> list[Said]:
         place = inside(origin, position)
         message = message_at([item], [place])
         found.append(
-            Said(role_of_said(message, role), trace_contents(message), (place,), f"{stem}.{position}" if stem else "")
+            CallMessage(
+                role_of_said(message, role), trace_contents(message), (place,), f"{stem}.{position}" if stem else ""
+            )
         )
     return found
 
