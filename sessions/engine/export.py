@@ -109,10 +109,13 @@ def _listing(replay: Replay, items: Sequence[Item], what: str) -> Listing:
         original = messages[message.index] if message.index >= 0 else message
         entries.append(
             ExportedMessage(
-                item.id, message, None if inserted else replies.get(message.index), inserted,
+                item.id,
+                message,
+                None if inserted else replies.get(message.index),
+                inserted,
                 original if original.blocks != message.blocks else None,
             )
-        )  # fmt: skip
+        )
     return Listing(transcript, tuple(entries), what)
 
 

@@ -17,9 +17,13 @@ from typing import Any
 from sessions.engine.errors import UnknownName
 
 CONSTANTS = {
-    "formats": "FORMAT", "estimators": "ESTIMATOR", "policies": "POLICY", "summarizers": "SUMMARIZER",
-    "exports": "TARGET", "apply": "AGENT",
-}  # fmt: skip
+    "formats": "FORMAT",
+    "estimators": "ESTIMATOR",
+    "policies": "POLICY",
+    "summarizers": "SUMMARIZER",
+    "exports": "TARGET",
+    "apply": "AGENT",
+}
 FAMILIES = {"policies": "POLICIES"}
 
 

@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     Entry = Mapping[str, Any]
 
 ROLES = {
-    "system": Role.SYSTEM, "developer": Role.SYSTEM, "user": Role.USER, "tool": Role.USER, "function": Role.USER,
+    "system": Role.SYSTEM,
+    "developer": Role.SYSTEM,
+    "user": Role.USER,
+    "tool": Role.USER,
+    "function": Role.USER,
     "assistant": Role.ASSISTANT,
-}  # fmt: skip
+}
 
 
 def is_entry(value: Any) -> bool:

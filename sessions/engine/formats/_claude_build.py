@@ -64,11 +64,14 @@ def transcripts_of(
     made = ways[: MOST_BRANCHES + 1]
     return [
         _transcript(
-            lines, native_id, title, client,
+            lines,
+            native_id,
+            title,
+            client,
             tuple(replace(branch, selected=number == at) for at, branch in enumerate(branches)),
         )
         for number, lines in enumerate(split[: len(made)])
-    ]  # fmt: skip
+    ]
 
 
 def _lines(

@@ -18,7 +18,7 @@ from sessions.engine.formats._inspect_messages import (
     is_message,
     resolved,
     tool_definitions,
-)  # fmt: skip
+)
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Origin, Role, Skipped, Transcript

@@ -77,9 +77,11 @@ def content_of(block: Any) -> Content:
     texts = {name: text_of(block.get(name)) for name in TEXTS}
     parts = block.get("parts")
     return Content(
-        KINDS[block["kind"]], **texts, is_error=bool(block.get("is_error")),
+        KINDS[block["kind"]],
+        **texts,
+        is_error=bool(block.get("is_error")),
         parts=tuple(content_of(part) for part in parts) if isinstance(parts, list) else (),
-    )  # fmt: skip
+    )
 
 
 def _contents(value: Mapping[str, Any]) -> tuple[Content, ...]:

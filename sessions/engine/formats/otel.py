@@ -31,13 +31,17 @@ REPLIED = ("gen_ai.output.messages", "llm.output_messages", "gen_ai.completion")
 INPUT_KEYS = ("gen_ai.usage.input_tokens", "llm.token_count.prompt", "gen_ai.usage.prompt_tokens")
 OUTPUT_KEYS = ("gen_ai.usage.output_tokens", "llm.token_count.completion", "gen_ai.usage.completion_tokens")
 READ_KEYS = (
-    "gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens",
-    "llm.token_count.prompt_details.cache_read", "gen_ai.usage.details.cache_read_tokens",
-)  # fmt: skip
+    "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_read_input_tokens",
+    "llm.token_count.prompt_details.cache_read",
+    "gen_ai.usage.details.cache_read_tokens",
+)
 WRITE_KEYS = (
-    "gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens",
-    "llm.token_count.prompt_details.cache_write", "gen_ai.usage.details.cache_write_tokens",
-)  # fmt: skip
+    "gen_ai.usage.cache_creation.input_tokens",
+    "gen_ai.usage.cache_creation_input_tokens",
+    "llm.token_count.prompt_details.cache_write",
+    "gen_ai.usage.details.cache_write_tokens",
+)
 REASONING_KEYS = ("llm.token_count.completion_details.reasoning", "gen_ai.usage.reasoning_tokens")
 MODEL_KEYS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
 MODEL_CALLS = frozenset({"chat", "text_completion", "generate_content", "completion"})

@@ -55,8 +55,10 @@ def open_results(view: View, excluded: frozenset[str] = frozenset()) -> list[Res
     names = call_names(view) if excluded else {}
     while held.frontier < len(view.results):
         position = view.results[held.frontier]
-        if any(_is_open(view, held, ResultPlace(position, b)) and names.get(b.call_id) not in excluded
-               for b in results_of(view.items[position])):  # fmt: skip
+        if any(
+            _is_open(view, held, ResultPlace(position, b)) and names.get(b.call_id) not in excluded
+            for b in results_of(view.items[position])
+        ):
             break
         held.frontier, held.anchor = held.frontier + 1, view.items[position].id
     return [

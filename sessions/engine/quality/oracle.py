@@ -73,9 +73,13 @@ def oracle(
     inserted = [item for item in assessment.event.after if item.inserted]
     mentioned = sum(assessment.after.mentions(reference) is not None for reference in wanted)
     return Oracle(
-        tuple(lines), sum(line.tokens for line in lines), len(wanted), covered,
-        sum(item.tokens for item in inserted), mentioned,
-    )  # fmt: skip
+        tuple(lines),
+        sum(line.tokens for line in lines),
+        len(wanted),
+        covered,
+        sum(item.tokens for item in inserted),
+        mentioned,
+    )
 
 
 def _candidates(

@@ -86,9 +86,12 @@ def validated_document(found: Validation) -> dict[str, Any]:
     ]
     ratio = found.mean_ratio
     return {
-        **setting_document(found.setting), "reason": found.reason, "mean_cost_ratio": ratio,
-        "sessions_keeping": found.n_keeping, "judged": judged,
-    }  # fmt: skip
+        **setting_document(found.setting),
+        "reason": found.reason,
+        "mean_cost_ratio": ratio,
+        "sessions_keeping": found.n_keeping,
+        "judged": judged,
+    }
 
 
 def optimum_document(best: Optimum) -> dict[str, Any]:
