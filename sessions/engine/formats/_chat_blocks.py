@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     Part = Mapping[str, Any]
 
 ROLES = {
-    "assistant": Role.ASSISTANT, "model": Role.ASSISTANT, "ai": Role.ASSISTANT, "system": Role.SYSTEM,
-    "developer": Role.SYSTEM, "user": Role.USER, "human": Role.USER, "tool": Role.USER, "function": Role.USER,
-}  # fmt: skip
+    **dict.fromkeys(("assistant", "model", "ai"), Role.ASSISTANT),
+    **dict.fromkeys(("system", "developer"), Role.SYSTEM),
+    **dict.fromkeys(("user", "human", "tool", "function"), Role.USER),
+}
 RESULT_ROLES = frozenset({"tool", "function"})
 MAX_ARGUMENT_CHARS = 100_000
 

@@ -19,6 +19,7 @@ from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Role
+from sessions.engine.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
     from sessions.engine.types import Block, Usage
 
 SYNTHETIC_MODEL = "<synthetic>"
-UI_TYPES = frozenset({
-    "progress", "system", "summary", "file-history-snapshot", "queue-operation", "last-prompt", "ai-title",
-    "custom-title", "permission-mode", "mode",
-})  # fmt: skip
+UI_TYPES = frozenset(
+    words("""
+    progress system summary file-history-snapshot queue-operation last-prompt ai-title custom-title
+    permission-mode mode
+""")
+)
 UNTYPED_PREFIXES = (
     "<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>",
     "<task-notification>", "[Request interrupted by user",

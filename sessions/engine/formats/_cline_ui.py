@@ -18,6 +18,7 @@ from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_list, text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Origin, Role, Skipped
+from sessions.engine.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,9 +35,9 @@ CALLS = {
     "browser_action": "browser_action", "browser_action_launch": "browser_action",
 }  # fmt: skip
 REPLIES = frozenset({"text", "reasoning", "tool", *CALLS})
-SENT = frozenset({
-    "task", "user_feedback", "user_feedback_diff", "command_output", "mcp_server_response", "browser_action_result",
-})  # fmt: skip
+SENT = frozenset(
+    words("task user_feedback user_feedback_diff command_output mcp_server_response browser_action_result")
+)
 MAX_REQUEST_CHARS = 50_000_000
 
 

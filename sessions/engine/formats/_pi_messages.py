@@ -15,11 +15,8 @@ if TYPE_CHECKING:
 
     Message = Mapping[str, Any]
 
-ROLES = {
-    "user": Role.USER, "assistant": Role.ASSISTANT, "toolResult": Role.USER, "bashExecution": Role.USER,
-    "custom": Role.USER, "hookMessage": Role.USER, "branchSummary": Role.USER, "compactionSummary": Role.USER,
-    "system": Role.SYSTEM,
-}  # fmt: skip
+_FROM_THE_USER = ("user", "toolResult", "bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary")
+ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM, **dict.fromkeys(_FROM_THE_USER, Role.USER)}
 PLACEHOLDER_CHARS_PER_TOKEN = 8
 """An aborted reply whose output is smaller than this was counted before it was complete."""
 

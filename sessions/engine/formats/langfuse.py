@@ -21,6 +21,7 @@ from sessions.engine.formats._times import seconds
 from sessions.engine.formats._traces import decoded, said_in, system_of, tools_of, trace_contents
 from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Parsed, Role, Skipped
+from sessions.engine.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,9 +30,7 @@ if TYPE_CHECKING:
     from sessions.engine.jsonio import Head, Source
     from sessions.engine.types import Message, Origin, Usage
 
-TYPES = frozenset({
-    "GENERATION", "SPAN", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL",
-})  # fmt: skip
+TYPES = frozenset(words("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR EMBEDDING GUARDRAIL"))
 READ_KEYS = ("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "cached_tokens", "cache_read")
 WRITE_KEYS = ("cache_creation_input_tokens", "input_cache_creation", "cache_write")
 MAX_ANCESTORS = 100
