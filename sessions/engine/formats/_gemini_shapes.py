@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._exchanges import Exchange, Part, Wire
+from sessions.engine.formats._conversation import Exchange, Part, Wire
 from sessions.engine.formats._gemini_parts import (
     SNAPSHOT,
     chunk_parts,

@@ -92,7 +92,7 @@ class Index:
     @cached_property
     def gaps(self) -> Gaps:
         """The gaps of all references, made when first asked for."""
-        return Gaps(self)
+        return Gaps(self.n_messages, self.uses, self.given, self.places)
 
     def found_in(self, text: str) -> frozenset[int]:
         """Ids of the references of this session that a text names (relative paths by their full name)."""
