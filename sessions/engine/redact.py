@@ -149,9 +149,3 @@ def _replaced(text: str, pattern: Pattern) -> tuple[str, int]:
         parts += [text[at:start], pattern.marker]
         at, n = end, n + 1
     return ("".join([*parts, text[at:]]), n) if n else (text, 0)
-
-
-def add_counts(total: dict[str, int], counts: Mapping[str, int]) -> None:
-    """Add one text's counts to a running total."""
-    for name, n in counts.items():
-        total[name] = total.get(name, 0) + n

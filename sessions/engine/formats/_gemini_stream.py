@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._blocks import is_prompt, target_of
+from sessions.engine.formats._blocks import is_prompt, tool_use
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._gemini_parts import parts_of, usage_from
 from sessions.engine.formats._preview import preview_of, title_of
@@ -113,14 +113,7 @@ def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
 
 
 def _call(value: Mapping[str, Any]) -> Content:
-    arguments = value.get("parameters")
-    return Content(
-        Kind.TOOL_USE,
-        text=dumps(arguments) if arguments is not None else "",
-        name=text_of(value.get("tool_name")),
-        call_id=text_of(value.get("tool_id")),
-        target=target_of(arguments),
-    )
+    return tool_use(value.get("parameters"), value.get("tool_name"), value.get("tool_id"))
 
 
 def _result(value: Mapping[str, Any]) -> Content:
