@@ -39,7 +39,7 @@ SHOWN = 8
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def command(file: Path, event: int | None, horizon: int | None, as_json: bool, **options: Any) -> None:
     """What compactions of FILE lose: rules, what the agent goes on to use, questions they must still answer."""
-    from sessions.engine.quality.asked import AS_GENERATED, Asked, critical_kinds, own_probes
+    from sessions.engine.quality.asked import AS_GENERATED, Question, critical_kinds, own_probes
     from sessions.engine.quality.document import probe_document
     from sessions.engine.quality.extras import add_extras
     from sessions.engine.quality.index import build_index
@@ -51,7 +51,7 @@ def command(file: Path, event: int | None, horizon: int | None, as_json: bool, *
         index = build_index(transcript, texts.of)
         try:
             critical = options["critical"]
-            asked = Asked(
+            asked = Question(
                 own_probes(options["questions"], transcript, texts.of),
                 AS_GENERATED.critical if critical is None else critical_kinds(critical),
             )

@@ -11,7 +11,7 @@ from django.conf import settings
 
 from sessions import selectors
 from sessions.adapters.cache import Cache
-from sessions.engine.quality.asked import Asked, own_probes
+from sessions.engine.quality.asked import Question, own_probes
 from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.oracle import oracle
@@ -68,7 +68,7 @@ class QualityRun:
 
     ran: ReplayRun
     index: Index
-    asked: Asked
+    asked: Question
     horizon: int | None
 
     @property
@@ -151,13 +151,13 @@ def judge(session: Session, wanted: QualityAsked) -> QualityRun:
     return _cache.keep(key, QualityRun(ran, index, asked_for(session, wanted), wanted.horizon))
 
 
-def asked_for(session: Session, wanted: QualityAsked) -> Asked:
+def asked_for(session: Session, wanted: QualityAsked) -> Question:
     """The probes asked for; a reader's own are looked for in every message."""
     if not wanted.ask:
-        return Asked((), wanted.kinds)
+        return Question((), wanted.kinds)
     with contextlib.closing(selectors.load_texts(session)) as texts:
         own = own_probes(wanted.ask, selectors.load_weighed(session.pk).transcript, texts.of)
-    return Asked(own, wanted.kinds)
+    return Question(own, wanted.kinds)
 
 
 def hand_off(session: Session, judged: QualityRun, one: Assessment) -> Oracle:

@@ -17,14 +17,14 @@ from sessions.engine.quality.wilson import interval
 from sessions.services.indexed import index_of
 
 if TYPE_CHECKING:
-    from sessions.engine.quality.study import Study, Unit
+    from sessions.engine.quality.study import Study, StudyUnit
     from sessions.models import Session
 
 MOST_SESSIONS = 60
 SECONDS = 1.5
 """How long one request works; what is left is for the next."""
 
-_cache: Cache[tuple[str, str], tuple[tuple[Unit, ...], int]] = Cache(lambda held: len(held) > 2 * MOST_SESSIONS)
+_cache: Cache[tuple[str, str], tuple[tuple[StudyUnit, ...], int]] = Cache(lambda held: len(held) > 2 * MOST_SESSIONS)
 _whole: dict[tuple[tuple[str, str], ...], WarningStudy] = {}
 """The last result that was whole: its interval is a thousand resamples."""
 _lock = threading.Lock()
@@ -83,7 +83,7 @@ def warned_here() -> WarningStudy:
     return found
 
 
-def _units(session: Session, until: float) -> tuple[tuple[Unit, ...], int] | None:
+def _units(session: Session, until: float) -> tuple[tuple[StudyUnit, ...], int] | None:
     """A session's units and its compactions, from this process's cache; None where time is up."""
     key = (session.pk, session.version)
     held = _cache.find(key)

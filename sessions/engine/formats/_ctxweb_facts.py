@@ -18,7 +18,7 @@ USAGE = ("input", "cache_read", "cache_write", "output", "reasoning", "cache_wri
 
 
 @dataclass(slots=True)
-class Known:
+class ExportLines:
     """What the lines so far hold; ``replies`` are (message, request, usage) as written."""
 
     messages: list[Message] = field(default_factory=list)
@@ -48,7 +48,7 @@ def count_or_none(value: Any) -> int | None:
     return min(value, limits.MAX_COUNT) if counted else None
 
 
-def requests_of(known: Known) -> tuple[Request, ...]:
+def requests_of(known: ExportLines) -> tuple[Request, ...]:
     """Requests in the order of their written indices, numbered again."""
     replies = known.replies
     ends = [index for index, _, _ in replies[1:]] + [len(known.messages)]
@@ -61,7 +61,7 @@ def requests_of(known: Known) -> tuple[Request, ...]:
     return tuple(replace(request, index=number) for number, (_, request) in enumerate(found))
 
 
-def compactions_of(written: Any, known: Known, n_requests: int) -> tuple[RecordedCompaction, ...]:
+def compactions_of(written: Any, known: ExportLines, n_requests: int) -> tuple[RecordedCompaction, ...]:
     """The compactions of the head, within the bounds of the file."""
     n_messages = len(known.messages)
     found = []

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from sessions.engine.prices import Prices
     from sessions.engine.quality.artifacts import Artifact
     from sessions.engine.quality.assess import Assessment
-    from sessions.engine.quality.calls import Call
-    from sessions.engine.quality.constraints import Kept
+    from sessions.engine.quality.calls import ToolCall
+    from sessions.engine.quality.constraints import RuleFate
     from sessions.engine.quality.needs import Need
     from sessions.engine.quality.recorded import Reread
 
@@ -173,7 +173,7 @@ def _place(message: int | None, link: Link) -> Place:
     return Place(message, "" if message is None else link(message))
 
 
-def _rule(kept: Kept, link: Link) -> RuleRow:
+def _rule(kept: RuleFate, link: Link) -> RuleRow:
     state = PLAIN_STATE[kept.state]
     return RuleRow(
         kept.text, state, "put back by the harness" if kept.state != state else "", kept.source,
@@ -215,7 +215,7 @@ def _again(
     )
 
 
-def _call(call: Call, new: Call | None, weighed: Weighed, link: Link) -> CallRow:
+def _call(call: ToolCall, new: ToolCall | None, weighed: Weighed, link: Link) -> CallRow:
     tokens = round(call.n_tokens * weighed.ratio) + weighed.wrapper
     shown = call.result[0] if call.result else call.message
     return CallRow(

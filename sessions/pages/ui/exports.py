@@ -11,7 +11,7 @@ from sessions.engine import registry
 from sessions.engine.export import SIDES
 
 if TYPE_CHECKING:
-    from sessions.engine.exports import Target
+    from sessions.engine.exports import ExportTarget
     from sessions.models import Session
 
 
@@ -53,11 +53,11 @@ def _named(query: str, policy: str) -> str:
     return query if query.startswith("policy=") else f"policy={policy}&{query}"
 
 
-def _url(session: Session, target: Target) -> str:
+def _url(session: Session, target: ExportTarget) -> str:
     return reverse("sessions:export", args=[session.pk, target.suffix.removeprefix(".")])
 
 
-def _targets() -> list[Target]:
+def _targets() -> list[ExportTarget]:
     """By label, ctxweb's own lines first."""
-    found: list[Target] = list(registry.plugins("exports").values())
+    found: list[ExportTarget] = list(registry.plugins("exports").values())
     return sorted(found, key=lambda target: (target.name != "jsonl", target.label))
