@@ -25,7 +25,7 @@ def run() -> None:
     from django.db import DatabaseError, close_old_connections, connection
 
     from sessions.services import queue
-    from sessions.services.work import work_one
+    from sessions.services.work import something_waits, work_one
 
     signal.signal(signal.SIGTERM, _end)
     signal.signal(signal.SIGINT, _end)
@@ -34,7 +34,7 @@ def run() -> None:
         worked = False
         try:
             close_old_connections()
-            worked = work_one()
+            worked = something_waits() and work_one()
             pause = POLL_SECONDS
         except queue.Interrupted:
             break

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
+
+from django.db import connection
 
 from sessions.models import Job, SummaryJob, SweepRun
 from sessions.models.work import QUEUED
@@ -34,6 +37,19 @@ def work_one() -> bool:
             kind.run(held)
             return True
     return False
+
+
+def something_waits() -> bool:
+    """Whether anything waits for a worker: one question that an idle one can ask all the time; it takes no lock."""
+    with connection.cursor() as cursor:
+        cursor.execute(_question(), [QUEUED] * len(KINDS))
+        return cursor.fetchone() is not None
+
+
+@cache
+def _question() -> str:
+    tables = [connection.ops.quote_name(kind.model._meta.db_table) for kind in KINDS]
+    return " union all ".join(f"select 1 from {table} where state = %s" for table in tables) + " limit 1"  # noqa: S608
 
 
 def n_waiting() -> int:

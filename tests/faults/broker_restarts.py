@@ -41,6 +41,11 @@ def run(size: Size, ground: Ground) -> list[Figure]:
             *settled[:1],
             *outcome.outcome(here, [big, *small]),
             Figure("work", outcome.counts(here)),
-            Figure("the worker of the other host runs", "yes" if worker.poll() is None else "no", "yes", worker.poll() is None),
+            Figure(
+                "the worker of the other host runs",
+                "yes" if worker.poll() is None else "no",
+                "yes",
+                worker.poll() is None,
+            ),
             seconds("until all was settled", float(settled[1].value.removesuffix(" s"))),
         ]

@@ -41,13 +41,15 @@ def run(size: Size, ground: Ground) -> list[Figure]:
                 assert acknowledged(here.port, file)
             _set(clock, offset)
             until = time.monotonic() + STEP_SECONDS
-            here.until(lambda until=until: time.monotonic() > until, "a while passes")  # type: ignore[misc]
+            here.until(lambda until=until: time.monotonic() > until, "a while passes")
             seen.append(_newest_beat(here.rows("select max(heartbeat_at) from agent_sessions_job")[0][0]))
         settled = outcome.settled(here, patience=600)
         ((losses,),) = here.rows("select sum(losses) from agent_sessions_job")
         return [
             Figure("the clock stood at", ", ".join(f"{offset / 3600:+.0f} h" for offset in STEPS)),
-            Figure("rows saw it move", "yes" if max(seen) - min(seen) > 3000 else "no", "yes", max(seen) - min(seen) > 3000),
+            Figure(
+                "rows saw it move", "yes" if max(seen) - min(seen) > 3000 else "no", "yes", max(seen) - min(seen) > 3000
+            ),
             settled[0],
             *outcome.outcome(here, files),
             exactly("workers taken for dead", int(losses), 0),

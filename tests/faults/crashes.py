@@ -43,7 +43,8 @@ def run(size: Size, ground: Ground) -> list[Figure]:
         _kill(here, killed, size.harmless_kills)
         settled = outcome.settled(here, patience=600)
         ((state, attempts, losses, error),) = _job(here, killed)
-        return figures + [
+        return [
+            *figures,
             Figure(f"another file, after {size.harmless_kills} × SIGKILL", state, "done", state == "done"),
             exactly("its attempts counted", attempts, 0),
             exactly("its losses counted", losses, size.harmless_kills),
@@ -56,7 +57,9 @@ def _crash(here: Place, file: File) -> int:
     assert acknowledged(here.port, file)
     for n_crashes in range(MAX_CRASHES):
         before = _claims(here, file) if n_crashes else 0
-        here.until(lambda before=before: _under_way(here, file, before) or _job(here, file)[0][0] == "failed", "a reading")  # type: ignore[misc]
+        here.until(
+            lambda before=before: _under_way(here, file, before) or _job(here, file)[0][0] == "failed", "a reading"
+        )
         if _job(here, file)[0][0] != "reading":
             return n_crashes
         _signal(here, file, signal.SIGSEGV)
@@ -76,7 +79,7 @@ def _kill(here: Place, file: File, n_kills: int) -> None:
             here.serve()
         else:
             _signal(here, file, signal.SIGKILL)
-        here.until(lambda n=n: _job(here, file)[0][2] == n + 1, "the loss is noticed")  # type: ignore[misc]
+        here.until(lambda n=n: _job(here, file)[0][2] == n + 1, "the loss is noticed")
 
 
 def _signal(here: Place, file: File, number: signal.Signals) -> None:
@@ -98,7 +101,7 @@ def _claims(here: Place, file: File) -> int:
 
 def _job(here: Place, file: File) -> list[tuple[str, int, int, str]]:
     query = f"select j.state, j.attempts, j.losses, j.error from agent_sessions_job j {_OF.format(file.sha256)}"
-    return here.rows(query)  # type: ignore[return-value]
+    return here.rows(query)
 
 
 _OF = "join agent_sessions_upload u on u.id = j.upload_id where u.sha256 = '{}'"

@@ -27,7 +27,7 @@ END_SECONDS = 5.0
 
 
 def run(size: Size, ground: Ground) -> list[Figure]:
-    """End it while a body arrives, while a page is made and while a big file is read; then all is done after a start."""
+    """End it while a body arrives, while a page is made and while a big file is read; start it again."""
     big, sent, small = transcript(1, size.big_bytes), transcript(2, size.big_bytes // 5), transcript(3, 5_000)
     with place(ground) as here:
         here.serve()
@@ -43,7 +43,9 @@ def run(size: Size, ground: Ground) -> list[Figure]:
         figures += [
             Figure("the big file's work after the end", state, "queued", state == "queued"),
             exactly("attempts counted", attempts, 0),
-            Figure("given back by", "the worker itself" if not losses else "the supervisor, behind a worker too busy to"),
+            Figure(
+                "given back by", "the worker itself" if not losses else "the supervisor, behind a worker too busy to"
+            ),
         ]
         here.serve()
         assert acknowledged(here.port, sent), "the upload is sent again"
@@ -116,9 +118,7 @@ def _read_big(here: Place, big: File) -> list[threading.Thread]:
 
 
 def _job(here: Place, file: File) -> list[tuple[str, int, int]]:
-    return here.rows(  # type: ignore[return-value]
+    return here.rows(
         "select j.state, j.attempts, j.losses from agent_sessions_job j join agent_sessions_upload u "
         f"on u.id = j.upload_id where u.sha256 = '{file.sha256}'"
     )
-
-

@@ -7,7 +7,21 @@ import random
 from dataclasses import dataclass
 from functools import cache
 
-WORDS = "row button total while others wait for one more line of plain text in src/module.py at 0x7f3a: ok, 42 tests".split()
+WORDS = (
+    "row",
+    "button",
+    "total",
+    "while",
+    "others",
+    "wait",
+    "one",
+    "more",
+    "src/module.py",
+    "at",
+    "0x7f3a:",
+    "ok,",
+    "42",
+)
 POOL_CHARS = 400_000
 
 
@@ -53,5 +67,7 @@ def _pool() -> str:
     rng = random.Random(1)
     text = ""
     while len(text) < POOL_CHARS:
-        text += " ".join(f"{rng.choice(WORDS)}{rng.choice(('', '', '', str(rng.randrange(9999))))}" for _ in range(5_000))
+        text += " ".join(
+            f"{rng.choice(WORDS)}{rng.choice(('', '', '', str(rng.randrange(9999))))}" for _ in range(5_000)
+        )
     return text

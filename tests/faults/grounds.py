@@ -136,4 +136,4 @@ def _delete_queue(url: str, name: str) -> None:
         if url.startswith("amqp"):
             channel.exchange_delete(name)
         else:
-            channel.client.delete(f"_kombu.binding.{name}")
+            channel.client.delete(f"_kombu.binding.{name}", f"_kombu.binding_permanent.{name}")

@@ -94,18 +94,18 @@ class Killer:
             pids = [pid for pid, kind in self.here.processes() if what == "everything" or kind in KINDS[what]]
             if what == "reader":
                 pids = pids[:1] if self.rng.random() < 0.5 else pids
-            n_hit = sum(map(_kill, pids))
-            if n_hit:
+            hit = [pid for pid in pids if _kill(pid)]
+            if hit:
                 self.killed[what] += 1
-            self._mend()
+            self._mend(hit)
 
-    def _mend(self) -> None:
+    def _mend(self, hit: list[int]) -> None:
         """Start the server and the worker again where they are gone."""
         for process in self.here.tops:
-            process.poll()
+            process.wait() if process.pid in hit else process.poll()
         if self.worker is not None and self.worker.returncode is not None:
             self.worker = self.here.start("worker")
-        servers = [p for p in self.here.tops if p is not self.worker and p.returncode is None and "serve" in p.args]  # type: ignore[operator]
+        servers = [p for p in self.here.tops if p is not self.worker and p.returncode is None and "serve" in p.args]
         if not servers:
             # Most starts are awaited; the others may be killed half-way.
             self.here.serve(answering=self.rng.random() < AWAITED)

@@ -59,7 +59,10 @@ def settled(place: Place, patience: float) -> list[Figure]:
     except AssertionError:
         took = patience
     stuck = place.rows("select id, state, claims, worker from agent_sessions_job where state in ('queued', 'reading')")
-    return [none("uploads stuck with no page open", stuck), seconds("until all was settled, after the last fault", took)]
+    return [
+        none("uploads stuck with no page open", stuck),
+        seconds("until all was settled, after the last fault", took),
+    ]
 
 
 def integrity(place: Place) -> list[Figure]:
@@ -113,4 +116,3 @@ def _postgresql(place: Place) -> list[Figure]:
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-

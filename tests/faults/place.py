@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import http.client
 import os
 import shutil
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import time
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +28,7 @@ PATIENCE = 120.0
 """Seconds after which something that has to happen counts as not happening."""
 
 TOP, ANSWERER, READER, COUNTER, SUPERVISOR, OTHER = "server", "answerer", "reader", "counter", "supervisor", "other"
-"""What a process is: ``ctxweb serve``, its process for requests, a worker process, its token counter, ``ctxweb worker``."""
+"""``ctxweb serve``, its process for requests, a worker process, its token counter, ``ctxweb worker``."""
 
 
 class Place:
@@ -34,12 +36,10 @@ class Place:
 
     def __init__(self, folder: Path, ground: Ground, given: dict[str, str]) -> None:
         self.ground, self.data, self.log = ground, folder / "data", folder / "log.txt"
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-        own = {"CTXWEB_DATA": str(self.data), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
-        self.env = {**kept, **own, "PYTHONWARNINGS": "ignore", **given}
+        self.env = _environment(self.data, given)
         self.port = 0
         self.tops: list[subprocess.Popen[bytes]] = []
-        self.data.mkdir()
+        shutil.copytree(_fresh(), self.data)
         self.log.touch()
 
     def start(self, *command: str) -> subprocess.Popen[bytes]:
@@ -67,7 +67,9 @@ class Place:
             return subprocess.Popen([sys.executable, "-c", code, *arguments], env=self.env, stdout=log, stderr=log)
 
     def migrate(self) -> None:
-        """Create the database, which otherwise the first start does."""
+        """Create the database's tables, which otherwise the first start does."""
+        if self.ground.database == "SQLite":
+            return  # the folder came with them
         code = "from ctxweb.startup import load_django, migrate; load_django(); migrate()"
         assert self.python(code).wait() == 0, self.output()[-3000:]
 
@@ -146,6 +148,24 @@ class Place:
             assert time.monotonic() - begun < patience, f"waited in vain: {described}\n{self.output()[-3000:]}"
             time.sleep(0.05)
         return time.monotonic() - begun
+
+
+@cache
+def _fresh() -> Path:
+    """A data folder as the first start makes it, with an empty SQLite database: made once for all scenarios."""
+    folder = Path(tempfile.mkdtemp(prefix="ctxweb-faults-fresh-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    env = _environment(folder, {"DATABASE_URL": ""})
+    code = "from ctxweb import startup; startup.load_django(); startup.migrate(); startup.collect_static()"
+    subprocess.run([sys.executable, "-c", code], env=env, check=True)
+    return folder
+
+
+def _environment(data: Path, given: dict[str, str]) -> dict[str, str]:
+    """Nothing of the caller's own settings is left in it."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    own = {"CTXWEB_DATA": str(data), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore"}
+    return {**kept, **own, **given}
 
 
 @contextmanager

@@ -35,7 +35,9 @@ def run(size: Size, ground: Ground) -> list[Figure]:
             words = "uploads" if path == "/uploads/" else "anonymous forms of the sign-in page"
             figures += [
                 none(f"{N_SLOW} slow {words}: /healthz not answered within {PATIENCE:g} s", unanswered),
-                Figure(f"{N_SLOW} slow {words}: answers while all of them trickled", f"{n_early:,}", "≥ 3", n_early >= 3),
+                Figure(
+                    f"{N_SLOW} slow {words}: answers while all of them trickled", f"{n_early:,}", "≥ 3", n_early >= 3
+                ),
                 seconds("its slowest answer meanwhile", max(times, default=PATIENCE), at_most=1.0),
             ]
     return figures

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tests.faults import outcome
@@ -43,7 +44,7 @@ def run(size: Size, ground: Ground) -> list[Figure]:
         worker = here.start("worker", "--processes", "1")
         begun = time.monotonic()
         bounds = [n_jobs * n // N_SENDERS for n in range(N_SENDERS + 1)]
-        senders = [here.python(SEND, str(a), str(b)) for a, b in zip(bounds, bounds[1:], strict=False)]
+        senders = [here.python(SEND, str(a), str(b)) for a, b in pairwise(bounds)]
         failed = [sender.args for sender in senders if sender.wait()]
         sent = time.monotonic() - begun
         settled = outcome.settled(here, patience=3600)
@@ -56,7 +57,9 @@ def run(size: Size, ground: Ground) -> list[Figure]:
             *outcome.outcome(here, [transcript(seed, 100) for seed in range(n_jobs)]),
             Figure("work", outcome.counts(here)),
             none("signs that a message ended the worker", [sign for sign in MESSAGE_ENDED if sign in said]),
-            Figure("the worker runs at the end", "yes" if worker.poll() is None else "no", "yes", worker.poll() is None),
+            Figure(
+                "the worker runs at the end", "yes" if worker.poll() is None else "no", "yes", worker.poll() is None
+            ),
             seconds("until all were sent", sent),
             seconds("until all were done", took),
             Figure("jobs done a second", f"{n_jobs / took:.1f}", of_time=True),

@@ -51,7 +51,9 @@ def run(size: Size, ground: Ground) -> list[Figure]:
             exactly("changes", len(steps), size.watched_steps),
             none("changes after which something else was stored", wrong),
             exactly("rotated files, each stored as a file of its own", len(rotated), len(rotated)),
-            Figure("the watcher runs at the end", "yes" if watcher.poll() is None else "no", "yes", watcher.poll() is None),
+            Figure(
+                "the watcher runs at the end", "yes" if watcher.poll() is None else "no", "yes", watcher.poll() is None
+            ),
             *outcome.integrity(here),
         ]
 
