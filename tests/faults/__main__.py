@@ -8,6 +8,7 @@ import shlex
 import sys
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
@@ -30,10 +31,10 @@ def main() -> int:
     n_wrong = 0
     for name in given.only or SCENARIOS:
         scenario, load = SCENARIOS[name], os.getloadavg()[0]
-        columns = {}
-        for ground in scenario.grounds:
-            if not given.grounds or ground in [GROUNDS[one] for one in given.grounds]:
-                columns[ground.name] = _figures(scenario, ground, size)
+        grounds = [ground for ground in scenario.grounds if given.grounds is None or _name(ground) in given.grounds]
+        with ThreadPoolExecutor(len(scenario.grounds) if given.together else 1) as pool:
+            found = pool.map(lambda ground, one=scenario: _figures(one, ground, size), grounds)
+            columns = {ground.name: figures for ground, figures in zip(grounds, found, strict=True)}
         n_wrong += sum(not figure.holds for figures in columns.values() for figure in figures)
         if columns and not given.no_report:
             report.write({scenario.title: report.section(scenario, columns, command, load)})
@@ -41,10 +42,17 @@ def main() -> int:
     return min(n_wrong, 1)
 
 
+def _name(ground: Ground) -> str:
+    return next(name for name, known in GROUNDS.items() if known == ground)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", nargs="*", choices=list(SCENARIOS), help="these scenarios only")
     parser.add_argument("--grounds", nargs="*", choices=list(GROUNDS), help="these installations only")
+    parser.add_argument(
+        "--together", action="store_true", help="all installations of a scenario at once: times mean less"
+    )
     parser.add_argument("--short", action="store_true", help="as small as the tests run them")
     parser.add_argument("--no-report", action="store_true", help="print only")
     for field in fields(LONG):
@@ -72,9 +80,9 @@ def _figures(scenario: Scenario, ground: Ground, size: Size) -> list[Figure]:
     except Exception as error:
         traceback.print_exc()
         figures = [Figure("the scenario broke", f"{type(error).__name__}: {error}"[:300], "–", holds=False)]
-    for figure in figures:
-        print(f"{'  ' if figure.holds else '✗ '}{figure.what}: {figure.value} (wanted: {figure.wanted})", flush=True)
-    print(f"-- {time.monotonic() - begun:.0f} s", flush=True)
+    lines = [f"{'  ' if f.holds else '✗ '}{f.what}: {f.value} (wanted: {f.wanted})" for f in figures]
+    took = time.monotonic() - begun
+    print("\n".join([f"-- {scenario.title}: {ground.name}, {took:.0f} s", *lines]), flush=True)
     return figures
 
 

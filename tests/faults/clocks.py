@@ -36,8 +36,9 @@ def run(size: Size, ground: Ground) -> list[Figure]:
         here.until(lambda: here.of(READER) != [], "the worker runs")
         readers = here.of(READER)
         seen = []
-        for n, offset in enumerate(STEPS):
-            for file in files[n :: len(STEPS)]:
+        steps = STEPS[: size.clock_steps]
+        for n, offset in enumerate(steps):
+            for file in files[n :: len(steps)]:
                 assert acknowledged(here.port, file)
             _set(clock, offset)
             until = time.monotonic() + STEP_SECONDS
@@ -46,7 +47,7 @@ def run(size: Size, ground: Ground) -> list[Figure]:
         settled = outcome.settled(here, patience=600)
         ((losses,),) = here.rows("select sum(losses) from agent_sessions_job")
         return [
-            Figure("the clock stood at", ", ".join(f"{offset / 3600:+.0f} h" for offset in STEPS)),
+            Figure("the clock stood at", ", ".join(f"{offset / 3600:+.0f} h" for offset in steps)),
             Figure(
                 "rows saw it move", "yes" if max(seen) - min(seen) > 3000 else "no", "yes", max(seen) - min(seen) > 3000
             ),

@@ -38,6 +38,7 @@ class Size:
     enough_answers: int = 1_000
     big_bytes: int = 25_000_000
     watched_steps: int = 40
+    clock_steps: int = 4
     harmless_kills: int = 10
     idle_seconds: float = 60.0
     pickups: int = 20
@@ -46,8 +47,8 @@ class Size:
 
 LONG = Size()
 SHORT = Size(
-    kills=5, largest_bytes=1_000_000, jobs=150, start_seconds=6.0, load_seconds=5.0, n_clients=4, slow_seconds=30.0,
-    enough_answers=3, big_bytes=6_000_000, watched_steps=8, harmless_kills=3, idle_seconds=2.0, pickups=3,
+    kills=5, largest_bytes=1_000_000, jobs=150, start_seconds=6.0, load_seconds=5.0, n_clients=4, slow_seconds=15.0,
+    enough_answers=3, big_bytes=6_000_000, watched_steps=7, clock_steps=2, harmless_kills=3, idle_seconds=2.0, pickups=3,
 )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.faults.grounds import Ground
     from tests.faults.place import Place
 
-TARGETS = {"reader": 8, "server": 4, "answerer": 2, "server and readers": 3, "everything": 3}
+TARGETS = {"reader": 10, "server": 3, "answerer": 3, "server and readers": 2, "everything": 2}
 """What is killed, and how often beside the others."""
 
 KINDS = {

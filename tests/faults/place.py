@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import closing, contextmanager, suppress
 from functools import cache
@@ -150,8 +151,11 @@ class Place:
         return time.monotonic() - begun
 
 
+_making = threading.Lock()
+
+
 @cache
-def _fresh() -> Path:
+def _made() -> Path:
     """A data folder as the first start makes it, with an empty SQLite database: made once for all scenarios."""
     folder = Path(tempfile.mkdtemp(prefix="ctxweb-faults-fresh-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -159,6 +163,11 @@ def _fresh() -> Path:
     code = "from ctxweb import startup; startup.load_django(); startup.migrate(); startup.collect_static()"
     subprocess.run([sys.executable, "-c", code], env=env, check=True)
     return folder
+
+
+def _fresh() -> Path:
+    with _making:
+        return _made()
 
 
 def _environment(data: Path, given: dict[str, str]) -> dict[str, str]:

@@ -104,7 +104,7 @@ SCENARIOS = {
         (REDIS,),
         "A Redis server of the run's own is ended in the middle of the work and started again empty. Files come "
         "before, meanwhile and after.",
-        "All messages that the broker had are lost with it.",
+        "All messages that the broker had are lost with it. While it is away, work waits.",
     ),
     "watching": Scenario(
         "A watched file that is cut, rotated and rewritten",
