@@ -22,6 +22,8 @@ from sessions.services.work import UPLOADS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytest_django import DjangoAssertNumQueries
+
 pytestmark = pytest.mark.django_db
 
 LINES = b'{"role": "user", "content": "Hello"}\n{"role": "assistant", "content": "Hi"}\n'
@@ -289,3 +291,13 @@ def test_a_kind_of_work_does_not_starve_another(monkeypatch: pytest.MonkeyPatch)
     while work.work_one():
         pass
     assert done == ["a", "b", "c", "a", "c", "a"]
+
+
+def test_an_idle_worker_asks_one_question(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    with django_assert_num_queries(1):
+        assert not work.something_waits()
+    upload = receive(file=io.BytesIO(LINES), filename="a.jsonl").upload
+    with django_assert_num_queries(1):
+        assert work.something_waits()
+    Job.objects.filter(upload=upload).update(state=State.DONE)
+    assert not work.something_waits()
