@@ -50,7 +50,7 @@ NAMED_FILE = re.compile(r"Transcript: (?:[^\]\s]*/)?([^\]/\s]+\.jsonl)\]")
 
 def chain(session: Session, view: Overview) -> Chain | None:
     """Where a saved transcript stands among its neighbours; None for one that has none."""
-    if session.format != selectors.CHAINED_FORMAT or not view.messages:
+    if session.format not in selectors.chained_formats() or not view.messages:
         return None
     first = view.messages[0]
     named = NAMED_FILE.search(first.preview) if first.summary else None

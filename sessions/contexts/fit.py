@@ -12,8 +12,8 @@ from sessions.charts.fit import residual_figure, scatter_figure
 from sessions.charts.marks import figure_json
 from sessions.contexts.overview import called
 from sessions.contexts.urls import message_place
+from sessions.engine.agent import own_trigger
 from sessions.engine.calibration.fit import fit_points, median_error, overhead_parts, worst_points
-from sessions.engine.why.gates import own_gate
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
@@ -91,7 +91,7 @@ def build_fit(session_id: str, view: Overview) -> FitView:
     points = fit_points(weighed)
     worst, error = worst_points(points), median_error(points)
     last = len(weighed.transcript.requests) - 1
-    gate = own_gate(weighed.transcript.format)
+    gate = own_trigger(weighed.transcript.format)
     return FitView(
         scatter=figure_json(scatter_figure(points, worst)) if points else "",
         residuals=figure_json(residual_figure(points, worst, last)) if points else "",

@@ -15,9 +15,9 @@ from sessions.contexts.messages import kinds_of
 from sessions.contexts.overview import called
 from sessions.contexts.urls import message_place
 from sessions.engine import registry
+from sessions.engine.agent import own_trigger
 from sessions.engine.types import Kind
 from sessions.engine.why.document import summary
-from sessions.engine.why.gates import own_gate
 from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class OverCountView:
 def build_over_counts(session_id: str, view: Overview, found: OverCount) -> OverCountView:
     """The lanes, rows and blamed messages of a session; its own harness first, then the wrongest."""
     base = reverse("sessions:session", args=[session_id])
-    own = own_gate(view.weighed.transcript.format)
+    own = own_trigger(view.weighed.transcript.format)
     ordered = sorted(found.results, key=lambda result: (result.gate is not own, ORDER.index(_verdict(result) or RIGHT)))
     rows = tuple(_row(result, base, own=result.gate is own) for result in ordered)
     lanes = [_lane(result, row) for result, row in zip(ordered, rows, strict=True)]

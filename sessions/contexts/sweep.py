@@ -14,7 +14,7 @@ from sessions.contexts import sweep_rows
 from sessions.contexts.sweep_rows import Column, Heat, TableRow
 from sessions.contexts.sweeps import together
 from sessions.contexts.urls import Choice
-from sessions.engine.configure import configure
+from sessions.engine.configuration import configure
 from sessions.engine.sweeps.recommend import keeps, recommend, recommend_across
 from sessions.engine.sweeps.sweep import POLICY
 from sessions.engine.types import Label
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from sessions.contexts.sweeps import Swept
     from sessions.engine.breakeven import EventCost
+    from sessions.engine.configuration import Snippet
     from sessions.engine.sweeps.recommend import Neighbour
     from sessions.engine.sweeps.sweep import Row, Setting, Sweep
-    from sessions.engine.wanted import Snippet
     from sessions.models import Session
     from sessions.urlstate.sweep import SweepState
 

@@ -11,12 +11,12 @@ from sessions import selectors
 from sessions.contexts.controls import threshold_param, threshold_table
 from sessions.engine import params as parameters
 from sessions.engine import registry
+from sessions.engine.configuration import setting_of
 from sessions.engine.cost import Cost, Totals
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.jumps.jump import FIXED_SIZE
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.sweep import WINDOW, Over, Row, Sweep, marked
-from sessions.engine.wanted import wanted
 from sessions.kept import Kept
 from sessions.models.sweep_run import Sweeping
 from sessions.services import sweep_runs
@@ -98,7 +98,7 @@ def usual_over(state: SweepState, weighed: Weighed) -> Over:
     if name not in found:
         return Over(WINDOW, _thousands(window * 0.4), float(window), STEPS)
     reached = min(window, weighed.overhead + weighed.total_tokens)
-    counts = wanted(replay.policy, replay.given, window=replay.window, weighed=weighed).trigger is not None
+    counts = setting_of(replay.policy, replay.given, window=replay.window, weighed=weighed).trigger is not None
     table = threshold_table(weighed, replay) if counts else []
     least = max(LOWEST * reached, ABOVE_OVERHEAD * weighed.overhead)
     values = sorted({value for value, at in table if least <= at <= reached})

@@ -1,4 +1,4 @@
-"""Finds formats, estimators, policies, summarizers and export targets: one module each, one constant each.
+"""Finds formats, estimators, policies, summarizers, agents and export targets: one module each, one constant each.
 
 A module under ``sessions.engine.<package>`` declares exactly one constant (``FORMAT``, ``ESTIMATOR``, ``POLICY``,
 ``SUMMARIZER``, ``TARGET`` or ``AGENT``) with a ``name``; third parties register the same object under the entry-point
@@ -17,7 +17,7 @@ from sessions.engine.errors import UnknownName
 
 CONSTANTS = {
     "formats": "FORMAT", "estimators": "ESTIMATOR", "policies": "POLICY", "summarizers": "SUMMARIZER",
-    "exports": "TARGET", "apply": "AGENT",
+    "exports": "TARGET", "agents": "AGENT",
 }  # fmt: skip
 
 
@@ -52,6 +52,6 @@ def get(package: str, name: str) -> Any:
         return variant(argument)
     if name not in registered:
         known = ", ".join(sorted(registered))
-        noun = "agent" if package == "apply" else package.removesuffix("s").replace("policie", "policy")
+        noun = package.removesuffix("s").replace("policie", "policy")
         raise UnknownName(f"no {noun} {name!r}; known: {known}")
     return registered[name]

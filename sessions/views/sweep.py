@@ -16,7 +16,7 @@ from sessions import selectors, tasks
 from sessions.contexts import sweep as page
 from sessions.contexts import sweep_form, sweep_rows, sweeps
 from sessions.contexts.overview import overview
-from sessions.engine.configure import apply_document, configure
+from sessions.engine.configuration import apply_document, configure
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.sweeps.recommend import recommend, recommend_across
 from sessions.engine.sweeps.report import sweep_csv, sweep_document, validated_document
