@@ -1,4 +1,4 @@
-"""Finds formats, estimators, policies, summarizers and export targets: one module each, or one for a family.
+"""Finds formats, estimators, policies, summarizers, agents and export targets: a module each, or one for a family.
 
 A module under ``sessions.engine.<package>`` declares one constant (``FORMAT``, ``ESTIMATOR``, ``POLICY``,
 ``SUMMARIZER``, ``TARGET`` or ``AGENT``) with a ``name``, or a tuple of such (``POLICIES``, ``ESTIMATORS``); third
@@ -18,7 +18,7 @@ from sessions.engine.errors import UnknownName
 
 CONSTANTS = {
     "formats": "FORMAT", "estimators": "ESTIMATOR", "policies": "POLICY", "summarizers": "SUMMARIZER",
-    "exports": "TARGET", "apply": "AGENT",
+    "exports": "TARGET", "agents": "AGENT",
 }  # fmt: skip
 FAMILIES = {"estimators": "ESTIMATORS", "policies": "POLICIES"}
 
@@ -56,6 +56,6 @@ def get(package: str, name: str) -> Any:
         return variant(argument)
     if name not in registered:
         known = ", ".join(sorted(registered))
-        noun = "agent" if package == "apply" else package.removesuffix("s").replace("policie", "policy")
+        noun = package.removesuffix("s").replace("policie", "policy")
         raise UnknownName(f"no {noun} {name!r}; known: {known}")
     return registered[name]

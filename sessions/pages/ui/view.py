@@ -18,7 +18,7 @@ from sessions.runs.overview import overview
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
-    from sessions.engine.wanted import Snippet
+    from sessions.engine.configuration import Snippet
     from sessions.runs.replay_state import ReplayState
 
 

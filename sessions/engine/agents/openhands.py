@@ -1,17 +1,18 @@
-"""OpenHands: the SDK's summarizing condenser (policies 9.2)."""
+"""OpenHands: its condensers, of which the SDK's summarizing one can be set (policies 9)."""
 
 from __future__ import annotations
 
-from sessions.engine.apply._python import number
-from sessions.engine.wanted import SUMMARISE, Agent, Made, Wanted, not_tokens
+from sessions.engine.agent import Agent
+from sessions.engine.agents._python import number
+from sessions.engine.setting import SUMMARISE, Configuration, Rendering, Setting, not_tokens
 
 MAX_SIZE, KEEP_FIRST = 240, 2
 
 
-def make(setting: Wanted) -> Made:
+def make(setting: Setting) -> Rendering:
     """The condenser with its limit in tokens, or in events where the gate counts messages."""
     if setting.edit != SUMMARISE:
-        return Made(cannot=("This condenser summarises; the SDK's others are not set by a threshold in tokens.",))
+        return Rendering(cannot=("This condenser summarises; the SDK's others are not set by a threshold in tokens.",))
     lines = ['    llm=llm.model_copy(update={"usage_id": "condenser"}),']
     cannot: list[str] = []
     if setting.trigger is not None:
@@ -21,7 +22,7 @@ def make(setting: Wanted) -> Made:
         lines.append(f"    max_size={number(setting.trigger_messages)},")
         cannot.append("It counts events: a tool call and its result are two.")
     else:
-        return Made(cannot=(not_tokens(setting),))
+        return Rendering(cannot=(not_tokens(setting),))
     if getattr(setting.params, "keep_first", 0):
         lines.append(f"    keep_first={number(setting.params.keep_first)},")
     if setting.keep_messages is not None or setting.keep_tokens is not None:
@@ -32,17 +33,27 @@ def make(setting: Wanted) -> Made:
         "condenser = LLMSummarizingCondenser(\n" + "\n".join(lines) + "\n)\n"
         "agent = Agent(llm=llm, tools=tools, condenser=condenser)\n"
     )
-    return Made(text, setting.trigger, tuple(cannot))
+    return Rendering(text, setting.trigger, tuple(cannot))
 
 
 AGENT = Agent(
     name="openhands",
     label="OpenHands",
-    file="your agent's Python (software-agent-sdk)",
-    language="python",
-    source="https://docs.openhands.dev/sdk/guides/context-condenser",
-    checked="2026-11-22",
-    own=frozenset(),
-    differs="the condenser keeps the first events, summarises the middle and updates its last summary.",
-    make=make,
+    formats=("openhands",),
+    policies=(
+        "openhands_llm_summarizing",
+        "openhands_sdk",
+        "openhands_amortized",
+        "openhands_masking",
+        "openhands_recent",
+        "openhands_window",
+    ),
+    configuration=Configuration(
+        file="your agent's Python (software-agent-sdk)",
+        language="python",
+        source="https://docs.openhands.dev/sdk/guides/context-condenser",
+        checked="2026-11-22",
+        differs="the condenser keeps the first events, summarises the middle and updates its last summary.",
+        make=make,
+    ),
 )

@@ -1,25 +1,38 @@
-"""Inspect: the compaction of its ``react`` agent."""
+"""Inspect: the compaction of its ``react`` agent, an option (policies 11.12)."""
 
 from __future__ import annotations
 
-from sessions.engine.apply._python import names, number
-from sessions.engine.wanted import CLEAR, SUMMARISE, THINKING, TRIM, Agent, Made, Wanted, built_in, not_tokens
+from sessions.engine.agent import OVER, Agent, PolicyFacts, Trigger, Uses
+from sessions.engine.agents._python import names, number
+from sessions.engine.policies import _inspect, inspect_summary
+from sessions.engine.setting import (
+    CLEAR,
+    SUMMARISE,
+    THINKING,
+    TRIM,
+    Configuration,
+    Rendering,
+    Setting,
+    built_in,
+    not_tokens,
+)
 
+OWN = frozenset({"inspect_edit", "inspect_summary", "inspect_trim"})
 EXPRESSED = {
     "threshold", "threshold_tokens", "keep_thinking_turns", "keep_tool_uses", "keep_tool_inputs", "preserve",
 }  # fmt: skip
 CLASSES = {SUMMARISE: "CompactionSummary", CLEAR: "CompactionEdit", THINKING: "CompactionEdit", TRIM: "CompactionTrim"}
 
 
-def make(setting: Wanted) -> Made:
+def make(setting: Setting) -> Rendering:
     """The agent with its compaction."""
     name = CLASSES.get(setting.edit)
     if name is None:
-        return Made(cannot=("Inspect summarises, edits or trims; nothing else.",))
-    own = setting.policy.name in AGENT.own
+        return Rendering(cannot=("Inspect summarises, edits or trims; nothing else.",))
+    own = setting.policy.name in OWN
     when = _threshold(setting, own=own)
     if not when:
-        return Made(cannot=(not_tokens(setting),))
+        return Rendering(cannot=(not_tokens(setting),))
     arguments = [f"threshold={when}", *_more(setting, own=own)]
     inner = "\n".join(f"        {argument}," for argument in arguments)
     text = (
@@ -30,10 +43,10 @@ def make(setting: Wanted) -> Made:
     cannot = list(built_in(setting, EXPRESSED)) if own else []
     if not own and setting.edit == SUMMARISE and (setting.keep_messages or setting.keep_tokens):
         cannot.append("It keeps the sample's input beside the summary, and no newest messages.")
-    return Made(text, setting.trigger, tuple(cannot))
+    return Rendering(text, setting.trigger, tuple(cannot))
 
 
-def _threshold(setting: Wanted, *, own: bool) -> str:
+def _threshold(setting: Setting, *, own: bool) -> str:
     """A share as a decimal below 1, tokens as a whole number."""
     if own and setting.params.threshold_tokens is None:
         return number(setting.params.threshold)
@@ -42,7 +55,7 @@ def _threshold(setting: Wanted, *, own: bool) -> str:
     return "" if setting.trigger is None else number(setting.trigger)
 
 
-def _more(setting: Wanted, *, own: bool) -> list[str]:
+def _more(setting: Setting, *, own: bool) -> list[str]:
     if setting.policy.name == "inspect_edit":
         params = setting.params
         turns = '"all"' if params.keep_thinking_turns is None else number(params.keep_thinking_turns)
@@ -62,11 +75,23 @@ def _more(setting: Wanted, *, own: bool) -> list[str]:
 AGENT = Agent(
     name="inspect",
     label="Inspect",
-    file="your task's Python",
-    language="python",
-    source="https://inspect.aisi.org.uk/compaction.html",
-    checked="2026-11-22",
-    own=frozenset({"inspect_edit", "inspect_summary", "inspect_trim"}),
-    differs="Inspect keeps the sample's input, and leaves the message history itself untouched.",
-    make=make,
-)
+    rank=9,
+    formats=("inspect",),
+    policies=("inspect_summary", "inspect_trim", "inspect_edit"),
+    facts={"inspect_edit": PolicyFacts(edit=CLEAR, keeps=(("results", "keep_tool_uses"),))},
+    triggers=(
+        Trigger(
+            "inspect", "Inspect AI", "policies 11.12", "inspect", OVER, Uses.TAIL,
+            lambda window, _: _inspect.limit(inspect_summary.Params(), window), is_default=False,
+        ),
+    ),
+    configuration=Configuration(
+        file="your task's Python",
+        language="python",
+        source="https://inspect.aisi.org.uk/compaction.html",
+        checked="2026-11-22",
+        differs="Inspect keeps the sample's input, and leaves the message history itself untouched.",
+        make=make,
+        exact_for=OWN,
+    ),
+)  # fmt: skip

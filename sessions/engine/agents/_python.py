@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sessions.engine.wanted import Wanted
+    from sessions.engine.setting import Setting
 
 MODEL = "anthropic:claude-sonnet-4-5"
 PROVIDERS = {"claude": "anthropic", "gpt": "openai", "gemini": "google_genai"}
 
 
-def model(setting: Wanted) -> str:
+def model(setting: Setting) -> str:
     """The session's model as LangChain names it, an example where it is not known."""
     family = next((family for family in PROVIDERS if setting.model.startswith(family)), "")
     return f"{PROVIDERS[family]}:{setting.model}" if family else MODEL
@@ -28,7 +28,7 @@ def names(words: str) -> str:
     return json.dumps(words.split())
 
 
-def trigger(setting: Wanted) -> str:
+def trigger(setting: Setting) -> str:
     """When, as a LangChain context size; "" where the gate counts neither tokens nor messages."""
     own = setting.policy.name == "langchain_summarization"
     if own:
@@ -38,7 +38,7 @@ def trigger(setting: Wanted) -> str:
     return "" if setting.trigger_messages is None else f'("messages", {number(setting.trigger_messages)})'
 
 
-def _own_trigger(setting: Wanted) -> str:
+def _own_trigger(setting: Setting) -> str:
     """All that are given: a list is any of them, a mapping all of them at once (policies 10.2)."""
     params = setting.params
     given = [("fraction", params.trigger_fraction), ("tokens", params.trigger_tokens),
@@ -51,7 +51,7 @@ def _own_trigger(setting: Wanted) -> str:
     return "[" + ", ".join(f'("{name}", {number(value)})' for name, value in found) + "]"
 
 
-def keep(setting: Wanted) -> str:
+def keep(setting: Setting) -> str:
     """What stays, as a LangChain context size; "" for the default."""
     if setting.policy.name == "langchain_summarization" and setting.params.keep_fraction is not None:
         return f'("fraction", {number(setting.params.keep_fraction)})'
