@@ -38,12 +38,16 @@ run: $(VENV)/.app ## Serve the dashboard with its worker
 demo: $(VENV)/.app ## The same, with the demo session
 	@exec $(BIN)/ctxweb serve --demo $(ARGS)
 
-test: $(VENV)/.dev ## Run the tests (ARGS="-k name" for some of them)
-	@$(BIN)/python -m pytest -m "not bench" $(ARGS)
+# Tests run on every core, a file at a time.  Where ARGS names files they run at once, without the seconds that starting
+# the other processes takes.
+CORES = $(if $(findstring .py,$(ARGS)),,-n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder)
+
+test: $(VENV)/.dev ## Run the tests (ARGS="-k name" or ARGS="tests/engine/test_replay.py" for some of them)
+	@$(BIN)/python -m pytest $(CORES) $(ARGS)
 
 test-postgres: $(VENV)/.dev ## Run the web and services tests on PostgreSQL (CTXWEB_TEST_DATABASE_URL)
 	@CTXWEB_TEST_DATABASE_URL="$${CTXWEB_TEST_DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres}" \
-		$(BIN)/python -m pytest -m "not bench and not browser" tests/web tests/services $(ARGS)
+		$(BIN)/python -m pytest tests/web tests/services $(CORES) $(ARGS)
 
 check: lint types contracts migrations ## Lint, types, import contracts, missing migrations
 

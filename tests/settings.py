@@ -38,4 +38,5 @@ STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405
 # A broker that runs every message in place: what is posted is read before the answer.
 CELERY_BROKER_URL = "memory://"
 CELERY_TASK_ALWAYS_EAGER = True
+ANTHROPIC_PER_MINUTE = 60_000  # the fake API is not to be spared
 CELERY_TASK_EAGER_PROPAGATES = True

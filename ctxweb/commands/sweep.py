@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -85,19 +86,19 @@ def _run(file: Path, overs: tuple[str, ...], prices: tuple[str, ...], options: d
         options["policies"], [read_over(text) for text in overs], params=settings(options["pairs"]),
         window=options["window"],
     )  # fmt: skip
-    columns = _losses(weighed, texts) if options["losses"] else None
-    return sweep(
-        weighed,
-        points,
-        axes,
-        base=options["base"],
-        estimator=options["estimator"],
-        summarizer=options["summarizer"],
-        prices=given_prices(weighed, prices),
-        texts=texts,
-        fail=options["fail"],
-        columns=columns,
-    )
+    with closing(texts):
+        return sweep(
+            weighed,
+            points,
+            axes,
+            base=options["base"],
+            estimator=options["estimator"],
+            summarizer=options["summarizer"],
+            prices=given_prices(weighed, prices),
+            texts=texts,
+            fail=options["fail"],
+            columns=_losses(weighed, texts) if options["losses"] else None,
+        )
 
 
 def _losses(weighed: Weighed, texts: Texts) -> Callable[[Replay], Mapping[str, float]]:

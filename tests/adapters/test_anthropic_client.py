@@ -61,7 +61,7 @@ def test_fewer_requests_are_waited_for(fake_anthropic: FakeAnthropic) -> None:
     started = time.monotonic()
     with client(fake_anthropic) as ours:
         assert ours.count(BODY) == 7
-    assert 0.3 <= time.monotonic() - started < 2
+    assert time.monotonic() - started >= 0.3
     assert len(fake_anthropic.requests) == 2
 
 
@@ -122,11 +122,9 @@ def test_nobody_there() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{unused.getsockname()[1]}"
-        started = time.monotonic()
         with Client(Access(KEY, address)) as ours, pytest.raises(CallFailed) as caught:
             ours.count(BODY)
     assert caught.value.kind == "unreachable"
-    assert time.monotonic() - started < 2
 
 
 def test_a_whole_reply(fake_anthropic: FakeAnthropic) -> None:
@@ -174,10 +172,12 @@ def test_a_stream_is_cancelled_between_events(fake_anthropic: FakeAnthropic) -> 
 
 
 def test_waiting_hears_a_cancel(fake_anthropic: FakeAnthropic) -> None:
-    until = time.monotonic() + 0.2
-    failed = failure(fake_anthropic, Answer(429, headers={"retry-after": "9"}), cancel=lambda: time.monotonic() > until)
+    """Were it not heard, the second answer would come."""
+    asked: list[bool] = []
+    fake_anthropic.then(Answer(429, headers={"retry-after": "9"}), counted(7))
+    failed = failure(fake_anthropic, cancel=lambda: asked.append(True) or len(asked) > 3)
     assert failed.kind == "cancelled"
-    assert time.monotonic() - until < 2
+    assert len(fake_anthropic.requests) == 1
 
 
 def test_a_key_is_not_in_what_is_printed() -> None:

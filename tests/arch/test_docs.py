@@ -1,20 +1,20 @@
-"""The documentation says what the code offers."""
+"""The documentation lists what there is: plugins, settings, commands, make targets."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 
-import pytest
+import click
+from click.testing import CliRunner
 
+from ctxweb.cli import COMMANDS, cli
 from scripts import registry_docs
-from tests.arch.repository import ROOT, files, relative
+from sessions.engine.params import specs
+from sessions.engine.registry import plugins
+from tests.arch.repository import ROOT, files, nobody, relative, text
 
-
-@pytest.mark.parametrize("name", registry_docs.FILES)
-def test_tables_are_what_the_registry_holds(name):
-    """After adding one: python scripts/registry_docs.py."""
-    text = (ROOT / name).read_text(encoding="utf-8")
-    assert text == registry_docs.written(text)
+VARIABLE = re.compile(r"""env_(?:str|bool|int)\(\s*["']([A-Z_]+)["']|_names\(["']([A-Z_]+)["']""")
 
 
 def test_links_lead_somewhere():
@@ -28,11 +28,61 @@ def test_links_lead_somewhere():
     assert not broken, broken
 
 
-def test_every_table_is_somewhere():
-    """A table that no file shows is not documentation."""
-    shown = {
-        table
-        for name in registry_docs.FILES
-        for table in re.findall(r"<!-- table: (\w+) -->", (ROOT / name).read_text(encoding="utf-8"))
-    }
+def test_tables_are_what_the_registry_holds() -> None:
+    """A plugin that no table shows, or a table that no file shows, is not documented."""
+    stale = [name for name in registry_docs.FILES if text(ROOT / name) != registry_docs.written(text(ROOT / name))]
+    nobody(stale, "Run python scripts/registry_docs.py.")
+    shown = {table for name in registry_docs.FILES for table in re.findall(r"<!-- table: (\w+) -->", text(ROOT / name))}
     assert shown == set(registry_docs.TABLES)
+
+
+def test_every_policy_says_what_it_does_and_where_its_rule_comes_from() -> None:
+    """The rows of the tables say something, and so does every parameter a person can set."""
+    policies = plugins("policies").values()
+    silent = [
+        f"{policy.name}: {name}"
+        for policy in policies
+        for name, told in (("label", policy.label), ("help", policy.help), ("source", policy.source))
+        if not told.strip()
+    ]
+    silent += [f"{p.name}: tier {p.tier!r}" for p in policies if p.tier not in registry_docs.TIERS and p.name != "none"]
+    silent += [f"{p.name}.{s.name}" for p in policies for s in specs(p.params) if not (s.help or s.label).strip()]
+    nobody(silent, "Fill in what its POLICY or its parameter leaves empty.")
+
+
+def test_every_setting_is_documented() -> None:
+    sources = [path for path in files(".py") if path.relative_to(ROOT).parts[0] in {"ctxweb", "sessions"}]
+    found = (match for path in sources for match in VARIABLE.findall(text(path)))
+    listed = re.findall(r"^\| `([A-Z_]+)` \|", text(ROOT / "docs/settings.md"), re.MULTILINE)
+    assert sorted(listed) == sorted({first or second for first, second in found})
+
+
+def test_readme_starts_with_the_two_commands() -> None:
+    readme = text(ROOT / "README.md")
+    first_screen = readme.splitlines()[:15]
+    assert any(line.startswith("make run ") for line in first_screen)
+    assert any(line.startswith("make test ") for line in first_screen)
+    targets = set(re.findall(r"^([a-z-]+):", text(ROOT / "Makefile"), re.MULTILINE))
+    named = re.findall(r"(?:^|`)make ([a-z-]+)", readme + text(ROOT / "CONTRIBUTING.md"), re.MULTILINE)
+    nobody(sorted(set(named) - targets), "The documents name a make target that is not there.")
+
+
+def test_every_command_is_listed_and_has_help() -> None:
+    modules = {path.stem for path in (ROOT / "ctxweb/commands").glob("[a-z]*.py")}
+    nobody(sorted(modules - set(COMMANDS)), "Add the command to COMMANDS of ctxweb/cli.py.")
+    helps = {name: CliRunner().invoke(cli, [name, "--help"]) for name in cli.list_commands(click.Context(cli))}
+    mute = [name for name, result in helps.items() if result.exit_code or len(result.output.splitlines()) <= 3]
+    nobody(mute, "The command's --help fails or says nothing.")
+    assert CliRunner().invoke(cli, ["inspekt"]).exit_code == 2
+
+
+def test_every_marker_is_used_and_explained() -> None:
+    markers = tomllib.loads(text(ROOT / "pyproject.toml"))["tool"]["pytest"]["ini_options"]["markers"]
+    names = [marker.partition(":")[0] for marker in markers]
+    tests = "\n".join(text(path) for path in files(".py") if path.is_relative_to(ROOT / "tests"))
+    nobody([name for name in names if f"pytest.mark.{name}" not in tests], "No test carries the marker.")
+    nobody([name for name in names if f"`{name}`" not in text(ROOT / "CONTRIBUTING.md")], "CONTRIBUTING.md is silent.")
+
+
+def test_changelog_states_the_version() -> None:
+    assert re.search(r"^## (\d+\.\d+\.\d+\S*)$", text(ROOT / "CHANGELOG.md"), re.MULTILINE)

@@ -6,7 +6,7 @@ import ast
 from typing import NamedTuple
 
 from sessions.engine.registry import plugins
-from tests.arch.repository import files, relative
+from tests.arch.repository import ROOT, files, relative
 
 LEAST_FIGURES = 3
 """Figures that a golden test states at least, in what it is given and what it expects."""
@@ -41,6 +41,12 @@ def _names(mark: ast.expr) -> list[str]:
     return [ast.literal_eval(argument) for argument in mark.args]
 
 
+def _text(module: str) -> str:
+    """The source of a module of policies: a family declares several by name."""
+    path = ROOT / (module.replace(".", "/") + ".py")
+    return path.read_text(encoding="utf-8") if module.startswith("sessions.engine.policies.") else ""
+
+
 def _problem(test: ast.FunctionDef, module: ast.Module, names: list[str]) -> str:
     """Why a test is none: it asserts nothing, states hardly a figure, or its module never uses the policy."""
     nodes = list(ast.walk(test))
@@ -52,8 +58,8 @@ def _problem(test: ast.FunctionDef, module: ast.Module, names: list[str]) -> str
     marks = {id(node) for other in module.body if isinstance(other, ast.FunctionDef) for mark in other.decorator_list
              if _names(mark) for node in ast.walk(mark)}  # fmt: skip
     used = {node.value for node in ast.walk(module) if isinstance(node, ast.Constant) and id(node) not in marks}
-    used |= {str(node.module).rpartition(".")[2] for node in ast.walk(module) if isinstance(node, ast.ImportFrom)}
-    unused = sorted(set(names) - used)
+    imported = {str(node.module) for node in ast.walk(module) if isinstance(node, ast.ImportFrom)}
+    unused = sorted(name for name in set(names) - used if not any(f'"{name}"' in _text(one) for one in imported))
     return f"never uses {', '.join(unused)}" if unused else ""
 
 

@@ -6,12 +6,10 @@ import ast
 from statistics import median
 from typing import TYPE_CHECKING
 
-import pytest
-
-from tests.arch.repository import files, relative
+from tests.arch.repository import files, nobody, relative, text
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
 
 MAX_MODULE_LINES = 450
 MAX_FUNCTION_LINES = 60
@@ -19,29 +17,29 @@ CATCH_ALLS = {"utils.py", "helpers.py", "common.py", "misc.py"}
 MODULES = [path for path in files(".py") if "migrations" not in path.parts]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=relative)
-def test_module_is_small(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_MODULE_LINES
-    assert path.name not in CATCH_ALLS, "name the module after what it does"
+def test_modules_are_small() -> None:
+    lines = {path: len(text(path).splitlines()) for path in MODULES}
+    nobody([f"{relative(path)}: {n} lines" for path, n in lines.items() if n > MAX_MODULE_LINES], "Split the module.")
+    catch_alls = [relative(path) for path in MODULES if path.name in CATCH_ALLS]
+    nobody(catch_alls, "Name the module after what it does.")
+    assert median(n for path, n in lines.items() if path.name != "__init__.py") <= 150
 
 
-@pytest.mark.parametrize("path", MODULES, ids=relative)
-def test_functions_are_small(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    sizes = {node.name: (node.end_lineno or node.lineno) - node.lineno + 1 for node in functions}
-    assert {name: size for name, size in sizes.items() if size > MAX_FUNCTION_LINES} == {}
+def functions_in(body: Iterable[ast.AST]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Every function among these statements and inside them."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from functions_in(getattr(node, part, ())) if not isinstance(node, ast.Expr) else ()
 
 
-def test_modules_are_short_on_the_whole() -> None:
-    lines = [len(p.read_text(encoding="utf-8").splitlines()) for p in MODULES if p.name != "__init__.py"]
-    assert median(lines) <= 150
-
-
-@pytest.mark.parametrize("path", [p for p in MODULES if p.read_text(encoding="utf-8").strip()], ids=relative)
-def test_annotations_are_not_evaluated(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    body = [node for node in tree.body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
-    if body:
-        assert isinstance(body[0], ast.ImportFrom)
-        assert body[0].module == "__future__"
+def test_functions_are_small() -> None:
+    functions = (
+        (path, node, (node.end_lineno or node.lineno) - node.lineno + 1)
+        for path in MODULES
+        if text(path).count("\n") > MAX_FUNCTION_LINES
+        for node in functions_in(ast.parse(text(path)).body)
+    )
+    long = [f"{relative(p)}:{f.lineno} {f.name}: {n} lines" for p, f, n in functions if n > MAX_FUNCTION_LINES]
+    nobody(long, f"A function has at most {MAX_FUNCTION_LINES} lines.")

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.conftest import FLAGS, free_port
+from tests.browser.conftest import FLAGS
 from tests.cli.serving import Served
 from tests.engine.claude_lines import claude_session
 from tests.samples import find_samples
@@ -50,7 +50,7 @@ def main() -> None:
 
     rows = []
     with tempfile.TemporaryDirectory() as data, sync_playwright() as playwright:
-        served = Served(Path(data), "--port", str(free_port()))
+        served = Served(Path(data))
         try:
             served.worker()
             browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)

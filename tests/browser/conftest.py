@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -34,9 +33,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """The distribution's Chromium, headless."""
+    """The distribution's Chromium, headless.
+
+    It ends with the last test of this folder: Playwright's event loop would have Django refuse the tests after it.
+    """
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         message = "Chromium is not installed (apt-get install chromium): browser tests cannot run"
@@ -49,18 +51,10 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-def free_port() -> int:
-    """A port of the loopback interface that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
-
-
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """``ctxweb serve`` in a fresh data directory."""
-    running = Served(tmp_path_factory.mktemp("data"), "--port", str(free_port()))
+    running = Served(tmp_path_factory.mktemp("data"))
     try:
         running.port()
         yield running
@@ -74,7 +68,7 @@ class Visit:
     def __init__(self, browser: Browser, origin: str, **options: object) -> None:
         self.origin = origin
         self.context = browser.new_context(base_url=origin, **options)  # type: ignore[arg-type]
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(60_000)  # patience with a busy machine; what is there is not waited for
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
         self.elsewhere: list[str] = []

@@ -30,7 +30,7 @@ def lab(visitor, transcript, tail: str = f"replay/{QUERY}") -> str:
     return session
 
 
-def until(page, condition: str, patience: float = 10) -> None:
+def until(page, condition: str, patience: float = 60) -> None:
     """Wait until a JavaScript expression holds (the page's own policy forbids Playwright's waiting for one)."""
     stop = time.monotonic() + patience
     while not page.evaluate(f"Boolean({condition})"):

@@ -10,9 +10,11 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ctxweb import address
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +34,7 @@ class Served:
         self.data = data
         self.lines: list[str] = []
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "ctxweb", "serve", *arguments],
+            [sys.executable, "-m", "ctxweb", "serve", "--port", str(free_port()), *arguments],
             env=env,
             cwd=data,
             stdout=subprocess.PIPE,
@@ -57,11 +59,10 @@ class Served:
 
     def get(self, path: str, **headers: str) -> http.client.HTTPResponse:
         """The response to a GET; its body has been read into ``.text``."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=10)
-        connection.request("GET", path, headers=headers)
-        response = connection.getresponse()
-        response.text = response.read().decode("utf-8", "replace")  # type: ignore[attr-defined]
-        connection.close()
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port(), timeout=PATIENCE)) as connection:
+            connection.request("GET", path, headers=headers)
+            response = connection.getresponse()
+            response.text = response.read().decode("utf-8", "replace")  # type: ignore[attr-defined]
         return response
 
     def worker(self) -> int:
@@ -98,6 +99,14 @@ class Served:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.lines.append(line)
+
+
+def free_port() -> int:
+    """A free port out of this process's own fifty, so that test runs side by side take none from each other.
+
+    They lie below the ports that the system hands out itself.
+    """
+    return address.free_port("127.0.0.1", 12_000 + os.getpid() % 400 * address.PORTS_TRIED)
 
 
 def until(condition: Callable[[], bool], patience: float = PATIENCE) -> None:

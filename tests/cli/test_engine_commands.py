@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from unittest.mock import patch
 
 import pytest
 
+from ctxweb.cli import main
 from tests.engine.claude_lines import claude_session
 
 
 def run(*arguments, expect=0):
-    """Run ``ctxweb``; returns (stdout, stderr)."""
-    done = subprocess.run(
-        [sys.executable, "-m", "ctxweb", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == expect, done.stderr
-    return done.stdout, done.stderr
+    """Run ``ctxweb`` in this process; returns (stdout, stderr)."""
+    out, err = io.StringIO(), io.StringIO()
+    called = patch("sys.argv", ["ctxweb", *map(str, arguments)])
+    with redirect_stdout(out), redirect_stderr(err), called, pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code or 0) == expect, err.getvalue()
+    return out.getvalue(), err.getvalue()
 
 
 def document(*arguments):

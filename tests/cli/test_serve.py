@@ -37,7 +37,7 @@ def test_up_with_one_command_and_down_with_ctrl_c(served: Served) -> None:
     assert len(family) >= 3, "server, its process, the worker"
     os.kill(served.process.pid, signal.SIGINT)
     assert served.process.wait(30) == 0
-    until(lambda: not any(is_running(pid) for pid in family), patience=5)
+    until(lambda: not any(is_running(pid) for pid in family))
     assert served.output.count("ctxweb is at") == 1
     assert "Traceback" not in served.output
 
@@ -92,7 +92,7 @@ def test_nothing_outlives_a_killed_server(served: Served) -> None:
     family = served.family()
     os.kill(served.process.pid, signal.SIGKILL)
     served.process.wait()
-    until(lambda: not any(is_running(pid) for pid in family), patience=30)
+    until(lambda: not any(is_running(pid) for pid in family))
 
 
 def test_taken_port_is_said(tmp_path: Path) -> None:

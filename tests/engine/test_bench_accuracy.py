@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 
 import pytest
 
-from sessions.engine.reading import read_transcripts
 from tests.bench.accuracy import TARGETS, measured_requests, rows_of, trained_on
 from tests.bench.accuracy import Session as Measured
 from tests.bench.stripping import cut, stripped, without_input
+from tests.engine.truth_facts import parsed
 from tests.samples import samples_dir
 
 NAMES = (
@@ -51,7 +50,7 @@ def test_a_document_is_cut_at_the_reply_and_its_sums_are_bared() -> None:
 def test_the_bytes_of_a_sample_tell_nothing_of_the_tested_requests(name: str) -> None:
     path = samples_dir() / name
     data = path.read_bytes()
-    transcript = read_transcripts(io.BytesIO(data), path.name).transcripts[0]
+    transcript = parsed(name).transcripts[0]
     measured = measured_requests(transcript)
     n = len(measured) // 3
     trained = trained_on(Measured(path.name, data, 0, transcript, measured), n)

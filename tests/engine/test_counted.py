@@ -17,6 +17,7 @@ from sessions.engine.replay import replay
 from sessions.engine.sizes import estimator_named, message_size, message_sizes
 from sessions.engine.texts import Texts, texts_in
 from sessions.engine.vocabulary import encoding
+from tests.engine.truth_facts import parsed
 from tests.samples import samples_dir
 
 if TYPE_CHECKING:
@@ -93,7 +94,11 @@ def test_a_replay_counts_with_the_file_s_texts(tmp_path: Path) -> None:
     ["claude-code/trycua-vim.jsonl", "codex/edgerunner.jsonl", "pi/before-compaction.jsonl", "inspect/docent-log.eval"],
 )
 def test_whole_samples_are_counted(name: str) -> None:
-    weighed, texts = opened(samples_dir() / name)
+    path = samples_dir() / name
+    weighed, texts = (
+        weigh(parsed(name).transcripts[0]),
+        Texts(lambda: io.BytesIO(path.read_bytes()), parsed(name).format),
+    )
     exact = counted(estimator_named("tiktoken_cl100k"), weighed, texts)
     for message in weighed.transcript.messages:
         text = sum(tokens(part) for part in texts_in(texts.of(message)))

@@ -77,7 +77,7 @@ def test_a_format_survives_strange_values(name: str, path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", list(registry.plugins("formats")))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(chance=st.randoms(use_true_random=True), data=st.data())
 def test_a_format_survives_whatever_hypothesis_finds(name: str, chance: random.Random, data: st.DataObject) -> None:
     path = data.draw(st.sampled_from([path for format_name, path in FILES if format_name == name]))

@@ -130,7 +130,7 @@ def transcripts(draw, n_turns=30):
     return session.done()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200)
 @given(
     transcript=transcripts(),
     policy=st.sampled_from([POLICY, SHARED, SILENT]),
@@ -171,7 +171,7 @@ def test_equals_the_replay(transcript, policy, params, keep_tokens, summarizer):
         assert min(weighed.recorded.weights) < 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     transcript=transcripts(),
     keep=st.integers(0, 8),

@@ -44,7 +44,7 @@ def given_params(draw, policy):
 
 
 @pytest.mark.parametrize("policy", JUMPING)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 @given(data=st.data(), transcript=transcripts(), window=st.integers(20_000, 60_000),
        summarizer=st.sampled_from(["recorded", "stub:500", "stub:20000"]))  # fmt: skip
 def test_a_jump_equals_the_replay(policy, data, transcript, window, summarizer):

@@ -52,7 +52,7 @@ TRANSCRIPT = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 @given(TRANSCRIPT)
 def test_round_trip_is_exact(transcript: Transcript) -> None:
     assert unpack(pack(transcript)) == transcript

@@ -45,12 +45,28 @@ def transcripts(draw):
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@settings(max_examples=40, deadline=None)
-@given(transcript=transcripts(), window=st.integers(20_000, 200_000), base=st.sampled_from(["full", "recorded"]),
-       summarizer=st.sampled_from(["recorded", "stub:500", "stub:50000"]))  # fmt: skip
-def test_laws(policy, transcript, window, base, summarizer):
-    """No tool pair split, no growth, identity without an event, same input same output."""
+@settings(max_examples=40)
+@given(
+    transcript=transcripts(),
+    small=st.integers(15_000, 80_000),
+    options=st.fixed_dictionaries({
+        "window": st.integers(20_000, 200_000),
+        "base": st.sampled_from(["full", "recorded"]),
+        "summarizer": st.sampled_from(["recorded", "stub:500", "stub:50000"]),
+    }),
+)  # fmt: skip
+def test_laws(policy, transcript, small, options):
+    """All laws on one session, because drawing it takes longer than they do; a ``small`` window makes events likely."""
     weighed = weigh(transcript)
+    the_replay_is_sound(policy, weighed, **options)
+    for event in replay(weighed, policy, window=small, summarizer="stub:300").events:
+        the_policy_keeps_what_it_guarantees(policy, event)
+        what_was_cleared_is_not_cleared_again(event)
+
+
+def the_replay_is_sound(policy, weighed, window, base, summarizer):
+    """No tool pair split, no growth, identity without an event, same input same output."""
+    transcript = weighed.transcript
     result = replay(weighed, policy, window=window, base=base, summarizer=summarizer)
     again = replay(weigh(transcript), policy, window=window, base=base, summarizer=summarizer)
     assert result.context_tokens == again.context_tokens
@@ -82,34 +98,26 @@ def test_a_list_without_conversation_is_left_alone(policy, system):
     assert not replay(weigh(session.done()), policy, window=20_000, summarizer="stub:300").events
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-@settings(max_examples=25, deadline=None)
-@given(transcript=transcripts(), window=st.integers(15_000, 80_000))
-def test_what_a_policy_guarantees_or_says_it_does_not(policy, transcript, window):
+def the_policy_keeps_what_it_guarantees(policy, event):
     """First message a user's, latest request alive: verbatim or told by a summary; else the policy's caveats say so."""
     caveats = registry.get("policies", policy).caveats
-    for event in replay(weigh(transcript), policy, window=window, summarizer="stub:300").events:
-        first = next((item.message.role for item in event.after if item.message.role is not Role.SYSTEM), Role.USER)
-        started = next((item.message.role for item in event.before if item.message.role is not Role.SYSTEM), Role.USER)
-        if MAY_START_WITH_A_REPLY not in caveats and started is Role.USER:
-            assert first is Role.USER
-        typed = [item.id for item in event.before if item.message.typed]
-        told = any(item.inserted and item.message.summary for item in event.after)
-        if MAY_LOSE_THE_REQUEST not in caveats and typed and not told:
-            assert typed[-1] in {item.id for item in event.after}
+    first = next((item.message.role for item in event.after if item.message.role is not Role.SYSTEM), Role.USER)
+    started = next((item.message.role for item in event.before if item.message.role is not Role.SYSTEM), Role.USER)
+    if MAY_START_WITH_A_REPLY not in caveats and started is Role.USER:
+        assert first is Role.USER
+    typed = [item.id for item in event.before if item.message.typed]
+    told = any(item.inserted and item.message.summary for item in event.after)
+    if MAY_LOSE_THE_REQUEST not in caveats and typed and not told:
+        assert typed[-1] in {item.id for item in event.after}
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-@settings(max_examples=12, deadline=None)
-@given(transcript=transcripts(), window=st.integers(15_000, 80_000))
-def test_what_was_cleared_is_not_cleared_again(policy, transcript, window):
+def what_was_cleared_is_not_cleared_again(event):
     """Idempotence: no event changes a message in place into what it already is, and ids stay unique."""
-    for event in replay(weigh(transcript), policy, window=window, summarizer="stub:300").events:
-        for old, new in event.changes:
-            assert new is None or new.message.blocks != old.message.blocks
-        ids = [item.id for item in event.after]
-        assert len(ids) == len(set(ids))
-        assert all(layer.freed_tokens > 0 for layer in event.layers)
+    for old, new in event.changes:
+        assert new is None or new.message.blocks != old.message.blocks
+    ids = [item.id for item in event.after]
+    assert len(ids) == len(set(ids))
+    assert all(layer.freed_tokens > 0 for layer in event.layers)
 
 
 PRINTED = """

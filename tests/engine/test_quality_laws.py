@@ -72,7 +72,7 @@ def text_of(told, message):
     )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(made=sessions(), seed=st.integers(0, 1_000))
 def test_laws(made, seed):
     """No-op, monotony, restoring, order, determinism, partition."""

@@ -41,7 +41,7 @@ def every_schedule(weighed, *, keep, window, shares_prefix, summarizer):
                 yield sums.cost.low
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(transcript=transcripts(n_turns=7), window=st.integers(2_000, 20_000), keep=st.integers(0, 3),
        shares=st.booleans(), summarizer=st.sampled_from(["stub:50", "stub:1000"]))  # fmt: skip
 def test_no_schedule_is_cheaper(transcript, window, keep, shares, summarizer):

@@ -258,7 +258,7 @@ def test_sweeps_are_deterministic():
     assert sweep_document(swept()) == sweep_document(swept(weigh(long_session(300))))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(low=st.integers(1, 50), span=st.integers(0, 50), n=st.integers(1, 9))
 def test_every_row_has_its_setting(low, span, n):
     """Rows and settings agree on any grid."""

@@ -6,7 +6,6 @@ import json
 import random
 import sysconfig
 import threading
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +37,7 @@ def expected(text: str, name: str = "o200k_base") -> int:
     return len(encoding(name).encode_ordinary(text))
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=300)
 @given(text=TEXTS, name=st.sampled_from(sorted(COUNTERS)))
 def test_by_line_is_exact(text: str, name: str) -> None:
     counter = COUNTERS[name]
@@ -47,18 +46,17 @@ def test_by_line_is_exact(text: str, name: str) -> None:
     assert counter.count(text) == Counted(expected(text, name))
 
 
-@settings(max_examples=400, deadline=None)
-@given(texts=st.lists(TEXTS, min_size=25, max_size=25))
 @pytest.mark.parametrize("name", COUNTERS)
-def test_ten_thousand_texts_count_as_tiktoken_counts_them(name: str, texts: list[str]) -> None:
-    """400 x 25 texts for each vocabulary, whole and by line."""
-    for text in texts:
+def test_ten_thousand_texts_count_as_tiktoken_counts_them(name: str) -> None:
+    """Whole and by line.  Dice, because they are thirty times as fast as Hypothesis, which tries fewer above."""
+    dice = random.Random(name)
+    for _ in range(10_000):
+        text = "".join(dice.choices(PARTS, k=dice.randint(1, 40)))
         tokens = expected(text, name)
-        assert count(text, name) == Counted(tokens)
-        assert COUNTERS[name].count(text) == Counted(tokens)
+        assert count(text, name) == Counted(tokens), repr(text)
+        assert COUNTERS[name].count(text) == Counted(tokens), repr(text)
 
 
-@settings(max_examples=300, deadline=None)
 @given(text=st.lists(st.sampled_from([*PARTS, "\nabc", "\n9"]), min_size=30, max_size=120).map("".join))
 @pytest.mark.parametrize("name", COUNTERS)
 def test_the_long_text_guard_is_exact_or_says_that_it_is_not(name: str, text: str) -> None:
@@ -106,17 +104,18 @@ def strings(value: object) -> Iterator[str]:
 @pytest.mark.parametrize(
     "text",
     [
-        base64.b64encode(random.Random(2).randbytes(2_250_000)).decode(),
-        " " * 1_000_000,
-        "\u4e2d\u6587" * 500_000,
-        "\n" * 1_000_000,
-        "=" * 1_000_000,
-        "a" * 1_000_000,
+        base64.b64encode(random.Random(2).randbytes(225_000)).decode(),
+        " " * 100_000,
+        "\u4e2d\u6587" * 50_000,
+        "\n" * 100_000,
+        "=" * 100_000,
+        "a" * 100_000,
     ],
     ids=["base64", "spaces", "cjk", "newlines", "equals", "letters"],
 )
 def test_pathological_texts_cost_work_in_proportion(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No piece that tiktoken sees is longer than the guard's window, and it sees every character once."""
+    monkeypatch.setattr(tokenizer, "LONG_TEXT_CHARS", 20_000)
     seen: list[int] = []
     real = encoding("o200k_base").encode_ordinary
 
@@ -126,10 +125,8 @@ def test_pathological_texts_cost_work_in_proportion(text: str, monkeypatch: pyte
             return real(piece)
 
     monkeypatch.setattr(tokenizer, "encoding", lambda _name: Watched())
-    start = time.perf_counter()
     assert count(text).n_tokens > 0
-    assert time.perf_counter() - start < 5, "under a second on an idle machine"
-    assert max(seen) <= LONG_TEXT_CHARS
+    assert max(seen) <= 20_000
     assert sum(seen) == len(text)
 
 
@@ -174,9 +171,9 @@ def test_memory_of_lines_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         ("x = 1\ny = 2\n" * 40_000, False),
         ("a" * (LONG_TEXT_CHARS + 1), True),
         ("中" * (LONG_TEXT_CHARS * 2), True),
-        (" " * 1_000_000, True),
-        ("\t" * 1_000_000 + "x", True),
-        ("\n" * 1_000_000, True),
+        (" " * (LONG_TEXT_CHARS * 2), True),
+        ("\t" * (LONG_TEXT_CHARS * 2) + "x", True),
+        ("\n" * (LONG_TEXT_CHARS * 2), True),
     ],
     ids=["lines", "run", "cjk", "spaces", "tabs", "newlines"],
 )
@@ -220,10 +217,11 @@ def test_counter_counts_equal_texts_once_and_in_any_order(make: Callable[[], Tok
 
 def test_counter_holds_back_a_fast_producer(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the threads stopped, submit() blocks once the backlog is full: memory stays flat."""
+    monkeypatch.setattr(tokenizer, "CHUNK_CHARS", 100)
     gate = threading.Event()
     counter = TokenCounter()
     count_text = LineCounter.count
-    monkeypatch.setattr(LineCounter, "count", lambda self, text: gate.wait(10) and count_text(self, text))
+    monkeypatch.setattr(LineCounter, "count", lambda self, text: gate.wait(60) and count_text(self, text))
     submitted: list[int] = []
 
     def produce() -> None:
@@ -233,7 +231,9 @@ def test_counter_holds_back_a_fast_producer(monkeypatch: pytest.MonkeyPatch) -> 
 
     producer = threading.Thread(target=produce, daemon=True)
     producer.start()
-    producer.join(0.5)
+    while producer.is_alive() and not counter._queue.full():
+        producer.join(0.01)
+    producer.join(0.2)
     assert producer.is_alive()
     assert len(submitted) <= tokenizer.BACKLOG_CHUNKS + 3
     gate.set()

@@ -3,48 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.jsonio import Source, loads
-from sessions.engine.reading import read_transcripts
+from sessions.engine.jsonio import Source
 from sessions.engine.types import Kind
-from tests.samples import find_samples, samples_dir
+from tests.engine.truth_facts import all_messages, fact, leaves, one_session, parsed, sample_names
+from tests.samples import samples_dir
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Message, Parsed, Request, Transcript
+    from sessions.engine.types import Request
 
 pytestmark = pytest.mark.samples
 
 FOLDERS = ("claude-code", "anthropic-api", "learn-claude-code")
 EMPTY = {"input": 0, "cache_creation": 0, "cache_read": 0, "output": 0}
-
-
-def sample_names(folder: str) -> list[str]:
-    """Names of a folder's samples; one placeholder where there are none, so that the tests show as skipped."""
-    root = find_samples()
-    if root is None:
-        return ["(no samples)"]
-    return [name for name in loads((root / "truth.json").read_bytes())["files"] if name.startswith(f"{folder}/")]
-
-
-@cache
-def truth() -> dict[str, dict[str, Any]]:
-    files: dict[str, dict[str, Any]] = loads((samples_dir() / "truth.json").read_bytes())["files"]
-    return files
-
-
-@cache
-def parsed(name: str) -> Parsed:
-    with (samples_dir() / name).open("rb") as file:
-        return read_transcripts(file, name)
-
-
-def fact(name: str, key: str, default: Any = None) -> Any:
-    samples_dir()
-    return truth()[name].get(key, default)
 
 
 def main_and_sidechains(name: str) -> tuple[list[Request], list[Request]]:
@@ -55,14 +29,6 @@ def main_and_sidechains(name: str) -> tuple[list[Request], list[Request]]:
     side = [t for t in transcripts if only_sidechains or t.parent_id is not None]
     placed = [(t.messages[r.message].origins[0].line, r) for t in side for r in t.requests if r.message is not None]
     return main, [request for _, request in sorted(placed, key=lambda pair: pair[0])]
-
-
-def all_messages(name: str) -> list[Message]:
-    return [message for transcript in parsed(name).transcripts for message in transcript.messages]
-
-
-def leaves(name: str, kind: Kind) -> list[Any]:
-    return [leaf for message in all_messages(name) for leaf in message.leaves() if leaf.kind is kind]
 
 
 def totals(requests: list[Request]) -> dict[str, int]:
@@ -185,12 +151,6 @@ def test_compactions_of_claude_code(name: str) -> None:
         assert sum(block.n_chars for block in summary.blocks) == facts["summary_chars"]
         assert compaction.tokens_after == facts.get("after", {}).get("context")
         assert not compaction.outside
-
-
-def one_session(name: str) -> Transcript:
-    transcripts = parsed(name).transcripts
-    assert len(transcripts) == 1
-    return transcripts[0]
 
 
 @pytest.mark.parametrize("name", sample_names("anthropic-api"))

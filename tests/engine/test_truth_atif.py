@@ -10,7 +10,8 @@ import pytest
 from sessions.engine.jsonio import Source
 from sessions.engine.types import Kind, Role
 from tests.engine.test_formats_contract import FIXTURES, read
-from tests.engine.test_truth import fact, parsed, sample_names, samples_dir
+from tests.engine.truth_facts import fact, parsed, sample_names
+from tests.samples import samples_dir
 
 if TYPE_CHECKING:
     from sessions.engine.types import Transcript

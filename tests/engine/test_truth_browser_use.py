@@ -8,7 +8,7 @@ import pytest
 
 from sessions.engine.jsonio import Source
 from sessions.engine.types import Kind
-from tests.engine.test_truth import fact, leaves, one_session, parsed, sample_names
+from tests.engine.truth_facts import fact, leaves, one_session, parsed, sample_names
 from tests.samples import samples_dir
 
 pytestmark = pytest.mark.samples

@@ -11,7 +11,7 @@ from sessions.engine.jsonio import Source
 from sessions.engine.reading import read_contents
 from sessions.engine.types import Kind
 from tests.engine.test_formats_contract import FIXTURES, read
-from tests.engine.test_truth import fact, one_session, parsed, sample_names
+from tests.engine.truth_facts import fact, one_session, parsed, sample_names
 
 if TYPE_CHECKING:
     from sessions.engine.types import Transcript

@@ -10,7 +10,7 @@ import pytest
 
 from sessions.engine.jsonio import Source
 from sessions.engine.types import Kind
-from tests.engine.test_truth import fact, leaves, parsed, sample_names
+from tests.engine.truth_facts import fact, leaves, parsed, sample_names
 from tests.samples import samples_dir
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from sessions.engine.jsonio import Source, loads
 from sessions.engine.reading import read_contents
 from sessions.engine.types import Kind, Role
 from tests.engine.test_formats_contract import FIXTURES, read
-from tests.engine.test_truth import all_messages, fact, leaves, parsed, sample_names, samples_dir
+from tests.engine.truth_facts import all_messages, fact, leaves, parsed, sample_names
+from tests.samples import samples_dir
 
 if TYPE_CHECKING:
     from sessions.engine.types import Message

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import plotly.io
 import pytest
 
+from tests.web.drawn import check
 from tests.web.stored import pressed, store
 
 if TYPE_CHECKING:
@@ -14,6 +16,18 @@ if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
 
     from sessions.models import Session
+
+
+@pytest.fixture(autouse=True)
+def valid_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No page shows a figure that Plotly would refuse."""
+    serialised = plotly.io.to_json
+
+    def checked(figure: dict[str, Any], **options: Any) -> str | None:
+        check(figure)
+        return serialised(figure, **options)
+
+    monkeypatch.setattr(plotly.io, "to_json", checked)
 
 
 @pytest.fixture

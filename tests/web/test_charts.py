@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import plotly.graph_objects as go
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.engine import jsonio
@@ -23,17 +22,9 @@ from sessions.pages.ui.saw import GateLane, Saw, Tooth, saw_figure, thinned
 from sessions.pages.why.fit_chart import MOST_POINTS, drawn, residual_figure, scatter_figure
 from sessions.pages.why.gates_chart import Gates, Lane, Mark, gates_figure
 from sessions.runs.overview import KINDS, bytes_per_token
+from tests.web.drawn import check
 
 COLOUR = re.compile(r"#[0-9a-f]{3,8}|(rgb|hsl)a?\((?!0,0,0,0)", re.IGNORECASE)
-
-
-def painted(value: Any) -> Any:
-    """The figure with a true colour for every role, so that Plotly can check it."""
-    if isinstance(value, str) and value.startswith("@"):
-        return "#123456"
-    if isinstance(value, dict):
-        return {key: painted(inner) for key, inner in value.items()}
-    return [painted(inner) for inner in value] if isinstance(value, list) else value
 
 
 def texts(value: Any) -> list[str]:
@@ -97,11 +88,12 @@ def test_bytes_per_token_is_the_sessions_own() -> None:
     assert bytes_per_token([(900, 0)]) == 4
 
 
-@settings(deadline=None)  # the first example pays for what is imported
-@given(st.sets(st.integers(0, 4_999), max_size=30))
+PLAIN_BARS = [Bar(i, {"text": 10 + i % 7}, 40) for i in range(2_500)]
+
+
+@given(st.sets(st.integers(0, 2_499), max_size=30))
 def test_binning_never_bins_a_flagged_message(flagged: set[int]) -> None:
-    bars = [Bar(i, {"text": 10 + i % 7}, 40, 20.0 if i in flagged else None) for i in range(5_000)]
-    shown = binned(bars)
+    shown = binned([Bar(b.index, b.tokens, b.n_bytes, 20.0) if b.index in flagged else b for b in PLAIN_BARS])
     own = {bar.index for bar in shown if bar.flagged}
     assert own == flagged
     assert all(bar.width == 1 for bar in shown if bar.flagged)
@@ -141,8 +133,7 @@ def test_few_messages_are_not_binned() -> None:
     telephone_figure([]),
 ])  # fmt: skip
 def test_figures_are_valid_and_name_no_colour(figure: dict[str, Any]) -> None:
-    known = painted(figure)
-    go.Figure(data=known["data"], layout=known["layout"])
+    check(figure)
     assert roles(figure) <= ROLES
     plain = [text for text in texts(figure) if COLOUR.fullmatch(text) or text.startswith(("rgb(", "hsl("))]
     assert plain == []
@@ -157,6 +148,15 @@ ROLES = {f"kind-{kind.replace('_', '-')}" for kind in KINDS} | {
     "chart-grid", "chart-axis", "chart-label", "chart-strong", "chart-paper", "chart-on-line", "chart-over-ink",
     "chart-image-ink", "chart-other",
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", [{"xanchor": "lefft"}, {"no_such": 1}, {"font": {"color": "no colour"}}])
+def test_an_invalid_figure_is_found(wrong: dict[str, Any]) -> None:
+    figure = pressure_figure(session_of(120, {37: 1_540.2}))
+    check(figure)
+    figure["layout"]["annotations"][0] |= wrong
+    with pytest.raises(ValueError, match="Invalid"):
+        check(figure)
 
 
 def test_every_role_is_a_registered_property_of_the_style_sheet() -> None:

@@ -211,7 +211,7 @@ def test_queries_are_few(
     st.sampled_from(["recorded", "stub:500", "extractive"]),
     st.one_of(st.none(), st.integers(0, 99)),
 )
-@hypothesis_settings(max_examples=60, deadline=None)
+@hypothesis_settings(max_examples=60)
 def test_address_and_state_agree(
     policy: str, base: str, window: int | None, summarizer: str, event: int | None
 ) -> None:
@@ -228,7 +228,7 @@ def test_shortest_address() -> None:
 
 
 @given(st.text(max_size=300), st.text(max_size=300))
-@hypothesis_settings(max_examples=80, deadline=None)
+@hypothesis_settings(max_examples=80)
 def test_words_of_a_diff_are_the_texts(before: str, after: str) -> None:
     left, right = word_diff(before, after)
     assert "".join(span.text for span in left) == before

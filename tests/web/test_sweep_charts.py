@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import plotly.graph_objects as go
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions.pages.sweep.chart import Point, Step, curve_figure, front_figure
 from sessions.pages.ui.chart import roles
-from tests.web.test_charts import painted
+from tests.web.drawn import check
 
 TOKENS = (Path(__file__).parents[2] / "static" / "css" / "tokens.css").read_text(encoding="utf-8")
 COSTS = st.floats(0, 1e6, allow_nan=False)
@@ -29,18 +28,18 @@ def points_of(costs: list[tuple[float, float, int]]) -> list[Point]:
     ]  # fmt: skip
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(COSTS, COSTS, st.integers(0, 500)), min_size=1, max_size=40), st.booleans())
 def test_the_front_draws_every_setting_once(costs: list[tuple[float, float, int]], priced: bool) -> None:
     figure = front_figure(points_of(costs), priced=priced, against="Compactions", floor=3.0)
     drawn = sorted(row for trace in figure["data"] for row in trace.get("customdata", []))
     assert drawn == list(range(len(costs)))
-    go.Figure(painted({"data": figure["data"], "layout": figure["layout"]}))
+    check(figure)
     left, right = figure["layout"]["xaxis"]["range"]
     assert all(left <= point.low <= point.high <= right for point in points_of(costs))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(COSTS, COSTS, st.integers(0, 500)), min_size=2, max_size=40))
 def test_the_front_line_only_goes_down(costs: list[tuple[float, float, int]]) -> None:
     line = front_figure(points_of(costs), priced=True, against="Compactions", floor=None)["data"][0]
@@ -48,7 +47,7 @@ def test_the_front_line_only_goes_down(costs: list[tuple[float, float, int]]) ->
     assert line["x"] == sorted(line["x"])
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(COSTS, COSTS, st.integers(0, 500)), min_size=2, max_size=40), st.booleans())
 def test_the_band_holds_the_line(costs: list[tuple[float, float, int]], priced: bool) -> None:
     steps = [
@@ -60,7 +59,7 @@ def test_the_band_holds_the_line(costs: list[tuple[float, float, int]], priced: 
     assert all(a <= b <= c for a, b, c in zip(low["y"], line["y"], high["y"], strict=True))
     assert counts["y"] == [step.compactions for step in steps]
     assert peaks["y"] == [step.peak for step in steps]
-    go.Figure(painted({"data": figure["data"], "layout": figure["layout"]}))
+    check(figure)
 
 
 @pytest.mark.parametrize("role", sorted(

@@ -341,7 +341,7 @@ def test_partial_compaction(direction, first_changed):
     assert kept == [*body, "m12"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given_(transcript=transcripts(), window=st.integers(20_000, 120_000), variant=st.sampled_from(VARIANTS))
 def test_laws_of_the_variants(transcript, window, variant):
     """The policy's laws hold with every layer on."""

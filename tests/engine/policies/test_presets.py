@@ -327,7 +327,7 @@ def test_there_are_at_least_ten_presets():
     assert len(presets) >= 10
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     transcript=transcripts(),
     tokens=st.integers(2_000, 80_000),
