@@ -76,13 +76,13 @@ def _rank(snippet: Snippet) -> tuple[bool, bool, bool]:
 
 def _snippet(agent: Agent, keys: Configuration, setting: Setting) -> Snippet:
     made = keys.make(setting)
-    own = setting.policy.name in keys.exact_for
+    own = setting.policy.name in {*keys.exact_for, "none"}
     said = list(made.cannot)
-    if made.text and not own and setting.edit != NOTHING:
+    if made.text and not own:
         said.insert(0, f"{NEAREST}: {keys.differs}")
     if made.fires_at is not None and setting.trigger is not None and made.fires_at != setting.trigger:
         said.append(f"It compacts at {made.fires_at:,} tokens, where this setting does at {setting.trigger:,}.")
-    exact = bool(made.text) and not said and (own or setting.edit == NOTHING)
+    exact = bool(made.text) and not said and own
     return Snippet(agent, keys, made.text, exact, made.fires_at, tuple(said))
 
 
@@ -160,7 +160,7 @@ def _asked(policy: Policy, built: Any, weighed: Weighed, window: int) -> Gate | 
 
 
 def _edit(policy: Policy, built: Any) -> str:
-    if policy.name == "none":
+    if policy.name == "none" or getattr(built, "auto", "on") == "off":
         return NOTHING
     chosen = getattr(built, "edit", None)
     if isinstance(chosen, str) and chosen in PARAMETRIC:

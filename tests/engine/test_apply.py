@@ -180,6 +180,14 @@ def test_another_policy_is_the_nearest_fit_and_says_so(agent, text):
     assert snippet.cannot[0].startswith(NEAREST)
 
 
+def test_a_policy_that_is_switched_off_is_no_threshold_elsewhere():
+    """Its gate still has a threshold, which no agent is set to: one switches off too, or says that it cannot."""
+    assert setting_of("claude_code", {"auto": "off"}).trigger is not None
+    assert parsed(one("pi", "claude_code", auto="off")) == {"compaction": {"enabled": False}}
+    assert not one("codex", "claude_code", auto="off").text
+    assert not one("pi", "claude_code", auto="off").exact
+
+
 def test_what_fires_elsewhere_says_where():
     """Claude Code takes whole percent of the effective window and cannot be raised; the API not below 50,000."""
     lower = one("claude_code", "anchored_iterative", **AT_120K)

@@ -21,7 +21,7 @@ EXPRESSED = {"pct_override", "auto_compact_window", "auto"}
 
 def make(setting: Setting) -> Rendering:
     """The variables to export before ``claude`` starts."""
-    if setting.edit == NOTHING or (setting.policy.name == "claude_code" and setting.params.auto == "off"):
+    if setting.edit == NOTHING:
         return Rendering("export DISABLE_AUTO_COMPACT=1\n")
     if setting.policy.name == "claude_code":
         return _own(setting)
