@@ -54,10 +54,9 @@ def agents() -> str:
     for agent in plugins("agents").values():
         measured = "; ".join(f"{t.label}: {t.uses.value} by `{t.estimator}` ({t.source})" for t in agent.triggers)
         rows.append([f"`{agent.name}`", agent.label, _names(agent.formats), _names(agent.policies), measured,
-                     agent.asked, agent.configuration.file if agent.configuration else "",
-                     f"`{agent.stored_result}`" if agent.stored_result else ""])  # fmt: skip
+                     agent.asked, agent.configuration.file if agent.configuration else ""])  # fmt: skip
     head = ["agent", "what it is", "its transcripts", "its policies", "its triggers: what they measure", "asked",
-            "configured in", "mark of a result saved to a file"]  # fmt: skip
+            "configured in"]  # fmt: skip
     return table(head, rows)
 
 

@@ -117,9 +117,8 @@ class Agent:
     any session, those of agents of a lower ``rank`` first; ``older`` are thresholds of earlier versions with what to
     call them.  ``windows`` are those it takes models for; with ``assumes_window`` also for a model that it does not
     know.  ``asked`` and ``own_figure`` are "" where that is not known.  ``least_trigger``: each request names its own
-    trigger, this many tokens or more.  ``api`` is the one whose opaque blocks its transcripts hold, ``stored_result``
-    what marks a result saved to a file in the context.  ``is_chained``: a summary names the transcript that it was made
-    of; ``folder`` is where transcripts are kept.
+    trigger, this many tokens or more.  ``api`` is the one whose opaque blocks its transcripts hold.  ``is_chained``: a
+    summary names the transcript that it was made of; ``folder`` is where transcripts are kept.
     """
 
     name: str
@@ -137,7 +136,6 @@ class Agent:
     own_figure: str = ""
     least_trigger: int | None = None
     api: str = ""
-    stored_result: str = ""
     is_chained: bool = False
     folder: str = ""
     configuration: Configuration | None = None

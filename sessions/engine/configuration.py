@@ -11,7 +11,18 @@ from sessions.engine.agent import policy_facts
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.errors import UnknownName
-from sessions.engine.setting import CLEAR, NOTHING, OTHER, SUMMARISE, THINKING, TRIM, Setting
+from sessions.engine.setting import (
+    CLEAR,
+    NOTHING,
+    OTHER,
+    SUMMARISE,
+    THINKING,
+    TRIM,
+    NotTokens,
+    Rendering,
+    Setting,
+    built_in,
+)
 from sessions.engine.summaries import empty_view
 from sessions.engine.types import Transcript
 
@@ -75,11 +86,16 @@ def _rank(snippet: Snippet) -> tuple[bool, bool, bool]:
 
 
 def _snippet(agent: Agent, keys: Configuration, setting: Setting) -> Snippet:
-    made = keys.make(setting)
-    own = setting.policy.name in {*keys.exact_for, "none"}
-    said = list(made.cannot)
+    name, is_off = setting.policy.name, setting.edit == NOTHING
+    try:
+        made = keys.make(setting)
+    except NotTokens as error:
+        made = Rendering(cannot=(str(error),))
+    own, said = name in {*keys.own, "none"}, list(made.cannot)
     if made.text and not own:
         said.insert(0, f"{NEAREST}: {keys.differs}")
+    elif made.text and not is_off:
+        said = [*built_in(setting, keys.own[name]), *said]
     if made.fires_at is not None and setting.trigger is not None and made.fires_at != setting.trigger:
         said.append(f"It compacts at {made.fires_at:,} tokens, where this setting does at {setting.trigger:,}.")
     exact = bool(made.text) and not said and own

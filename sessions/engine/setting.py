@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine import params as parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from sessions.engine.policy import Policy
 
@@ -16,6 +16,10 @@ SUMMARISE, CLEAR, THINKING, TRIM, OTHER, NOTHING = "summarise", "clear", "thinki
 """What a policy does to the list."""
 ASSUMED = frozenset({"usage"})
 """Parameters that say what a replay assumes, not what an agent does."""
+
+
+class NotTokens(Exception):
+    """An agent is configured in tokens, and the gate counts something else: the message says what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +47,13 @@ class Setting:
     keep_results: int | None
 
     @property
-    def share(self) -> float | None:
-        """The trigger as a share of the window."""
-        return None if self.trigger is None else self.trigger / self.window
+    def tokens(self) -> int:
+        """The trigger; raises NotTokens where there is none."""
+        if self.trigger is None:
+            raise NotTokens(
+                f"The gate of {self.policy.name} counts {self.unit or 'something else'}, not tokens of context."
+            )
+        return self.trigger
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +66,16 @@ class Rendering:
 
     text: str = ""
     fires_at: int | None = None
-    cannot: tuple[str, ...] = ()
+    cannot: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
     """How an agent is configured: its file and language, where its keys are documented.
 
-    ``checked`` is the day on which the keys were compared with ``source``; ``exact_for`` are the policies whose
-    settings it says exactly, ``differs`` says in a sentence what any other becomes there.
+    ``checked`` is the day on which the keys were compared with ``source``; ``own`` are the policies whose settings it
+    says exactly, each with the parameters that it has a key for; ``differs`` says in a sentence what any other becomes
+    there.  ``make`` may raise NotTokens.
     """
 
     file: str
@@ -75,7 +84,7 @@ class Configuration:
     checked: str
     differs: str
     make: Callable[[Setting], Rendering]
-    exact_for: frozenset[str] = frozenset()
+    own: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
 def built_in(setting: Setting, expressed: Collection[str]) -> tuple[str, ...]:
@@ -87,12 +96,6 @@ def built_in(setting: Setting, expressed: Collection[str]) -> tuple[str, ...]:
         "built in."
         for name in unsaid
     )
-
-
-def not_tokens(setting: Setting) -> str:
-    """Why a gate that does not count tokens cannot be said."""
-    counted = setting.unit or "something else"
-    return f"The gate of {setting.policy.name} counts {counted}, not tokens of context."
 
 
 def _value(value: object) -> str:

@@ -112,7 +112,8 @@ def test_how_it_is_configured(agent: Agent) -> None:
     assert keys.checked >= "2026-11"
     assert keys.language in {"json", "toml", "python", "shell"}
     assert keys.differs.endswith(".")
-    assert keys.exact_for <= set(agent.policies)
+    assert set(keys.own) <= set(agent.policies)
+    assert all(hasattr(plugins("policies")[name].params(), key) for name, found in keys.own.items() for key in found)
     for policy in agent.policies:
         (snippet,) = configure(policy, window=WINDOW, agents=(agent.name,))
         assert snippet.text or snippet.cannot

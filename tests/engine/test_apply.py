@@ -99,7 +99,7 @@ def test_every_setting_of_every_policy_parses_or_says_why_there_is_none(policy):
             else:
                 assert snippet.cannot, (policy, case, snippet.agent.name)
                 assert not snippet.exact
-            own = policy in snippet.configuration.exact_for
+            own = policy in snippet.configuration.own
             nearest = any(sentence.startswith(NEAREST) for sentence in snippet.cannot)
             assert nearest == (bool(snippet.text) and not own and policy != "none")
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from sessions.engine.agent import Agent, PolicyFacts
 
-AGENT = Agent(
-    name="aider",
-    label="aider",
-    policies=("aider",),
-    facts={"aider": PolicyFacts(counts="tokens of its chat history")},
-)
+FACTS = PolicyFacts(counts="tokens of its chat history")
+
+AGENT = Agent(name="aider", label="aider", policies=("aider",), facts={"aider": FACTS})

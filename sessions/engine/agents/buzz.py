@@ -18,9 +18,6 @@ WIRE = replace(
 )  # fmt: skip
 
 AGENT = Agent(
-    name="buzz",
-    label="buzz-agent",
-    rank=12,
-    policies=("buzz_handoff", "buzz_recovery", "buzz_truncate"),
+    name="buzz", label="buzz-agent", rank=12, policies=("buzz_handoff", "buzz_recovery", "buzz_truncate"),
     triggers=(PRESSURE, WIRE),
-)
+)  # fmt: skip

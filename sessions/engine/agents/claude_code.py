@@ -12,56 +12,40 @@ from sessions.engine.agent import AT_LEAST, EVERY_REQUEST, WITH_TRIGGER, Agent, 
 from sessions.engine.configuration import gate_threshold
 from sessions.engine.policies import _claude_ladder
 from sessions.engine.policies import claude_code as policy
-from sessions.engine.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting, built_in, not_tokens
+from sessions.engine.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
 
 LEAST_WINDOW, MOST_WINDOW = 100_000, 1_000_000
 PARAMS = policy.Params()
-EXPRESSED = {"pct_override", "auto_compact_window", "auto"}
 
 
 def make(setting: Setting) -> Rendering:
     """The variables to export before ``claude`` starts."""
     if setting.edit == NOTHING:
         return Rendering("export DISABLE_AUTO_COMPACT=1\n")
-    if setting.policy.name == "claude_code":
-        return _own(setting)
     if setting.edit != SUMMARISE:
         return Rendering(cannot=("Claude Code compacts with a summary; clearing alone is not configurable.",))
-    if setting.trigger is None:
-        return Rendering(cannot=(not_tokens(setting),))
-    return _nearest(setting, setting.trigger)
+    window = setting.window if setting.window != setting.own_window else None
+    if setting.policy.name == "claude_code":
+        window = setting.params.auto_compact_window or window
+        percent, at, otherwise = setting.params.pct_override, setting.trigger, "defaults: nothing to set"
+    else:
+        percent, at = _nearest(setting, setting.tokens)
+        otherwise = "default is the nearest: its threshold can only be lowered"
+    lines = [] if window is None else [f"export CLAUDE_CODE_AUTO_COMPACT_WINDOW={window}"]
+    lines += [] if percent is None else [f"export CLAUDE_AUTOCOMPACT_PCT_OVERRIDE={percent}"]
+    held = f"The window is held between {LEAST_WINDOW:,} and {MOST_WINDOW:,} tokens."
+    cannot = () if window is None or LEAST_WINDOW <= window <= MOST_WINDOW else (held,)
+    return Rendering("\n".join(lines or [f"# Claude Code's {otherwise}"]) + "\n", at, cannot)
 
 
-def _own(setting: Setting) -> Rendering:
-    lines = []
-    window = setting.params.auto_compact_window or (setting.window if setting.window != setting.own_window else None)
-    if window is not None:
-        lines.append(f"export CLAUDE_CODE_AUTO_COMPACT_WINDOW={window}")
-    if setting.params.pct_override is not None:
-        lines.append(f"export CLAUDE_AUTOCOMPACT_PCT_OVERRIDE={setting.params.pct_override}")
-    cannot = list(built_in(setting, EXPRESSED))
-    if window is not None and not LEAST_WINDOW <= window <= MOST_WINDOW:
-        cannot.append(f"The window is held between {LEAST_WINDOW:,} and {MOST_WINDOW:,} tokens.")
-    text = "\n".join(lines) or "# Claude Code's defaults: nothing to set"
-    return Rendering(text + "\n", setting.trigger, tuple(cannot))
-
-
-def _nearest(setting: Setting, trigger: int) -> Rendering:
-    """The highest whole percentage that does not fire later than wanted; the default where even that is lower."""
+def _nearest(setting: Setting, trigger: int) -> tuple[int | None, int]:
+    """The highest whole percentage that fires no later, and where; no percentage where even the default is lower."""
     at = gate_threshold("claude_code", {}, setting.window, setting.model) or setting.window
-    lines = []
-    if setting.window != setting.own_window:
-        lines.append(f"export CLAUDE_CODE_AUTO_COMPACT_WINDOW={setting.window}")
-    if trigger < at:
-        percents = ((p, gate_threshold("claude_code", {"pct_override": p}, setting.window, setting.model))
-                    for p in range(100, 0, -1))  # fmt: skip
-        percent, at = next(((p, t) for p, t in percents if t is not None and t <= trigger), (1, 0))
-        lines.append(f"export CLAUDE_AUTOCOMPACT_PCT_OVERRIDE={percent}")
-    cannot = []
-    if setting.window != setting.own_window and not LEAST_WINDOW <= setting.window <= MOST_WINDOW:
-        cannot.append(f"The window is held between {LEAST_WINDOW:,} and {MOST_WINDOW:,} tokens.")
-    text = "\n".join(lines) or "# Claude Code's default is the nearest: its threshold can only be lowered"
-    return Rendering(text + "\n", at, tuple(cannot))
+    if trigger >= at:
+        return None, at
+    percents = ((p, gate_threshold("claude_code", {"pct_override": p}, setting.window, setting.model))
+                for p in range(100, 0, -1))  # fmt: skip
+    return next(((p, t) for p, t in percents if t is not None and t <= trigger), (1, 0))
 
 
 def _compact(window: int, max_output: int | None, cap: int | None) -> int:
@@ -79,12 +63,8 @@ SETTINGS = (
 )
 
 AGENT = Agent(
-    name="claude_code",
-    label="Claude Code",
-    rank=1,
-    formats=("claude_code",),
-    policies=("claude_code", "claude_code_partial"),
-    facts={"claude_code": PolicyFacts(SETTINGS)},
+    name="claude_code", label="Claude Code", rank=1, formats=("claude_code",),
+    policies=("claude_code", "claude_code_partial"), facts={"claude_code": PolicyFacts(SETTINGS)},
     triggers=(
         Trigger(
             "claude_code", "Claude Code", "policies 4.1", "claude_code", AT_LEAST, Uses.TAIL,
@@ -93,21 +73,13 @@ AGENT = Agent(
         ),
     ),
     older=(("Claude Code's threshold without the reserve cap", lambda window, _: _compact(window, None, None)),),
-    windows=(1_000_000, 200_000),
-    assumes_window=True,
-    asked=EVERY_REQUEST,
-    own_figure=WITH_TRIGGER,
-    api="anthropic",
-    stored_result="<persisted-output>",
+    windows=(1_000_000, 200_000), assumes_window=True, asked=EVERY_REQUEST, own_figure=WITH_TRIGGER, api="anthropic",
     folder="~/.claude/projects",
     configuration=Configuration(
-        file="shell profile, before claude starts",
-        language="shell",
+        file="shell profile, before claude starts", language="shell", checked="2026-11-22", make=make,
         source="https://code.claude.com/docs/en/env-vars, in excerpts, and "
         "public issue 31806 of anthropics/claude-code",
-        checked="2026-11-22",
         differs="Claude Code keeps no messages beside its summary and puts files and skills back.",
-        make=make,
-        exact_for=frozenset({"claude_code"}),
+        own={"claude_code": {"pct_override", "auto_compact_window", "auto"}},
     ),
 )  # fmt: skip

@@ -6,10 +6,7 @@ from sessions.engine.agent import AT_LEAST, LIST_ALONE, Agent, Trigger, Uses
 from sessions.engine.policies import _cline, cline_basic, cline_classic
 
 AGENT = Agent(
-    name="cline",
-    label="Cline",
-    rank=6,
-    formats=("cline",),
+    name="cline", label="Cline", rank=6, formats=("cline",),
     policies=("cline_agentic", "cline_basic", "cline_classic"),
     triggers=(
         Trigger(

@@ -6,8 +6,8 @@ Its transcripts are LangChain's, and so its trigger stands in that record.
 from __future__ import annotations
 
 from sessions.engine.agent import Agent
-from sessions.engine.agents._python import keep, model, trigger
-from sessions.engine.setting import SUMMARISE, Configuration, Rendering, Setting, not_tokens
+from sessions.engine.agents._snippet import keep, model, trigger
+from sessions.engine.setting import SUMMARISE, Configuration, Rendering, Setting
 
 
 def make(setting: Setting) -> Rendering:
@@ -15,8 +15,6 @@ def make(setting: Setting) -> Rendering:
     if setting.edit != SUMMARISE:
         return Rendering(cannot=("deepagents compacts with a summary; for clearing, add LangChain's middleware.",))
     when, stays = trigger(setting), keep(setting)
-    if not when:
-        return Rendering(cannot=(not_tokens(setting),))
     lines = [f'            model="{model(setting)}",', "            backend=backend,", f"            trigger={when},"]
     if stays:
         lines.append(f"            keep={stays},")
@@ -34,19 +32,14 @@ def make(setting: Setting) -> Rendering:
     ]
     if not stays:
         cannot.append("What it keeps is the default, 20 messages.")
-    return Rendering(text, setting.trigger, tuple(cannot))
+    return Rendering(text, setting.trigger, cannot)
 
 
 AGENT = Agent(
-    name="deepagents",
-    label="deepagents",
-    policies=("deepagents_summarization",),
+    name="deepagents", label="deepagents", policies=("deepagents_summarization",),
     configuration=Configuration(
-        file="your agent's Python",
-        language="python",
+        file="your agent's Python", language="python", checked="2026-11-22", make=make,
         source="https://reference.langchain.com/python/deepagents/middleware/summarization",
-        checked="2026-11-22",
         differs="deepagents writes a fresh summary each time and puts what it takes out into a file for the agent.",
-        make=make,
     ),
-)
+)  # fmt: skip

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 from sessions.engine.agent import AT_LEAST, Agent, Trigger, Uses
+from sessions.engine.agents._snippet import as_json
 from sessions.engine.policies import gemini_compression
-from sessions.engine.setting import SUMMARISE, Configuration, Rendering, Setting, not_tokens
+from sessions.engine.setting import SUMMARISE, Configuration, Rendering, Setting
 
 
 def make(setting: Setting) -> Rendering:
@@ -16,21 +16,15 @@ def make(setting: Setting) -> Rendering:
         return Rendering(
             cannot=("Gemini CLI compresses with a summary; clearing alone and switching off are not settings.",)
         )
-    if setting.share is None:
-        return Rendering(cannot=(not_tokens(setting),))
-    share = min(1.0, math.floor(setting.share * 10_000) / 10_000)
-    text = json.dumps({"model": {"compressionThreshold": share}}, indent=2) + "\n"
+    share = min(1.0, math.floor(setting.tokens / setting.window * 10_000) / 10_000)
     cannot = [f"It is a share of the running model's limit: {share:g} of {setting.window:,} tokens here."]
     if setting.keep_messages is not None or setting.keep_tokens is not None:
         cannot.append("It keeps the newest three tenths of the history, and nothing sets another share.")
-    return Rendering(text, None, tuple(cannot))
+    return Rendering(as_json({"model": {"compressionThreshold": share}}), None, cannot)
 
 
 AGENT = Agent(
-    name="gemini_cli",
-    label="Gemini CLI",
-    rank=3,
-    formats=("gemini_cli",),
+    name="gemini_cli", label="Gemini CLI", rank=3, formats=("gemini_cli",),
     policies=("gemini_compression", "gemini_masking"),
     triggers=(
         Trigger(
@@ -43,11 +37,8 @@ AGENT = Agent(
     older=(("its older 0.7", lambda window, _: window * 7 // 10),),
     folder="~/.gemini/tmp",
     configuration=Configuration(
-        file="~/.gemini/settings.json",
-        language="json",
+        file="~/.gemini/settings.json", language="json", checked="2026-11-22", make=make,
         source="google-gemini/gemini-cli, docs/reference/configuration.md",
-        checked="2026-11-22",
         differs="Gemini CLI cuts large tool results first and checks its summary with a second call.",
-        make=make,
     ),
 )  # fmt: skip

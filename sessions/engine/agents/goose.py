@@ -12,11 +12,7 @@ SETTINGS = (
 )
 
 AGENT = Agent(
-    name="goose",
-    label="goose",
-    rank=11,
-    formats=("goose",),
-    policies=("goose", "goose_tool_pairs"),
+    name="goose", label="goose", rank=11, formats=("goose",), policies=("goose", "goose_tool_pairs"),
     facts={"goose": PolicyFacts(SETTINGS), "goose_tool_pairs": PolicyFacts(edit=OTHER)},
     triggers=(
         Trigger(

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from sessions.engine.agent import OVER, Agent, PolicyFacts, Trigger, Uses
-from sessions.engine.agents._python import names, number
+from sessions.engine.agents._snippet import names, number
 from sessions.engine.policies import _inspect, inspect_summary
-from sessions.engine.setting import (
-    CLEAR,
-    SUMMARISE,
-    THINKING,
-    TRIM,
-    Configuration,
-    Rendering,
-    Setting,
-    built_in,
-    not_tokens,
-)
+from sessions.engine.setting import CLEAR, SUMMARISE, THINKING, TRIM, Configuration, Rendering, Setting
 
-OWN = frozenset({"inspect_edit", "inspect_summary", "inspect_trim"})
-EXPRESSED = {
-    "threshold", "threshold_tokens", "keep_thinking_turns", "keep_tool_uses", "keep_tool_inputs", "preserve",
+WHEN = {"threshold", "threshold_tokens"}
+OWN = {
+    "inspect_edit": {*WHEN, "keep_thinking_turns", "keep_tool_uses", "keep_tool_inputs"}, "inspect_summary": WHEN,
+    "inspect_trim": {*WHEN, "preserve"},
 }  # fmt: skip
 CLASSES = {SUMMARISE: "CompactionSummary", CLEAR: "CompactionEdit", THINKING: "CompactionEdit", TRIM: "CompactionTrim"}
 
@@ -30,29 +21,25 @@ def make(setting: Setting) -> Rendering:
     if name is None:
         return Rendering(cannot=("Inspect summarises, edits or trims; nothing else.",))
     own = setting.policy.name in OWN
-    when = _threshold(setting, own=own)
-    if not when:
-        return Rendering(cannot=(not_tokens(setting),))
-    arguments = [f"threshold={when}", *_more(setting, own=own)]
+    arguments = [f"threshold={_threshold(setting, own=own)}", *_more(setting, own=own)]
     inner = "\n".join(f"        {argument}," for argument in arguments)
     text = (
         "from inspect_ai.agent import react\n"
         f"from inspect_ai.model import {name}\n\n"
         f"agent = react(\n    tools=tools,\n    compaction={name}(\n{inner}\n    ),\n)\n"
     )
-    cannot = list(built_in(setting, EXPRESSED)) if own else []
     if not own and setting.edit == SUMMARISE and (setting.keep_messages or setting.keep_tokens):
-        cannot.append("It keeps the sample's input beside the summary, and no newest messages.")
-    return Rendering(text, setting.trigger, tuple(cannot))
+        cannot = ("It keeps the sample's input beside the summary, and no newest messages.",)
+        return Rendering(text, setting.trigger, cannot)
+    return Rendering(text, setting.trigger)
 
 
 def _threshold(setting: Setting, *, own: bool) -> str:
     """A share as a decimal below 1, tokens as a whole number."""
-    if own and setting.params.threshold_tokens is None:
-        return number(setting.params.threshold)
-    if own:
-        return number(setting.params.threshold_tokens)
-    return "" if setting.trigger is None else number(setting.trigger)
+    if not own:
+        return number(setting.tokens)
+    tokens, share = setting.params.threshold_tokens, setting.params.threshold
+    return number(share if tokens is None else tokens)
 
 
 def _more(setting: Setting, *, own: bool) -> list[str]:
@@ -73,10 +60,7 @@ def _more(setting: Setting, *, own: bool) -> list[str]:
 
 
 AGENT = Agent(
-    name="inspect",
-    label="Inspect",
-    rank=9,
-    formats=("inspect",),
+    name="inspect", label="Inspect", rank=9, formats=("inspect",),
     policies=("inspect_summary", "inspect_trim", "inspect_edit"),
     facts={"inspect_edit": PolicyFacts(edit=CLEAR, keeps=(("results", "keep_tool_uses"),))},
     triggers=(
@@ -86,12 +70,8 @@ AGENT = Agent(
         ),
     ),
     configuration=Configuration(
-        file="your task's Python",
-        language="python",
+        file="your task's Python", language="python", checked="2026-11-22", make=make, own=OWN,
         source="https://inspect.aisi.org.uk/compaction.html",
-        checked="2026-11-22",
         differs="Inspect keeps the sample's input, and leaves the message history itself untouched.",
-        make=make,
-        exact_for=OWN,
     ),
 )  # fmt: skip

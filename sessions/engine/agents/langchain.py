@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from sessions.engine.agent import AT_LEAST, Agent, PolicyFacts, Trigger, Uses
-from sessions.engine.agents._python import keep, model, names, number, trigger
+from sessions.engine.agents._snippet import keep, model, names, number, trigger
 from sessions.engine.policies import deepagents_summarization
-from sessions.engine.setting import CLEAR, SUMMARISE, Configuration, Rendering, Setting, built_in, not_tokens
+from sessions.engine.setting import CLEAR, SUMMARISE, Configuration, Rendering, Setting
 
-SUMMARY = {
-    "trigger_fraction", "trigger_tokens", "trigger_messages", "combine", "keep_messages", "keep_tokens",
-    "keep_fraction", "summary_input",
+OWN = {
+    "langchain_summarization": {
+        "trigger_fraction", "trigger_tokens", "trigger_messages", "combine", "keep_messages", "keep_tokens",
+        "keep_fraction", "summary_input",
+    },
+    "langchain_clear_tool_uses": {"trigger", "keep", "clear_at_least", "clear_tool_inputs"},
 }  # fmt: skip
-CLEARING = {"trigger", "keep", "clear_at_least", "clear_tool_inputs"}
 
 
 def make(setting: Setting) -> Rendering:
@@ -35,46 +37,35 @@ def _agent(setting: Setting, imports: str, lines: list[str]) -> str:
 
 def _summary(setting: Setting) -> Rendering:
     when, stays = trigger(setting), keep(setting)
-    if not when:
-        return Rendering(cannot=(not_tokens(setting),))
     own = setting.policy.name == "langchain_summarization"
     lines = ["SummarizationMiddleware(", f'    model="{model(setting)}",', f"    trigger={when},"]
     if stays:
         lines.append(f"    keep={stays},")
     if own and "summary_input" in setting.changed:
         lines.append(f"    trim_tokens_to_summarize={number(setting.params.summary_input)},")
-    cannot = list(built_in(setting, SUMMARY)) if own else []
-    if not own and not stays:
-        cannot.append("What it keeps is LangChain's default, 20 messages.")
-    return Rendering(_agent(setting, "SummarizationMiddleware", [*lines, "),"]), setting.trigger, tuple(cannot))
+    cannot = () if own or stays else ("What it keeps is LangChain's default, 20 messages.",)
+    return Rendering(_agent(setting, "SummarizationMiddleware", [*lines, "),"]), setting.trigger, cannot)
 
 
 def _clearing(setting: Setting) -> Rendering:
-    if setting.trigger is None:
-        return Rendering(cannot=(not_tokens(setting),))
     own = setting.policy.name == "langchain_clear_tool_uses"
     lines = ["ContextEditingMiddleware(", "    edits=[", "        ClearToolUsesEdit("]
-    lines.append(f"            trigger={number(setting.trigger)},")
+    lines.append(f"            trigger={number(setting.tokens)},")
     if setting.keep_results is not None:
         lines.append(f"            keep={number(setting.keep_results)},")
     if own and setting.params.clear_at_least:
         lines.append(f"            clear_at_least={number(setting.params.clear_at_least)},")
-    inputs = getattr(setting.params, "clear_tool_inputs", "off") == "on"
-    if inputs:
+    if getattr(setting.params, "clear_tool_inputs", "off") == "on":
         lines.append("            clear_tool_inputs=True,")
     tools = getattr(setting.params, "exclude_tools", "")
     if tools:
         lines.append(f"            exclude_tools={names(tools)},")
     lines += ["        ),", "    ],", "),"]
-    cannot = built_in(setting, CLEARING) if own else ()
-    return Rendering(_agent(setting, "ClearToolUsesEdit, ContextEditingMiddleware", lines), setting.trigger, cannot)
+    return Rendering(_agent(setting, "ClearToolUsesEdit, ContextEditingMiddleware", lines), setting.trigger)
 
 
 AGENT = Agent(
-    name="langchain",
-    label="LangChain",
-    rank=8,
-    formats=("langchain",),
+    name="langchain", label="LangChain", rank=8, formats=("langchain",),
     policies=("langchain_summarization", "langchain_clear_tool_uses", "langchain_trim"),
     facts={
         "langchain_summarization": PolicyFacts(
@@ -91,12 +82,8 @@ AGENT = Agent(
         ),
     ),
     configuration=Configuration(
-        file="your agent's Python",
-        language="python",
+        file="your agent's Python", language="python", checked="2026-11-22", make=make, own=OWN,
         source="langchain 1.4.7 as installed, langchain/agents/middleware/summarization.py and context_editing.py",
-        checked="2026-11-22",
         differs="LangChain writes a fresh summary each time and counts tokens by its own approximation.",
-        make=make,
-        exact_for=frozenset({"langchain_summarization", "langchain_clear_tool_uses"}),
     ),
 )  # fmt: skip

@@ -5,10 +5,5 @@ from __future__ import annotations
 from sessions.engine.agent import Agent
 
 AGENT = Agent(
-    name="learn_claude_code",
-    label="learn-claude-code",
-    formats=("role_content",),
-    api="anthropic",
-    stored_result="<persisted-output>",
-    is_chained=True,
+    name="learn_claude_code", label="learn-claude-code", formats=("role_content",), api="anthropic", is_chained=True
 )

@@ -6,10 +6,7 @@ from sessions.engine.agent import LIST_ALONE, OVER, Agent, Trigger, Uses
 from sessions.engine.policies import letta as policy
 
 AGENT = Agent(
-    name="letta",
-    label="Letta",
-    rank=10,
-    policies=("letta",),
+    name="letta", label="Letta", rank=10, policies=("letta",),
     triggers=(
         Trigger(
             "letta", "Letta", "policies 11.9", "letta", OVER, Uses.ESTIMATE,

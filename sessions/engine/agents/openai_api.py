@@ -5,9 +5,6 @@ from __future__ import annotations
 from sessions.engine.agent import Agent
 
 AGENT = Agent(
-    name="openai_api",
-    label="OpenAI API",
-    formats=("openai_responses",),
-    policies=("codex_remote",),
+    name="openai_api", label="OpenAI API", formats=("openai_responses",), policies=("codex_remote",),
     opaque_policy="codex_remote",
-)
+)  # fmt: skip

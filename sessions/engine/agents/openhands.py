@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sessions.engine.agent import Agent
-from sessions.engine.agents._python import number
-from sessions.engine.setting import SUMMARISE, Configuration, Rendering, Setting, not_tokens
+from sessions.engine.agents._snippet import number
+from sessions.engine.setting import SUMMARISE, Configuration, Rendering, Setting
 
-MAX_SIZE, KEEP_FIRST = 240, 2
+MAX_SIZE = 240
 
 
 def make(setting: Setting) -> Rendering:
@@ -14,15 +14,12 @@ def make(setting: Setting) -> Rendering:
     if setting.edit != SUMMARISE:
         return Rendering(cannot=("This condenser summarises; the SDK's others are not set by a threshold in tokens.",))
     lines = ['    llm=llm.model_copy(update={"usage_id": "condenser"}),']
-    cannot: list[str] = []
-    if setting.trigger is not None:
-        lines.append(f"    max_tokens={number(setting.trigger)},")
-        cannot.append(f"It condenses at more than {MAX_SIZE} events too; raise max_size where that comes first.")
-    elif setting.trigger_messages is not None:
+    if setting.trigger_messages is not None:
         lines.append(f"    max_size={number(setting.trigger_messages)},")
-        cannot.append("It counts events: a tool call and its result are two.")
+        cannot = ["It counts events: a tool call and its result are two."]
     else:
-        return Rendering(cannot=(not_tokens(setting),))
+        lines.append(f"    max_tokens={number(setting.tokens)},")
+        cannot = [f"It condenses at more than {MAX_SIZE} events too; raise max_size where that comes first."]
     if getattr(setting.params, "keep_first", 0):
         lines.append(f"    keep_first={number(setting.params.keep_first)},")
     if setting.keep_messages is not None or setting.keep_tokens is not None:
@@ -33,27 +30,18 @@ def make(setting: Setting) -> Rendering:
         "condenser = LLMSummarizingCondenser(\n" + "\n".join(lines) + "\n)\n"
         "agent = Agent(llm=llm, tools=tools, condenser=condenser)\n"
     )
-    return Rendering(text, setting.trigger, tuple(cannot))
+    return Rendering(text, setting.trigger, cannot)
 
 
 AGENT = Agent(
-    name="openhands",
-    label="OpenHands",
-    formats=("openhands",),
+    name="openhands", label="OpenHands", formats=("openhands",),
     policies=(
-        "openhands_llm_summarizing",
-        "openhands_sdk",
-        "openhands_amortized",
-        "openhands_masking",
-        "openhands_recent",
+        "openhands_llm_summarizing", "openhands_sdk", "openhands_amortized", "openhands_masking", "openhands_recent",
         "openhands_window",
     ),
     configuration=Configuration(
-        file="your agent's Python (software-agent-sdk)",
-        language="python",
+        file="your agent's Python (software-agent-sdk)", language="python", checked="2026-11-22", make=make,
         source="https://docs.openhands.dev/sdk/guides/context-condenser",
-        checked="2026-11-22",
         differs="the condenser keeps the first events, summarises the middle and updates its last summary.",
-        make=make,
     ),
-)
+)  # fmt: skip

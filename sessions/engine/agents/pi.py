@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from sessions.engine.agent import ALWAYS, OVER, TURN_END, Agent, Trigger, Uses
+from sessions.engine.agents._snippet import as_json
 from sessions.engine.policies import pi as policy
-from sessions.engine.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting, not_tokens
+from sessions.engine.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
 
 
 def make(setting: Setting) -> Rendering:
     """The ``compaction`` object."""
     if setting.edit == NOTHING:
-        return Rendering(_written({"enabled": False}))
+        return Rendering(as_json({"compaction": {"enabled": False}}))
     if setting.edit != SUMMARISE:
         return Rendering(cannot=("pi compacts with a summary; clearing alone is not a setting.",))
-    if setting.trigger is None:
-        return Rendering(cannot=(not_tokens(setting),))
-    found: dict[str, Any] = {"enabled": True, "reserveTokens": max(0, setting.window - setting.trigger)}
+    found: dict[str, Any] = {"enabled": True, "reserveTokens": max(0, setting.window - setting.tokens)}
     cannot: list[str] = []
     if setting.keep_tokens is not None:
         found["keepRecentTokens"] = setting.keep_tokens
@@ -26,34 +24,21 @@ def make(setting: Setting) -> Rendering:
         cannot.append(f"It keeps tokens (20,000 by default), not {setting.keep_messages:,} messages.")
     if not setting.above:
         cannot.append("It compacts over the threshold, not at it.")
-    return Rendering(_written(found), min(setting.trigger, setting.window), tuple(cannot))
-
-
-def _written(compaction: dict[str, Any]) -> str:
-    return json.dumps({"compaction": compaction}, indent=2) + "\n"
+    return Rendering(as_json({"compaction": found}), min(setting.tokens, setting.window), cannot)
 
 
 AGENT = Agent(
-    name="pi",
-    label="pi",
-    rank=5,
-    formats=("pi",),
-    policies=("pi",),
+    name="pi", label="pi", rank=5, formats=("pi",), policies=("pi",),
     triggers=(
         Trigger(
             "pi", "pi", "policies 11.1", "pi", OVER, Uses.TAIL, lambda window, _: policy.most(policy.Params(), window),
             words="pi's limit, the window less 16,384",
         ),
     ),
-    asked=TURN_END,
-    own_figure=ALWAYS,
-    folder="~/.pi/agent/sessions",
+    asked=TURN_END, own_figure=ALWAYS, folder="~/.pi/agent/sessions",
     configuration=Configuration(
-        file="~/.pi/agent/settings.json",
-        language="json",
+        file="~/.pi/agent/settings.json", language="json", checked="2026-11-22", make=make,
         source="pi-mono, packages/coding-agent/docs/compaction.md",
-        checked="2026-11-22",
         differs="pi updates its last summary; the reserve bounds the summary's own call as well.",
-        make=make,
     ),
 )  # fmt: skip

@@ -11,11 +11,7 @@ SETTINGS = (
 )
 
 AGENT = Agent(
-    name="roo",
-    label="Roo Code",
-    rank=7,
-    policies=("roo_code",),
-    facts={"roo_code": PolicyFacts(SETTINGS)},
+    name="roo", label="Roo Code", rank=7, policies=("roo_code",), facts={"roo_code": PolicyFacts(SETTINGS)},
     triggers=(
         Trigger(
             "roo", "Roo Code", "policies 11.4", "roo", OVER, Uses.TAIL,

@@ -30,21 +30,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.model_info import ModelInfo
 
 FALSE, RIGHT, LATE, MISSED = "false", "right", "late", "missed"
 ESTIMATING = frozenset({Uses.TAIL, Uses.GROWTH, Uses.EITHER})
 """Gates that estimate beside the usage they know: with the usage withheld, they estimate everything."""
 
 
-def nine_tenths(window: int, _model: ModelInfo) -> int:
-    """⌊0.9 · window⌋."""
-    return window * 9 // 10
-
-
 NAIVE = Trigger(
     "chars_per_4", "Characters ÷ 4, base64 counted", "estimators 13", "chars_per_4", AT_LEAST, Uses.ESTIMATE,
-    nine_tenths, note="No one harness's gate: the naive rule, against 0.9 of the window.",
+    lambda window, _: window * 9 // 10, note="No one harness's gate: the naive rule, against 0.9 of the window.",
 )  # fmt: skip
 
 

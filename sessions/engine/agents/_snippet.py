@@ -1,15 +1,20 @@
-"""What the snippets in Python share: numbers as Python writes them, context sizes as LangChain takes them."""
+"""What the snippets share: JSON, numbers as Python writes them, context sizes as LangChain takes them."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sessions.engine.setting import Setting
 
 MODEL = "anthropic:claude-sonnet-4-5"
 PROVIDERS = {"claude": "anthropic", "gpt": "openai", "gemini": "google_genai"}
+
+
+def as_json(value: dict[str, Any]) -> str:
+    """A file of JSON."""
+    return json.dumps(value, indent=2) + "\n"
 
 
 def model(setting: Setting) -> str:
@@ -29,13 +34,12 @@ def names(words: str) -> str:
 
 
 def trigger(setting: Setting) -> str:
-    """When, as a LangChain context size; "" where the gate counts neither tokens nor messages."""
-    own = setting.policy.name == "langchain_summarization"
-    if own:
+    """When, as a LangChain context size; raises NotTokens where the gate counts neither tokens nor messages."""
+    if setting.policy.name == "langchain_summarization":
         return _own_trigger(setting)
-    if setting.trigger is not None:
-        return f'("tokens", {number(setting.trigger)})'
-    return "" if setting.trigger_messages is None else f'("messages", {number(setting.trigger_messages)})'
+    if setting.trigger_messages is not None:
+        return f'("messages", {number(setting.trigger_messages)})'
+    return f'("tokens", {number(setting.tokens)})'
 
 
 def _own_trigger(setting: Setting) -> str:
