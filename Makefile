@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test test-postgres check lint types contracts migrations wheel fmt lock vendor bench parity clean
+.PHONY: help setup run demo test test-postgres check lint types contracts migrations wheel fmt lock vendor bench fuzz parity clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -85,6 +85,9 @@ parity: $(VENV)/.dev ## Compare policies with the originals' own code (installs 
 vendor: $(VENV)/.dev ## Fetch third-party browser files again (needs npm)
 	@$(PIP) install "fonttools[woff]"
 	@$(BIN)/python scripts/vendor.py
+
+fuzz: $(VENV)/.dev ## Read a million damaged files (ARGS="--inputs 10000" for fewer)
+	@$(BIN)/python -m tests.fuzz $(or $(ARGS),--out docs/benchmarks/fuzz.md)
 
 bench: $(VENV)/.dev ## Time and memory on large generated files
 	@$(BIN)/python -m tests.bench $(ARGS)

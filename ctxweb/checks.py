@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 
 from ctxweb.env import env_bool
+from ctxweb.privacy import too_wide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,15 @@ def check_data_directory(app_configs: Sequence[Any] | None, **kwargs: Any) -> li
         return []
     hint = "Set CTXWEB_DATA to a folder that you may write to."
     return [Error(f"The data directory {settings.DATA} is not writable.", hint=hint, id="ctxweb.E001")]
+
+
+@register()
+def check_privacy(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Nobody but their owner may read transcripts; what could not be narrowed at the start is named."""
+    wide = too_wide(settings.DATA, str(settings.DATABASES["default"]["NAME"]) if settings.IS_SQLITE else "")
+    hint = "Make their owner run ctxweb, take access away with `chmod go=`, or set CTXWEB_DATA to another folder."
+    message = "Other users of this machine have access to {}."
+    return [Warning(message.format(", ".join(map(str, wide))), hint=hint, id="ctxweb.W003")] if wide else []
 
 
 @register()

@@ -8,14 +8,17 @@ Exit status: 0 done, 1 failed, 2 wrong usage.
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
+from typing import NoReturn
 
 import click
 
 from ctxweb.version import ctxweb_version
-from sessions.engine.errors import EngineError
+from sessions.faults import fault_of
 
 COMMANDS = {
     "serve": "Serve the dashboard with its worker.",
@@ -23,6 +26,10 @@ COMMANDS = {
     "user": "Create a user, or give one a new password.",
     "ingest": "Store and count transcripts, archives or folders.",
     "watch": "Follow a folder of transcripts while they are written.",
+    "delete": "Delete sessions and uploads with everything that belongs to them.",
+    "doctor": "Find what is wrong with the stored data, and mend it.",
+    "backup": "Copy database and files into one archive, while the server runs.",
+    "restore": "Make a data folder from such an archive.",
     "demo": "Store the demo session.",
     "why": "Why a session was compacted, and where the gates of known harnesses fire on it.",
     "inspect": "What fills a transcript's context.",
@@ -70,13 +77,37 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line; an error that the engine raised on purpose is shown as its message, with status 1."""
+    """Run the command line; a fault is one sentence on standard error, with status 1.
+
+    What is said: errors that the engine raised on purpose, and faults of the surroundings (sessions.faults).  Anything
+    else is a fault of ctxweb and shows where it is.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
-        cli(prog_name="ctxweb")
-    except EngineError as error:
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(1)
+        try:
+            cli(prog_name="ctxweb")
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except BrokenPipeError:
-        # The reader (head, less) has gone; point stdout at nothing so that the interpreter's last flush is quiet.
+        _leave("")
+    except Exception as error:
+        fault = fault_of(error)
+        if fault is None:
+            raise
+        _leave(f"Error: {fault.words}")
+
+
+def _leave(words: str) -> NoReturn:
+    """Say ``words`` and end with status 1; what is left for standard output goes nowhere, as nobody takes it."""
+    if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    if words:
+        from ctxweb.terminal import say
+
+        with suppress(OSError):
+            say(words)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    sys.exit(1)

@@ -1,40 +1,71 @@
-"""Typed reads of environment variables: settings come from the environment alone (12-factor)."""
+"""Typed reads of environment variables: settings come from the environment alone (12-factor).
+
+A value that cannot be meant is refused: a word that is neither yes nor no must never quietly become "no".
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
+import click
 import platformdirs
+
+YES = ("1", "true", "yes", "on")
+NO = ("0", "false", "no", "off")
+
+
+class SettingError(click.ClickException):
+    """An environment variable with a value that ctxweb cannot use; commands print it and end with status 2."""
+
+    exit_code = 2
 
 
 def env_str(name: str, default: str = "") -> str:
-    """The variable's value; ``NAME_FILE`` may name a file that holds it (for secrets)."""
+    """The variable's value; ``NAME_FILE`` may name a file that holds it (for secrets).
+
+    Raises SettingError where that cannot be read.
+    """
     path = os.environ.get(f"{name}_FILE")
-    if path:
+    if not path:
+        return os.environ.get(name, default)
+    try:
         return Path(path).read_text(encoding="utf-8").strip()
-    return os.environ.get(name, default)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise SettingError(f"{name}_FILE is {path!r}: {reason}. Name a readable file, or set {name}.") from None
 
 
 def env_bool(name: str, *, default: bool = False) -> bool:
-    """True for 1, true, yes, on (any case)."""
-    value = os.environ.get(name)
-    return default if value is None else value.strip().lower() in {"1", "true", "yes", "on"}
+    """True for 1, true, yes, on; False for 0, false, no, off (any case); empty is the default, all else an error."""
+    word = env_word(name, "", ("", *YES, *NO))
+    return word in YES if word else default
 
 
-def env_int(name: str, default: int) -> int:
-    """The variable as an integer; raises ValueError that names the variable."""
-    value = os.environ.get(name)
+def env_int(name: str, default: int, *, minimum: int = 0) -> int:
+    """The variable as a whole number of at least ``minimum``; empty is the default."""
+    value = os.environ.get(name, "").strip()
     if not value:
         return default
-    try:
-        return int(value)
-    except ValueError:
-        raise ValueError(f"{name} must be a whole number, not {value!r}") from None
+    number = int(value) if re.fullmatch(r"[+-]?[0-9]{1,15}", value) else None
+    if number is None or number < minimum:
+        raise SettingError(f"{name} is {value!r}. Use a whole number of at least {minimum:,}.")
+    return number
+
+
+def env_word(name: str, default: str, allowed: tuple[str, ...]) -> str:
+    """The variable in lower case, which must be one of ``allowed``; empty is the default."""
+    value = os.environ.get(name, "").strip()
+    if not value:
+        return default
+    if value.lower() not in allowed:
+        raise SettingError(f"{name} is {value!r}. Use one of: {', '.join(filter(None, allowed))}.")
+    return value.lower()
 
 
 def data_dir() -> Path:
     """Where uploads, the database and the queue live: ``CTXWEB_DATA``, else the platform's user data folder."""
     path = Path(env_str("CTXWEB_DATA") or platformdirs.user_data_dir("ctxweb", appauthor=False)).expanduser()
-    path.mkdir(parents=True, exist_ok=True)
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path

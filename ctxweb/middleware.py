@@ -1,17 +1,19 @@
-"""Middleware of the project: a request id, the upload limit, and the login wall of installations with accounts."""
+"""Middleware of the project: a request id, limits of bodies, who may upload, and the login wall."""
 
 from __future__ import annotations
 
 import re
 import secrets
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpResponse, JsonResponse
+from django.middleware.csrf import CsrfViewMiddleware
 from django.shortcuts import resolve_url
 
-from ctxweb import logs
+from ctxweb import logs, refusals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,11 +23,22 @@ if TYPE_CHECKING:
 
     GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
+REFUSAL, GATE = "ctxweb.refusal", "ctxweb.gate"
+"""Keys of the WSGI environment that ``ctxweb.front`` sets; no header can, since those begin with HTTP_."""
+
 OPEN_PREFIXES = ("/l/", "/login/", "/static/")
 OPEN_PATHS = {"/healthz", "/readyz"}
 """What a visitor without an account may see: replay links, the way in, static files and health."""
 
+_csrf = CsrfViewMiddleware(lambda request: HttpResponse())
 _GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+@dataclass(slots=True)
+class Gate:
+    """The question whether a caller may upload; whoever lets it through opens it."""
+
+    is_open: bool = False
 
 
 def request_id(get_response: GetResponse) -> GetResponse:
@@ -45,16 +58,35 @@ def request_id(get_response: GetResponse) -> GetResponse:
     return middleware
 
 
-def upload_limit(get_response: GetResponse) -> GetResponse:
-    """Refuse a body over ``CTXWEB_MAX_UPLOAD_MB`` before a byte of it is read."""
+def body_limit(get_response: GetResponse) -> GetResponse:
+    """Refuse a body that this route does not take before a byte of it is read, or as ``ctxweb.front`` asks."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
+        refusal: refusals.Refusal | None = request.META.get(REFUSAL)
         length = request.META.get("CONTENT_LENGTH") or "0"
-        if length.isdigit() and int(length) > settings.MAX_UPLOAD_BYTES:
-            n_mb = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
-            message = f"This upload is larger than {n_mb:,} MB. Raise CTXWEB_MAX_UPLOAD_MB, or use ctxweb ingest.\n"
-            return HttpResponse(message, status=413, content_type="text/plain; charset=utf-8")
-        return get_response(request)
+        if refusal is None and length.isdigit() and int(length) > refusals.most_bytes(request.path_info):
+            refusal = refusals.too_large(request.path_info)
+        return get_response(request) if refusal is None else refusals.response(request, refusal)
+
+    return middleware
+
+
+def upload_gate(get_response: GetResponse) -> GetResponse:
+    """Answer whether this caller may upload, before the upload is received: no view runs, the body is not there yet.
+
+    Innermost, so that everything before it has agreed.  Another site's page may make a browser send a form, but may
+    not fill the disk with it: its origin is looked at here, its token with the whole form.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        gate: Gate | None = request.META.get(GATE)
+        if gate is None:
+            return get_response(request)
+        if "Origin" in request.headers and not _csrf._origin_verified(request):  # type: ignore[attr-defined]
+            fact = "Another site sent this upload. Nothing was stored."
+            return refusals.response(request, refusals.Refusal(403, "Not allowed", fact, "Use the page of ctxweb."))
+        gate.is_open = True
+        return HttpResponse(status=204)
 
     return middleware
 

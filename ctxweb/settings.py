@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import secrets
 from pathlib import Path
@@ -11,7 +12,8 @@ import dj_database_url
 from csp.constants import NONCE, NONE, SELF
 
 import ctxweb
-from ctxweb.env import data_dir, env_bool, env_int, env_str
+from ctxweb.env import SettingError, data_dir, env_bool, env_int, env_str, env_word
+from ctxweb.privacy import keep_private
 
 PACKAGE = Path(ctxweb.__file__).resolve().parent
 BUNDLED = PACKAGE / "_bundled"
@@ -22,7 +24,7 @@ DATA = data_dir()
 def _folder(*parts: str) -> Path:
     """A folder in the data directory, made if missing."""
     path = DATA.joinpath(*parts)
-    path.mkdir(parents=True, exist_ok=True)
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
 
 
@@ -60,7 +62,12 @@ def _database() -> dict[str, Any]:
     """
     url = env_str("DATABASE_URL") or f"sqlite:///{DATA / 'ctxweb.sqlite3'}"
     # Connections are kept for a minute; a broken one is noticed before it is used.
-    config: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
+    try:
+        config: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
+    except ValueError:
+        raise SettingError(
+            "DATABASE_URL cannot be read. Use postgres://user:password@host:5432/name or sqlite:////path/to/file."
+        ) from None
     if config["ENGINE"] == "django.db.backends.sqlite3":
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
@@ -96,15 +103,16 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_htmx",
     "csp",
+    "axes",
     "sessions.apps.SessionsConfig",
 ]
 
 MIDDLEWARE = [
     "ctxweb.middleware.request_id",
     "django.middleware.security.SecurityMiddleware",
-    "ctxweb.middleware.upload_limit",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "ctxweb.middleware.body_limit",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -113,6 +121,9 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "ctxweb.middleware.upload_gate",
+    "axes.middleware.AxesMiddleware",
+    "ctxweb.fault_pages.faults",
 ]
 
 ROOT_URLCONF = "ctxweb.urls"
@@ -135,6 +146,8 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": _database()}
+IS_SQLITE = DATABASES["default"]["ENGINE"].endswith("sqlite3")
+keep_private(DATA, str(DATABASES["default"]["NAME"]) if IS_SQLITE else "")
 
 # Accounts, where they are wanted.
 LOGIN_URL = "login"
@@ -145,6 +158,16 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+# Five wrong passwords for one name from one address close the door for that pair for a quarter of an hour.
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = dt.timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_CALLABLE = "ctxweb.signin.too_many_attempts"
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = AXES_VERBOSE = False
 # Names of our own: cookies do not know ports, and 127.0.0.1 is shared with every other local application.
 SESSION_COOKIE_NAME = "ctxweb_session"
 CSRF_COOKIE_NAME = "ctxweb_csrf"
@@ -194,10 +217,14 @@ STORAGES = {
 # Uploads: always spooled to disk, beside the place where they will stay, so that no upload is held in memory.
 MEDIA_ROOT = _folder("blobs")
 FILE_UPLOAD_TEMP_DIR = _folder("tmp")
-FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+FILE_UPLOAD_HANDLERS = ["ctxweb.uploadfiles.NamelessFileHandler"]
 FILE_UPLOAD_PERMISSIONS = 0o600
-MAX_UPLOAD_BYTES = env_int("CTXWEB_MAX_UPLOAD_MB", 2048) * 1024 * 1024
-DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024  # form fields; files are limited by MAX_UPLOAD_BYTES alone
+MAX_UPLOAD_BYTES = env_int("CTXWEB_MAX_UPLOAD_MB", 2048, minimum=1) * 1024 * 1024
+UPLOAD_ROUTES = {"sessions:upload"}  # every other route takes forms only
+MAX_FORM_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+BODY_SECONDS = env_int("CTXWEB_BODY_SECONDS", 20, minimum=1)
+BODY_BYTES_PER_SECOND = 4096
+UPLOADS_AT_ONCE, FORMS_AT_ONCE = env_int("CTXWEB_UPLOADS_AT_ONCE", 32, minimum=1), 256
 DATA_UPLOAD_MAX_NUMBER_FILES = 1000
 
 # Background work.  The rows of the database are the queue.  Without a broker the workers beside the server look there.
@@ -213,8 +240,8 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = TIME_ZONE
-WORKER_PROCESSES = env_int("CTXWEB_WORKER_PROCESSES", 1)
-WORK_SECONDS = env_int("CTXWEB_TASK_SECONDS", 1800)  # a piece of work that takes longer is ended
+WORKER_PROCESSES = env_int("CTXWEB_WORKER_PROCESSES", 1, minimum=1)
+WORK_SECONDS = env_int("CTXWEB_TASK_SECONDS", 1800, minimum=1)  # a piece of work that takes longer is ended
 READER_MEGABYTES = 300  # a reader that holds more after a piece of work is replaced
 FOLLOW_STREAMS = env_int("CTXWEB_FOLLOW_STREAMS", 4)  # each holds one of the server's eight threads
 WORKER_HEARTBEAT = DATA / "worker.heartbeat"
@@ -223,9 +250,9 @@ WORKER_HEARTBEAT = DATA / "worker.heartbeat"
 ANTHROPIC_API_KEY = env_str("ANTHROPIC_API_KEY")
 ANTHROPIC_BASE_URL = env_str("ANTHROPIC_BASE_URL", "https://api.anthropic.com")
 ANTHROPIC_MODEL = env_str("CTXWEB_ANTHROPIC_MODEL", "claude-sonnet-5-5")
-ANTHROPIC_PER_MINUTE = env_int("CTXWEB_ANTHROPIC_PER_MINUTE", 50)
+ANTHROPIC_PER_MINUTE = env_int("CTXWEB_ANTHROPIC_PER_MINUTE", 50, minimum=1)
 
-LOG_LEVEL = env_str("CTXWEB_LOG_LEVEL", "INFO").upper()
+LOG_LEVEL = env_word("CTXWEB_LOG_LEVEL", "info", ("debug", "info", "warning", "error", "critical")).upper()
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -238,6 +265,7 @@ LOGGING = {
     "loggers": {
         "ctxweb": {"level": LOG_LEVEL},
         "sessions": {"level": LOG_LEVEL},
+        "axes": {"level": "ERROR"},  # it writes names and addresses of every attempt
         "django.server": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
     },
 }

@@ -5,6 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sessions.faults import FaultError
+
+if TYPE_CHECKING:
+    from django.db.migrations.loader import MigrationLoader
 
 
 def load_django() -> None:
@@ -16,16 +22,29 @@ def load_django() -> None:
 
 
 def migrate() -> int:
-    """Apply pending migrations; returns how many there were."""
+    """Apply pending migrations; returns how many there were.
+
+    Raises FaultError where the database has migrations that this ctxweb does not know: a newer one made it.
+    """
     from django.core.management import call_command
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
 
     executor = MigrationExecutor(connection)
+    _refuse_newer(executor.loader)
     pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if pending:
         call_command("migrate", interactive=False, verbosity=0)
     return len(pending)
+
+
+def _refuse_newer(loader: MigrationLoader) -> None:
+    known = set(loader.disk_migrations) | {old for new in loader.disk_migrations.values() for old in new.replaces}
+    unknown = [key for key in loader.applied_migrations if key[0] in loader.migrated_apps and key not in known]
+    if unknown:
+        app, name = sorted(unknown)[-1]
+        what = f"A newer ctxweb made this database: it has {len(unknown)} unknown migrations, the last {app}.{name}."
+        raise FaultError(what, "Update ctxweb, or choose another data folder with CTXWEB_DATA.")
 
 
 def collect_static() -> bool:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 0.2
 TIMER_SECONDS = 3.0
+SWEEP_EVERY = 20
+"""So many rounds of the timer lie between two looks for temporary files that nobody writes any more."""
+
 TERM_SECONDS = 2.5
 """How long a worker has to give back its work when all ends; then it is killed and the work given back for it."""
 
@@ -57,6 +60,7 @@ class Supervisor:
     slots: list[Slot] = field(default_factory=list)
     under_way: dict[object, float] = field(default_factory=dict)
     idle_before: bool = False
+    n_timers: int = 0
     stopping: threading.Event = field(default_factory=threading.Event)
     next_timer: float = 0.0
 
@@ -108,10 +112,14 @@ class Supervisor:
         from django.db import close_old_connections
 
         from sessions import tasks
+        from sessions.adapters.leftovers import sweep_leftovers
         from sessions.services import work
 
         close_old_connections()
         work.recover()
+        self.n_timers += 1
+        if self.n_timers % SWEEP_EVERY == 0:
+            sweep_leftovers()
         busy: set[str] = set()
         before, self.under_way = self.under_way, {}
         for kind, row in _rows_of([slot.name for slot in self.slots if slot.process]):

@@ -18,3 +18,5 @@ account_urls = [
 ]
 
 urlpatterns = [*health_urls, *account_urls, path("", include("sessions.urls"))]
+
+handler500 = "ctxweb.fault_pages.handler500"

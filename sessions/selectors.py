@@ -13,7 +13,6 @@ from sessions.adapters.cache import Cache
 from sessions.engine.agent import agents
 from sessions.models import (
     OVERCOUNTED,
-    Flag,
     Media,
     Member,
     MessageRow,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.texts import Texts
     from sessions.engine.types import Content, Message
-    from sessions.models.message import MessageQuerySet
     from sessions.models.session import SessionQuerySet
 
 PAGE = 100
@@ -47,30 +45,12 @@ SESSION_FILTERS: dict[str, Callable[[SessionQuerySet], SessionQuerySet]] = {
 }
 """Filters of the library by name."""
 
-MESSAGE_FILTERS: dict[str, Callable[[MessageQuerySet], MessageQuerySet]] = {
-    "overcount": lambda found: found.overcounted(),
-    "typed": lambda found: found.flagged(Flag.TYPED),
-    "errors": lambda found: found.flagged(Flag.ERROR),
-    "summaries": lambda found: found.flagged(Flag.SUMMARY),
-}
-"""Filters of the message list by name."""
-
 
 @dataclass(frozen=True, slots=True)
 class SessionPage:
     """Rows ``start`` to ``start + limit`` of the ``total`` sessions that match; each has ``n_children``."""
 
     sessions: tuple[Session, ...]
-    total: int
-    start: int
-    limit: int
-
-
-@dataclass(frozen=True, slots=True)
-class MessagePage:
-    """Rows ``start`` to ``start + limit`` of the ``total`` messages that match."""
-
-    rows: tuple[MessageRow, ...]
     total: int
     start: int
     limit: int
@@ -95,8 +75,6 @@ class LibraryFacts:
     n_media: int
     worst: Session | None
     n_overcounted: int
-    n_compacted: int
-    n_with_images: int
     formats: tuple[str, ...]
     models: tuple[str, ...]
 
@@ -158,10 +136,8 @@ def library_facts() -> LibraryFacts:
         n_calibrated=Count("id", filter=Q(tokens_label="calibrated")),
         n_estimated=Count("id", filter=Q(tokens_label="estimated")),
         wire_bytes=Sum("wire_bytes", default=0),
-        n_with_images=Count("id", filter=Q(n_images__gt=0)),
-        n_images=Sum("n_images", default=0),  # after what filters by the column: the name then means the sum
+        n_images=Sum("n_images", default=0),
         n_overcounted=Count("id", filter=Q(worst_overcount__gte=OVERCOUNTED)),
-        n_compacted=Count("id", filter=Q(n_compactions__gt=0)),
     )
     again = (
         Session.objects.once()
@@ -268,45 +244,6 @@ def branch_sessions(session: Session) -> dict[str, Session]:
     return {one.branch: one for one in found}
 
 
-def message_page(
-    session: Session,
-    *,
-    start: int = 0,
-    limit: int = PAGE,
-    role: str = "",
-    kind: str = "",
-    only: str = "",
-    search: str = "",
-) -> MessagePage:
-    """A page of message rows: one query by index range without filters, two with.
-
-    ``only`` is a name of ``MESSAGE_FILTERS``.  With filters, ``start`` counts matching rows.
-    """
-    found = MessageRow.objects.filter(session_id=session.pk).order_by("index")
-    if not (role or kind or search or only in MESSAGE_FILTERS):
-        rows = tuple(found.filter(index__gte=start, index__lt=start + limit))
-        return MessagePage(rows, session.n_messages, start, limit)
-    found = found.matching(search)
-    if role:
-        found = found.of_role(role)
-    if kind:
-        found = found.of_kind(kind)
-    if only in MESSAGE_FILTERS:
-        found = MESSAGE_FILTERS[only](found)
-    return MessagePage(tuple(found[start : start + limit]), found.count(), start, limit)
-
-
-def message_row(session: Session, index: int) -> MessageRow:
-    """One message's row; raises MessageRow.DoesNotExist."""
-    return MessageRow.objects.get(session_id=session.pk, index=index)
-
-
-def worst_messages(session: Session, limit: int = 5) -> tuple[MessageRow, ...]:
-    """The messages with the highest over-count factors, highest first."""
-    found = MessageRow.objects.filter(session_id=session.pk, overcount__isnull=False)
-    return tuple(found.order_by("-overcount", "index")[:limit])
-
-
 def compacted_sessions(limit: int) -> tuple[Session, ...]:
     """The newest sessions with recorded compactions, branches once: one query."""
     found = Session.objects.once().compacted().select_related("upload").order_by("-created_at", "pk")
@@ -374,11 +311,6 @@ def open_text(session: Session) -> BinaryIO:
 def open_blob(sha256: str) -> BinaryIO:
     """The stored bytes, open for reading and seekable; raises FileNotFoundError."""
     return storage.open_blob(sha256)
-
-
-def get_media(sha256: str) -> Media:
-    """What is known about one stored image or document; raises Media.DoesNotExist."""
-    return Media.objects.get(pk=sha256)
 
 
 def upload_status(ids: Iterable[uuid.UUID]) -> tuple[Upload, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ctxweb.terminal import say
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.prices import prices_of
@@ -34,8 +35,17 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 def emit(document: dict[str, Any]) -> None:
     """One JSON document to standard output."""
-    json.dump(document, sys.stdout, ensure_ascii=False, indent=None, separators=(",", ":"))
-    sys.stdout.write("\n")
+    click.echo(json_text(document))
+
+
+def json_text(document: dict[str, Any]) -> str:
+    """``document`` as JSON that standard output can take: escaped where its encoding, or UTF-8, has no such letter."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(document, separators=(",", ":"), allow_nan=False)
+    return text
 
 
 def read(file: Path, format_name: str | None, branch: str | None = None) -> Parsed:
@@ -46,7 +56,7 @@ def read(file: Path, format_name: str | None, branch: str | None = None) -> Pars
         except BadParameter as error:
             raise click.UsageError(str(error)) from error
     for skipped in parsed.skipped:
-        click.echo(f"{file.name}: line {skipped.line}, byte {skipped.offset:,}: {skipped.reason}; skipped", err=True)
+        say(f"{file.name}: line {skipped.line}, byte {skipped.offset:,}: {skipped.reason}; skipped")
     return parsed
 
 
@@ -237,4 +247,4 @@ def run_replay(file: Path, **options: Any) -> Replay:
 def warn(warnings: tuple[str, ...]) -> None:
     """Warnings on standard error, one a line."""
     for warning in warnings:
-        click.echo(f"Warning: {warning}", err=True)
+        say(f"Warning: {warning}")

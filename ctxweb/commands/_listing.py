@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
 
 from ctxweb.commands._engine import emit
+from ctxweb.terminal import terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,4 +23,4 @@ def show(kind: str, entries: Sequence[dict[str, Any]], *, as_json: bool) -> None
         table.add_column(heading)
     for entry in entries:
         table.add_row(entry["name"], entry["label"], entry["source"])
-    Console().print(table)
+    terminal().print(table)

@@ -7,7 +7,6 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from ctxweb.commands._engine import (
@@ -20,6 +19,7 @@ from ctxweb.commands._engine import (
     settings,
 )  # fmt: skip
 from ctxweb.commands._files import files_under
+from ctxweb.terminal import say, terminal
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.checks import QUALITY, check, read_limits
 from sessions.engine.errors import BadParameter, UnknownName, UnreadableInput
@@ -75,7 +75,7 @@ def command(corpus: tuple[Path, ...], prices: tuple[str, ...], as_json: bool, **
     else:
         _print(found, passed=passed)
     for line in broken:
-        click.echo(line, err=True)
+        say(line)
     if not passed:
         raise SystemExit(1)
 
@@ -128,7 +128,7 @@ def _print(found: list[Floor], *, passed: bool) -> None:
     for floor in found:
         value = "none" if floor.value is None else f"{floor.value:,.4g}" if floor.value % 1 else f"{floor.value:,.0f}"
         table.add_row(floor.session, floor.name, f"{floor.limit:,g}", value, "ok" if floor.ok else "BROKEN")
-    console = Console()
+    console = terminal()
     console.print(table)
     n = sum(not floor.ok for floor in found)
     console.print("All floors hold." if passed else f"{n} of {len(found)} floors are broken.")

@@ -7,7 +7,9 @@ import tempfile
 
 import click
 
+from ctxweb.commands._engine import emit
 from ctxweb.commands.ingest import ingest_file, start_django
+from ctxweb.terminal import say
 
 FILENAME = "demo.jsonl"
 
@@ -17,7 +19,6 @@ FILENAME = "demo.jsonl"
 def command(as_json: bool) -> None:
     """Store the demo session: a screenshot whose base64 is 3,118,884 bytes long, in a history of about 62K tokens."""
     start_django()
-    from sessions.engine import jsonio
     from sessions.engine.demo.session import write_demo
 
     with tempfile.TemporaryFile() as file:
@@ -25,7 +26,7 @@ def command(as_json: bool) -> None:
         file.seek(0)
         result = ingest_file(file, FILENAME, FILENAME)
     if as_json:
-        click.echo(jsonio.dumps({"uploads": [result]}))
+        emit({"uploads": [result]})
     else:
-        click.echo(f"{result['status']}: {', '.join(result['sessions']) or result['error']}", err=True)
+        say(f"{result['status']}: {', '.join(result['sessions']) or result['error']}")
     sys.exit(1 if result["status"] == "failed" else 0)

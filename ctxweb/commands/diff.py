@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from ctxweb.commands._engine import emit, replay_options, run_replay, warn
+from ctxweb.terminal import terminal
 from sessions.engine.errors import BadParameter
 from sessions.engine.report import diff_document
 
@@ -40,5 +40,5 @@ def command(file: Path, event: int, as_json: bool, **options: Any) -> None:
         pair = {True: "whole", False: "split", None: ""}[row["pair_ok"]]
         tokens = (f"{row[side]:,}" for side in ("tokens_before", "tokens_after"))
         table.add_row(f"{SYMBOLS[row['op']]} {row['op']}", row["id"][:12], row["role"], *places, *tokens, pair)
-    Console().print(table)
+    terminal().print(table)
     warn(result.warnings)

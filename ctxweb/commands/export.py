@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 import click
 
 from ctxweb.commands._engine import choose, read, settings, warn
+from ctxweb.terminal import say
 from sessions.engine import registry
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.texts import Texts
@@ -61,7 +62,7 @@ def command(what: str, target: str, out: Path | None, **options: Any) -> None:
             for piece in export(listing, target, contents, report):
                 stream.write(piece)
     warn(made.warnings if made else ())
-    click.echo(f"{listing.what}: {report.line()}", err=True)
+    say(f"{listing.what}: {report.line()}")
 
 
 def _message_reader(file: BinaryIO, format_name: str) -> Any:

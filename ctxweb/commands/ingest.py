@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from ctxweb.commands._files import files_under
+from ctxweb.terminal import say
 
 if TYPE_CHECKING:
     import uuid
@@ -27,7 +28,7 @@ SHOWN = 20
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
 def command(paths: tuple[Path, ...], as_json: bool) -> None:
-    """Store and count transcripts: files, archives (zip, tar, tar.gz, gzip), folders with everything below them.
+    """Store and count transcripts: files, archives (zip, tar, gzip, bzip2, xz), folders with everything below them.
 
     Returns when everything is stored and counted.  Files whose bytes are there already are recognised.
     """
@@ -35,9 +36,9 @@ def command(paths: tuple[Path, ...], as_json: bool) -> None:
     results = [_ingest_path(path) for path, _ in files_under(paths)]
     failed = any(result["status"] == "failed" for result in results)
     if as_json:
-        from sessions.engine import jsonio
+        from ctxweb.commands._engine import emit
 
-        click.echo(jsonio.dumps({"uploads": results}))
+        emit({"uploads": results})
     else:
         _print(results)
     sys.exit(1 if failed else 0)
@@ -78,11 +79,16 @@ def ingest_file(file: IO[bytes], filename: str, shown: str) -> dict[str, Any]:
 
 
 def _ingest_path(path: Path) -> dict[str, Any]:
+    from sessions.services.ingest import UploadDeleted
+
     try:
         with path.open("rb") as file:
             return ingest_file(file, path.name, str(path))
-    except OSError as error:
-        reason = f"{error.strerror or error}: check that the file can be read and that the disk has room"
+    except (OSError, UploadDeleted) as error:
+        said = f"{getattr(error, 'strerror', '') or error}"
+        reason = f"{said}: check that the file can be read and that the disk has room"
+        if isinstance(error, UploadDeleted):
+            reason = said
         unread: dict[str, Any] = {"sha256": None, "status": "failed", "format": None, "sessions": [], "skipped": 0}
         return {"file": str(path), **unread, "error": reason, "members": []}
 
@@ -126,4 +132,4 @@ def _print(results: list[dict[str, Any]]) -> None:
         parts += [f"    {m['name'] or 'archive'}: {m['error']}" for m in result.get("members", ()) if m["error"]][
             :SHOWN
         ]
-        click.echo("\n".join(parts), err=True)
+        say("\n".join(parts))

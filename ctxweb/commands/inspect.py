@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from ctxweb.commands._engine import FILE, emit, read
+from ctxweb.terminal import terminal, titled
 from sessions.engine.fates import sentence
 from sessions.engine.report import inspect_document
 from sessions.engine.texts import Texts
@@ -17,6 +16,8 @@ from sessions.engine.texts import Texts
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+    from ctxweb.terminal import Terminal
 
 HEAVIEST = 12
 
@@ -38,25 +39,26 @@ def command(file: Path, format_name: str | None, branch: str | None, train_fract
     if as_json:
         emit(document)
         return
-    console = Console()
-    console.print(f"[bold]{file.name}[/bold]  {document['format']}: {document['format_reason']}")
+    console = terminal()
+    console.print(titled(file.name, f"  {document['format']}: {document['format_reason']}"))
     if said := sentence(parsed.fates):
         console.print(said)
     for session in document["sessions"]:
         _print_session(console, session)
 
 
-def _print_session(console: Console, session: dict[str, Any]) -> None:
+def _print_session(console: Terminal, session: dict[str, Any]) -> None:
     """Facts of one session, then its heaviest messages."""
     total = session["totals"]
-    console.print(
-        f"\n[bold]{session['title'] or session['id']}[/bold]  {session['model'] or 'model not recorded'}\n"
+    facts = (
+        f"  {session['model'] or 'model not recorded'}\n"
         f"{session['n_messages']:,} messages, {session['n_requests']:,} requests, {session['n_images']:,} images, "
         f"{session['n_tool_calls']:,} tool calls, {len(session['recorded_compactions'])} recorded compactions\n"
         f"{total['tokens']:,} tokens ({total['label']}), {total['wire_bytes']:,} transcript bytes, "
         f"{total['pressure_bytes']:,} pressure bytes; overhead {session['overhead_tokens']:,} tokens "
         f"({session['overhead_label']}), window {session['window']:,} ({session['window_source']})"
     )
+    console.print(titled(f"\n{session['title'] or session['id']}", facts))
     print_verdicts(console, session)
     table = Table(box=None, pad_edge=False)
     for heading in ("message", "role", "kinds", "tokens", "known", "transcript bytes", "over-count"):
@@ -70,21 +72,21 @@ def _print_session(console: Console, session: dict[str, Any]) -> None:
     console.print(table)
     for branch in session.get("branches", ()):
         mark = "selected" if branch["selected"] else f"--branch {branch['leaf']}"
-        console.print(f"Branch {branch['preview']!r}: {branch['n_messages']:,} messages, {mark}", markup=False)
+        console.print(f"Branch {branch['preview']!r}: {branch['n_messages']:,} messages, {mark}")
     for warning in session["warnings"]:
-        console.print(f"[yellow]Warning:[/yellow] {warning}")
+        console.print(titled("Warning: ", warning, style="yellow"))
 
 
-def print_verdicts(console: Console, session: dict[str, Any]) -> None:
+def print_verdicts(console: Terminal, session: dict[str, Any]) -> None:
     """The headline, then every verdict with its evidence."""
-    console.print(f"[bold]{escape(session['headline'])}[/bold]")
+    console.print(titled(session["headline"]))
     for verdict in session["verdicts"]:
         also = f"; or {', '.join(verdict['also'])}" if verdict["also"] else ""
         known = f"{verdict['certainty']}, {verdict['confidence']:.2f}"
-        console.print(f"  request {verdict['request']}: {verdict['cause']} ({known}{also})", markup=False)
+        console.print(f"  request {verdict['request']}: {verdict['cause']} ({known}{also})")
         for row in verdict["evidence"]:
             label = f" ({row['label']})" if row["label"] else ""
-            console.print(f"    - {row['text']}{label}", markup=False)
+            console.print(f"    - {row['text']}{label}")
 
 
 def _heaviest(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from ctxweb.commands._listing import show
+from ctxweb.terminal import terminal
 from sessions.engine.params import specs
 from sessions.engine.registry import plugins
 
@@ -38,4 +38,4 @@ def command(as_json: bool) -> None:
         for spec in specs(policy.params):
             default = str(spec.default).lower() or "none"
             table.add_row(policy.name, spec.name, default, spec.bounds, spec.help or spec.label)
-    Console().print(table)
+    terminal().print(table)

@@ -6,15 +6,16 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from ctxweb.commands._engine import emit, replay_options, run_replay, warn
+from ctxweb.terminal import terminal, titled
 from sessions.engine.errors import BadParameter
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from ctxweb.terminal import Terminal
 
 SHOWN = 8
 
@@ -38,7 +39,7 @@ SHOWN = 8
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def command(file: Path, event: int | None, horizon: int | None, as_json: bool, **options: Any) -> None:
     """What compactions of FILE lose: rules, what the agent goes on to use, questions they must still answer."""
-    from sessions.engine.quality.asked import AS_GENERATED, Asked, critical_kinds, own_probes
+    from sessions.engine.quality.asked import AS_GENERATED, Question, critical_kinds, own_probes
     from sessions.engine.quality.document import probe_document
     from sessions.engine.quality.extras import add_extras
     from sessions.engine.quality.index import build_index
@@ -50,7 +51,7 @@ def command(file: Path, event: int | None, horizon: int | None, as_json: bool, *
         index = build_index(transcript, texts.of)
         try:
             critical = options["critical"]
-            asked = Asked(
+            asked = Question(
                 own_probes(options["questions"], transcript, texts.of),
                 AS_GENERATED.critical if critical is None else critical_kinds(critical),
             )
@@ -62,17 +63,17 @@ def command(file: Path, event: int | None, horizon: int | None, as_json: bool, *
     if as_json:
         emit(document)
         return
-    console = Console()
-    console.print(f"[bold]{document['policy']}[/bold] on {document['session']}, holding the trajectory constant.")
+    console = terminal()
+    console.print(titled(document["policy"], f" on {document['session']}, holding the trajectory constant."))
     _print_events(console, "event", document["events"])
     if document["recorded"]:
-        console.print("\n[bold]The recording's own compactions[/bold]")
+        console.print(titled("\nThe recording's own compactions"))
         _print_events(console, "compaction", document["recorded"])
     _print_extras(console, document)
     warn(tuple(document["warnings"]))
 
 
-def _print_extras(console: Console, document: dict[str, Any]) -> None:
+def _print_extras(console: Terminal, document: dict[str, Any]) -> None:
     for side, fate in document.get("survival", {}).items():
         where = "the replay" if side == "events" else "the recording"
         if not fate["places"]:
@@ -81,20 +82,21 @@ def _print_extras(console: Console, document: dict[str, Any]) -> None:
             said = f"first stands in message {fate['places'][0][0]}; no compaction of {where} lost it"
         else:
             said = f"first stands in message {fate['places'][0][0]}; lost at compaction {fate['lost_at']} of {where}"
-        console.print(escape(f"{fate['text']!r} {said}"), highlight=False, soft_wrap=True)
+        console.print(f"{fate['text']!r} {said}", highlight=False, soft_wrap=True)
     for word, entries in (("event", document["events"]), ("compaction", document["recorded"])):
         for entry in entries:
             found = entry.get("oracle")
             if found:
-                console.print(
-                    f"\n[bold]{word} {entry['event']}[/bold], with hindsight: {found['tokens']:,} tokens would have "
+                facts = (
+                    f", with hindsight: {found['tokens']:,} tokens would have "
                     f"covered {found['covered']} of {found['wanted']} needs; its summary of "
-                    f"{found['summary_tokens']:,} tokens mentions {found['summary_covered']}.", highlight=False,
-                )  # fmt: skip
-                console.print(escape(found["instructions"]), highlight=False, soft_wrap=True)
+                    f"{found['summary_tokens']:,} tokens mentions {found['summary_covered']}."
+                )
+                console.print(titled(f"\n{word} {entry['event']}", facts))
+                console.print(found["instructions"], highlight=False, soft_wrap=True)
 
 
-def _print_events(console: Console, word: str, events: list[dict[str, Any]]) -> None:
+def _print_events(console: Terminal, word: str, events: list[dict[str, Any]]) -> None:
     table = Table(box=None, pad_edge=False)
     first = "event" if word == "event" else "no."
     for heading in (first, "request", "rules\ngone", "needed", "verbatim", "mentioned", "gone", "probes\npassed"):
@@ -113,12 +115,12 @@ def _print_events(console: Console, word: str, events: list[dict[str, Any]]) -> 
         _print_gone(console, word, event)
 
 
-def _print_gone(console: Console, word: str, event: dict[str, Any]) -> None:
+def _print_gone(console: Terminal, word: str, event: dict[str, Any]) -> None:
     """The first losses of an event, and what was really fetched again."""
     for gone in event["gone"][:SHOWN]:
         at = f", needed at message {gone['needed_at']}" if gone["needed_at"] is not None else ""
         what = f"{gone['kind']} {gone['text'][:100]!r} from message {gone['source_message']}"
-        console.print(escape(f"  {word} {event['event']}: {what}{at}"), highlight=False, soft_wrap=True)
+        console.print(f"  {word} {event['event']}: {what}{at}", highlight=False, soft_wrap=True)
     more = len(event["gone"]) - SHOWN
     if more > 0:
         console.print(f"  … and {more:,} more (--json has them all)", highlight=False)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from ctxweb.commands._engine import FILE, choose, emit, read, settings, warn
+from ctxweb.terminal import terminal, titled
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.parity import compare, parity_document
+from sessions.engine.recorded import compare, recorded_document
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.engine.parity import Compared, Consistent, Parity
+    from ctxweb.terminal import Terminal
+    from sessions.engine.recorded import ComparedCompaction, Comparison, ConsistentThresholds
 
 
 @click.command("recorded")
@@ -33,41 +34,42 @@ def command(file: Path, policy: str | None, calibrate: bool, as_json: bool, **op
     parsed = read(file, options["format_name"])
     try:
         weighed = weigh(choose(parsed, options["session"]))
-        parity = compare(
+        comparison = compare(
             weighed, policy, params=settings(options["pairs"]), window=options["window"], calibrate=calibrate
         )
     except (BadParameter, UnknownName) as error:
         raise click.UsageError(str(error)) from error
     if as_json:
-        emit(parity_document(parity))
+        emit(recorded_document(comparison))
         return
-    _print(Console(), parity)
+    _print(terminal(), comparison)
     if calibrate:
-        Console().print(_explained(parity.consistent), highlight=False)
-    warn(parity.warnings)
+        terminal().print(_explained(comparison.consistent), highlight=False)
+    warn(comparison.warnings)
 
 
-def _print(console: Console, parity: Parity) -> None:
-    console.print(f"[bold]{parity.policy}[/bold], window {parity.window:,} tokens, along the recorded context.")
-    if not parity.compared:
+def _print(console: Terminal, comparison: Comparison) -> None:
+    console.print(titled(comparison.policy, f", window {comparison.window:,} tokens, along the recorded context."))
+    if not comparison.compared:
         console.print("This session records no compaction.")
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("compaction", "request", "trigger", "recorded before", "gate", "outcome", "policy fires at"):
         table.add_column(heading, justify="left" if heading in {"trigger", "gate", "outcome"} else "right")
-    for one in parity.compared:
+    for one in comparison.compared:
         table.add_row(*_row(one))
     console.print(table)
-    for one in parity.compared:
+    for one in comparison.compared:
         for reason in one.reasons:
             console.print(f"compaction {one.index}: {reason}", highlight=False, soft_wrap=True)
     console.print(
-        f"recall {_share(parity.recall)} of the automatic ones, precision {_share(parity.precision)} of the policy's; "
-        f"{parity.n_false_alarms} false alarms, {parity.n_by_hand} made by hand, counted apart"
+        f"recall {_share(comparison.recall)} of the automatic ones, "
+        f"precision {_share(comparison.precision)} of the policy's; "
+        f"{comparison.n_false_alarms} false alarms, {comparison.n_by_hand} made by hand, counted apart"
     )
 
 
-def _row(one: Compared) -> tuple[str, ...]:
+def _row(one: ComparedCompaction) -> tuple[str, ...]:
     gate = one.gate
     asked = f"{gate.measure:,} {gate.operator} {gate.threshold:,} {gate.unit}" if gate else "not asked"
     before = "not reported" if one.recorded_before is None else f"{one.recorded_before:,} tokens"
@@ -79,7 +81,7 @@ def _share(share: float | None) -> str:
     return "none to count" if share is None else f"{100 * share:.0f} %"
 
 
-def _explained(consistent: Consistent | None) -> str:
+def _explained(consistent: ConsistentThresholds | None) -> str:
     if consistent is None:
         return "No automatic compaction to calibrate on."
     unit = consistent.unit

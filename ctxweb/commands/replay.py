@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from ctxweb.commands._engine import emit, given_prices, price_option, replay_options, run_replay, warn
+from ctxweb.terminal import terminal, titled
 from sessions.engine.report import replay_document
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from ctxweb.terminal import Terminal
 
 
 @click.command("replay")
@@ -26,12 +28,13 @@ def command(file: Path, prices: tuple[str, ...], as_json: bool, **options: Any) 
     if as_json:
         emit(document)
         return
-    console = Console()
-    console.print(
-        f"[bold]{document['policy']}[/bold] on {document['session']}: {len(document['events'])} compactions, "
+    console = terminal()
+    facts = (
+        f" on {document['session']}: {len(document['events'])} compactions, "
         f"window {document['window']:,} tokens ({document['window_source']}), gate in {document['estimator']}, "
         f"summaries {document['summarizer']}. Holding the trajectory constant."
     )
+    console.print(titled(document["policy"], facts))
     console.print(_events(document["events"]))
     _print_totals(console, document["totals"], given=bool(prices))
     warn(result.warnings)
@@ -69,7 +72,7 @@ def _paid(event: dict[str, Any]) -> str:
     return ("at once" if cost["free"] else f"{cost['break_even_calls']:,.1f} calls") + cold
 
 
-def _print_totals(console: Console, totals: dict[str, Any], *, given: bool) -> None:
+def _print_totals(console: Terminal, totals: dict[str, Any], *, given: bool) -> None:
     cost = totals["cost_usd"]
     source = "prices as given" if given else "list prices"
     price = "no price known" if cost is None else f"${cost['low']:,.2f} to ${cost['high']:,.2f} ({source})"

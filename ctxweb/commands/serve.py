@@ -103,13 +103,20 @@ def _prepare() -> None:
 
     load_django()
     from django.conf import settings
-    from django.core.checks import ERROR, run_checks
+    from django.core.checks import ERROR, WARNING, run_checks
 
-    problems = [check for check in run_checks() if check.level >= ERROR]
+    from sessions.adapters.leftovers import sweep_leftovers
+
+    checks = run_checks()
+    for check in checks:
+        if check.level == WARNING and (check.id or "").startswith("ctxweb."):
+            click.echo(f"Warning: {check.msg} {check.hint or ''}", err=True)
+    problems = [check for check in checks if check.level >= ERROR]
     if problems:
         raise click.ClickException("\n".join(f"{problem.msg} {problem.hint or ''}" for problem in problems))
     migrate()
     collect_static()
+    sweep_leftovers()
     if settings.REQUIRE_LOGIN:
         from django.contrib.auth.models import User
 
@@ -132,9 +139,8 @@ def _run(host: str, port: int, *, demo: bool) -> None:
         "ctxweb.serving:application",
         address=host,
         port=port,
-        interface=Interfaces.WSGI,
+        interface=Interfaces.ASGINL,  # ctxweb.front, with threads of its own
         loop=Loops.asyncio,
-        blocking_threads=8,
         respawn_failed_workers=True,
         workers_kill_timeout=STOP_SECONDS,
         websockets=False,

@@ -9,6 +9,7 @@ import click
 
 from ctxweb.commands._engine import emit
 from ctxweb.commands._files import files_under
+from ctxweb.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +38,7 @@ def command(corpus: tuple[Path, ...], n_calls: int, as_json: bool) -> None:
     if as_json:
         emit(study_document(found))
     else:
-        click.echo(markdown(found))
+        click.echo(printable(markdown(found)))
 
 
 def sessions_of(corpus: Sequence[Path], left_out: list[Path]) -> Iterator[tuple[Weighed, Index]]:

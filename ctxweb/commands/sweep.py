@@ -7,10 +7,10 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from ctxweb.commands._engine import emit, given_prices, opened, price_option, settings, sweep_options, warn
+from ctxweb.terminal import terminal, titled
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.sweeps.recommend import read_floors, recommend
 from sessions.engine.sweeps.regret import optimum
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from ctxweb.terminal import Terminal
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.replay import Replay
     from sessions.engine.sweeps.regret import Optimum
@@ -121,11 +122,12 @@ def _optimum(result: Sweep, window: int | None) -> Optimum | None:
 
 def _print(document: dict[str, Any], nothing_kept: bool) -> None:
     keys = [axis["key"] for axis in document["axes"]]
-    console = Console()
-    console.print(
-        f"[bold]{', '.join(document['policies'])}[/bold] on {document['session']}: {len(document['rows'])} settings, "
+    console = terminal()
+    facts = (
+        f" on {document['session']}: {len(document['rows'])} settings, "
         f"summaries {document['summarizer']}. Holding the trajectory constant."
     )
+    console.print(titled(", ".join(document["policies"]), facts))
     table = Table(box=None, pad_edge=False)
     regret = ("÷ cheap-\nest",) if document["optimum"] else ()
     for heading in (*keys, "compac-\ntions", "peak\ntokens", "tokens\nsent", "from\ncache", "cost", *regret, ""):
@@ -145,7 +147,7 @@ def _print(document: dict[str, Any], nothing_kept: bool) -> None:
     recommended = document["recommended"]
     if recommended is not None:
         where = ", ".join(f"{key} {_said(recommended['row'][key])}" for key in keys)
-        console.print(f"[bold]Recommended: {where}.[/bold] {recommended['reason']}")
+        console.print(titled(f"Recommended: {where}.", f" {recommended['reason']}"))
         for near in recommended["neighbours"]:
             broken = "" if near["keeps"] else ", breaks a floor"
             console.print(
@@ -153,10 +155,10 @@ def _print(document: dict[str, Any], nothing_kept: bool) -> None:
                 f"{near['compactions']:,} compactions{broken}"
             )
     elif nothing_kept:
-        console.print("[bold]Nothing to recommend:[/bold] no setting fits the window and keeps the floors.")
+        console.print(titled("Nothing to recommend:", " no setting fits the window and keeps the floors."))
 
 
-def _print_optimum(console: Console, best: dict[str, Any]) -> None:
+def _print_optimum(console: Terminal, best: dict[str, Any]) -> None:
     events, cost = best["events"], best["totals"]["cost_usd"]
     cold = sum(event["cost"]["cold_cache"] for event in events)
     free = sum(event["cost"]["free"] for event in events)

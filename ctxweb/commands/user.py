@@ -11,7 +11,7 @@ import click
 @click.argument("name")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
 def command(name: str, *, password_stdin: bool) -> None:
-    """Create the user NAME, or give NAME a new password."""
+    """Create the user NAME, or give NAME a new password; NAME may sign in again at once."""
     from ctxweb.startup import load_django, migrate
 
     load_django()
@@ -19,6 +19,8 @@ def command(name: str, *, password_stdin: bool) -> None:
     from django.contrib.auth.models import User
     from django.contrib.auth.password_validation import validate_password
     from django.core.exceptions import ValidationError
+
+    from ctxweb.signin import forget_attempts
 
     if password_stdin:
         password = sys.stdin.readline().rstrip("\n")
@@ -34,4 +36,5 @@ def command(name: str, *, password_stdin: bool) -> None:
         raise click.ClickException(" ".join(error.messages)) from None
     user.set_password(password)
     user.save()
+    forget_attempts(name)
     click.echo(f"{'Created' if is_new else 'Changed the password of'} {name}.", err=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from ctxweb.commands.ingest import start_django
+from ctxweb.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +112,7 @@ class Watcher:
             followed = follow_file(path=path, quiet=quiet)
         except OperationalError as error:
             seen.not_before = time.monotonic() + LOCKED_REST_SECONDS
-            click.echo(f"{path}: {error}; trying again", err=True)
+            say(f"{path}: {error}; trying again")
             return
         except (EngineError, OSError) as error:
             # What is half written does not parse; it is said once the writer has stopped.
@@ -123,6 +124,8 @@ class Watcher:
         self._tell(path, followed, time.monotonic() - started)
 
     def _tell(self, path: Path, followed: Followed, took: float) -> None:
+        if followed.change == "stopped":
+            self.report("stopped", path, error="its sessions were deleted; --again follows it again")
         if followed.upload is None or followed.change == "same":
             return
         upload = followed.upload
@@ -149,25 +152,32 @@ class Watcher:
         words = facts.get("error") or ""
         if "messages" in facts:
             words = f"{facts['format']}, {facts['messages']:,} messages, session {', '.join(facts['sessions'][:3])}"
-        click.echo(f"{event:<10} {path.relative_to(self.root)}  {words}".rstrip(), err=True)
+        say(f"{event:<10} {path.relative_to(self.root)}  {words}".rstrip())
 
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document a line to standard output.")
-def command(folder: Path, as_json: bool) -> None:
+@click.option("--again", is_flag=True, help="Follow files again whose sessions were deleted with `ctxweb delete`.")
+def command(folder: Path, as_json: bool, again: bool) -> None:
     """Follow DIR: store its transcripts, and read each again when it grows; Ctrl-C ends it.
 
     Works with or without `ctxweb serve` on the same data directory.  Sessions keep their ids and links while their
     file grows; a file that is truncated or replaced starts a new session, and the old one stays as it was.  Names that
     start with a dot are left out, as by `ctxweb ingest`.
     """
+    if not folder.is_dir():
+        raise click.UsageError(f"{folder} is not a folder. Name the folder that holds the transcripts.")
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         start_django()
         from sessions.engine import tokenizer
 
         tokenizer.count("The first count loads the vocabulary.")
+        if again:
+            from sessions.services.live import follow_again
+
+            follow_again(folder=folder.resolve())
         watcher = Watcher(folder.resolve(), as_json)
         watcher.look()
         if not as_json:

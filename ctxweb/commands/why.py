@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from ctxweb.commands._engine import FILE, emit, read
 from ctxweb.commands.inspect import print_verdicts
+from ctxweb.terminal import terminal, titled
 from sessions.engine.why.document import why_document
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from ctxweb.terminal import Terminal
 
 RIGHT_ALIGNED = frozenset({"threshold", "fires", "false", "for media", "late"})
 
@@ -30,9 +32,9 @@ def command(file: Path, format_name: str | None, branch: str | None, window: int
     if as_json:
         emit(document)
         return
-    console = Console()
+    console = terminal()
     for session in document["sessions"]:
-        console.print(f"\n[bold]{session['title'] or session['id']}[/bold]  window {session['window']:,} tokens")
+        console.print(titled(f"\n{session['title'] or session['id']}", f"  window {session['window']:,} tokens"))
         print_verdicts(console, session)
         _print_gates(console, session)
 
@@ -45,7 +47,7 @@ def _withheld(gate: dict[str, Any] | None) -> str:
     return f"{gate['n_firings']}{false}"
 
 
-def _print_gates(console: Console, session: dict[str, Any]) -> None:
+def _print_gates(console: Terminal, session: dict[str, Any]) -> None:
     """One row per gate, then the messages behind its false firings."""
     table = Table(box=None, pad_edge=False)
     for heading in ("gate", "threshold", "first", "fires", "false", "for media", "late", "missed", "without usage"):
@@ -63,4 +65,4 @@ def _print_gates(console: Console, session: dict[str, Any]) -> None:
         for culprit in gate["firings"][0]["culprits"] if gate["firings"] else ():
             factor = f"×{culprit['factor']:,}" if culprit["factor"] else ""
             said = f"{gate['label']}: message {culprit['message']}, {culprit['size']:,} {gate['unit']} for "
-            console.print(f"{said}{culprit['tokens']:,} tokens {factor}. {culprit['sentence']}", markup=False)
+            console.print(f"{said}{culprit['tokens']:,} tokens {factor}. {culprit['sentence']}")

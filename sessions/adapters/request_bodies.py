@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.export import reader
-from sessions.engine.exports import Entry, Listing, Report
+from sessions.engine.exports import ExportedMessage, Listing, Report
 from sessions.engine.exports import anthropic as exporter
 from sessions.engine.jsonio import dumps, loads
 from sessions.engine.types import Kind
@@ -48,7 +48,7 @@ def prepare(
     transcript: Transcript, start: int, stop: int, read: Callable[[Message], tuple[Content, ...]], model: str
 ) -> Prepared:
     """The messages ``start`` to ``stop`` (excluded) for ``model``, their texts from ``read``."""
-    entries = tuple(Entry(message.id, message) for message in transcript.messages[start:stop])
+    entries = tuple(ExportedMessage(message.id, message) for message in transcript.messages[start:stop])
     listing = Listing(transcript, entries, f"messages {start} to {stop - 1}")
     document = loads("".join(exporter.TARGET.write(listing, reader(None, read), Report())).encode())
     changed: Counter[str] = Counter()

@@ -9,18 +9,23 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
+from sessions.adapters import leftovers
+from sessions.faults import FaultError
+
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Iterator
 
 CHUNK_BYTES = 1 << 20
 SPOOL_BYTES = 8 << 20
+HEXADECIMAL = frozenset("0123456789abcdef")
 
 
 class Blob(NamedTuple):
@@ -32,7 +37,7 @@ class Blob(NamedTuple):
 
 def blob_name(sha256: str) -> str:
     """The storage name: two folder levels keep any folder below a few thousand entries."""
-    if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
+    if len(sha256) != 64 or not set(sha256) <= HEXADECIMAL:
         raise ValueError(f"not a sha256: {sha256!r}")
     return f"{sha256[:2]}/{sha256[2:4]}/{sha256}"
 
@@ -72,6 +77,18 @@ def open_blob(sha256: str) -> BinaryIO:
     return cast("BinaryIO", default_storage.open(blob_name(sha256), "rb"))
 
 
+def verify(sha256: str) -> None:
+    """Check that the stored bytes are those that were stored; raises FaultError, and FileNotFoundError."""
+    digest = hashlib.sha256()
+    with open_blob(sha256) as file:
+        while chunk := file.read(CHUNK_BYTES):
+            digest.update(chunk)
+    found = digest.hexdigest()
+    if found != sha256:
+        what = f"Stored bytes have changed: {blob_name(sha256)} now has the hash {found[:12]}…."
+        raise FaultError(what, "Restore a backup of it, or remove that file and upload again.")
+
+
 def remove(sha256: str) -> None:
     """Delete the blob, if it is there; the caller has made sure that nothing refers to it."""
     default_storage.delete(blob_name(sha256))
@@ -80,6 +97,51 @@ def remove(sha256: str) -> None:
 def exists(sha256: str) -> bool:
     """Whether the blob is stored."""
     return default_storage.exists(blob_name(sha256))
+
+
+def size(sha256: str) -> int | None:
+    """Bytes of the blob, None where it is not stored."""
+    try:
+        return int(default_storage.size(blob_name(sha256)))
+    except FileNotFoundError:
+        return None
+
+
+class Stored(NamedTuple):
+    """One stored blob: its name, its bytes, and when it was written."""
+
+    sha256: str
+    n_bytes: int
+    written_at: dt.datetime
+
+
+def stored() -> Iterator[Stored]:
+    """Every blob of the storage; what vanishes meanwhile is left out."""
+    for folder in _folders(""):
+        for place in _folders(folder):
+            for sha256 in default_storage.listdir(place)[1]:
+                name = f"{place}/{sha256}"
+                with suppress(FileNotFoundError, ValueError):
+                    if name == blob_name(sha256):
+                        n_bytes = int(default_storage.size(name))
+                        yield Stored(sha256, n_bytes, default_storage.get_modified_time(name))
+
+
+def set_aside(sha256: str) -> str:
+    """Move a damaged blob out of its place, into the folder ``damaged``; returns its new name."""
+    name = f"damaged/{sha256}"
+    with default_storage.open(blob_name(sha256), "rb") as file:
+        kept = str(default_storage.save(name, file))
+    remove(sha256)
+    return kept
+
+
+def _folders(below: str) -> list[str]:
+    """Folders whose name is two hexadecimal digits."""
+    with suppress(FileNotFoundError):
+        names = default_storage.listdir(below)[0]
+        return [f"{below}/{n}".lstrip("/") for n in sorted(names) if len(n) == 2 and set(n) <= HEXADECIMAL]
+    return []
 
 
 def _local_root() -> Path | None:
@@ -96,7 +158,8 @@ def _spool() -> Iterator[IO[bytes]]:
             yield cast("IO[bytes]", spool)
         return
     root.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=root, prefix=".part-", delete=False) as part:
+    with tempfile.NamedTemporaryFile(dir=root, prefix=leftovers.PART_PREFIX, delete=False) as part:
+        leftovers.hold(part)
         try:
             yield cast("IO[bytes]", part)
         finally:

@@ -14,7 +14,7 @@ BECAUSE = " (because: "
 
 
 @dataclass(frozen=True, slots=True)
-class Anchored:
+class AnchoredSummary:
     """One anchored summary.
 
     ``files`` are (path, changes) in the order first touched, ``decisions`` (decision, rationale, "" where none was
@@ -33,7 +33,7 @@ class Anchored:
     count: int = 1
 
 
-def merge(old: Anchored, new: Anchored) -> Anchored:
+def merge(old: AnchoredSummary, new: AnchoredSummary) -> AnchoredSummary:
     """The skill's rule: the new intent if there is one; files per path; decisions and errors appended, each once.
 
     State, blockers and next steps are replaced; rules and technical context are appended like decisions.
@@ -41,7 +41,7 @@ def merge(old: Anchored, new: Anchored) -> Anchored:
     files = dict(old.files)
     for path, changes in new.files:
         files[path] = once((*files.get(path, ()), *changes))
-    return Anchored(
+    return AnchoredSummary(
         intent=new.intent or old.intent,
         rules=once((*old.rules, *new.rules)),
         files=tuple(files.items()),
@@ -60,7 +60,7 @@ def once(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))
 
 
-def render(summary: Anchored) -> str:
+def render(summary: AnchoredSummary) -> str:
     """Markdown with one heading per section; every section is there, "None." rather than missing."""
     decisions = [f"{what}{BECAUSE}{why})" if why else what for what, why in summary.decisions]
     sections = (
@@ -78,7 +78,7 @@ def render(summary: Anchored) -> str:
     return "\n\n".join("\n".join((f"## {title}", *(lines or [NOTHING]))) for title, lines in sections)
 
 
-def parse(text: str) -> Anchored | None:
+def parse(text: str) -> AnchoredSummary | None:
     """The summary that ``render`` wrote; None for any other text."""
     parts: dict[str, list[str]] = {}
     current: list[str] | None = None
@@ -89,7 +89,7 @@ def parse(text: str) -> Anchored | None:
             current.append(line)
     if "Session Intent" not in parts or "Compressions" not in parts:
         return None
-    found = Anchored(
+    found = AnchoredSummary(
         intent=" ".join(parts["Session Intent"]),
         rules=_lines(parts, "Rules"),
         files=tuple(_file(line) for line in _lines(parts, "Files Modified")),
@@ -129,7 +129,7 @@ NINE = (
 """The sections that the layered pipeline's summary must cover (seeds 1.2)."""
 
 
-def render_nine(summary: Anchored, user_messages: Sequence[str], fixes: Sequence[str]) -> str:
+def render_nine(summary: AnchoredSummary, user_messages: Sequence[str], fixes: Sequence[str]) -> str:
     """The same facts under the nine sections; ``user_messages`` and ``fixes`` are lines."""
     decisions = [f"{what}{BECAUSE}{why})" if why else what for what, why in summary.decisions]
     contents: tuple[Sequence[str], ...] = (

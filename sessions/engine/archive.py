@@ -8,6 +8,7 @@ the ``zstandard`` package where that is installed.
 from __future__ import annotations
 
 import importlib
+import lzma
 import os
 import struct
 import tarfile
@@ -26,7 +27,7 @@ ZSTD = 93
 END, _END64 = b"PK\x05\x06", b"PK\x06\x07"
 STEP = "Unpack it and upload what you need"
 BROKEN = (
-    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error),
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error),
     *(EOFError, OSError, ValueError, RuntimeError, MemoryError),
 )
 """What the standard library raises for an archive that is broken or lies."""
@@ -40,13 +41,18 @@ class BadMember(ValueError):
     """A member that cannot be unpacked within limits; the text says why."""
 
 
+def is_folder(info: ZipInfo) -> bool:
+    """Whether a zip's entry is a folder; ``ZipInfo.is_dir`` fails on an entry without a name before Python 3.12."""
+    return info.filename.endswith("/")
+
+
 class Archive:
     """An open zip file; raises UnreadableInput where the directory is broken or beyond the limits."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file, self._size = file, size
         self._zip = directory(file)
-        self._members = {info.filename: info for info in self._zip.infolist() if not info.is_dir()}
+        self._members = {info.filename: info for info in self._zip.infolist() if not is_folder(info)}
         self._check()
 
     @property

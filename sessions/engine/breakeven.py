@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
+class CompactionTokens:
     """A compaction in tokens.
 
     ``before`` the context it found (L), ``after`` the one it left (S), ``unchanged`` what both begin with and the
@@ -53,7 +53,7 @@ class EventCost:
 
 
 def event_cost(
-    compacted: Compacted, prices: Prices, *, request: int = 0, cold: bool = False, hour: bool = False
+    compacted: CompactionTokens, prices: Prices, *, request: int = 0, cold: bool = False, hour: bool = False
 ) -> EventCost:
     """The cost of one compaction.
 
@@ -92,7 +92,7 @@ def event_costs(replay: Replay, *, prices: Prices | None = None) -> tuple[EventC
         is_cold = k in cold or k == 0
         cached = 0 if is_cold else min(replay.sent[k - 1].tokens, event.before_tokens)
         calls, shares = event.summary_calls if replay.policy.summary_calls else 0, replay.policy.shares_prefix
-        compacted = Compacted(
+        compacted = CompactionTokens(
             event.before_tokens,
             event.after_tokens,
             0 if is_cold else min(replay.sent[k].cached, event.after_tokens),

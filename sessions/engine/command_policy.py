@@ -17,6 +17,7 @@ from sessions.engine.policies._conditions import ask as ask_conditions
 from sessions.engine.policies._parametric import Params as Parametric
 from sessions.engine.policy import Draft, EditFailed, Gate, Layer, Policy
 from sessions.engine.types import Kind, Role
+from sessions.engine.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 
 SCHEMA = "ctxweb.policy/1"
 TRIGGERS = ("share", "tokens", "reserve", "kilobytes", "messages", "turns", "idle_minutes")
-GATE = (*TRIGGERS, "capacity", "combine", "operator", "moment", "counted", "min_messages", "remaining_calls", "breaker",
-        "usage")  # fmt: skip
+GATE = (
+    *TRIGGERS,
+    *words("capacity combine operator moment counted min_messages remaining_calls breaker usage"),
+)
 
 
 def command_policy(ask: Ask, label: str, own: Mapping[str, object]) -> Policy:

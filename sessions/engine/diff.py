@@ -104,7 +104,11 @@ def _row(  # noqa: PLR0917
     has_tools = bool(here.message.call_ids() or here.message.result_ids())
     pair_ok = None if item_after is None or not has_tools else here.id not in broken
     return Row(
-        op, here.id, old, new, here.message.role.value,
+        op,
+        here.id,
+        old,
+        new,
+        here.message.role.value,
         tokens_before=item_before.tokens if item_before else 0,
         tokens_after=item_after.tokens if item_after else 0,
         wire_before=message_size(item_before.message, wire, weighed.model) if item_before else 0,
@@ -112,7 +116,7 @@ def _row(  # noqa: PLR0917
         pair_ok=pair_ok,
         item_before=item_before,
         item_after=item_after,
-    )  # fmt: skip
+    )
 
 
 def _broken_pairs(before: Sequence[Item], after: Sequence[Item]) -> set[str]:

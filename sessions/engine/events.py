@@ -171,7 +171,7 @@ def _apply(items: list[Item], kind: int, what: Sequence[Item] | Mapping[int, Ite
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ChangeCounts:
     """How many messages of two lists are kept, edited, dropped and inserted, and where the first change stands."""
 
     kept: int
@@ -181,7 +181,7 @@ class Counts:
     first: int | None
 
 
-def count_changes(before: Sequence[Item], after: Sequence[Item]) -> Counts:
+def count_changes(before: Sequence[Item], after: Sequence[Item]) -> ChangeCounts:
     """Same id and content is kept, same id edited, only before dropped, only after inserted."""
     old = {item.id: item for item in before}
     new_ids = {item.id for item in after}
@@ -189,13 +189,13 @@ def count_changes(before: Sequence[Item], after: Sequence[Item]) -> Counts:
     edited = sum(changed(old[item.id], item) for item in standing)
     dropped = sum(item.id not in new_ids for item in before)
     inserted = len(after) - len(standing)
-    return Counts(len(standing) - edited, edited, dropped, inserted, first_changed(before, after))
+    return ChangeCounts(len(standing) - edited, edited, dropped, inserted, first_changed(before, after))
 
 
-def count_patch(n_before: int, patch: Mapping[int, Item], before: Sequence[Item]) -> Counts:
+def count_patch(n_before: int, patch: Mapping[int, Item], before: Sequence[Item]) -> ChangeCounts:
     """The same for an edit in place."""
     edited = [position for position, item in patch.items() if changed(before[position], item)]
-    return Counts(n_before - len(edited), len(edited), 0, 0, min(edited, default=None))
+    return ChangeCounts(n_before - len(edited), len(edited), 0, 0, min(edited, default=None))
 
 
 def changed(old: Item, new: Item) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from sessions.engine import registry
 from sessions.engine.errors import BadParameter
-from sessions.engine.exports import Entry, Listing, Report
+from sessions.engine.exports import ExportedMessage, Listing, Report
 from sessions.engine.lists import items_at
 from sessions.engine.markers import known_texts, text_of
 from sessions.engine.types import Content, Kind
@@ -17,7 +17,7 @@ from sessions.engine.types import Content, Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from sessions.engine.exports import Read, Target
+    from sessions.engine.exports import ExportTarget, Read
     from sessions.engine.policy import Item
     from sessions.engine.replay import Replay
     from sessions.engine.types import Block, Message, Request, Transcript
@@ -30,14 +30,14 @@ LENGTH_ONLY = "blocks that the replay edited, their new text named by its length
 
 def export(listing: Listing, target: str, read: Read, report: Report | None = None) -> Iterator[str]:
     """The document in pieces; ``report`` is complete once the last piece is out.  Raises UnknownName."""
-    chosen = cast("Target", registry.get("exports", target))
+    chosen = cast("ExportTarget", registry.get("exports", target))
     return chosen.write(listing, read, report or Report())
 
 
 def whole(transcript: Transcript) -> Listing:
     """The session as recorded: every message of its branch, every request, its compactions."""
     replies = _replies(transcript)
-    entries = tuple(Entry(m.id, m, replies.get(m.index)) for m in transcript.messages)
+    entries = tuple(ExportedMessage(m.id, m, replies.get(m.index)) for m in transcript.messages)
     elsewhere = tuple(r for r in transcript.requests if r.message is None)
     return Listing(transcript, entries, whole=True, elsewhere=elsewhere)
 
@@ -78,7 +78,7 @@ def reader(replay: Replay | None, read: ReadMessage, report: Report | None = Non
         counts.lose(LENGTH_ONLY, not text)
         return text
 
-    def contents(entry: Entry) -> tuple[Content, ...]:
+    def contents(entry: ExportedMessage) -> tuple[Content, ...]:
         if entry.message.index < 0:
             text = inserted_text(replay, entry.id)
             counts.lose("texts that the replay did not write, a stub in their place", not text)
@@ -108,11 +108,14 @@ def _listing(replay: Replay, items: Sequence[Item], what: str) -> Listing:
         message, inserted = item.message, item.inserted
         original = messages[message.index] if message.index >= 0 else message
         entries.append(
-            Entry(
-                item.id, message, None if inserted else replies.get(message.index), inserted,
+            ExportedMessage(
+                item.id,
+                message,
+                None if inserted else replies.get(message.index),
+                inserted,
                 original if original.blocks != message.blocks else None,
             )
-        )  # fmt: skip
+        )
     return Listing(transcript, tuple(entries), what)
 
 

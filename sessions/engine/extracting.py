@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.anchored import Anchored, once
+from sessions.engine.anchored import AnchoredSummary, once
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ WRITES = re.compile(r"write|edit|create|patch|replace|insert|update|delete|apply
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-class Said(NamedTuple):
+class Statement(NamedTuple):
     """What one message says: its role, whether it was typed, and its texts by kind of block."""
 
     item: Item
@@ -53,24 +53,24 @@ class Said(NamedTuple):
     results: str
 
 
-def read(items: Sequence[Item], text_of: Callable[[Item], Sequence[tuple[Kind, str]]]) -> list[Said]:
+def read(items: Sequence[Item], text_of: Callable[[Item], Sequence[tuple[Kind, str]]]) -> list[Statement]:
     """The texts of messages, those of tool results apart; ``text_of`` gives (kind, text) per block."""
     found = []
     for item in items:
         blocks = text_of(item)
         said = "\n".join(text for kind, text in blocks if kind is Kind.TEXT)
         results = "\n".join(text for kind, text in blocks if kind is Kind.TOOL_RESULT)
-        found.append(Said(item, said, results))
+        found.append(Statement(item, said, results))
     return found
 
 
-def extract(said: Sequence[Said]) -> Anchored:
+def extract(said: Sequence[Statement]) -> AnchoredSummary:
     """The anchored summary of some messages; an earlier summary among them counts as what it says."""
     replies = [s for s in said if s.item.message.role is Role.ASSISTANT]
     prompts = [s for s in said if s.item.message.role is Role.USER and not s.results and s.text.strip()]
     typed = [s for s in prompts if s.item.message.typed] or prompts
     state = next((line(s.text) for s in reversed(replies) if s.text.strip()), "")
-    return Anchored(
+    return AnchoredSummary(
         intent=line(typed[0].text) if typed else "",
         rules=once(_marked(prompts, RULE))[: MOST["rules"]],
         files=_files(said),
@@ -83,12 +83,12 @@ def extract(said: Sequence[Said]) -> Anchored:
     )
 
 
-def user_lines(said: Sequence[Said]) -> list[str]:
+def user_lines(said: Sequence[Statement]) -> list[str]:
     """All that the user typed, a line each."""
     return [line(s.text) for s in said if s.item.message.typed and s.text.strip()]
 
 
-def fixes(said: Sequence[Said]) -> list[str]:
+def fixes(said: Sequence[Statement]) -> list[str]:
     """Sentences of the agent that say what solved something."""
     return list(once(_marked([s for s in said if s.item.message.role is Role.ASSISTANT], FIX)))[-MOST["errors"] :]
 
@@ -106,7 +106,7 @@ def _sentences(text: str) -> Iterator[str]:
             yield part
 
 
-def _marked(said: Iterable[Said], marker: re.Pattern[str]) -> Iterator[str]:
+def _marked(said: Iterable[Statement], marker: re.Pattern[str]) -> Iterator[str]:
     for one in said:
         for sentence in _sentences(one.text):
             if marker.search(sentence) and (short := line(sentence)):
@@ -120,7 +120,7 @@ def _decision(sentence: str) -> tuple[str, str]:
     return sentence[: match.start()].rstrip(" ,;:"), match[1].rstrip(" .)")
 
 
-def _files(said: Sequence[Said]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _files(said: Sequence[Statement]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Paths that a writing tool named, with what was done to each."""
     files: dict[str, tuple[str, ...]] = {}
     for one in said:
@@ -131,7 +131,7 @@ def _files(said: Sequence[Said]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple(files.items())[: MOST["files"]]
 
 
-def _commands(said: Sequence[Said]) -> tuple[str, ...]:
+def _commands(said: Sequence[Statement]) -> tuple[str, ...]:
     """Files only read and commands run, the latest."""
     found = [
         line(f"{block.name} {block.target}")
@@ -142,7 +142,7 @@ def _commands(said: Sequence[Said]) -> tuple[str, ...]:
     return once(reversed(found))[: MOST["technical"]][::-1]
 
 
-def _errors(said: Sequence[Said]) -> Iterator[str]:
+def _errors(said: Sequence[Statement]) -> Iterator[str]:
     """The first line of an error in every result that is one or says so early on."""
     for one in said:
         failed = any(block.is_error for block in one.item.message.blocks)

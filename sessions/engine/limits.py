@@ -47,5 +47,14 @@ MAX_UPLOAD_RATIO = 200
 MAX_UPLOAD_NESTING = 1
 """Archives inside an uploaded archive are opened this many levels deep."""
 
+MAX_UNPACK_MEMORY = 256 * 1024 * 1024
+"""Memory that an xz stream may ask for; ``xz -9`` needs 65 MB."""
+
 MAX_ARCHIVE_LISTING = 8 * 1024 * 1024
 """Bytes of a zip's directory, and of the headers between two members of a tar: both are held in memory."""
+
+MAX_TOKENS = 100_000_000
+"""More tokens than any model call has: such a count in a transcript is a mistake, and is not taken as measured."""
+
+MAX_COUNT = 10**15
+"""Counts are cut at this size while a file is read, so that sums of them stay exact and fit a database column."""

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sessions.engine.models_table import FAMILIES, NEW_CLAUDE, OLD_CLAUDE, UNPRICED, Row
+from sessions.engine.models_table import FAMILIES, NEW_CLAUDE, OLD_CLAUDE, UNPRICED, ModelRow
 
 UNKNOWN_WINDOW = 200_000
 UNKNOWN_MAX_OUTPUT = 32_000
@@ -49,7 +49,7 @@ class ModelInfo:
 def model_info(name: str) -> ModelInfo:
     """The model called ``name``; never raises.  Provider prefixes, dated suffixes, ``[1m]``, ``:1m`` are understood."""
     plain = normalised(name)
-    best: tuple[str, Row] | None = None
+    best: tuple[str, ModelRow] | None = None
     for family, rows in FAMILIES.items():
         for row in rows:
             if _matches(plain, row.prefix) and (best is None or len(row.prefix) > len(best[1].prefix)):

@@ -49,7 +49,7 @@ HAND: dict[str, tuple[Figures, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ModelRow:
     """One family; ``prefix`` is matched against the normalised name, the longest one wins."""
 
     prefix: str
@@ -65,27 +65,27 @@ class Row:
     """Why its figures are not those of the list, "" where they are."""
 
 
-def _row(prefix: str, image_tier: str, text_prior: float, *, keeps: bool = False, most: int | None = None) -> Row:
+def _row(prefix: str, image_tier: str, text_prior: float, *, keeps: bool = False, most: int | None = None) -> ModelRow:
     """A row with its figures; ``most`` bounds the plain window, what goes beyond it is the long one."""
     figures, note = HAND[prefix] if prefix in HAND else (LISTED.get(prefix, NOT_LISTED), "")
     listed, max_output, *prices = figures
     window = min(listed, most or listed)
     price_in, price_out, read, write, write_1h = prices
-    return Row(
+    return ModelRow(
         prefix, window, max_output, image_tier, text_prior, (price_in, price_out, read, write, write_1h),
         listed if listed > window else None, keeps, note,
     )  # fmt: skip
 
 
-def _claude(prefix: str, *, keeps: bool = False) -> Row:
+def _claude(prefix: str, *, keeps: bool = False) -> ModelRow:
     return _row(prefix, "standard", OLD_CLAUDE, keeps=keeps, most=200_000)
 
 
-def _new_claude(prefix: str, *, keeps: bool = True) -> Row:
+def _new_claude(prefix: str, *, keeps: bool = True) -> ModelRow:
     return _row(prefix, "high-res", NEW_CLAUDE, keeps=keeps, most=200_000)
 
 
-def _gpt(prefix: str, image_tier: str, *, keeps: bool = False) -> Row:
+def _gpt(prefix: str, image_tier: str, *, keeps: bool = False) -> ModelRow:
     return _row(prefix, image_tier, 1.0, keeps=keeps)
 
 

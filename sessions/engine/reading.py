@@ -9,6 +9,7 @@ from sessions.engine import fates, registry, unpacking
 from sessions.engine.errors import BadParameter, UnreadableInput
 from sessions.engine.jsonio import Head, JsonProblem, Source
 from sessions.engine.measure import Measure, settle
+from sessions.engine.plausible import plausible
 from sessions.engine.tokenizer import TokenCounter
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def read_transcripts(
     chosen, reason = (_named(format), "chosen by name") if format else _sniffed(source)
     own = TokenCounter() if counter is None else counter
     try:
-        parsed = settle(chosen.parse(source, Measure(own, on_media)), own)
+        parsed = plausible(settle(chosen.parse(source, Measure(own, on_media)), own))
     finally:
         if counter is None:
             own.close()
@@ -139,6 +140,8 @@ def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]]) ->
     packed = unpacking.packing(source.file)
     if packed and not head.members:
         step = "`ctxweb ingest` and the upload page read its members; unpack it to name one here"
+        if packed == unpacking.ZSTD:
+            step = f"Unpack it first: zstd -d {source.name}"
         return NotATranscript(f"{unpacking.NAMES[packed]}, not a transcript", next_step=step)
     near = "; ".join(f"{plugin.name}: {guess.reason}" for guess, plugin in guesses[:N_NEAREST])
     nearest = f"Nearest: {near}. " if near else ""

@@ -30,7 +30,7 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Redacted:
+class Redaction:
     """Text without its secrets, and how many of each sort were taken out."""
 
     text: str
@@ -120,7 +120,7 @@ ORDER = (KEYS, TOKENS, PASSWORDS, PRIVATE, EMAILS, HOMES)
 """Sorts of secrets in the order that a list shows them."""
 
 
-def redact(text: str, *, emails: bool = True) -> Redacted:
+def redact(text: str, *, emails: bool = True) -> Redaction:
     """Take secrets out of ``text``; ``emails=False`` leaves e-mail addresses in.
 
     Redacting twice changes nothing more.  Time is linear in the text: every repetition is bounded or unambiguous.
@@ -135,7 +135,7 @@ def redact(text: str, *, emails: bool = True) -> Redacted:
         text, n = _replaced(text, pattern)
         if n:
             counts[pattern.name] = counts.get(pattern.name, 0) + n
-    return Redacted(text, counts)
+    return Redaction(text, counts)
 
 
 def _replaced(text: str, pattern: Pattern) -> tuple[str, int]:
@@ -149,9 +149,3 @@ def _replaced(text: str, pattern: Pattern) -> tuple[str, int]:
         parts += [text[at:start], pattern.marker]
         at, n = end, n + 1
     return ("".join([*parts, text[at:]]), n) if n else (text, 0)
-
-
-def add_counts(total: dict[str, int], counts: Mapping[str, int]) -> None:
-    """Add one text's counts to a running total."""
-    for name, n in counts.items():
-        total[name] = total.get(name, 0) + n

@@ -1,9 +1,9 @@
 """Finds formats, estimators, policies, summarizers, agents and export targets: a module each, or one for a family.
 
 A module under ``sessions.engine.<package>`` declares one constant (``FORMAT``, ``ESTIMATOR``, ``POLICY``,
-``SUMMARIZER``, ``TARGET`` or ``AGENT``) with a ``name``, or a tuple of such (``POLICIES``, ``ESTIMATORS``); third
-parties register the same object under the entry-point group ``ctxweb.<package>``. Modules whose name starts with an
-underscore are skipped.
+``SUMMARIZER``, ``TARGET`` or ``AGENT``) with a ``name``, or, for a family of policies, a tuple of such
+(``POLICIES``); third parties register the same object under the entry-point group ``ctxweb.<package>``. Modules whose
+name starts with an underscore are skipped.
 """
 
 from __future__ import annotations
@@ -17,10 +17,14 @@ from typing import Any
 from sessions.engine.errors import UnknownName
 
 CONSTANTS = {
-    "formats": "FORMAT", "estimators": "ESTIMATOR", "policies": "POLICY", "summarizers": "SUMMARIZER",
-    "exports": "TARGET", "agents": "AGENT",
-}  # fmt: skip
-FAMILIES = {"estimators": "ESTIMATORS", "policies": "POLICIES"}
+    "formats": "FORMAT",
+    "estimators": "ESTIMATOR",
+    "policies": "POLICY",
+    "summarizers": "SUMMARIZER",
+    "exports": "TARGET",
+    "agents": "AGENT",
+}
+FAMILIES = {"policies": "POLICIES"}
 
 
 @cache

@@ -10,7 +10,7 @@ from sessions.engine import registry
 from sessions.engine.counted import counted
 from sessions.engine.errors import BadParameter
 from sessions.engine.summaries import Summaries
-from sessions.engine.walk import Attempt, Sent, Walk
+from sessions.engine.walk import Attempt, SentRequest, Walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sessions.engine.texts import Texts
     from sessions.engine.types import Label
 
-__all__ = ["BASES", "Attempt", "Replay", "Sent", "replay"]
+__all__ = ["BASES", "Attempt", "Replay", "SentRequest", "replay"]
 
 BASES = ("full", "recorded")
 
@@ -49,7 +49,7 @@ class Replay:
     gates: tuple[Gate | None, ...]
     events: tuple[Event, ...]
     attempts: tuple[Attempt, ...]
-    sent: tuple[Sent, ...]
+    sent: tuple[SentRequest, ...]
     warnings: tuple[str, ...]
     written: Mapping[str, str]
 

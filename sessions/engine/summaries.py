@@ -61,7 +61,7 @@ Writer = Callable[[Brief], Letter | None]
 """Finds the summary of a brief, None where it is not written yet; what it returns must not change between replays."""
 
 
-class Written(NamedTuple):
+class WrittenSummary(NamedTuple):
     """What a summarizer wrote: drafts or recorded messages, and its source in words.
 
     ``messages`` are recorded products, which stand in place of all the policy would insert (re-attached files too).
@@ -82,7 +82,7 @@ class Summarizer:
     name: str
     label: str
     source: str
-    write: Callable[[Brief], Written]
+    write: Callable[[Brief], WrittenSummary]
     takes_number: bool = False
     needs_writer: bool = False
 

@@ -36,14 +36,14 @@ Chunk = list[tuple[int, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class TextCount:
     """Tokens of one text; ``approximate`` where it had to be cut inside a run (a few tokens off at most per cut)."""
 
     n_tokens: int
     approximate: bool = False
 
 
-def count(text: str, name: str = "o200k_base") -> Counted:
+def count(text: str, name: str = "o200k_base") -> TextCount:
     """Tokens of ``text``, special-token strings counted as plain text; never raises for any str (estimators 5.4)."""
     pieces, approximate = _windows(text)
     encode = encoding(name).encode_ordinary
@@ -51,7 +51,7 @@ def count(text: str, name: str = "o200k_base") -> Counted:
     for piece in pieces:
         counted = _encoded(encode, piece)
         total, approximate = total + counted.n_tokens, approximate or counted.approximate
-    return Counted(total, approximate)
+    return TextCount(total, approximate)
 
 
 def _windows(text: str) -> tuple[list[str], bool]:
@@ -76,13 +76,13 @@ def _cut(text: str, start: int) -> tuple[int, bool]:
     return limit, False
 
 
-def _encoded(encode: Callable[[str], list[int]], text: str) -> Counted:
+def _encoded(encode: Callable[[str], list[int]], text: str) -> TextCount:
     try:
-        return Counted(len(encode(text)))
+        return TextCount(len(encode(text)))
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # noqa: BLE001  pyo3's PanicException derives from BaseException (estimators 5.3)
-        return Counted(_encoded_in_pieces(encode, text), approximate=True)
+        return TextCount(_encoded_in_pieces(encode, text), approximate=True)
 
 
 def _encoded_in_pieces(encode: Callable[[str], list[int]], text: str) -> int:
@@ -124,7 +124,7 @@ class LineCounter:
         self._hits = self._misses = self._skipped = 0
         self._turn = threading.Lock()
 
-    def count(self, text: str) -> Counted:
+    def count(self, text: str) -> TextCount:
         """The same figure as ``count(text)``."""
         if len(text) > LONG_TEXT_CHARS:
             return count(text, self._name)
@@ -133,7 +133,7 @@ class LineCounter:
         if "\0" in text or not self._tries() or not self._turn.acquire(blocking=False):
             return _encoded(self._encoding.encode_ordinary, text)
         try:
-            return Counted(self._by_line(text))
+            return TextCount(self._by_line(text))
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException:  # noqa: BLE001  see _encoded
@@ -231,13 +231,13 @@ class LineCounter:
 class Counts:
     """Settled counts by ticket (see ``TokenCounter.submit``)."""
 
-    def __init__(self, counted: list[Counted | None]) -> None:
+    def __init__(self, counted: list[TextCount | None]) -> None:
         self._counted = counted
 
-    def of(self, ticket: int) -> Counted:
+    def of(self, ticket: int) -> TextCount:
         """The count of a ticket; a number that is not a ticket (zero or more) is a count already."""
         if ticket >= 0:
-            return Counted(ticket)
+            return TextCount(ticket)
         counted = self._counted[-ticket - 1]
         if counted is None:
             raise LookupError(f"ticket {ticket} is not settled: call results() after the last submit()")
@@ -256,7 +256,7 @@ class TokenCounter:
         self._lines: LineCounter | None = None
         self._making = threading.Lock()
         self._tickets: dict[int, int] = {}
-        self._counted: list[Counted | None] = []
+        self._counted: list[TextCount | None] = []
         self._chunk: Chunk = []
         self._chunk_chars = 0
         self._queue: Queue[Chunk | None] = Queue(BACKLOG_CHUNKS)

@@ -15,7 +15,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, BinaryIO
 
-from sessions.engine.tokenizer import Counted, LineCounter, TokenCounter
+from sessions.engine.tokenizer import LineCounter, TextCount, TokenCounter
 
 if TYPE_CHECKING:
     from sessions.engine.tokenizer import Chunk
@@ -78,7 +78,7 @@ class ProcessCounter(TokenCounter):
             self._count(chunk)
             return
         for (ticket, _), value in zip(chunk, array("q", answer), strict=True):
-            self._counted[-ticket - 1] = Counted(value) if value >= 0 else Counted(-value - 1, approximate=True)
+            self._counted[-ticket - 1] = TextCount(value) if value >= 0 else TextCount(-value - 1, approximate=True)
 
     def _stop(self) -> None:
         helper, self._helper = self._helper, None

@@ -1,4 +1,4 @@
-"""Uploaded archives of transcripts (zip, tar, tar.gz, gzip), told by their first bytes and read member by member.
+"""Uploaded archives of transcripts (zip; tar; gzip, bzip2, xz of a file or a tar), told by their first bytes.
 
 Nothing is ever written under a name that an archive chooses: a member's bytes pass through an unnamed temporary file,
 its name is only text.  What comes out is counted as it comes, because a directory can lie.
@@ -6,7 +6,10 @@ its name is only text.  What comes out is counted as it comes, because a directo
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
+import lzma
 import os
 import stat
 import tarfile
@@ -15,15 +18,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from sessions.engine import limits
-from sessions.engine.archive import BROKEN, END, MAGIC, STEP, BeyondLimits, directory
+from sessions.engine.archive import BROKEN, END, STEP, BeyondLimits, directory, is_folder
+from sessions.engine.archive import MAGIC as ZIP_MAGIC
 from sessions.engine.errors import UnreadableInput
 
 if TYPE_CHECKING:
-    import io
     from collections.abc import Callable, Iterator
 
-ZIP, TAR, GZIP = "zip", "tar", "gzip"
-NAMES = {ZIP: "a zip archive", TAR: "a tar archive", GZIP: "a gzip archive"}
+ZIP, TAR, GZIP, BZIP2, XZ, ZSTD = "zip", "tar", "gzip", "bzip2", "xz", "zstd"
+NAMES = {
+    ZIP: "a zip archive",
+    TAR: "a tar archive",
+    GZIP: "a gzip archive",
+    BZIP2: "a bzip2 archive",
+    XZ: "an xz archive",
+    ZSTD: "a zstd archive",
+}
+MAGIC = {GZIP: b"\x1f\x8b\x08", BZIP2: b"BZh", XZ: b"\xfd7zXZ\0", ZSTD: b"\x28\xb5\x2f\xfd"}
+ENDINGS = {GZIP: (".gz", ".tgz"), BZIP2: (".bz2", ".tbz2"), XZ: (".xz", ".txz")}
 CHUNK_BYTES = 1 << 20
 SPOOL_BYTES = 8 << 20
 NAME_CHARS = 500
@@ -77,19 +89,20 @@ class Budget:
 
 
 def packing(file: BinaryIO) -> str:
-    """``"zip"``, ``"tar"`` or ``"gzip"`` by the first bytes of ``file``, "" for anything else."""
+    """A key of ``NAMES`` by the first bytes of ``file``, "" for anything else."""
     file.seek(0)
     head = file.read(512)
-    if head.startswith((MAGIC, END)):
+    if head.startswith((ZIP_MAGIC, END)):
         return ZIP
-    if head.startswith(b"\x1f\x8b\x08"):
-        return GZIP
+    for kind, magic in MAGIC.items():
+        if head.startswith(magic):
+            return kind
     return TAR if head[257:262] == b"ustar" else ""
 
 
 def zip_names(file: BinaryIO) -> tuple[str, ...]:
     """Names in a zip's directory; raises UnreadableInput where it is broken or too large to be read."""
-    return tuple(info.filename for info in directory(file).infolist() if not info.is_dir())
+    return tuple(info.filename for info in directory(file).infolist() if not is_folder(info))
 
 
 def unpack(
@@ -102,9 +115,14 @@ def unpack(
     """
     if budget is None:
         budget = Budget(file.seek(0, os.SEEK_END))
-    read = {ZIP: _zip, TAR: _tar, GZIP: _gzip}[packing(file)]
+    kind = packing(file)
+    if kind == ZSTD:
+        raise UnreadableInput(
+            "a zstd archive, which ctxweb does not unpack", next_step=f"Unpack it first: zstd -d {name}"
+        )
     file.seek(0)
-    for member in read(file, name, budget):
+    members = {ZIP: _zip, TAR: _tar}[kind](file, budget) if kind in (ZIP, TAR) else _stream(file, name, budget, kind)
+    for member in members:
         try:
             yield from _opened(member, is_whole, budget, level)
         finally:
@@ -145,10 +163,9 @@ def shown(name: str) -> str:
     return kept if len(kept) <= NAME_CHARS else "…" + kept[1 - NAME_CHARS :]
 
 
-def _zip(file: BinaryIO, name: str, budget: Budget) -> Iterator[Member]:
-    del name
+def _zip(file: BinaryIO, budget: Budget) -> Iterator[Member]:
     archive = directory(file)
-    infos = [info for info in archive.infolist() if not info.is_dir()]
+    infos = [info for info in archive.infolist() if not is_folder(info)]
     budget.members(len(infos))
     budget.declared(sum(info.file_size for info in infos))
     for info in infos:
@@ -174,27 +191,65 @@ def _zip(file: BinaryIO, name: str, budget: Budget) -> Iterator[Member]:
                 yield Member(label, _size(spool), spool)
 
 
-def _gzip(file: BinaryIO, name: str, budget: Budget) -> Iterator[Member]:
+def _stream(file: BinaryIO, name: str, budget: Budget, kind: str) -> Iterator[Member]:
+    """The one file in a gzip, bzip2 or xz stream, or the files of the tar in it."""
     try:
-        with gzip.GzipFile(fileobj=file, mode="rb") as packed:
+        with _unpacked(file, kind) as packed:
             is_tar = packed.read(512)[257:262] == b"ustar"
     except BROKEN as error:
-        raise UnreadableInput(f"a broken gzip file: {error}", next_step="Download or copy it again") from error
-    file.seek(0)
-    with gzip.GzipFile(fileobj=file, mode="rb") as packed:
+        raise UnreadableInput(f"a broken {kind} file: {error}", next_step="Download or copy it again") from error
+    with _unpacked(file, kind) as packed:
         if is_tar:
-            yield from _tar(cast("BinaryIO", packed), name, budget)
+            yield from _tar(packed, budget)
             return
         budget.members(1)
-        spool, problem = _copied(cast("BinaryIO", packed), budget)
+        spool, problem = _copied(packed, budget)
         base = name.replace("\\", "/").rpartition("/")[2]
-        label = base[:-3] if base.lower().endswith(".gz") else base
-        yield Member(
-            shown(label), _size(spool), spool, f"the gzip file is cut off or damaged: {problem}" * bool(problem)
-        )
+        ending = next((ending for ending in ENDINGS[kind] if base.lower().endswith(ending)), "")
+        problem = f"the {kind} file is cut off or damaged: {problem}" if problem else ""
+        yield Member(shown(base[: len(base) - len(ending)]), _size(spool), spool, problem)
 
 
-class _Stream:
+def _unpacked(file: BinaryIO, kind: str) -> BinaryIO:
+    file.seek(0)
+    if kind == GZIP:
+        return cast("BinaryIO", gzip.GzipFile(fileobj=file, mode="rb"))
+    return cast("BinaryIO", io.BufferedReader(_Unpacked(file, kind)))
+
+
+class _Unpacked(io.RawIOBase):
+    """What bzip2 or xz streams hold, one after another; an xz header that asks for too much memory is an LZMAError."""
+
+    def __init__(self, file: BinaryIO, kind: str) -> None:
+        self._file, self._kind = file, kind
+        self._decoder, self._packed = self._new(), b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while True:
+            if self._decoder.eof:
+                self._packed = self._decoder.unused_data.lstrip(b"\0") or self._file.read(CHUNK_BYTES).lstrip(b"\0")
+                if not self._packed:
+                    return 0
+                self._decoder = self._new()
+            elif self._decoder.needs_input and not self._packed:
+                self._packed = self._file.read(CHUNK_BYTES)
+                if not self._packed:
+                    raise EOFError("it ends before its end marker was reached")
+            data, self._packed = self._decoder.decompress(self._packed, len(buffer)), b""
+            if data:
+                buffer[: len(data)] = data
+                return len(data)
+
+    def _new(self) -> Any:
+        if self._kind == BZIP2:
+            return bz2.BZ2Decompressor()
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=limits.MAX_UNPACK_MEMORY)
+
+
+class _Counted:
     """An unpacked tar as it is read: every byte is counted, and headers may take only so much between two members."""
 
     def __init__(self, file: BinaryIO, budget: Budget) -> None:
@@ -209,9 +264,8 @@ class _Stream:
         return data
 
 
-def _tar(file: BinaryIO, name: str, budget: Budget) -> Iterator[Member]:
-    del name
-    stream, last = _Stream(file, budget), ""
+def _tar(file: BinaryIO, budget: Budget) -> Iterator[Member]:
+    stream, last = _Counted(file, budget), ""
     try:
         with tarfile.open(fileobj=cast("Any", stream), mode="r|") as archive:
             while (info := archive.next()) is not None:
@@ -238,7 +292,7 @@ def _tar(file: BinaryIO, name: str, budget: Budget) -> Iterator[Member]:
         yield Member("", 0, problem=f"the archive is cut off or damaged after {last}: {error}")
 
 
-def _copied(packed: BinaryIO, budget: Budget | None, stream: _Stream | None = None) -> tuple[BinaryIO, str]:
+def _copied(packed: BinaryIO, budget: Budget | None, stream: _Counted | None = None) -> tuple[BinaryIO, str]:
     """The unpacked bytes in a temporary file at its start, and why they end early ("" where they do not)."""
     spool = cast("BinaryIO", tempfile.SpooledTemporaryFile(SPOOL_BYTES))  # noqa: SIM115  the caller closes it
     problem = ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.context import Context, Entering, common_prefix, entering, entering_steps, message_items
-from sessions.engine.events import Counts, Event, History, LayerResult, count_changes, count_patch
+from sessions.engine.events import ChangeCounts, Event, History, LayerResult, count_changes, count_patch
 from sessions.engine.policy import EditFailed, Gate, LastUsage, State, View
 from sessions.engine.types import Kind, Label
 
@@ -25,7 +25,7 @@ BREAKER = 3
 """Failed attempts in a row before a policy without a breaker of its own is stopped."""
 
 
-class Sent(NamedTuple):
+class SentRequest(NamedTuple):
     """One request as sent in the replay, what the cost model needs.
 
     ``tokens`` is the context in display tokens, ``cached`` the longest common prefix with the request before it as
@@ -83,7 +83,7 @@ class Walk:
         self.context_tokens: list[int | None] = [None] * n
         self.labels: list[Label | None] = [None] * n
         self.gates: list[Gate | None] = [None] * n
-        self.sent: list[Sent] = []
+        self.sent: list[SentRequest] = []
         self.events: list[Event] = []
         self.attempts: list[Attempt] = []
         self.warnings: list[str] = list(weighed.warnings)
@@ -252,7 +252,7 @@ class Walk:
         number = len(self.events)
         if len(layers) == 1:
             one = layers[0]
-            counts = Counts(self._kept(one), one.edited, one.dropped, one.inserted, one.first_changed)
+            counts = ChangeCounts(self._kept(one), one.edited, one.dropped, one.inserted, one.first_changed)
         else:
             counts = count_changes(*self.history.lists(number))
         drawn = next((layer for layer in layers if layer.name == self.drawn.name), layers[0])
@@ -354,7 +354,7 @@ class Walk:
         self.labels[step.request] = Label.MEASURED if measured else self.weak_label
         first = request.message
         output = 0 if first is None else sum(self.tokens[first : first + request.n_messages])
-        self.sent.append(Sent(step.request, tokens, min(cached, tokens), output, request.timestamp))
+        self.sent.append(SentRequest(step.request, tokens, min(cached, tokens), output, request.timestamp))
         self.size_then = self.context.size
 
     def _display(self) -> int:
@@ -368,7 +368,7 @@ class Walk:
                 )
 
 
-def _result(layer: Layer, gate: Gate, freed: int, counts: Counts) -> LayerResult:
+def _result(layer: Layer, gate: Gate, freed: int, counts: ChangeCounts) -> LayerResult:
     return LayerResult(
         layer.name, layer.label, gate, freed, counts.edited, counts.dropped, counts.inserted, counts.first
     )

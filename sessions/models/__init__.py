@@ -11,17 +11,20 @@ from sessions.models.saved import SavedKind, SavedView
 from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, SessionKey, TokenLabel
 from sessions.models.sweep_run import Sweeping, SweepRun
 from sessions.models.upload import UNFINISHED, Job, Member, MemberStatus, State, Upload
+from sessions.models.use import AnswerUse, MediaUse, StoppedSource
 from sessions.models.writing import Purpose, SummaryJob, Writing
 
 __all__ = [
     "OVERCOUNTED",
     "SORTS",
     "UNFINISHED",
+    "AnswerUse",
     "Flag",
     "Job",
     "LinkedView",
     "LiveSource",
     "Media",
+    "MediaUse",
     "Member",
     "MemberStatus",
     "MessageRow",
@@ -35,6 +38,7 @@ __all__ = [
     "SessionFacts",
     "SessionKey",
     "State",
+    "StoppedSource",
     "SummaryJob",
     "SweepRun",
     "Sweeping",

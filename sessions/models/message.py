@@ -8,10 +8,9 @@ from __future__ import annotations
 from enum import IntFlag
 
 from django.db import models
-from django.db.models import F, Q, Value
-from django.db.models.functions import Concat
+from django.db.models import Q
 
-from sessions.models.session import OVERCOUNTED, Session, TokenLabel
+from sessions.models.session import Session, TokenLabel
 
 ROLES = ("user", "assistant", "system")
 
@@ -26,37 +25,6 @@ class Flag(IntFlag):
     REINJECTED = 16
     ERROR = 32
     APPROXIMATE = 64
-
-
-class MessageQuerySet(models.QuerySet["MessageRow"]):
-    """Named questions about the messages of a session."""
-
-    def in_order(self) -> MessageQuerySet:
-        """By position in the session."""
-        return self.order_by("session_id", "index")
-
-    def of_role(self, role: str) -> MessageQuerySet:
-        """Messages from ``role``."""
-        return self.filter(role=role)
-
-    def of_kind(self, kind: str) -> MessageQuerySet:
-        """Messages with a block of ``kind``, those inside tool results included."""
-        return self.annotate(_kinds=Concat(Value(","), F("kinds"), Value(","))).filter(_kinds__contains=f",{kind},")
-
-    def overcounted(self) -> MessageQuerySet:
-        """Messages with an image whose bytes are at least ten times its tokens."""
-        return self.filter(overcount__gte=OVERCOUNTED)
-
-    def flagged(self, flag: Flag) -> MessageQuerySet:
-        """Messages that carry ``flag``."""
-        return self.annotate(_flag=F("flags").bitand(int(flag))).filter(_flag__gt=0)
-
-    def matching(self, words: str) -> MessageQuerySet:
-        """Messages whose preview contains every word, any case."""
-        found = self
-        for word in words.split():
-            found = found.filter(preview__icontains=word)
-        return found
 
 
 class MessageRow(models.Model):
@@ -80,8 +48,6 @@ class MessageRow(models.Model):
     context_tokens = models.PositiveBigIntegerField(null=True, blank=True)
     request = models.PositiveIntegerField(null=True, blank=True)
     flags = models.PositiveSmallIntegerField(default=0)
-
-    objects = MessageQuerySet.as_manager()
 
     class Meta:
         ordering = ("session_id", "index")

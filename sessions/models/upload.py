@@ -48,7 +48,7 @@ class Upload(models.Model):
     first 200 of ``n_skipped`` unreadable parts as [line, offset, reason]; ``fates`` what became of the bytes, one
     [name, lines, bytes, is_context, is_part, is_opaque] each (the engine's Fate).  An archive has ``members``.
     ``followed`` uploads hold what a watched file held when it was last read (``LiveSource``): two such may be equal, so
-    only the others are one per sha256.
+    only the others are one per sha256.  ``n_deleted`` counts the sessions that were deleted while the upload stayed.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -64,6 +64,7 @@ class Upload(models.Model):
     skipped = models.JSONField(default=list, blank=True)
     n_skipped = models.PositiveIntegerField(default=0)
     fates = models.JSONField(default=list, blank=True)
+    n_deleted = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     objects = UploadQuerySet.as_manager()

@@ -24,7 +24,7 @@ BEFORE, AFTER = 18, 14
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
+class RemovedSort:
     """One sort of secret: how many, an excerpt with the marker in it, and the messages it stands in."""
 
     name: str
@@ -39,7 +39,7 @@ class Removed:
 class Removal:
     """What a link leaves out: secrets by sort, images; counted in ``n_scanned`` of ``n_messages``."""
 
-    sorts: tuple[Removed, ...]
+    sorts: tuple[RemovedSort, ...]
     n_images: int
     n_scanned: int
     n_messages: int
@@ -74,7 +74,7 @@ def _counted(session: Session) -> Removal:
                     places[name].append(index)
                 excerpts.setdefault(name, _excerpt(found.text, name))
     sorts = tuple(
-        Removed(name, counts[name], *excerpts[name], _where(places[name])) for name in ORDER if name in counts
+        RemovedSort(name, counts[name], *excerpts[name], _where(places[name])) for name in ORDER if name in counts
     )
     return Removal(sorts, session.n_images, n_scanned, session.n_messages)
 

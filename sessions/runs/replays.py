@@ -35,7 +35,7 @@ Key = tuple[str, str, str, str, str, int | None, str, tuple[tuple[str, str], ...
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class ReplayRun:
     """One replay with its totals; ``seconds`` it took when it was run, ``error`` where the engine refused it.
 
     ``wanted`` are the summaries that a model has not written yet, where one is to write them.
@@ -48,10 +48,10 @@ class Ran:
     wanted: tuple[Wanted, ...] = ()
 
 
-_cache: Cache[Key, tuple[Weighed, Ran]] = Cache(lambda held: len(held) > KEPT)
+_cache: Cache[Key, tuple[Weighed, ReplayRun]] = Cache(lambda held: len(held) > KEPT)
 
 
-def run(session_id: str, state: ReplayState) -> Ran:
+def run(session_id: str, state: ReplayState) -> ReplayRun:
     """The replay of a state; one the engine refuses falls back to the policy's defaults, with the reason."""
     try:
         return _run(session_id, state)
@@ -62,14 +62,14 @@ def run(session_id: str, state: ReplayState) -> Ran:
         return replace(_run(session_id, plain), error=str(error))
 
 
-def without_compaction(session_id: str) -> Ran:
+def without_compaction(session_id: str) -> ReplayRun:
     """The same session when nothing is ever compacted."""
     from sessions.runs.replay_state import ReplayState
 
     return _run(session_id, ReplayState(policy="none"))
 
 
-def as_sent(session_id: str) -> Ran:
+def as_sent(session_id: str) -> ReplayRun:
     """The recording's own lists: its compactions as they were, none by a policy."""
     from sessions.runs.replay_state import ReplayState
 
@@ -115,7 +115,7 @@ def _texts(session_id: str, state: ReplayState) -> AbstractContextManager[Texts 
     return contextlib.closing(selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id)))
 
 
-def document(ran: Ran) -> dict[str, Any]:
+def document(ran: ReplayRun) -> dict[str, Any]:
     """``ctxweb.replay/1`` of a replay at this installation's prices."""
     return replay_document(ran.replay, prices=prices_for(ran.replay.weighed.model))
 
@@ -132,7 +132,7 @@ def options(state: ReplayState) -> dict[str, Any]:
     }
 
 
-def _run(session_id: str, state: ReplayState) -> Ran:
+def _run(session_id: str, state: ReplayState) -> ReplayRun:
     weighed = selectors.load_weighed(session_id)
     prices = prices_for(weighed.model)
     key: Key = (
@@ -146,7 +146,7 @@ def _run(session_id: str, state: ReplayState) -> Ran:
     writer = SummaryWriter(settings.ANTHROPIC_MODEL) if state.summarizer == "anthropic" else None
     with _texts(session_id, state) as texts:
         made = engine.replay(weighed, **options(state), summarizer=state.summarizer, texts=texts, writer=writer)
-    ran = Ran(
+    ran = ReplayRun(
         made, totals(made, prices=prices), time.perf_counter() - started, wanted=tuple(writer.wanted) if writer else ()
     )
     if ran.wanted:

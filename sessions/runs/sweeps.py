@@ -37,7 +37,7 @@ MOST_SETTINGS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class SweepResult:
     """What a page shows: a sweep for every session, complete or not, or why there is none.
 
     ``seconds`` it took when it was run; ``offer``: the rest can be run in the background; ``run`` is that of this
@@ -69,7 +69,7 @@ class Swept:
         return bool(self.sweeps) and self.n_done == self.n_total
 
 
-_cache: Cache[str, Swept] = Cache(lambda held: len(held) > KEPT)
+_cache: Cache[str, SweepResult] = Cache(lambda held: len(held) > KEPT)
 
 
 def versions(sessions: Sequence[Session]) -> list[str]:
@@ -77,16 +77,16 @@ def versions(sessions: Sequence[Session]) -> list[str]:
     return [f"{session.version} {prices_for(selectors.load_weighed(session.pk).model)}" for session in sessions]
 
 
-def swept(options: Options, sessions: Sequence[Session]) -> Swept:
+def swept(options: Options, sessions: Sequence[Session]) -> SweepResult:
     """The sweep of some options: kept, from a finished run, or run now as far as a page may wait."""
     if options["summarizer"] == "anthropic":
-        return Swept((), (), options, 0, error="A model's summaries cannot be swept: choose another summarizer.")
+        return SweepResult((), (), options, 0, error="A model's summaries cannot be swept: choose another summarizer.")
     try:
         n_total = len(grid_of(options)[1]) * len(sessions)
     except (BadParameter, UnknownName) as error:
-        return Swept((), (), options, 0, error=f"{error}.")
+        return SweepResult((), (), options, 0, error=f"{error}.")
     if n_total > MOST_SETTINGS:
-        return Swept((), (), options, n_total, error=f"{n_total:,} replays are more than {MOST_SETTINGS:,}.")
+        return SweepResult((), (), options, n_total, error=f"{n_total:,} replays are more than {MOST_SETTINGS:,}.")
     of = versions(sessions)
     key = key_of(options, of)
     held = _cache.find(key)
@@ -99,10 +99,10 @@ def swept(options: Options, sessions: Sequence[Session]) -> Swept:
     return found
 
 
-def _now(options: Options, n_total: int) -> Swept:
+def _now(options: Options, n_total: int) -> SweepResult:
     """As much of the sweep as a page may wait for."""
     if _work(options) > INLINE_WORK:
-        return Swept((), (), options, n_total, offer=True)
+        return SweepResult((), (), options, n_total, offer=True)
     started = time.perf_counter()
 
     def late() -> bool:
@@ -111,13 +111,13 @@ def _now(options: Options, n_total: int) -> Swept:
     try:
         found = [run_one(session_id, options, cancelled=late) for session_id in options["sessions"]]
     except (BadParameter, UnknownName, OSError) as error:
-        return Swept((), (), options, n_total, error=f"{error}.")
+        return SweepResult((), (), options, n_total, error=f"{error}.")
     seconds = time.perf_counter() - started
     done = all(one.complete for one in found)
-    return Swept(tuple(found), _cheapest(found, options), options, n_total, seconds, offer=not done)
+    return SweepResult(tuple(found), _cheapest(found, options), options, n_total, seconds, offer=not done)
 
 
-def _of_run(run: SweepRun, options: Options, n_total: int) -> Swept:
+def _of_run(run: SweepRun, options: Options, n_total: int) -> SweepResult:
     """What a background run has so far, as sweeps."""
     axes, settings = grid_of(options)
     found: list[Sweep] = []
@@ -136,7 +136,7 @@ def _of_run(run: SweepRun, options: Options, n_total: int) -> Swept:
                 options["summarizer"],
             )
         )
-    return Swept(
+    return SweepResult(
         tuple(found), _cheapest(found, options), options, n_total, run=run,
         offer=run.state in {Sweeping.CANCELLED, Sweeping.FAILED},
     )  # fmt: skip

@@ -17,21 +17,21 @@ from sessions.engine.quality.wilson import interval
 from sessions.services.indexed import index_of
 
 if TYPE_CHECKING:
-    from sessions.engine.quality.study import Study, Unit
+    from sessions.engine.quality.study import Study, StudyUnit
     from sessions.models import Session
 
 MOST_SESSIONS = 60
 SECONDS = 1.5
 """How long one request works; what is left is for the next."""
 
-_cache: Cache[tuple[str, str], tuple[tuple[Unit, ...], int]] = Cache(lambda held: len(held) > 2 * MOST_SESSIONS)
-_whole: dict[tuple[tuple[str, str], ...], Warned] = {}
+_cache: Cache[tuple[str, str], tuple[tuple[StudyUnit, ...], int]] = Cache(lambda held: len(held) > 2 * MOST_SESSIONS)
+_whole: dict[tuple[tuple[str, str], ...], WarningStudy] = {}
 """The last result that was whole: its interval is a thousand resamples."""
 _lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class Refetches:
     """Dropped results that were fetched again, of how many, with the 95 % interval."""
 
     n_again: int
@@ -40,7 +40,7 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
+class WarningStudy:
     """Results with a warning (something in them was needed, and gone) against those without.
 
     ``n_left`` sessions are not worked out yet.
@@ -50,12 +50,12 @@ class Warned:
     n_compactions: int
     n_left: int
     n_calls: int
-    warned: Fetched
-    others: Fetched
+    warned: Refetches
+    others: Refetches
     reading: str
 
 
-def warned_here() -> Warned:
+def warned_here() -> WarningStudy:
     """What the study says of the newest sessions with recorded compactions, as far as it is worked out."""
     sessions = selectors.compacted_sessions(MOST_SESSIONS)
     until = time.perf_counter() + SECONDS
@@ -67,7 +67,7 @@ def warned_here() -> Warned:
             return _whole[facts]
     n_compactions = sum(n for _, n in known)
     result = study([units for units, _ in known], DEFAULT_DEFINITION, DEFAULT_CALLS, n_compactions)
-    found = Warned(
+    found = WarningStudy(
         n_sessions=len(known),
         n_compactions=n_compactions,
         n_left=len(sessions) - len(known),
@@ -83,7 +83,7 @@ def warned_here() -> Warned:
     return found
 
 
-def _units(session: Session, until: float) -> tuple[tuple[Unit, ...], int] | None:
+def _units(session: Session, until: float) -> tuple[tuple[StudyUnit, ...], int] | None:
     """A session's units and its compactions, from this process's cache; None where time is up."""
     key = (session.pk, session.version)
     held = _cache.find(key)
@@ -100,7 +100,7 @@ def _units(session: Session, until: float) -> tuple[tuple[Unit, ...], int] | Non
     return _cache.keep(key, found)
 
 
-def _fetched(result: Study, *, warned: bool) -> Fetched:
+def _fetched(result: Study, *, warned: bool) -> Refetches:
     bins = [group for group in result.bins if (group.low > 0) is warned]
     n_again, n = sum(group.n_again for group in bins), sum(group.n for group in bins)
-    return Fetched(n_again, n, interval(n_again, n))
+    return Refetches(n_again, n, interval(n_again, n))

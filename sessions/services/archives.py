@@ -18,6 +18,7 @@ from sessions.engine.errors import EngineError, UnreadableInput
 from sessions.engine.reading import NotATranscript, claims
 from sessions.engine.types import Skipped
 from sessions.engine.unpacking import NAMES, packing, unpack
+from sessions.faults import fault_of
 from sessions.models import Member, MemberStatus
 from sessions.models.upload import MIXED
 from sessions.services.session_rows import PackedSession, Place, pack_sessions, plain
@@ -112,7 +113,9 @@ class _Gathered:
             raise
         except Exception as error:
             log.exception("member %d of upload %s failed", row.position, self.upload.pk)
-            row.error = plain(f"ctxweb could not read this file ({type(error).__name__}: {error}): a fault of ctxweb")
+            fault = fault_of(error)
+            ours = f"ctxweb could not read this file ({type(error).__name__}: {error}): a fault of ctxweb"
+            row.error = plain(fault.words if fault else ours)
         if row.status != MemberStatus.READ:
             self.fates.append(_unread(row))
 

@@ -19,11 +19,12 @@ from sessions.engine.errors import EngineError
 from sessions.engine.reading import read_transcripts
 from sessions.engine.tokenizer import TokenCounter
 from sessions.engine.tokenizer_process import ProcessCounter
+from sessions.faults import fault_of
 from sessions.models import Job, Media, Member, State, Upload
-from sessions.services import jobs, queue
+from sessions.services import blobs, jobs, queue
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive
 from sessions.services.families import link_families
-from sessions.services.session_rows import insert_sessions, pack_sessions, plain
+from sessions.services.session_rows import insert_sessions, note_media, pack_sessions, plain
 
 if TYPE_CHECKING:
     import uuid
@@ -41,7 +42,13 @@ KEPT_SKIPPED = 200
 ARCHIVE_GUESS = 8
 """How many times larger an archive of transcripts is thought to be unpacked."""
 
+DELETED = "the upload was deleted before it was read: nothing of it is stored; upload the file again to have it"
+
 log = logging.getLogger(__name__)
+
+
+class UploadDeleted(EngineError):
+    """Somebody deleted the upload while it waited or was read."""
 
 
 @dataclass(slots=True)
@@ -68,28 +75,33 @@ class MediaStore:
 def ingest(*, upload_id: uuid.UUID, on_progress: Callable[[int], None] | None = None) -> Upload:
     """Read the stored bytes of an upload into sessions, if nobody else does; returns the upload as it then stands.
 
-    ``on_progress`` is given the bytes read.  Raises what ``ingest_claimed`` raises, and Job.DoesNotExist where the
-    upload was deleted.
+    ``on_progress`` is given the bytes read.  Raises what ``ingest_claimed`` raises, and UploadDeleted where the upload
+    is no longer there.
     """
-    held = jobs.claim(upload_id=upload_id)
-    if held is not None:
-        ingest_claimed(held, on_progress)
-    return Upload.objects.get(pk=upload_id)
+    try:
+        held = jobs.claim(upload_id=upload_id)
+        if held is not None:
+            ingest_claimed(held, on_progress)
+        return Upload.objects.get(pk=upload_id)
+    except (Job.DoesNotExist, Upload.DoesNotExist):
+        raise UploadDeleted(DELETED) from None
 
 
 def ingest_claimed(held: queue.Claim[Job], on_progress: Callable[[int], None] | None = None) -> None:
-    """Read the upload of a claimed job.
+    """Read the upload of a claimed job; one that was deleted meanwhile leaves nothing.
 
     A file that cannot be read ends as status ``failed`` with its message, line and offset; nothing is raised for it.
     Raises OperationalError where the database stays locked and queue.Interrupted where the process is to end: the job
     is queued again first.
     """
-    upload = Upload.objects.get(job=held.pk)
+    upload = Upload.objects.filter(job=held.pk).first()
+    if upload is None:
+        return
     try:
         with queue.beating(held):
             _ingest(upload, held, on_progress or (lambda done_bytes: None))
     except queue.Superseded:
-        log.info("the reading of upload %s has passed to somebody else", upload.pk)
+        log.info("upload %s was deleted, or its reading has passed to somebody else", upload.pk)
     except NothingInside as error:
         _fail(held, str(error), error.members)
     except EngineError as error:
@@ -102,11 +114,12 @@ def ingest_claimed(held: queue.Claim[Job], on_progress: Callable[[int], None] | 
         _fail(held, f"There was not enough memory to read this file (while {phase}). The bytes are kept.")
     except Exception as error:
         log.exception("ingest of upload %s failed", upload.pk)
-        _fail(
-            held,
+        fault = fault_of(error)
+        ours = (
             f"ctxweb could not read this file ({type(error).__name__}: {error}). This is a fault of ctxweb; the bytes "
-            "are kept, upload the file again after an update.",
+            "are kept, upload the file again after an update."
         )
+        _fail(held, fault.words if fault else ours)
 
 
 def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int], None]) -> None:
@@ -115,12 +128,27 @@ def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int],
         held.show(done_bytes=min(done_bytes, upload.n_bytes), phase=phase)
         on_progress(done_bytes)
 
-    read = read_upload(upload, progress, on_packing=lambda: held.show(phase="packing"))
-    held.show(phase="writing")
-    with transaction.atomic():
-        # Nothing is written where the claim has passed to somebody else meanwhile.
-        if held.rows().update(state=State.DONE, done_bytes=upload.n_bytes, phase=""):
-            write_upload(upload, read)
+    storage.verify(upload.sha256)
+    while True:
+        read = read_upload(upload, progress, on_packing=lambda: held.show(phase="packing"))
+        held.show(phase="writing")
+        with transaction.atomic():
+            blobs.naming()
+            # Nothing is written where the claim has passed to somebody else meanwhile, or the upload was deleted.
+            if not held.rows().update(state=State.DONE, done_bytes=upload.n_bytes, phase=""):
+                break
+            if not blobs.missing(read.hashes):
+                write_upload(upload, read)
+                return
+            # Equal images were deleted with another session while this one was read.
+            transaction.set_rollback(True)
+    _forget(upload, read.hashes)
+
+
+def _forget(upload: Upload, hashes: set[str]) -> None:
+    """Remove what was put away for an upload that was deleted while it was read."""
+    if not Upload.objects.filter(pk=upload.pk).exists():
+        blobs.remove_unnamed(hashes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +162,11 @@ class Read:
     def packed(self) -> list[PackedSession]:
         """Its sessions, the root first."""
         return self.outcome.packed
+
+    @property
+    def hashes(self) -> set[str]:
+        """The blobs that it needs besides the upload's own."""
+        return {row.sha256 for row in self.media} | {p.session.text_sha256 for p in self.packed} - {""}
 
 
 def read_upload(
@@ -194,11 +227,12 @@ def write_upload(upload: Upload, read: Read) -> None:
     outcome = read.outcome
     Media.objects.bulk_create(read.media, ignore_conflicts=True, batch_size=150)
     insert_sessions(upload, outcome.packed)
+    note_media(upload, outcome.packed, [row.sha256 for row in read.media])
     _write_members(upload.pk, outcome.members)
     link_families(upload=upload)
     upload.status, upload.format, upload.reason, upload.error = State.DONE, outcome.format, plain(outcome.reason), ""
     upload.warnings = [plain(warning) for warning in outcome.warnings[:KEPT_SKIPPED]]
-    upload.n_skipped = len(outcome.skipped)
+    upload.n_skipped, upload.n_deleted = len(outcome.skipped), 0
     upload.skipped = [[s.line, s.offset, plain(s.reason)] for s in outcome.skipped[:KEPT_SKIPPED]]
     upload.fates = [[plain(f.name), *astuple(f)[1:]] for f in outcome.fates]
     upload.save()

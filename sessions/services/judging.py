@@ -17,7 +17,7 @@ from sessions.adapters.conversation import Said
 from sessions.engine import jsonio
 from sessions.engine.errors import BadParameter
 from sessions.engine.export import edited_contents
-from sessions.engine.quality.asked import Asked, own_probes
+from sessions.engine.quality.asked import Question, own_probes
 from sessions.engine.quality.assess import assess_recorded, assess_replay
 from sessions.engine.quality.calls import TARGET_CHARS
 from sessions.engine.replay import replay
@@ -131,7 +131,7 @@ def judge(
         with Client(access, bucket=bucket(access), cancel=cancel) as client:
             made = _judged(client, model, found, index, _Lists(transcript, texts, written), on_progress)
     data = jsonio.dumps(asdict(made)).encode("utf-8", "replace")
-    keep_answer(judgement_key(session, options, model), KIND, data, model)
+    keep_answer(judgement_key(session, options, model), KIND, data, model, session_id=session.pk)
 
 
 def index_texts(index: Index, transcript: Transcript) -> dict[str, str]:
@@ -144,7 +144,7 @@ def _assessed(
 ) -> tuple[Assessment, Mapping[str, str]]:
     """The event, and the texts of what its replay inserted."""
     weighed = selectors.load_weighed(session.pk)
-    asked = Asked(own_probes(options["ask"], weighed.transcript, texts.of), frozenset(options["critical"]))
+    asked = Question(own_probes(options["ask"], weighed.transcript, texts.of), frozenset(options["critical"]))
     event, written = options["event"], {}
     if options["recorded"]:
         all_found = assess_recorded(weighed, index, horizon=options["horizon"], asked=asked)

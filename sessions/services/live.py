@@ -16,11 +16,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from sessions.adapters import storage
-from sessions.models import Job, LiveSource, Media, Session, State, Upload
+from sessions.models import Job, LiveSource, Session, State, StoppedSource, Upload
+from sessions.services import blobs
 from sessions.services.ingest import read_upload, write_upload
 from sessions.services.snapshots import Beginning, Snapshot, settled_length
 from sessions.services.uploads import clean_filename
@@ -39,6 +40,7 @@ class Change(StrEnum):
     REWRITTEN = "rewritten"
     REPLACED = "replaced"
     WAITING = "waiting"
+    STOPPED = "stopped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +66,23 @@ def unchanged(path: Path, stat: os.stat_result) -> bool:
     return found.exists()
 
 
+def follow_again(*, folder: Path) -> int:
+    """Follow the files below ``folder`` (absolute) again whose sessions were deleted; returns how many there are."""
+    below = [one for one in StoppedSource.objects.all() if Path(one.path).is_relative_to(folder)]
+    mine = [one.pk for one in below if one.key == source_key(Path(one.path))]
+    StoppedSource.objects.filter(pk__in=mine).delete()
+    return len(mine)
+
+
 def follow_file(*, path: Path, quiet: bool) -> Followed:
     """Read the file at ``path`` (absolute) as it is now, and bring its upload and sessions up to date.
 
     A half-written last line is left for later unless the file is ``quiet``.  Raises OSError where the file cannot be
     read, EngineError where it holds no transcript (then nothing changes), OperationalError where the database stays
-    locked (then call again).
+    locked or equal bytes are deleted meanwhile (then call again).  A file whose sessions were deleted is left alone.
     """
+    if StoppedSource.objects.filter(key=source_key(path)).exists():
+        return Followed(Change.STOPPED, None)
     source = LiveSource.objects.select_related("upload").filter(key=source_key(path)).first()
     with path.open("rb") as file:
         stat = os.fstat(file.fileno())
@@ -87,7 +99,7 @@ def follow_file(*, path: Path, quiet: bool) -> Followed:
     try:
         return _taken(path, source, blob, stat, waiting=waiting, beginning=beginning)
     finally:
-        _remove_unreferenced(blob.sha256)
+        blobs.remove_unnamed([blob.sha256])
 
 
 def _taken(
@@ -113,7 +125,10 @@ def _taken(
             change, before = Change.REPLACED, ""
             upload = Upload(filename=clean_filename(path.name), followed=True, sha256=blob.sha256, n_bytes=blob.n_bytes)
             read = read_upload(upload)  # its sessions' ids follow from its own
-    return Followed(change, _stored(path, source, upload, read, stat, before=before, waiting=waiting), waiting)
+    stored = _stored(path, source, upload, read, stat, before=before, waiting=waiting)
+    if stored is None:
+        blobs.remove_unnamed(read.hashes)
+    return Followed(change, stored, waiting)
 
 
 def _stored(
@@ -125,13 +140,16 @@ def _stored(
     *,
     before: str,
     waiting: bool,
-) -> Upload:
-    """Write what was read, unless another watcher did so meanwhile; the upload as it then stands."""
+) -> Upload | None:
+    """Write what was read, unless another watcher did so meanwhile or it was deleted; the upload as it then stands."""
     now, key = timezone.now(), source_key(path)
     with transaction.atomic():
+        blobs.naming()
         current = LiveSource.objects.select_for_update().select_related("upload").filter(key=key).first()
         if (current and current.n_versions) != (source and source.n_versions):
-            return current.upload if current else upload
+            return current.upload if current else None
+        if blobs.missing({upload.sha256, *read.hashes}):
+            raise OperationalError("equal bytes were deleted while this file was read")
         if upload._state.adding:
             upload.status = State.DONE
             upload.save(force_insert=True)
@@ -143,7 +161,7 @@ def _stored(
         row.upload, row.changed_at, row.n_versions = upload, now, row.n_versions + 1
         _note(row, stat, waiting=waiting)
     if outdated:
-        _remove_unreferenced(outdated)
+        blobs.remove_unnamed([outdated])
     return upload
 
 
@@ -187,14 +205,3 @@ def _note(row: LiveSource, stat: os.stat_result, *, waiting: bool) -> None:
     """Save ``row`` with what the file was like when read; a file whose end waits counts as not read."""
     row.n_bytes, row.mtime_ns = stat.st_size, 0 if waiting else stat.st_mtime_ns
     row.save()
-
-
-def _remove_unreferenced(sha256: str) -> None:
-    """Delete a blob that no upload, image or previous version needs.
-
-    In one write transaction: whoever stores equal bytes at the same time finds out after its own (``receive``).
-    """
-    with transaction.atomic():
-        uses = (Upload.objects.filter(sha256=sha256), Media.objects.filter(pk=sha256))
-        if not any(use.exists() for use in (*uses, LiveSource.objects.filter(previous_sha256=sha256))):
-            storage.remove(sha256)

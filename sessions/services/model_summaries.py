@@ -10,6 +10,8 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.db import transaction
+
 from sessions.adapters import storage
 from sessions.adapters.anthropic_client import never
 from sessions.adapters.anthropic_summaries import request_body, request_key, summarize
@@ -20,7 +22,8 @@ from sessions.engine.model_info import model_info
 from sessions.engine.summaries import Letter
 from sessions.engine.summarizers.anthropic import stand_in_tokens
 from sessions.engine.types import Content, Kind
-from sessions.models import ModelAnswer
+from sessions.models import AnswerUse, ModelAnswer, Session
+from sessions.services import blobs
 from sessions.services.model_access import bucket
 
 if TYPE_CHECKING:
@@ -81,6 +84,7 @@ class SummaryWriter:
     """Finds what ``model`` wrote for a brief (``engine.summaries.Writer``); with ``access`` it has the rest written.
 
     ``wanted`` collects what was not there and not asked for, ``n_found`` and ``n_written`` count the others.
+    What it finds and has written goes with the session ``session_id``, where it is given: it writes then.
     ``on_progress`` hears the calls finished and the characters of the one under way.
     """
 
@@ -90,10 +94,12 @@ class SummaryWriter:
         *,
         instructions: str = "",
         access: Access | None = None,
+        session_id: str = "",
         on_progress: Callable[[int, int], None] = lambda _calls, _chars: None,
         cancel: Callable[[], bool] = never,
     ) -> None:
         self.model, self.instructions, self.access = model, instructions, access
+        self.session_id = session_id
         self.on_progress, self.cancel = on_progress, cancel
         self.wanted: list[Wanted] = []
         self.n_found, self.n_written = 0, 0
@@ -107,6 +113,8 @@ class SummaryWriter:
         kept = kept_answer(key, KIND)
         if kept is not None:
             self.n_found += 1
+            if self.session_id:
+                use_answer(key, self.session_id)
             return Letter(kept.decode("utf-8"), self.model)
         if self.access is None:
             self.wanted.append(Wanted(brief.request, _n_tokens(brief, self.model), stand_in_tokens(brief)))
@@ -116,7 +124,8 @@ class SummaryWriter:
             cancel=self.cancel, bucket=bucket(self.access),
         )  # fmt: skip
         text = summary.text.encode("utf-8", "replace")
-        keep_answer(key, KIND, text, self.model, summary.input_tokens, summary.output_tokens)
+        n_in, n_out = summary.input_tokens, summary.output_tokens
+        keep_answer(key, KIND, text, self.model, n_in, n_out, self.session_id)
         self.n_written += 1
         self.on_progress(self.n_written, 0)
         return Letter(summary.text, self.model)
@@ -162,9 +171,27 @@ def kept_answer(key: str, kind: str) -> bytes | None:
 
 
 def keep_answer(  # noqa: PLR0917
-    key: str, kind: str, data: bytes, model: str, input_tokens: int = 0, output_tokens: int = 0
+    key: str, kind: str, data: bytes, model: str, input_tokens: int = 0, output_tokens: int = 0, session_id: str = ""
 ) -> None:  # fmt: skip
-    """Keep an answer; its text is a blob, because the database holds none."""
+    """Keep an answer; its text is a blob, because the database holds none.  It goes with the last session it is for."""
     kept = {"kind": kind, "model": model, "input_tokens": input_tokens, "output_tokens": output_tokens}
     sha256 = storage.put(io.BytesIO(data)).sha256
-    ModelAnswer.objects.update_or_create(key=key, defaults=kept | {"text_sha256": sha256})
+    with transaction.atomic():
+        blobs.naming()
+        stored = bool(session_id) and Session.objects.select_for_update().filter(pk=session_id).exists()
+        if stored or not session_id:
+            if blobs.missing([sha256]):
+                storage.put(io.BytesIO(data))
+            ModelAnswer.objects.update_or_create(key=key, defaults=kept | {"text_sha256": sha256})
+        if stored:
+            AnswerUse.objects.get_or_create(session_id=session_id, answer_id=key)
+    if session_id and not stored:
+        blobs.remove_unnamed([sha256])  # the session was deleted while the model wrote
+
+
+def use_answer(key: str, session_id: str) -> None:
+    """Note that an answer is for a session; nothing where either is not (or no longer) stored."""
+    with transaction.atomic():
+        stored = Session.objects.select_for_update().filter(pk=session_id).exists()
+        if stored and ModelAnswer.objects.filter(pk=key).exists():
+            AnswerUse.objects.get_or_create(session_id=session_id, answer_id=key)

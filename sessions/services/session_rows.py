@@ -20,7 +20,7 @@ from sessions.engine.sizes import message_sizes
 from sessions.engine.types import Kin, Label
 from sessions.engine.why.causes import CAUSES, WRONG_COUNT
 from sessions.engine.why.verdicts import headline, verdicts_of
-from sessions.models import Flag, MessageRow, Session, SessionFacts, SessionKey, Upload
+from sessions.models import Flag, MediaUse, MessageRow, Session, SessionFacts, SessionKey, Upload
 from sessions.services.sharing import keys_of, mark_shared
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class PackedSession(NamedTuple):
     facts: bytes
     rows: list[tuple[Any, ...]]
     keys: Sequence[int] = ()
+    media: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +84,13 @@ def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) ->
             session.parent_id = parent if parent != session.id else None
             _set_kin(session, transcript, kin.get(transcript.id) or Kin(transcript.id, transcript.parent_id or ""))
             session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
-            packed.append(PackedSession(session, facts.result(), rows, keys_of(transcript)))
+            packed.append(PackedSession(session, facts.result(), rows, keys_of(transcript), media_of(transcript)))
         for position, transcript in enumerate(parsed.alternatives, len(parsed.transcripts)):
             facts = beside.submit(pack.pack, transcript)
             session, rows = _session_and_rows(upload, position, transcript, place)
             session.branch_of_id = ids[transcript.id]
             session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
-            packed.append(PackedSession(session, facts.result(), rows))
+            packed.append(PackedSession(session, facts.result(), rows, (), media_of(transcript)))
         return packed
 
 
@@ -141,6 +142,25 @@ def insert_sessions(upload: Upload, packed: Sequence[PackedSession]) -> None:
         [SessionKey(session_id=p.session.id, key=key) for p in packed for key in p.keys], batch_size=400
     )
     _insert_rows(packed)
+
+
+def media_of(transcript: Transcript) -> list[str]:
+    """The images and documents that its messages show, by hash."""
+    leaves = (leaf for message in transcript.messages for leaf in message.leaves())
+    return sorted({leaf.media.sha256 for leaf in leaves if leaf.media and leaf.media.sha256})
+
+
+def note_media(upload: Upload, packed: Sequence[PackedSession], kept: Sequence[str]) -> None:
+    """Which session shows which of the ``kept`` media; the first has those that no message shows."""
+    shown = {sha256 for one in packed for sha256 in one.media}
+    stray = set(kept) - shown
+    uses = [
+        MediaUse(session_id=one.session.id, sha256=sha256)
+        for place, one in enumerate(packed)
+        for sha256 in sorted({*one.media, *(stray if place == 0 else ())})
+    ]
+    MediaUse.objects.filter(session__upload=upload).delete()
+    MediaUse.objects.bulk_create(uses, batch_size=400)
 
 
 def _insert_rows(packed: Sequence[PackedSession]) -> None:

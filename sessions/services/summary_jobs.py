@@ -124,7 +124,9 @@ def _write(job: SummaryJob, held: queue.Claim[SummaryJob], access: Access) -> No
     if job.purpose == Purpose.JUDGEMENT:
         judge(job.session, job.options, job.model, access, on_progress=beat.progress, cancel=beat.cancelled)
         return
-    writer = SummaryWriter(job.model, access=access, on_progress=beat.progress, cancel=beat.cancelled)
+    writer = SummaryWriter(
+        job.model, access=access, session_id=job.session_id, on_progress=beat.progress, cancel=beat.cancelled
+    )
     weighed = selectors.load_weighed(job.session_id)
     with contextlib.closing(selectors.load_texts(job.session)) as texts:
         replay(weighed, summarizer="anthropic", texts=texts, writer=writer, **job.options)

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from sessions.adapters import storage
 from sessions.models import Job, State, Upload
+from sessions.services import blobs
 
 
 class Received(NamedTuple):
@@ -22,11 +23,13 @@ class Received(NamedTuple):
 def receive(*, file: IO[bytes], filename: str) -> Received:
     """Store a file and queue it for reading; nothing is parsed here.
 
-    Equal bytes are recognised by their sha256 and stored once.  Uploading again what failed before queues it anew.
+    Equal bytes are recognised by their sha256 and stored once.  Uploading again what failed before, or what had a
+    session deleted, queues it anew.
     """
     blob = storage.put(file)
     now = timezone.now()
     with transaction.atomic():
+        blobs.naming()
         followed = Upload.objects.filter(sha256=blob.sha256, followed=True).first()
         upload, created = (
             (followed, False)
@@ -39,15 +42,14 @@ def receive(*, file: IO[bytes], filename: str) -> Received:
         )
         if created:
             Job.objects.create(upload=upload, total_bytes=blob.n_bytes, heartbeat_at=now)
-        elif upload.status == State.FAILED:
-            _queue_again(upload)
-        else:
-            return Received(upload, duplicate=True)
-    if not storage.exists(blob.sha256):
-        # Equal bytes, an old version of a watched file, were removed between our look and our row.
-        file.seek(0)
-        storage.put(file)
-    return Received(upload, duplicate=False)
+        again = not created and upload.finished and (upload.status == State.FAILED or bool(upload.n_deleted))
+        if again:
+            read_again(upload=upload)
+        if blobs.missing([blob.sha256]):
+            # Equal bytes were deleted between our look and our row, or lost.
+            file.seek(0)
+            storage.put(file)
+    return Received(upload, duplicate=not created and not again)
 
 
 def clean_filename(filename: str) -> str:
@@ -57,10 +59,17 @@ def clean_filename(filename: str) -> str:
     return kept[-255:] or "unnamed"
 
 
-def _queue_again(upload: Upload) -> None:
-    """Forget a failure and start over; the name of the first upload stays."""
-    Job.objects.filter(upload=upload).update(
-        state=State.QUEUED, attempts=0, done_bytes=0, worker="", error="", ending="", heartbeat_at=timezone.now()
-    )
+def read_again(*, upload: Upload) -> None:
+    """Queue the upload as if it had just come, under its first name; what is stored of it stays until it is read."""
+    fresh = {
+        "state": State.QUEUED,
+        "attempts": 0,
+        "done_bytes": 0,
+        "total_bytes": upload.n_bytes,
+        "worker": "",
+        "ending": "",
+        "phase": "",
+    }
+    Job.objects.update_or_create(upload=upload, defaults=fresh | {"error": "", "heartbeat_at": timezone.now()})
     upload.status, upload.error = State.QUEUED, ""
     upload.save(update_fields=["status", "error"])

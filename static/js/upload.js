@@ -53,7 +53,10 @@ function sum() {
 const REASONS = {
   0: "The server did not answer. Is ctxweb still running? Nothing was stored of this file; drop it again.",
   403: "The page is older than the server. Reload it and drop the file again.",
+  401: "You are signed out. Reload the page, sign in and drop the file again.",
+  408: "The file arrived too slowly. Nothing was stored of it; drop it again on a faster connection.",
   413: "The file is larger than this server accepts.",
+  503: "The server receives as many uploads as it takes at once. Drop the file again in some seconds.",
 };
 
 function send({ file, line }) {
@@ -70,7 +73,9 @@ function send({ file, line }) {
       if (event.loaded === event.total) state(line, "storing", "accent", "sent; the server is putting the bytes away");
     });
     request.addEventListener("load", () => {
-      if (request.status < 300) {   // the answer was a redirect to the table of this file: its address names the upload
+      const signedOut = request.status < 300 && !request.responseURL.startsWith(`${form.action}status/`);
+      if (signedOut) fail(line, REASONS[401]);
+      else if (request.status < 300) {   // the answer was a redirect to the table of this file: its address names the upload
         for (const [key, value] of new URL(request.responseURL).searchParams) stored.append(key, value);
         line.remove();
       } else fail(line, REASONS[request.status] ?? `The server could not store it (${request.status}). Drop it again.`);

@@ -110,5 +110,5 @@ def test_a_conversation_as_text() -> None:
 
 
 def test_anchored_headings_are_those_of_the_engine() -> None:
-    rendered = anchored.render(anchored.Anchored())
+    rendered = anchored.render(anchored.AnchoredSummary())
     assert [line[3:] for line in rendered.splitlines() if line.startswith("## ")] == list(ANCHORED_SECTIONS)

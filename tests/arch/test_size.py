@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -43,3 +44,17 @@ def test_functions_are_small() -> None:
     )
     long = [f"{relative(p)}:{f.lineno} {f.name}: {n} lines" for p, f, n in functions if n > MAX_FUNCTION_LINES]
     nobody(long, f"A function has at most {MAX_FUNCTION_LINES} lines.")
+
+
+def names_bound(body: Iterable[ast.stmt]) -> Iterator[str]:
+    """Names that these statements assign, a name at a time."""
+    for node in body:
+        if isinstance(node, ast.Assign):
+            yield from (name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name))
+
+
+def test_a_constant_is_bound_once() -> None:
+    """The second of two would silently be the first one's value too, wherever it is read later."""
+    bound = {path: Counter(names_bound(ast.parse(text(path)).body)) for path in MODULES}
+    twice = [f"{relative(path)}: {name}" for path, names in bound.items() for name, n in names.items() if n > 1]
+    nobody([one for one in twice if not one.startswith("tests/")], "Give the second a name of its own.")

@@ -28,9 +28,10 @@ FOREIGN = ("CTXWEB_", "DATABASE_", "DJANGO_")
 class Served:
     """A running server: its address, everything it wrote, and its children."""
 
-    def __init__(self, data: Path, *arguments: str) -> None:
+    def __init__(self, data: Path, *arguments: str, **variables: str) -> None:
         env = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
         env |= {"CTXWEB_DATA": str(data), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+        env |= variables
         self.data = data
         self.lines: list[str] = []
         self.process = subprocess.Popen(

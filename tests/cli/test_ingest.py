@@ -10,6 +10,7 @@ from ctxweb.commands import demo, ingest
 from sessions.engine.jsonio import loads
 from sessions.models import Job, Session, State, Upload
 from sessions.services import jobs
+from sessions.services.processes import this_process
 from sessions.services.uploads import receive
 from tests.cli.processes import rows, run
 from tests.services.claude_lines import session
@@ -109,11 +110,11 @@ def test_what_a_dead_worker_left_is_taken_over(ctxweb: Any, tmp_path: Path) -> N
     with file.open("rb") as opened:
         upload, _ = receive(file=opened, filename="a.jsonl")
     jobs.claim(upload_id=upload.pk)
-    Job.objects.update(worker=jobs.this_process().rpartition(":")[0] + ":999999999")
+    Job.objects.update(worker=this_process().rpartition(":")[0] + ":999999999")
     status, document = ctxweb(ingest.command, file, "--json")
     assert (status, document["uploads"][0]["status"]) == (0, "duplicate")
     assert Upload.objects.get().status == State.DONE
-    assert Job.objects.get().attempts == 2
+    assert Job.objects.get().claims == 2
 
 
 def test_words_go_to_standard_error(ctxweb: Any, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine.breakeven import Compacted, event_cost, event_costs
+from sessions.engine.breakeven import CompactionTokens, event_cost, event_costs
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.cost import totals
 from sessions.engine.errors import BadParameter
@@ -33,7 +33,7 @@ L, S, Y, SUMMARY = 167_000, 44_000, 15_000, 4_000
 )
 def test_break_even_of_the_reference(call_read, prices, call, saves, calls):
     """167k to 44k at 3 and 15 dollars (policies 14.1)."""
-    found = event_cost(Compacted(L, S, Y, L, L, call_read, SUMMARY), prices)
+    found = event_cost(CompactionTokens(L, S, Y, L, L, call_read, SUMMARY), prices)
     assert found.call == pytest.approx(call, abs=0.0005)
     assert found.saves_per_call == pytest.approx(saves, rel=0.002)
     assert found.break_even_calls == pytest.approx(calls, abs=0.05)
@@ -42,21 +42,21 @@ def test_break_even_of_the_reference(call_read, prices, call, saves, calls):
 
 def test_the_rewrite_of_the_reference():
     """1.15 · p · (S − Y) = 0.100 dollars more than reading S from the cache."""
-    found = event_cost(Compacted(L, S, Y, L, L, L, SUMMARY), LIST)
+    found = event_cost(CompactionTokens(L, S, Y, L, L, L, SUMMARY), LIST)
     assert found.rewrite + found.saves_per_call == pytest.approx(0.100, abs=0.0005)
 
 
 def test_nothing_saved_never_breaks_even():
     """An after list as long as the before list."""
-    assert event_cost(Compacted(1_000, 1_000, 0, 1_000), LIST).break_even_calls is None
+    assert event_cost(CompactionTokens(1_000, 1_000, 0, 1_000), LIST).break_even_calls is None
 
 
 def test_a_cold_cache_makes_a_compaction_free():
     """All would be written again anyway: a list of a quarter is cheaper at once, although the call is not shared."""
-    found = event_cost(Compacted(167_000, 8_000, 0, 0, 167_000, 0, 4_000), LIST, cold=True)
+    found = event_cost(CompactionTokens(167_000, 8_000, 0, 0, 167_000, 0, 4_000), LIST, cold=True)
     assert found.free
     assert found.break_even_calls < 1
-    assert not event_cost(Compacted(167_000, 8_000, 0, 167_000, 167_000, 0, 4_000), LIST).free
+    assert not event_cost(CompactionTokens(167_000, 8_000, 0, 167_000, 167_000, 0, 4_000), LIST).free
 
 
 def with_pause(seconds, hour=False):

@@ -10,7 +10,7 @@ import pytest
 
 from sessions.engine import registry
 from sessions.engine.export import export, reader, whole
-from sessions.engine.exports import Entry, Listing, Report
+from sessions.engine.exports import ExportedMessage, Listing, Report
 from sessions.engine.exports._messages_blocks import json_object
 from sessions.engine.jsonio import JsonProblem, Source, dumps, loads
 from sessions.engine.reading import read_contents, read_transcripts
@@ -213,7 +213,10 @@ def test_what_an_edit_left_stands_and_the_rest_is_named_by_its_length() -> None:
     shot = next(m for m in transcript.messages if m.role is Role.USER and any(b.parts for b in m.blocks))
     cleared = replace(shot.blocks[0], parts=(), n_bytes=7, n_chars=7)
     edited = replace(shot, blocks=(cleared, *shot.blocks[1:]))
-    entries = (Entry(shot.id, edited, original=shot), Entry("e0.0", replace(shot, index=-1, preview="[summary]")))
+    entries = (
+        ExportedMessage(shot.id, edited, original=shot),
+        ExportedMessage("e0.0", replace(shot, index=-1, preview="[summary]")),
+    )
     report = Report()
     read = reader(None, lambda message: read_contents(source, transcript.format, message), report)
     data = "".join(export(Listing(transcript, entries, "after"), "jsonl", read, report)).encode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.errors import BadParameter
-from sessions.engine.quality.asked import Asked, critical_kinds, own_probes
+from sessions.engine.quality.asked import Question, critical_kinds, own_probes
 from sessions.engine.quality.assess import assess_replay
 from sessions.engine.quality.index import build_index
 from sessions.engine.quality.wilson import interval
@@ -30,7 +30,7 @@ def session():
 def events(*lines, critical=None):
     weighed, read = session()
     own = own_probes(lines, weighed.transcript, read)
-    asked = Asked(own) if critical is None else Asked(own, critical)
+    asked = Question(own) if critical is None else Question(own, critical)
     run = replay(weighed, "sliding_window", window=4_000)
     return own, assess_replay(run, build_index(weighed.transcript, read), asked=asked)
 

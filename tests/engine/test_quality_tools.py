@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.quality.assess import assess_recorded
-from sessions.engine.quality.auroc import Interval, Scored, auroc, with_interval
+from sessions.engine.quality.auroc import Interval, ScoredUnit, auroc, with_interval
 from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.corpus import markdown, reading, study_corpus, study_document
 from sessions.engine.quality.oracle import compact_instructions, oracle
-from sessions.engine.quality.study import Row, Study, units_of
+from sessions.engine.quality.study import Predictor, Study, units_of
 from sessions.engine.quality.survival import survival
 from tests.engine.told import Told
 
@@ -133,30 +133,30 @@ def test_survival():
     ],
 )
 def test_auroc(units, value):
-    assert auroc([Scored(score, outcome) for score, outcome in units]) == value
+    assert auroc([ScoredUnit(score, outcome) for score, outcome in units]) == value
 
 
 def test_auroc_within_strata():
     """Pooled over strata: a difference between strata alone counts for nothing."""
-    units = [Scored(s, o, g) for s, o, g in [(1, False, "a"), (1, True, "a"), (9, True, "b"), (9, False, "b")]]
+    units = [ScoredUnit(s, o, g) for s, o, g in [(1, False, "a"), (1, True, "a"), (9, True, "b"), (9, False, "b")]]
     assert auroc(units) == 0.5
     assert auroc([u._replace(stratum=None) for u in units]) == 0.5
-    assert auroc([Scored(1, False, "a"), Scored(9, True, "b")]) is None
+    assert auroc([ScoredUnit(1, False, "a"), ScoredUnit(9, True, "b")]) is None
 
 
 def test_interval():
     """Seeded, around the value; none with fewer than five of an outcome."""
-    units = [Scored(n % 7, n % 3 == 0) for n in range(60)]
+    units = [ScoredUnit(n % 7, n % 3 == 0) for n in range(60)]
     first, second = with_interval(units), with_interval(units)
     assert first == second
     assert first.low < first.value < first.high
-    few = with_interval([Scored(n, n > 16) for n in range(20)])
+    few = with_interval([ScoredUnit(n, n > 16) for n in range(20)])
     assert (few.value, few.low) == (1.0, None)
 
 
 def test_clusters_are_drawn_whole():
     """Copies of a unit in one cluster tell nothing new: the interval stays as wide; nine clusters have none."""
-    units = [Scored(n % 7, n % 3 == 0, None, n) for n in range(30)]
+    units = [ScoredUnit(n % 7, n % 3 == 0, None, n) for n in range(30)]
     copies = [unit for unit in units for _ in range(5)]
     assert with_interval(copies) == with_interval(units)
     alone = with_interval([unit._replace(cluster=None) for unit in copies])
@@ -176,7 +176,7 @@ def test_clusters_are_drawn_whole():
 )
 def test_reading(raw, adjusted, words):
     """No more is said than the interval allows."""
-    row = Row("needed and gone", raw, adjusted)
+    row = Predictor("needed and gone", raw, adjusted)
     assert words in reading(Study("range", 20, 1, 1, 1, 9, 3, 0, 0, (row,), row, ()))
 
 

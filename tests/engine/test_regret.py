@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.prices import prices_of
-from sessions.engine.sweeps.fast.envelope import Envelope, Line
+from sessions.engine.sweeps.fast.envelope import CostLine, Envelope
 from sessions.engine.sweeps.fast.jump import Course, Jump
 from sessions.engine.sweeps.fast.jumper import Jumper
 from sessions.engine.sweeps.fast.track import track_of
@@ -100,7 +100,7 @@ def test_work_grows_as_n_log_squared():
     for n in (1_000, 4_000):
         envelope = Envelope(list(range(n)))
         for k in range(n):
-            envelope.add(Line(-k, k * k / 2, k), k, n - 1)
+            envelope.add(CostLine(-k, k * k / 2, k), k, n - 1)
             envelope.lowest(k)
         assert envelope.n_steps < n * 150
 
@@ -116,7 +116,7 @@ def test_the_envelope_is_the_lowest_line(lines, gaps):
     xs = [sum(gaps[: i + 1]) for i in range(13)]
     envelope = Envelope(xs)
     for name, (slope, intercept, a, b) in enumerate(lines):
-        envelope.add(Line(slope, intercept, name), min(a, b), max(a, b))
+        envelope.add(CostLine(slope, intercept, name), min(a, b), max(a, b))
     for point, x in enumerate(xs):
         valid = [s * x + i for s, i, a, b in lines if min(a, b) <= point <= max(a, b)]
         lowest = envelope.lowest(point)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sessions.engine import tokenizer
 from sessions.engine.limits import LONG_TEXT_CHARS
-from sessions.engine.tokenizer import Counted, LineCounter, TokenCounter, count
+from sessions.engine.tokenizer import LineCounter, TextCount, TokenCounter, count
 from sessions.engine.tokenizer_process import ProcessCounter
 from sessions.engine.vocabulary import encoding
 from tests.samples import samples_dir
@@ -42,8 +42,8 @@ def expected(text: str, name: str = "o200k_base") -> int:
 def test_by_line_is_exact(text: str, name: str) -> None:
     counter = COUNTERS[name]
     counter._hits = counter._misses = 0
-    assert counter.count(text) == Counted(expected(text, name))
-    assert counter.count(text) == Counted(expected(text, name))
+    assert counter.count(text) == TextCount(expected(text, name))
+    assert counter.count(text) == TextCount(expected(text, name))
 
 
 @pytest.mark.parametrize("name", COUNTERS)
@@ -53,8 +53,8 @@ def test_ten_thousand_texts_count_as_tiktoken_counts_them(name: str) -> None:
     for _ in range(10_000):
         text = "".join(dice.choices(PARTS, k=dice.randint(1, 40)))
         tokens = expected(text, name)
-        assert count(text, name) == Counted(tokens), repr(text)
-        assert COUNTERS[name].count(text) == Counted(tokens), repr(text)
+        assert count(text, name) == TextCount(tokens), repr(text)
+        assert COUNTERS[name].count(text) == TextCount(tokens), repr(text)
 
 
 @given(text=st.lists(st.sampled_from([*PARTS, "\nabc", "\n9"]), min_size=30, max_size=120).map("".join))
@@ -195,8 +195,8 @@ def test_a_panic_of_the_native_code_is_contained() -> None:
             raise Panic
         return [0] * len(text)
 
-    assert tokenizer._encoded(encode, "abc") == Counted(3)
-    assert tokenizer._encoded(encode, "a" * tokenizer.FALLBACK_CHARS + "b ") == Counted(
+    assert tokenizer._encoded(encode, "abc") == TextCount(3)
+    assert tokenizer._encoded(encode, "a" * tokenizer.FALLBACK_CHARS + "b ") == TextCount(
         tokenizer.FALLBACK_CHARS + 1, True
     )
 
@@ -212,7 +212,7 @@ def test_counter_counts_equal_texts_once_and_in_any_order(make: Callable[[], Tok
         late = counter.submit("one more")
         with pytest.raises(LookupError, match="not settled"):
             counts.of(late)
-        assert counter.results().of(late) == Counted(expected("one more"))
+        assert counter.results().of(late) == TextCount(expected("one more"))
 
 
 def test_counter_holds_back_a_fast_producer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,8 +252,8 @@ def test_a_killed_helper_costs_nothing_but_time() -> None:
     counter._helper.kill()
     second = [counter.submit(f"more {number}\nof many\nlines") for number in range(300)]
     counts = counter.results()
-    assert all(counts.of(ticket) == Counted(expected("text 1\nof many\nlines")) for ticket in first[:1])
-    assert counts.of(second[-1]) == Counted(expected("more 299\nof many\nlines"))
+    assert all(counts.of(ticket) == TextCount(expected("text 1\nof many\nlines")) for ticket in first[:1])
+    assert counts.of(second[-1]) == TextCount(expected("more 299\nof many\nlines"))
     counter.close()
     assert counter._helper is None
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
+import random
 import stat
 import struct
 import zipfile
@@ -13,13 +16,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.engine import limits
-from sessions.engine.archive import BeyondLimits
+from sessions.engine.archive import Archive, BeyondLimits
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.reading import NotATranscript, claims, read_transcripts
-from sessions.engine.unpacking import packing, shown, unpack
+from sessions.engine.unpacking import packing, shown, unpack, zip_names
 from tests.services.packs import tar_gz, tarred, zipped
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 A, B = b'{"a": 1}\n', b"second"
@@ -45,8 +49,8 @@ def test_a_gzipped_file_is_one_member_without_the_ending() -> None:
 
 @pytest.mark.parametrize(
     ("data", "kind"),
-    [(zipped({}), "zip"), (zipped({"a": A}), "zip"), (tarred({"a": A}), "tar"), (gzip.compress(b""), "gzip"), (A, ""),
-     (b"", ""), (b"PK", "")],
+    [(zipped({}), "zip"), (zipped({"a": A}), "zip"), (tarred({"a": A}), "tar"), (gzip.compress(b"", mtime=0), "gzip"),
+     (A, ""), (b"", ""), (b"PK", "")],
 )  # fmt: skip
 def test_kinds_are_told_by_the_first_bytes(data: bytes, kind: str) -> None:
     assert packing(io.BytesIO(data)) == kind
@@ -182,8 +186,48 @@ def test_a_log_that_is_a_zip_is_its_own_format() -> None:
     assert kept.name == "log.eval"
 
 
-@pytest.mark.parametrize("data", [zipped({"a.jsonl": A}), tarred({"a.jsonl": A}), gzip.compress(A)])
+@pytest.mark.parametrize("data", [zipped({"a.jsonl": A}), tarred({"a.jsonl": A}), gzip.compress(A, mtime=0)])
 def test_reading_one_as_a_file_says_what_to_do(data: bytes) -> None:
     with pytest.raises(NotATranscript, match="archive") as caught:
         read_transcripts(io.BytesIO(data), "a")
     assert "ctxweb ingest" in caught.value.next_step or "inspect:" in caught.value.next_step
+
+
+@pytest.mark.parametrize(("packed", "ending"), [(bz2.compress, "bz2"), (lzma.compress, "xz"), (gzip.compress, "gz")])
+def test_compressed_files_and_tars_are_read(packed: Callable[[bytes], bytes], ending: str) -> None:
+    assert members(packed(A), f"a.jsonl.{ending}") == [("a.jsonl", A, "")]
+    assert members(packed(A) + packed(B), f"a.jsonl.{ending}") == [("a.jsonl", A + B, "")]
+    assert members(packed(b""), f"a.jsonl.{ending}") == [("a.jsonl", b"", "")]
+    assert members(packed(tarred({"a": A, "b": B}))) == [("a", A, ""), ("b", B, "")]
+    noise = random.Random(1).randbytes(3_000_000)
+    (_, read, problem), *_ = members(packed(noise)[:-1_000], "a")
+    assert noise.startswith(read)
+    assert "cut off or damaged" in problem
+    with pytest.raises(UnreadableInput, match="broken"):
+        members(packed(A)[:6] + b"nonsense" * 20)
+
+
+@pytest.mark.parametrize("packed", [bz2.compress, lzma.compress])
+def test_a_bomb_of_any_kind_stops_when_it_has_grown_too_far(
+    packed: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "ARCHIVE_RATIO_FLOOR", 1_000_000)
+    with pytest.raises(BeyondLimits, match="200 times"):
+        members(packed(b"0" * 5_000_000))
+
+
+def test_an_xz_file_that_asks_for_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_UNPACK_MEMORY", 1_000_000)
+    with pytest.raises(UnreadableInput, match="Memory usage limit"):
+        members(lzma.compress(A, preset=9))
+
+
+def test_a_zstd_file_says_what_is_needed() -> None:
+    with pytest.raises(UnreadableInput, match=r"zstd -d a\.jsonl\.zst"):
+        members(b"\x28\xb5\x2f\xfd" + b"x" * 40, "a.jsonl.zst")
+
+
+def test_a_zip_member_without_a_name_is_a_file() -> None:
+    assert members(zipped({"": A, "b": B})) == [("", A, ""), ("b", B, "")]
+    assert zip_names(io.BytesIO(zipped({"": A}))) == ("",)
+    assert Archive(io.BytesIO(zipped({"": A})), 10_000).names == ("",)

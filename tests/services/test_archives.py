@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import bz2
 import gzip
 import logging
+import lzma
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +19,7 @@ from tests.services.packs import tar_gz, tarred, zipped
 from tests.services.test_ingest import Lines, everything
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.services.conftest import Ingest
@@ -142,3 +145,24 @@ def test_a_fault_of_ours_in_one_member_spares_the_others(
     assert [m.status for m in selectors.upload_members(upload)] == ["read", "failed"]
     assert "ZeroDivisionError" in Member.objects.get(name="b.jsonl").error
     assert "member 1 of upload" in caplog.text
+
+
+def test_a_member_without_a_name_is_read(ingested: Ingest) -> None:
+    upload = ingested(zipped({"": session(2)}), "up.zip")
+    assert (upload.status, upload.error) == (State.DONE, "")
+    assert [(member.name, member.n_sessions) for member in upload.members.all()] == [("", 1)]
+
+
+@pytest.mark.parametrize(("packed", "name"), [(bz2.compress, "talk.jsonl.bz2"), (lzma.compress, "talk.jsonl.xz")])
+def test_a_file_compressed_with_bzip2_or_xz_is_read_as_that_file(
+    ingested: Ingest, packed: Callable[[bytes], bytes], name: str
+) -> None:
+    upload = ingested(packed(session(2)), name)
+    assert (upload.status, upload.error) == (State.DONE, "")
+    assert [member.name for member in upload.members.all()] == ["talk.jsonl"]
+
+
+def test_a_zstd_file_says_how_to_unpack_it(ingested: Ingest) -> None:
+    upload = ingested(b"\x28\xb5\x2f\xfd" + b"x" * 100, "talk.jsonl.zst")
+    assert upload.status == State.FAILED
+    assert "zstd -d talk.jsonl.zst" in upload.error

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from sessions import selectors
+from sessions.adapters import storage
 from sessions.engine import limits
-from sessions.models import Media, MessageRow, Session, State
+from sessions.models import Job, Media, MessageRow, Session, State, Upload
+from sessions.services.ingest import ingest
 from tests.services.claude_lines import Lines, png, session
 from tests.services.conftest import Ingest  # noqa: TC001 - a fixture's type
 
@@ -131,3 +135,16 @@ def test_base64_that_is_none_is_kept(ingested: Ingest) -> None:
     assert upload.status == State.DONE
     assert Session.objects.get().n_images == 1
     assert not Media.objects.exists()
+
+
+def test_stored_bytes_that_are_gone_or_changed_are_said(ingested: Ingest) -> None:
+    upload = ingested(session(2))
+    place = Path(settings.MEDIA_ROOT) / storage.blob_name(upload.sha256)
+    for damage, words in ((lambda: place.write_bytes(b"{}"), "have changed"), (place.unlink, "are missing")):
+        damage()
+        Upload.objects.filter(pk=upload.pk).update(status=State.QUEUED)
+        Job.objects.filter(upload=upload).update(state=State.QUEUED)
+        again = ingest(upload_id=upload.pk)
+        assert again.status == State.FAILED
+        assert words in again.error
+        assert "fault of ctxweb" not in again.error

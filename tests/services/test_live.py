@@ -12,6 +12,7 @@ from sessions import selectors
 from sessions.engine.errors import UnreadableInput
 from sessions.models import LiveSource, MessageRow, Session, State, Upload
 from sessions.services import live
+from sessions.services.blobs import remove_unnamed
 from sessions.services.links import create_link, open_link
 from sessions.services.live import Change, Followed, follow_file, unchanged
 from sessions.services.uploads import receive
@@ -211,7 +212,7 @@ def test_bytes_removed_between_look_and_row_are_stored_again(
     create = Upload.objects.get_or_create
 
     def removed(**kwargs: object) -> object:
-        live._remove_unreferenced(str(kwargs["sha256"]))
+        remove_unnamed([str(kwargs["sha256"])])
         return create(**kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Upload.objects, "get_or_create", removed)

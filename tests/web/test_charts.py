@@ -11,16 +11,14 @@ from hypothesis import strategies as st
 
 from sessions.engine import jsonio
 from sessions.engine.calibration.fit import FitPoint
-from sessions.pages.quality.carried_chart import Curves, carried_figure
-from sessions.pages.quality.telephone_chart import Chain, telephone_figure
+from sessions.pages.quality.chart import Chain, Curves, carried_figure, telephone_figure
 from sessions.pages.session import bars as charts_bars
-from sessions.pages.session.bars import Bar, Pressure, binned
+from sessions.pages.session.bars import Bar, Pressure, binned, byte_scale
 from sessions.pages.session.chart import pressure_figure
-from sessions.pages.session.scale import byte_scale
 from sessions.pages.ui.chart import figure_json, index_ticks, nice_top, roles
 from sessions.pages.ui.saw import GateLane, Saw, Tooth, saw_figure, thinned
 from sessions.pages.why.fit_chart import MOST_POINTS, drawn, residual_figure, scatter_figure
-from sessions.pages.why.gates_chart import Gates, Lane, Mark, gates_figure
+from sessions.pages.why.gates_chart import GateMark, Gates, GateTrack, gates_figure
 from sessions.runs.overview import KINDS, bytes_per_token
 from tests.web.drawn import check
 
@@ -57,10 +55,11 @@ POINTS = [FitPoint(n, n, 100 + n, 100 + n + n % 7) for n in range(1, 3_000)]
 
 def gates_of() -> Gates:
     marks = [
-        Mark("false", 18, None, 37, "a < b"), Mark("late", 30, 25, 60, "late"), Mark("right", 40, None, 80, "right"),
-        Mark("missed", 50, None, 100, "missed"),
+        GateMark("false", 18, None, 37, "a < b"), GateMark("late", 30, 25, 60, "late"),
+        GateMark("right", 40, None, 80, "right"),
+        GateMark("missed", 50, None, 100, "missed"),
     ]  # fmt: skip
-    lanes = [Lane("Claude Code", [], "never", own=True), Lane("buzz-agent", marks, "1 false", alarm=True)]
+    lanes = [GateTrack("Claude Code", [], "never", own=True), GateTrack("buzz-agent", marks, "1 false", alarm=True)]
     return Gates([1_000 * n for n in range(60)], 200_000, lanes, "measured", [33])
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.models import ReplayLink, Session
-from sessions.pages.diff.bodies import Span, word_diff
+from sessions.pages.diff.bodies import TextSpan, word_diff
 from sessions.pages.diff.context import Body
 from sessions.pages.links import redaction
 from sessions.runs.removal import removal as removal_of
@@ -211,8 +211,8 @@ def test_a_note_is_text(session: Session) -> None:
 
 @given(st.integers(1, 40), st.text(alphabet="abc \n", max_size=30))
 def test_a_secret_across_two_spans_of_a_word_diff_is_found(cut: int, words: str) -> None:
-    spans = (Span("same", f"{words} {KEY[:cut]}"), Span("del", KEY[cut:]))
-    body = redaction.cleaned(Body(spans, (Span("ins", "short"),)))
+    spans = (TextSpan("same", f"{words} {KEY[:cut]}"), TextSpan("del", KEY[cut:]))
+    body = redaction.cleaned(Body(spans, (TextSpan("ins", "short"),)))
     assert KEY not in "".join(span.text for span in body.before)
     assert "[key]" in "".join(span.text for span in body.before)
 

@@ -110,11 +110,17 @@ def test_readyz_follows_the_workers_heartbeat(client: Client, settings: Settings
         assert client.get("/readyz").status_code == 503
 
 
-def test_upload_over_the_limit_is_refused_before_it_is_read(client: Client, settings: SettingsWrapper) -> None:
-    settings.MAX_UPLOAD_BYTES = 1024 * 1024
-    response = client.post("/login/", data=b"x" * (1024 * 1024 + 1), content_type="application/octet-stream")
-    assert response.status_code == 413
-    assert "larger than 1 MB" in response.content.decode()
+def test_a_body_over_the_limit_is_refused_before_it_is_read(client: Client, settings: SettingsWrapper) -> None:
+    settings.MAX_UPLOAD_BYTES = 3 * settings.MAX_FORM_BYTES
+    for url, n_bytes, words in [
+        ("/login/", settings.MAX_FORM_BYTES + 1, "forms of at most 1 MB"),
+        ("/nowhere/", settings.MAX_FORM_BYTES + 1, "forms of at most 1 MB"),
+        ("/uploads/", settings.MAX_UPLOAD_BYTES + 1, "larger than 3 MB"),
+    ]:
+        response = client.post(url, data=b"x" * n_bytes, content_type="application/octet-stream")
+        assert response.status_code == 413
+        assert words in response.content.decode()
+    assert client.post("/uploads/", b"x" * 2_000_000, content_type="application/octet-stream").status_code == 400
 
 
 def secret(request: HttpRequest) -> HttpResponse:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions.pages.sweep.chart import Point, Step, curve_figure, front_figure
+from sessions.pages.sweep.chart import CurvePoint, FrontPoint, curve_figure, front_figure
 from sessions.pages.ui.chart import roles
 from tests.web.drawn import check
 
@@ -17,10 +17,10 @@ TOKENS = (Path(__file__).parents[2] / "static" / "css" / "tokens.css").read_text
 COSTS = st.floats(0, 1e6, allow_nan=False)
 
 
-def points_of(costs: list[tuple[float, float, int]]) -> list[Point]:
+def points_of(costs: list[tuple[float, float, int]]) -> list[FrontPoint]:
     """Points of three policies, some on the front, some over a limit, the first in hand."""
     return [
-        Point(
+        FrontPoint(
             row=n, low=min(a, b), high=max(a, b), against=count, says=f"setting {n}", policy=f"policy {n % 3}",
             front=n % 2 == 0, picked=n == 0, keeps=n % 4 != 3, mine=n % 3 == 0,
         )
@@ -51,7 +51,7 @@ def test_the_front_line_only_goes_down(costs: list[tuple[float, float, int]]) ->
 @given(st.lists(st.tuples(COSTS, COSTS, st.integers(0, 500)), min_size=2, max_size=40), st.booleans())
 def test_the_band_holds_the_line(costs: list[tuple[float, float, int]], priced: bool) -> None:
     steps = [
-        Step(n, float(n), min(a, b), max(a, b), count, 1_000 * count, f"step {n}", n == 1)
+        CurvePoint(n, float(n), min(a, b), max(a, b), count, 1_000 * count, f"step {n}", n == 1)
         for n, (a, b, count) in enumerate(costs)
     ]
     figure = curve_figure(steps, title="trigger, %", priced=priced, window=200_000)
@@ -64,7 +64,7 @@ def test_the_band_holds_the_line(costs: list[tuple[float, float, int]], priced: 
 
 @pytest.mark.parametrize("role", sorted(
     roles(front_figure(points_of([(1, 2, 3), (2, 3, 1), (3, 3, 0), (1, 1, 9)]), priced=True, against="x", floor=2.0))
-    | roles(curve_figure([Step(0, 1, 1, 2, 1, 5, "", True), Step(1, 2, 1, 2, 1, 5, "", False)],
+    | roles(curve_figure([CurvePoint(0, 1, 1, 2, 1, 5, "", True), CurvePoint(1, 2, 1, 2, 1, 5, "", False)],
                          title="x", priced=True, window=9))
 ))  # fmt: skip
 def test_every_colour_is_a_role_of_the_theme(role: str) -> None:

@@ -82,7 +82,8 @@ def test_every_row_is_as_wide_as_its_head(client: Client, rendered: set[str]) ->
     """All tables of all pages; a template with a table that no address here shows fails the test as well."""
     pages = {"/": client.get("/").content.decode()}
     archive = zipped({"lossy.jsonl": story().encode(), "cut.jsonl": pressed(4)[:-40], "notes.txt": b"nothing"})
-    stored = [store(pressed()), store(claude_session(60).encode(), "slow.jsonl")]
+    mailed = pressed().replace(b"output 3:", b"me@example.org:")
+    stored = [store(mailed), store(claude_session(60).encode(), "slow.jsonl")]
     client.post("/uploads/", {"files": SimpleUploadedFile("two.zip", archive)})
     stored += Session.objects.filter(title__startswith="Fix the total")
     client.post("/settings/key/", {"key": "sk-ant-x"})
@@ -93,7 +94,7 @@ def test_every_row_is_as_wide_as_its_head(client: Client, rendered: set[str]) ->
     addresses += [f"/uploads/{upload.pk}/" for upload in Upload.objects.all()]
     addresses += [f"/uploads/status/?ids={Upload.objects.all()[0].pk}", "/", "/settings/", "/saved/"]
     several = "&".join(f"s={session.pk}" for session in stored[:2])
-    addresses += [f"/sweep/?policy=sliding_window&over=window:20000:60000:3&{several}"]
+    addresses += [f"/sweep/?policy=sliding_window&over=window:20000:60000:3&{several}", f"/delete/?{several}"]
     pages |= {address: client.get(address).content.decode() for address in addresses}
     pages["count"] = client.post(f"/s/{stored[0].pk}/count/").content.decode()
     made = client.post(f"/s/{stored[0].pk}/share/?view=session", {"title": "Again"}).content.decode()

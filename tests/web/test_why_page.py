@@ -202,7 +202,7 @@ def test_an_honest_compaction_has_no_badge_in_the_library(client: Client, compac
 
 def test_recorded_compactions_stand_beside_the_clients_own_policy(client: Client, compacted: Session) -> None:
     """One compaction is recorded: its outcome under Claude Code's policy is that of the engine's comparison."""
-    from sessions.engine.parity import compare
+    from sessions.engine.recorded import compare
 
     parity = compare(selectors.load_weighed(compacted.pk), calibrate=True)
     html = page(client, compacted)

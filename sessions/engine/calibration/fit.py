@@ -45,7 +45,7 @@ class FitPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Flagged:
+class FlaggedRequest:
     """A request whose usage is shown, but neither fitted nor replayed: its reported context in tokens, and why."""
 
     request: int
@@ -104,7 +104,7 @@ def effective_window(weighed: Weighed) -> int:
     return max(0, weighed.window - weighed.overhead)
 
 
-def flagged_usages(weighed: Weighed) -> tuple[Flagged, ...]:
+def flagged_usages(weighed: Weighed) -> tuple[FlaggedRequest, ...]:
     """The requests whose usage cannot be right, in order, and why."""
     found = []
     for number, step in enumerate(weighed.steps):
@@ -117,7 +117,7 @@ def flagged_usages(weighed: Weighed) -> tuple[Flagged, ...]:
             jump = usage.context - (before.context if before else 0)
             most = explained_jump(weighed.transcript, step)
             why = f"the context jumps by {jump:,} tokens, of which {most:,.0f} at most are explained, and falls back"
-        found.append(Flagged(step.request, usage.context, why))
+        found.append(FlaggedRequest(step.request, usage.context, why))
     return tuple(found)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedSeries:
     """The recorded context, one entry per step of the branch.
 
     ``context[k]`` is U of step k's request where it is reported and not flagged, else the entry before it plus the
@@ -36,7 +36,7 @@ def recorded_series(
     *,
     overhead: int,
     tokens: Sequence[int],
-) -> Recorded:
+) -> RecordedSeries:
     """Context and step weights of the recording, in tokens; see ``Weighed`` for what is given.
 
     A growth that is not measured is the growth by estimate (thinking that the provider drops taken off).
@@ -57,7 +57,7 @@ def recorded_series(
         else:
             weights.append(sum(tokens[i] for i in range(step.start, step.stop) if i not in out))
         before, estimated_before = here, by_estimate
-    return Recorded(tuple(context), tuple(labels), tuple(weights))
+    return RecordedSeries(tuple(context), tuple(labels), tuple(weights))
 
 
 def weak_label(transcript: Transcript) -> Label:

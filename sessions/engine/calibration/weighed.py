@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from sessions.engine.calibration.series import Recorded, left_out, recorded_series, weak_label
+from sessions.engine.calibration.series import RecordedSeries, left_out, recorded_series, weak_label
 from sessions.engine.calibration.weights import estimate_by_kind, fill, is_hidden_thinking, media_tokens
 from sessions.engine.types import Kind, Label
 
@@ -101,7 +101,7 @@ class Weighed:
         return "model, long window" if self.model.long_window and largest > self.model.window else "model"
 
     @cached_property
-    def recorded(self) -> Recorded:
+    def recorded(self) -> RecordedSeries:
         """The recorded context as a series, and what each step of it weighs."""
         return recorded_series(
             self.transcript, self.steps, self.estimated, self.flagged, overhead=self.overhead, tokens=self.tokens

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.engine.words import words
+
 if TYPE_CHECKING:
     import random
 
 ROOT = "/home/mira/code/lantern-shop"
-COMPONENTS = (
-    "CheckoutPage", "PayBar", "OrderSummary", "CartLine", "VoucherField", "AddressForm", "DeliveryPicker",
-    "WalletButton", "PriceTag", "StickyFooter", "KeyboardSpacer", "ErrorNote", "ProgressSteps", "TotalRow", "GiftNote",
-)  # fmt: skip
+COMPONENTS = words("""
+    CheckoutPage PayBar OrderSummary CartLine VoucherField AddressForm DeliveryPicker WalletButton PriceTag
+    StickyFooter KeyboardSpacer ErrorNote ProgressSteps TotalRow GiftNote
+""")
 _STATES = ("amount", "voucher", "slot", "country", "isBusy", "problem", "height", "visible", "retries", "currency")
 _VERBS = ("apply", "clear", "submit", "measure", "restore", "confirm", "reveal", "announce")
 _TAGS = ("section", "div", "footer", "aside", "form")

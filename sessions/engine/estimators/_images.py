@@ -137,8 +137,10 @@ def _patches_rule(width: int, height: int, numbers: str) -> int:
 
 
 _RULES: dict[str, Callable[[int, int, str], int]] = {
-    "tiles": _tiles_rule, "patches": _patches_rule, "gemini": gemini_tokens,
-}  # fmt: skip
+    "tiles": _tiles_rule,
+    "patches": _patches_rule,
+    "gemini": gemini_tokens,
+}
 
 
 def _fits(width: int, height: int, side: int, most: int) -> bool:

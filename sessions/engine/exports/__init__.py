@@ -1,7 +1,7 @@
 """Export targets: one module each, found by the registry; this page is what a target module has to offer.
 
-A module declares ``TARGET``, an object as described by ``Target``.  Its docstring lists what the target cannot carry;
-each such thing is counted in the ``Report`` while it is left out.
+A module declares ``TARGET``, an object as described by ``ExportTarget``.  Its docstring lists what the target cannot
+carry; each such thing is counted in the ``Report`` while it is left out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ExportedMessage:
     """One message of the list to write.
 
     ``id`` is its id in the list, ``reply`` the request that it answers, where it is a reply.  ``inserted`` marks what a
@@ -43,7 +43,7 @@ class Listing:
     """
 
     transcript: Transcript
-    entries: tuple[Entry, ...]
+    entries: tuple[ExportedMessage, ...]
     what: str = "the whole session"
     whole: bool = False
     elsewhere: tuple[Request, ...] = ()
@@ -69,11 +69,11 @@ class Report:
         return f"{written}; not carried: {', '.join(f'{what} ({n:,})' for what, n in self.lost.items())}"
 
 
-Read = Callable[[Entry], tuple[Content, ...]]
+Read = Callable[[ExportedMessage], tuple[Content, ...]]
 """Gives the blocks of an entry with their text, one message at a time."""
 
 
-class Target(Protocol):
+class ExportTarget(Protocol):
     """A document that a message list can be written as."""
 
     name: str

@@ -20,7 +20,7 @@ from sessions.engine.types import Content, Role
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.exports import Entry, Listing, Read, Report
+    from sessions.engine.exports import ExportedMessage, Listing, Read, Report
     from sessions.engine.types import RecordedCompaction, Request
 
     Json = dict[str, Any]
@@ -72,7 +72,7 @@ def _head(listing: Listing) -> Json:
     return head
 
 
-def _line(entry: Entry, contents: tuple[Content, ...], *, whole: bool) -> Json:
+def _line(entry: ExportedMessage, contents: tuple[Content, ...], *, whole: bool) -> Json:
     message = entry.message
     line: Json = {
         "role": message.role.value, "content": [block_json(content) for content in contents], "id": entry.id,

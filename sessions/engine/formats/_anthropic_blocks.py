@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._blocks import opaque, target_of
+from sessions.engine.formats._blocks import blocks_of, opaque, tool_use
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind
@@ -21,13 +21,7 @@ KNOWN_TYPES = frozenset({"text", "thinking", "tool_use", "tool_result", "image",
 
 def contents_of(content: Any) -> tuple[Content, ...]:
     """Blocks of a message's ``content``: a string, a list of blocks, or whatever else stands there."""
-    if content is None or content == "":
-        return ()
-    if isinstance(content, str):
-        return (Content(Kind.TEXT, text=content),)
-    if isinstance(content, list):
-        return tuple(block_of(block) for block in content)
-    return (block_of(content),)
+    return blocks_of(content, block_of)
 
 
 def block_of(block: Any) -> Content:
@@ -62,14 +56,7 @@ def _compaction(block: Mapping[str, Any]) -> Content | None:
 
 
 def _tool_use(block: Mapping[str, Any]) -> Content:
-    arguments = block.get("input")
-    return Content(
-        Kind.TOOL_USE,
-        text=dumps(arguments) if arguments is not None else "",
-        name=text_of(block.get("name")),
-        call_id=text_of(block.get("id")),
-        target=target_of(arguments),
-    )
+    return tool_use(block.get("input"), block.get("name"), block.get("id"))
 
 
 def _tool_result(block: Mapping[str, Any]) -> Content:

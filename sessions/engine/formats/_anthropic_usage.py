@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sessions.engine.formats._counts import count_of
 from sessions.engine.types import Usage
 
 
@@ -16,18 +17,14 @@ def usage_of(usage: Any) -> Usage | None:
         return None
     written = usage.get("cache_creation")
     kept = written if isinstance(written, dict) else {}
-    hour = _count(kept.get("ephemeral_1h_input_tokens"))
-    split = _count(kept.get("ephemeral_5m_input_tokens")) + hour
-    total = _count(usage.get("cache_creation_input_tokens")) or split
+    hour = count_of(kept.get("ephemeral_1h_input_tokens"))
+    split = count_of(kept.get("ephemeral_5m_input_tokens")) + hour
+    total = count_of(usage.get("cache_creation_input_tokens")) or split
     found = Usage(
-        input=_count(usage.get("input_tokens")),
-        cache_read=_count(usage.get("cache_read_input_tokens")),
+        input=count_of(usage.get("input_tokens")),
+        cache_read=count_of(usage.get("cache_read_input_tokens")),
         cache_write=total,
-        output=_count(usage.get("output_tokens")),
+        output=count_of(usage.get("output_tokens")),
         cache_write_1h=min(hour, total),
     )
     return found if found.context or found.output else None
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -9,7 +9,7 @@ from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 TARGET_KEYS = ("file_path", "path", "notebook_path", "command", "pattern", "url")
 TARGET_CHARS = 200
@@ -34,3 +34,18 @@ def target_of(arguments: Any) -> str:
     if not isinstance(arguments, dict):
         return ""
     return next((text_of(arguments[key])[:TARGET_CHARS] for key in TARGET_KEYS if text_of(arguments.get(key))), "")
+
+
+def blocks_of(content: Any, part: Callable[[Any], Content]) -> tuple[Content, ...]:
+    """A message's ``content``: a string, a list of what ``part`` reads, or whatever else stands there."""
+    if content is None or content == "":
+        return ()
+    if isinstance(content, str):
+        return (Content(Kind.TEXT, text=content),)
+    return tuple(part(value) for value in (content if isinstance(content, list) else [content]))
+
+
+def tool_use(arguments: Any, name: Any, call_id: Any, payload: str = "") -> Content:
+    """A tool call whose ``arguments`` are a value; its name and its id where they are strings."""
+    text = dumps(arguments) if arguments is not None else ""
+    return Content(Kind.TOOL_USE, text, text_of(name), text_of(call_id), payload, target=target_of(arguments))

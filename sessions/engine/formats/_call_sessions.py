@@ -6,30 +6,32 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.formats._threads import Cut, Thread, extend, home, reply
+from sessions.engine.formats._threads import CallThread, HistoryCut, extend, home, reply
 from sessions.engine.types import Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from sessions.engine.formats import Measured
-    from sessions.engine.formats._calls import Call
+    from sessions.engine.formats._calls import TracedCall
     from sessions.engine.types import Transcript
 
 
-def sessions_of(calls: Iterable[Call], measure: Measured, *, format_name: str, stem: str) -> tuple[Transcript, ...]:
+def sessions_of(
+    calls: Iterable[TracedCall], measure: Measured, *, format_name: str, stem: str
+) -> tuple[Transcript, ...]:
     """The sessions that the calls, in order of time, belong to; the one a sub-agent was started from is its parent.
 
     What a call sends again is let go at once: a log of many calls is never held whole.
     """
-    threads: list[Thread] = []
+    threads: list[CallThread] = []
     starts: dict[tuple[str, int], list[int]] = {}
     for call in calls:
         sent = [said for said in call.sent if said.role is not Role.SYSTEM]
         position = home(threads, starts, call, sent)
         if position is None:
             position = len(threads)
-            threads.append(Thread(call.group))
+            threads.append(CallThread(call.group))
             extend(threads[position], call, call.sent)
         thread = threads[position]
         call.sent = []
@@ -48,7 +50,7 @@ def sessions_of(calls: Iterable[Call], measure: Measured, *, format_name: str, s
     return with_unique_ids(built)
 
 
-def _names(threads: Sequence[Thread], stem: str) -> list[str]:
+def _names(threads: Sequence[CallThread], stem: str) -> list[str]:
     """The group's name for its first session, with a number behind it for the others."""
     seen: Counter[str] = Counter()
     names = []
@@ -60,7 +62,7 @@ def _names(threads: Sequence[Thread], stem: str) -> list[str]:
 
 
 def _transcript(
-    thread: Thread,
+    thread: CallThread,
     measure: Measured,
     native_id: str,
     format_name: str,
@@ -97,7 +99,7 @@ def _transcript(
     return assembly.transcript(native_id, format_name, parent_id=parent[0], parent_call_id=parent[1], system=system)
 
 
-def _requests(assembly: Assembly, thread: Thread, replies: Mapping[int, int]) -> int:
+def _requests(assembly: Assembly, thread: CallThread, replies: Mapping[int, int]) -> int:
     """A request for every call, and the compactions the server made; how many calls are on a branch that was left."""
     lost = {step.call for step in thread.steps if step.gone and step.call >= 0} - set(replies)
     for number, call in enumerate(thread.calls):
@@ -109,7 +111,7 @@ def _requests(assembly: Assembly, thread: Thread, replies: Mapping[int, int]) ->
     return len(lost)
 
 
-def _compaction(assembly: Assembly, cut: Cut, index_of: dict[int, int]) -> None:
+def _compaction(assembly: Assembly, cut: HistoryCut, index_of: dict[int, int]) -> None:
     before = assembly.requests[cut.call - 1].usage if cut.call else None
     boundary = sum(1 for step in index_of if step < cut.n_steps)
     assembly.compaction(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Said:
+class CallMessage:
     """One message of a call, with its blocks while the file is read."""
 
     role: Role
@@ -30,15 +30,15 @@ class Said:
 
 
 @dataclass(slots=True)
-class Call:
+class TracedCall:
     """One model call: what was sent, what came back, what it cost.
 
     ``caller`` is the tool call it was made inside, ``continues`` the response whose history the server keeps for it,
     ``compacted`` what the server's own compaction took in (0 unknown), None where there was none.
     """
 
-    sent: list[Said]
-    replied: list[Said]
+    sent: list[CallMessage]
+    replied: list[CallMessage]
     usage: Usage | None = None
     model: str = ""
     response_id: str = ""
@@ -50,7 +50,7 @@ class Call:
     compacted: int | None = None
 
 
-def answered(calls: Iterable[Call]) -> list[Call]:
+def answered(calls: Iterable[TracedCall]) -> list[TracedCall]:
     """The calls in order of time, without those that failed: no reply and no usage (replay-semantics 1)."""
     found = sorted(calls, key=lambda call: call.timestamp or 0)
     return [call for call in found if call.replied or call.usage] or found[-1:]

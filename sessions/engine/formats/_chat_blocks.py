@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import _anthropic_blocks as anthropic
-from sessions.engine.formats._blocks import target_of
+from sessions.engine.formats._blocks import blocks_of, target_of
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     Part = Mapping[str, Any]
 
 ROLES = {
-    "assistant": Role.ASSISTANT, "model": Role.ASSISTANT, "ai": Role.ASSISTANT, "system": Role.SYSTEM,
-    "developer": Role.SYSTEM, "user": Role.USER, "human": Role.USER, "tool": Role.USER, "function": Role.USER,
-}  # fmt: skip
+    **dict.fromkeys(("assistant", "model", "ai"), Role.ASSISTANT),
+    **dict.fromkeys(("system", "developer"), Role.SYSTEM),
+    **dict.fromkeys(("user", "human", "tool", "function"), Role.USER),
+}
 RESULT_ROLES = frozenset({"tool", "function"})
 MAX_ARGUMENT_CHARS = 100_000
 
@@ -67,13 +68,7 @@ def chat_contents(message: Any) -> tuple[Content, ...]:
 
 def parts_of(content: Any) -> tuple[Content, ...]:
     """A message's content: a string, a list of parts, or whatever else stands there."""
-    if content is None or content == "":
-        return ()
-    if isinstance(content, str):
-        return (Content(Kind.TEXT, text=content),)
-    if isinstance(content, list):
-        return tuple(part_of(part) for part in content)
-    return (part_of(content),)
+    return blocks_of(content, part_of)
 
 
 def part_of(part: Any) -> Content:

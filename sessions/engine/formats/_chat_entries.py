@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import block_of
-from sessions.engine.formats._blocks import opaque, target_of
+from sessions.engine.formats._blocks import blocks_of, opaque, target_of
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     Entry = Mapping[str, Any]
 
 ROLES = {
-    "system": Role.SYSTEM, "developer": Role.SYSTEM, "user": Role.USER, "tool": Role.USER, "function": Role.USER,
+    "system": Role.SYSTEM,
+    "developer": Role.SYSTEM,
+    "user": Role.USER,
+    "tool": Role.USER,
+    "function": Role.USER,
     "assistant": Role.ASSISTANT,
-}  # fmt: skip
+}
 
 
 def is_entry(value: Any) -> bool:
@@ -65,13 +69,7 @@ def call_of(arguments: Any, name: str, call_id: str) -> Content:
 
 def chat_parts(content: Any) -> tuple[Content, ...]:
     """A string, or a list of text and image parts; what is neither is opaque."""
-    if content is None or content == "":
-        return ()
-    if isinstance(content, str):
-        return (Content(Kind.TEXT, text=content),)
-    if isinstance(content, list):
-        return tuple(_part(part) for part in content)
-    return (_part(content),)
+    return blocks_of(content, _part)
 
 
 def _part(part: Any) -> Content:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._claude_chain import Way, preserved_uuids, ways_of, without_copies
-from sessions.engine.formats._claude_usage import Unit, message_of, reply_usage, units_of
+from sessions.engine.formats._claude_usage import ClaudeMessage, message_of, reply_usage, units_of
 from sessions.engine.formats._preview import title_of
 from sessions.engine.formats._provider_errors import error_at, once
 from sessions.engine.formats._values import text_of
@@ -20,7 +20,7 @@ from sessions.engine.types import Branch, Kin, RecordedCompaction, Request, Role
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.formats._claude_lines import Record
+    from sessions.engine.formats._claude_lines import ClaudeRecord
     from sessions.engine.types import Message, ProviderError
 
 
@@ -35,24 +35,26 @@ class Lines:
     ``orders`` are those of ``on_branch``, ``reply_orders`` those of the replies in ``units``, both ascending.
     """
 
-    records: Sequence[Record]
-    copies: Sequence[Record]
+    records: Sequence[ClaudeRecord]
+    copies: Sequence[ClaudeRecord]
     off: frozenset[int]
-    units: Sequence[Unit]
-    on_branch: Sequence[Unit]
+    units: Sequence[ClaudeMessage]
+    on_branch: Sequence[ClaudeMessage]
     orders: Sequence[int]
     reply_orders: Sequence[int]
 
 
 @dataclass(slots=True)
-class Mark:
+class Boundary:
     """A recorded compaction in the making: its boundary line, or its summary where there is no boundary."""
 
-    record: Record
-    summary: Unit | None = None
+    record: ClaudeRecord
+    summary: ClaudeMessage | None = None
 
 
-def transcripts_of(records: Sequence[Record], *, native_id: str, title: str = "", client: str = "") -> list[Transcript]:
+def transcripts_of(
+    records: Sequence[ClaudeRecord], *, native_id: str, title: str = "", client: str = ""
+) -> list[Transcript]:
     """One session of the given lines, main or sub-agent: its latest branch, then those that a rewind left.
 
     At most ``MOST_BRANCHES`` of these are made, the newest; all are listed.
@@ -65,14 +67,19 @@ def transcripts_of(records: Sequence[Record], *, native_id: str, title: str = ""
     made = ways[: MOST_BRANCHES + 1]
     return [
         _transcript(
-            lines, native_id, title, client,
+            lines,
+            native_id,
+            title,
+            client,
             tuple(replace(branch, selected=number == at) for at, branch in enumerate(branches)),
         )
         for number, lines in enumerate(split[: len(made)])
-    ]  # fmt: skip
+    ]
 
 
-def _lines(kept: Sequence[Record], copies: Sequence[Record], units: Sequence[Unit], way: Way) -> Lines:
+def _lines(
+    kept: Sequence[ClaudeRecord], copies: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage], way: Way
+) -> Lines:
     on_branch = [unit for unit in units if unit.first.order not in way.off]
     return Lines(
         records=kept,
@@ -139,7 +146,7 @@ def _branches(ways: Sequence[Way], split: Sequence[Lines]) -> tuple[Branch, ...]
 
 
 def linked(
-    children: Sequence[tuple[Transcript, list[Record]]], parents: Sequence[tuple[Transcript, list[Record]]]
+    children: Sequence[tuple[Transcript, list[ClaudeRecord]]], parents: Sequence[tuple[Transcript, list[ClaudeRecord]]]
 ) -> list[Transcript]:
     """Sub-agents with their parent session, and the call that started them where it can be told.
 
@@ -165,7 +172,7 @@ def linked(
     return found
 
 
-def kin_of(transcript: Transcript, records: Sequence[Record]) -> Kin:
+def kin_of(transcript: Transcript, records: Sequence[ClaudeRecord]) -> Kin:
     """What links a session with the files of its parent and of its sub-agents.
 
     The home of a sub-agent is the session named on its lines, whichever agent of that session started it.
@@ -181,7 +188,7 @@ def kin_of(transcript: Transcript, records: Sequence[Record]) -> Kin:
     )
 
 
-def _messages(units: Sequence[Unit], marks: Sequence[Mark]) -> tuple[Message, ...]:
+def _messages(units: Sequence[ClaudeMessage], marks: Sequence[Boundary]) -> tuple[Message, ...]:
     made = _made_by(units, marks)
     taken: set[str] = set()
     messages = []
@@ -194,7 +201,7 @@ def _messages(units: Sequence[Unit], marks: Sequence[Mark]) -> tuple[Message, ..
     return tuple(messages)
 
 
-def _made_by(units: Sequence[Unit], marks: Sequence[Mark]) -> dict[int, int]:
+def _made_by(units: Sequence[ClaudeMessage], marks: Sequence[Boundary]) -> dict[int, int]:
     """Message index to the compaction that made it: the summary, and the attachments directly after it."""
     made: dict[int, int] = {}
     places = {unit.first.order: index for index, unit in enumerate(units)}
@@ -209,19 +216,19 @@ def _made_by(units: Sequence[Unit], marks: Sequence[Mark]) -> dict[int, int]:
     return made
 
 
-def _marks(lines: Lines) -> list[Mark]:
+def _marks(lines: Lines) -> list[Boundary]:
     by_order = {unit.first.order: unit for unit in lines.on_branch}
-    marks: list[Mark] = []
+    marks: list[Boundary] = []
     waiting = False
     for record in lines.records:
         if record.order in lines.off:
             continue
         if record.boundary is not None:
-            marks.append(Mark(record))
+            marks.append(Boundary(record))
             waiting = True
         elif record.summary and record.order in by_order:
             if not waiting:
-                marks.append(Mark(record))
+                marks.append(Boundary(record))
             marks[-1].summary = by_order[record.order]
             waiting = False
         elif record.role is Role.ASSISTANT:
@@ -245,7 +252,7 @@ def _requests(lines: Lines) -> list[Request]:
     ]
 
 
-def _compaction(mark: Mark, lines: Lines, requests: Sequence[Request]) -> RecordedCompaction:
+def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request]) -> RecordedCompaction:
     order = mark.record.order
     boundary = bisect_left(lines.orders, order)
     n_before = bisect_left(lines.reply_orders, order)
@@ -280,7 +287,7 @@ def _tokens_before(facts: Mapping[str, Any], before: Request | None) -> int | No
     return before.usage.context + before.usage.output if before and before.usage else None
 
 
-def _prompt_title(units: Sequence[Unit]) -> str:
+def _prompt_title(units: Sequence[ClaudeMessage]) -> str:
     return next((title for unit in units if unit.first.typed and (title := title_of(unit.first.title))), "")
 
 

@@ -18,22 +18,22 @@ from sessions.engine.types import Role
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sessions.engine.formats._claude_lines import Record
-    from sessions.engine.formats._claude_usage import Unit
+    from sessions.engine.formats._claude_lines import ClaudeRecord
+    from sessions.engine.formats._claude_usage import ClaudeMessage
 
     Fork = tuple[list[frozenset[int]], frozenset[int]]
 
 
 @dataclass(slots=True)
 class Tree:
-    """Parent links of one session's lines, by ``Record.order``."""
+    """Parent links of one session's lines, by ``ClaudeRecord.order``."""
 
-    records: Sequence[Record]
-    units: list[Unit]
-    by_order: dict[int, Record] = field(default_factory=dict)
+    records: Sequence[ClaudeRecord]
+    units: list[ClaudeMessage]
+    by_order: dict[int, ClaudeRecord] = field(default_factory=dict)
     parents: dict[int, int] = field(default_factory=dict)
     children: dict[int, list[int]] = field(default_factory=dict)
-    replies: dict[int, Unit] = field(default_factory=dict)
+    replies: dict[int, ClaudeMessage] = field(default_factory=dict)
     reply_orders: list[int] = field(default_factory=list)
     first_reply: dict[int, int] = field(default_factory=dict)
     last_line: dict[int, int] = field(default_factory=dict)
@@ -51,11 +51,11 @@ class Way:
     off: frozenset[int]
 
 
-def without_copies(records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
+def without_copies(records: Sequence[ClaudeRecord]) -> tuple[list[ClaudeRecord], list[ClaudeRecord]]:
     """Records, and the copies among them: lines written again with the same uuid and the same blocks."""
-    seen: dict[str, Record] = {}
-    kept: list[Record] = []
-    copies: list[Record] = []
+    seen: dict[str, ClaudeRecord] = {}
+    kept: list[ClaudeRecord] = []
+    copies: list[ClaudeRecord] = []
     for record in records:
         known = seen.get(record.uuid) if record.uuid else None
         if known and known.role is record.role and _shape(known) == _shape(record):
@@ -67,10 +67,10 @@ def without_copies(records: Sequence[Record]) -> tuple[list[Record], list[Record
     return kept, copies
 
 
-def sidechains(records: Iterable[Record]) -> dict[str, list[Record]]:
+def sidechains(records: Iterable[ClaudeRecord]) -> dict[str, list[ClaudeRecord]]:
     """Sub-agent lines by agent id, else by the uuid of their root."""
     by_uuid = {record.uuid: record for record in records if record.uuid}
-    chains: dict[str, list[Record]] = {}
+    chains: dict[str, list[ClaudeRecord]] = {}
     roots: dict[str, str] = {}
     for record in records:
         key = f"agent-{record.agent}" if record.agent else ""
@@ -83,13 +83,13 @@ def sidechains(records: Iterable[Record]) -> dict[str, list[Record]]:
     return chains
 
 
-def sessions_of(records: Sequence[Record]) -> list[list[Record]]:
+def sessions_of(records: Sequence[ClaudeRecord]) -> list[list[ClaudeRecord]]:
     """Main lines by session.
 
     A resumed session copies lines with their old session id: such lines are linked, and stay together. Only a group
     of lines with its own session id, no link to the others and a chain of its own is another session.
     """
-    groups: dict[str, list[Record]] = {}
+    groups: dict[str, list[ClaudeRecord]] = {}
     for record in records:
         groups.setdefault(record.session, []).append(record)
     if len(groups) < 2:
@@ -108,14 +108,14 @@ def sessions_of(records: Sequence[Record]) -> list[list[Record]]:
         merged[old] = new
     alone = {name for name in groups if name in linked or _find(merged, name) != name}
     anchor = next((name for name in groups if name in alone), next(iter(groups)))
-    found: dict[str, list[Record]] = {}
+    found: dict[str, list[ClaudeRecord]] = {}
     for record in records:
         name = _find(merged, record.session) if record.session in alone else _find(merged, anchor)
         found.setdefault(name, []).append(record)
     return list(found.values())
 
 
-def ways_of(records: Sequence[Record]) -> list[Way]:
+def ways_of(records: Sequence[ClaudeRecord]) -> list[Way]:
     """Every branch that a real rewind made or left: the one of the latest line, then the newest ``MOST_WAYS`` others.
 
     At each rewind one of the alternatives is taken: the one that leads to the branch's leaf, elsewhere the latest.
@@ -167,7 +167,9 @@ def _way(tree: Tree, among: Iterable[int], off: frozenset[int]) -> Way:
     return Way(max((o for o in among if o not in off and tree.by_order[o].is_message), default=-1), off)
 
 
-def preserved_uuids(boundary: Record, copies: Iterable[Record], records: Sequence[Record]) -> set[str]:
+def preserved_uuids(
+    boundary: ClaudeRecord, copies: Iterable[ClaudeRecord], records: Sequence[ClaudeRecord]
+) -> set[str]:
     """Uuids of the messages that a compaction kept: named by its metadata, or written again after it."""
     facts = boundary.boundary or {}
     named = facts.get("preservedMessages")
@@ -183,11 +185,11 @@ def preserved_uuids(boundary: Record, copies: Iterable[Record], records: Sequenc
     return kept | {copy.uuid for copy in copies if copy.order > boundary.order}
 
 
-def _shape(record: Record) -> tuple[object, ...]:
+def _shape(record: ClaudeRecord) -> tuple[object, ...]:
     return tuple((b.kind, b.n_bytes, b.n_payload, b.call_id, len(b.parts)) for b in record.blocks)
 
 
-def _root(record: Record, by_uuid: dict[str, Record]) -> str:
+def _root(record: ClaudeRecord, by_uuid: dict[str, ClaudeRecord]) -> str:
     seen: set[str] = set()
     while record.parent in by_uuid and record.uuid not in seen:
         seen.add(record.uuid)
@@ -201,7 +203,7 @@ def _find(merged: dict[str, str], name: str) -> str:
     return name
 
 
-def _tree(records: Sequence[Record]) -> Tree:
+def _tree(records: Sequence[ClaudeRecord]) -> Tree:
     tree = Tree(records, units_of(records))
     by_uuid = {record.uuid: record.order for record in reversed(records) if record.uuid}
     tree.by_order = {record.order: record for record in records}
@@ -282,7 +284,7 @@ def _crosses_boundary(tree: Tree, order: int | None, parent: int) -> bool:
     return False
 
 
-def _is_prompt(record: Record) -> bool:
+def _is_prompt(record: ClaudeRecord) -> bool:
     return record.role is Role.USER and not (record.attachment or record.summary or record.has_result)
 
 

@@ -19,6 +19,7 @@ from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Role
+from sessions.engine.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
     from sessions.engine.types import Block, Usage
 
 SYNTHETIC_MODEL = "<synthetic>"
-UI_TYPES = frozenset({
-    "progress", "system", "summary", "file-history-snapshot", "queue-operation", "last-prompt", "ai-title",
-    "custom-title", "permission-mode", "mode",
-})  # fmt: skip
+UI_TYPES = frozenset(
+    words("""
+    progress system summary file-history-snapshot queue-operation last-prompt ai-title custom-title
+    permission-mode mode
+""")
+)
 UNTYPED_PREFIXES = (
     "<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>",
     "<task-notification>", "[Request interrupted by user",
@@ -41,7 +44,7 @@ PLACEHOLDER_CHARS_PER_TOKEN = 8
 
 
 @dataclass(slots=True)
-class Record:
+class ClaudeRecord:
     """One chained line without its text.  ``order`` counts records of the file from 0; ``reply`` keys a response."""
 
     order: int
@@ -84,9 +87,9 @@ class Record:
         return any(block.kind is Kind.TOOL_RESULT for block in self.blocks)
 
 
-def record_of(line: Line, value: Mapping[str, Any], order: int, measure: Measured) -> Record:
+def record_of(line: Line, value: Mapping[str, Any], order: int, measure: Measured) -> ClaudeRecord:
     """The record of a line that is an object; measured when it is a message."""
-    record = Record(
+    record = ClaudeRecord(
         order=order,
         origin=Origin(line.number, line.offset, line.length),
         uuid=text_of(value.get("uuid")),
@@ -159,7 +162,7 @@ def line_contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
     return contents_of(message["content"] if isinstance(message, dict) else message)
 
 
-def _assistant(record: Record, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
+def _assistant(record: ClaudeRecord, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
     message = value.get("message")
     if not isinstance(message, dict):
         return
@@ -178,7 +181,7 @@ def _assistant(record: Record, value: Mapping[str, Any], contents: tuple[Content
     )
 
 
-def _user(record: Record, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
+def _user(record: ClaudeRecord, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
     attachment = value.get("attachment")
     record.meta = value.get("isMeta") is True
     record.summary = value.get("isCompactSummary") is True

@@ -12,18 +12,18 @@ from sessions.engine.types import Message, Role
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.formats._claude_lines import Record
+    from sessions.engine.formats._claude_lines import ClaudeRecord
     from sessions.engine.types import Usage
 
 
 @dataclass(slots=True)
-class Unit:
+class ClaudeMessage:
     """A message in the making: all lines of one response, or one user or attachment line."""
 
-    records: list[Record]
+    records: list[ClaudeRecord]
 
     @property
-    def first(self) -> Record:
+    def first(self) -> ClaudeRecord:
         """Its first line, which is where it stands."""
         return self.records[0]
 
@@ -33,11 +33,11 @@ class Unit:
         return self.first.role is Role.ASSISTANT
 
 
-def units_of(records: Sequence[Record]) -> list[Unit]:
+def units_of(records: Sequence[ClaudeRecord]) -> list[ClaudeMessage]:
     """Messages in file order; responses without an id are one per run of assistant lines."""
-    units: list[Unit] = []
-    replies: dict[str, Unit] = {}
-    run: Unit | None = None
+    units: list[ClaudeMessage] = []
+    replies: dict[str, ClaudeMessage] = {}
+    run: ClaudeMessage | None = None
     for record in records:
         if not record.is_message:
             continue
@@ -46,18 +46,18 @@ def units_of(records: Sequence[Record]) -> list[Unit]:
             if known:
                 known.records.append(record)
                 continue
-            replies[record.response_id] = unit = Unit([record])
+            replies[record.response_id] = unit = ClaudeMessage([record])
             units.append(unit)
             run = None
         elif record.role is Role.ASSISTANT and run:
             run.records.append(record)
         else:
-            units.append(Unit([record]))
+            units.append(ClaudeMessage([record]))
             run = units[-1] if record.role is Role.ASSISTANT else None
     return units
 
 
-def reply_usage(unit: Unit) -> Usage | None:
+def reply_usage(unit: ClaudeMessage) -> Usage | None:
     """The last and largest usage of a response's lines, ``placeholder`` where its output never became final.
 
     A placeholder is an output that no line with a stop reason confirms and that is too small for what was written:
@@ -73,7 +73,7 @@ def reply_usage(unit: Unit) -> Usage | None:
     return replace(best, placeholder=True) if unfinished and n_visible else best
 
 
-def message_of(unit: Unit, index: int, native_id: str, compaction: int | None) -> Message:
+def message_of(unit: ClaudeMessage, index: int, native_id: str, compaction: int | None) -> Message:
     """The message of a unit at ``index``."""
     first, records = unit.first, unit.records
     return Message(

@@ -30,7 +30,7 @@ KEPT_BY_ROO = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Condensation:
     """A recorded compaction: the message that stands for it, what it hid, how many messages behind it are older."""
 
     index: int
@@ -111,15 +111,15 @@ def _usage_in(tokens: Entry) -> Usage | None:
     return inclusive_usage(first_count(tokens, "prompt"), first_count(tokens, "completion"), cache_read=cached)
 
 
-def _marks(entries: Sequence[Entry]) -> list[Mark]:
+def _marks(entries: Sequence[Entry]) -> list[Condensation]:
     marks = []
     for index, entry in enumerate(entries):
         if entry.get("isSummary") is True:
             hidden = _hidden(entries, "condenseParent", text_of(entry.get("condenseId")))
-            marks.append(Mark(index, True, hidden, KEPT_BY_ROO if role_of(entry) is Role.ASSISTANT else 0))
+            marks.append(Condensation(index, True, hidden, KEPT_BY_ROO if role_of(entry) is Role.ASSISTANT else 0))
         elif entry.get("isTruncationMarker") is True:
             hidden = _hidden(entries, "truncationParent", text_of(entry.get("truncationId")))
-            marks.append(Mark(index, False, hidden, len(hidden)))
+            marks.append(Condensation(index, False, hidden, len(hidden)))
     return marks
 
 
@@ -127,7 +127,7 @@ def _hidden(entries: Sequence[Entry], key: str, native_id: str) -> frozenset[int
     return frozenset(i for i, entry in enumerate(entries) if native_id and entry.get(key) == native_id)
 
 
-def _compaction(assembly: Assembly, marks: Sequence[Mark], mark: Mark) -> None:
+def _compaction(assembly: Assembly, marks: Sequence[Condensation], mark: Condensation) -> None:
     """The compaction of one mark; without hidden messages what it removed was deleted, so it is outside."""
     k = marks.index(mark)
     gone = frozenset[int]().union(*(earlier.hidden for earlier in marks[: k + 1]))

@@ -18,6 +18,7 @@ from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_list, text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Origin, Role, Skipped
+from sessions.engine.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,14 +35,14 @@ CALLS = {
     "browser_action": "browser_action", "browser_action_launch": "browser_action",
 }  # fmt: skip
 REPLIES = frozenset({"text", "reasoning", "tool", *CALLS})
-SENT = frozenset({
-    "task", "user_feedback", "user_feedback_diff", "command_output", "mcp_server_response", "browser_action_result",
-})  # fmt: skip
+SENT = frozenset(
+    words("task user_feedback user_feedback_diff command_output mcp_server_response browser_action_result")
+)
 MAX_REQUEST_CHARS = 50_000_000
 
 
 @dataclass(slots=True)
-class Call:
+class ApiRequest:
     """One ``api_req_started`` and what belongs to it: paths of what was sent and of what was replied."""
 
     entry: Entry
@@ -97,9 +98,9 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
         assembly.warnings.append(f"The client's own entries, not context: {named}")
 
 
-def _calls(entries: Sequence[Any], skipped: list[Skipped], shown: Counter[str]) -> tuple[list[Call], list[Path]]:
+def _calls(entries: Sequence[Any], skipped: list[Skipped], shown: Counter[str]) -> tuple[list[ApiRequest], list[Path]]:
     """Every request with its entries, and what was sent after the last one."""
-    calls: list[Call] = []
+    calls: list[ApiRequest] = []
     waiting: list[int] = []
     for position, entry in enumerate(entries):
         kind = kind_of(entry)
@@ -108,7 +109,9 @@ def _calls(entries: Sequence[Any], skipped: list[Skipped], shown: Counter[str]) 
             continue
         if kind == "api_req_started":
             body = _body(entry)
-            call = Call(entry, body, _sent_paths(entries, waiting, position, body), history_index=_history_index(entry))
+            call = ApiRequest(
+                entry, body, _sent_paths(entries, waiting, position, body), history_index=_history_index(entry)
+            )
             call.refusal = refusal_of(text_of(body.get("streamingFailedMessage")))
             if calls and not calls[-1].replied and not _usage(calls[-1].body):
                 _retried(calls, call)
@@ -128,7 +131,7 @@ def _calls(entries: Sequence[Any], skipped: list[Skipped], shown: Counter[str]) 
     return calls, [(position,) for position in waiting]
 
 
-def _retried(calls: list[Call], call: Call) -> None:
+def _retried(calls: list[ApiRequest], call: ApiRequest) -> None:
     """A request that failed is sent again: what it sent is this one's, once."""
     failed = calls.pop()
     call.refusal = call.refusal or failed.refusal

@@ -13,11 +13,11 @@ from sessions.engine.types import Content, Kind, Transcript
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.formats._codex_reading import Reading
+    from sessions.engine.formats._codex_reading import CodexReading
     from sessions.engine.types import Request
 
 
-def transcript_of(reading: Reading, name: str) -> Transcript:
+def transcript_of(reading: CodexReading, name: str) -> Transcript:
     """One session; items that a roll-back took off stay out of the messages, their calls are counted."""
     meta = reading.meta
     instructions = _instructions(meta)
@@ -55,7 +55,7 @@ def _parent(meta: Mapping[str, Any]) -> str | None:
     return text_of(meta.get("parent_thread_id")) or None
 
 
-def _warnings(reading: Reading, requests: Sequence[Request]) -> tuple[str, ...]:
+def _warnings(reading: CodexReading, requests: Sequence[Request]) -> tuple[str, ...]:
     n_failed = sum(call.failed for call in reading.thread.calls)
     n_left = sum(request.message is None and not request.on_branch for request in requests)
     notes = []

@@ -40,7 +40,7 @@ _SAME = ("role", "content", "call_id", "name", "arguments", "input", "output", "
 
 
 @dataclass(slots=True)
-class Reading:
+class CodexReading:
     """What one pass over the file collects."""
 
     measure: Measured
@@ -60,7 +60,7 @@ class Reading:
     spawned: dict[str, str] = field(default_factory=dict)
 
 
-def read_line(reading: Reading, line: Line, value: Mapping[str, Any]) -> None:
+def read_line(reading: CodexReading, line: Line, value: Mapping[str, Any]) -> None:
     """Take one line; old rollouts have items without an envelope."""
     n_entries, n_skipped = len(reading.thread.entries), len(reading.skipped)
     _take_line(reading, line, value)
@@ -68,7 +68,7 @@ def read_line(reading: Reading, line: Line, value: Mapping[str, Any]) -> None:
         _tally(reading, line, value, [block for e in reading.thread.entries[n_entries:] for block in e.blocks])
 
 
-def _tally(reading: Reading, line: Line, value: Mapping[str, Any], blocks: list[Block]) -> None:
+def _tally(reading: CodexReading, line: Line, value: Mapping[str, Any], blocks: list[Block]) -> None:
     """Account for a line: by the items it brought, else by its type."""
     kind, payload = text_of(value.get("type")), value.get("payload")
     if blocks:
@@ -89,7 +89,7 @@ def _tally(reading: Reading, line: Line, value: Mapping[str, Any], blocks: list[
         reading.tally.add(f"unknown type {kind!r}", 1, line.length, opaque=True)
 
 
-def _take_line(reading: Reading, line: Line, value: Mapping[str, Any]) -> None:
+def _take_line(reading: CodexReading, line: Line, value: Mapping[str, Any]) -> None:
     kind, payload = text_of(value.get("type")), value.get("payload")
     timestamp = seconds(value.get("timestamp"))
     if timestamp is not None:
@@ -110,7 +110,7 @@ def _take_line(reading: Reading, line: Line, value: Mapping[str, Any]) -> None:
         reading.unknown[kind] += 1
 
 
-def _read_bare(reading: Reading, line: Line, value: Mapping[str, Any], kind: str) -> None:
+def _read_bare(reading: CodexReading, line: Line, value: Mapping[str, Any], kind: str) -> None:
     if kind in ITEM_TYPES or (kind not in NOT_CONTEXT and isinstance(value.get("role"), str)):
         _read_item(reading, value, Origin(line.number, line.offset, line.length), seconds(value.get("timestamp")))
     elif kind in NOT_CONTEXT:
@@ -121,7 +121,7 @@ def _read_bare(reading: Reading, line: Line, value: Mapping[str, Any], kind: str
         reading.unknown[kind or text_of(value.get("record_type"))] += 1
 
 
-def _read_item(reading: Reading, item: Mapping[str, Any], origin: Origin, timestamp: float | None) -> None:
+def _read_item(reading: CodexReading, item: Mapping[str, Any], origin: Origin, timestamp: float | None) -> None:
     if item_type(item) in NEVER_SENT:
         return
     entry = _entry(item, origin, reading.measure, timestamp)
@@ -138,7 +138,7 @@ def _read_item(reading: Reading, item: Mapping[str, Any], origin: Origin, timest
         reading.is_open = True
 
 
-def _note_agent(reading: Reading, item: Mapping[str, Any]) -> None:
+def _note_agent(reading: CodexReading, item: Mapping[str, Any]) -> None:
     """Remember the id of a sub-agent that the result of a spawning call gives."""
     output = item.get("output")
     if isinstance(output, str) and output.startswith("{") and '"agent_id"' in output[:200]:
@@ -170,7 +170,7 @@ def _entry(item: Mapping[str, Any], origin: Origin, measure: Measured, timestamp
     )
 
 
-def _read_event(reading: Reading, event: Mapping[str, Any], timestamp: float | None) -> None:
+def _read_event(reading: CodexReading, event: Mapping[str, Any], timestamp: float | None) -> None:
     """The events that say something about the context: the others repeat it for the screen."""
     kind = text_of(event.get("type"))
     if kind in ("error", "stream_error"):
@@ -185,7 +185,7 @@ def _read_event(reading: Reading, event: Mapping[str, Any], timestamp: float | N
         reading.thread.calls[-1].failed = True
         reading.is_open = False
     elif kind == "thread_rolled_back":
-        _roll_back(reading, count_of(event.get("num_turns")))
+        _roll_back(reading, max(0, count_of(event.get("num_turns"))))
 
 
 def _refusal(event: Mapping[str, Any]) -> Refusal | None:
@@ -195,7 +195,7 @@ def _refusal(event: Mapping[str, Any]) -> Refusal | None:
     return refusal_of(f"{code} {text_of(event.get('message'))}".strip())
 
 
-def _read_usage(reading: Reading, info: Mapping[str, Any], timestamp: float | None) -> None:
+def _read_usage(reading: CodexReading, info: Mapping[str, Any], timestamp: float | None) -> None:
     """Usage of the newest call; a repeated total is the same call again, all zeros an estimate of the client."""
     reading.window = count_of(info.get("model_context_window")) or reading.window
     total, last = info.get("total_token_usage"), info.get("last_token_usage")
@@ -216,7 +216,7 @@ def _read_usage(reading: Reading, info: Mapping[str, Any], timestamp: float | No
     call.model = text_of(info.get("model")) or call.model
 
 
-def _read_compaction(reading: Reading, payload: Mapping[str, Any], line: Line, timestamp: float | None) -> None:
+def _read_compaction(reading: CodexReading, payload: Mapping[str, Any], line: Line, timestamp: float | None) -> None:
     mark = Mark(len(reading.thread.entries), len(reading.thread.calls))
     number, reading.is_open = len(reading.thread.marks), False
     summary, history = text_of(payload.get("message")), payload.get("replacement_history")
@@ -263,7 +263,7 @@ def _text_of(item: Mapping[str, Any]) -> str:
     return "\n".join(content.text for content in item_contents(item))
 
 
-def _kept_prompts(reading: Reading) -> list[int]:
+def _kept_prompts(reading: CodexReading) -> list[int]:
     """What a compaction without a replacement history kept: the initial context, and the newest typed prompts."""
     live, entries = reading.live, reading.thread.entries
     start = next((n for n, place in enumerate(live) if entries[place].typed), len(live))
@@ -276,7 +276,7 @@ def _kept_prompts(reading: Reading) -> list[int]:
     return kept
 
 
-def _roll_back(reading: Reading, n_turns: int) -> None:
+def _roll_back(reading: CodexReading, n_turns: int) -> None:
     """The last ``n_turns`` turns left the conversation: everything from that prompt on."""
     prompts = [position for position, place in enumerate(reading.live) if reading.thread.entries[place].typed]
     if not n_turns or not prompts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine import limits
 from sessions.engine.types import Usage
 
 if TYPE_CHECKING:
@@ -11,12 +12,18 @@ if TYPE_CHECKING:
 
 
 def count_of(value: Any) -> int:
-    """A count, 0 for what is none; a whole number written as a float or as a string is one."""
+    """A count, 0 for what is none; a whole number written as a float or as a string is one.
+
+    Below 0 and beyond any model call it is kept, at most ``limits.MAX_COUNT`` either way: what holds such a count is
+    left out when the file has been read (sessions.engine.plausible), and said so.
+    """
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
         return int(value)
-    if isinstance(value, float) and value.is_integer() and value < 1e15:
+    if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return max(-limits.MAX_COUNT, min(value, limits.MAX_COUNT))
 
 
 def first_count(counts: Mapping[str, Any], *keys: str) -> int:

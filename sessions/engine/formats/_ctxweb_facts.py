@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine import limits
+from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
 from sessions.engine.types import Message, RecordedCompaction, Request, Role, Usage
@@ -16,7 +18,7 @@ USAGE = ("input", "cache_read", "cache_write", "output", "reasoning", "cache_wri
 
 
 @dataclass(slots=True)
-class Known:
+class ExportLines:
     """What the lines so far hold; ``replies`` are (message, request, usage) as written."""
 
     messages: list[Message] = field(default_factory=list)
@@ -41,11 +43,12 @@ class Known:
 
 
 def count_or_none(value: Any) -> int | None:
-    """``value`` if it is a whole number from 0, else None."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """``value`` if it is a whole number from 0, at most ``limits.MAX_COUNT``, else None."""
+    counted = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return min(value, limits.MAX_COUNT) if counted else None
 
 
-def requests_of(known: Known) -> tuple[Request, ...]:
+def requests_of(known: ExportLines) -> tuple[Request, ...]:
     """Requests in the order of their written indices, numbered again."""
     replies = known.replies
     ends = [index for index, _, _ in replies[1:]] + [len(known.messages)]
@@ -58,7 +61,7 @@ def requests_of(known: Known) -> tuple[Request, ...]:
     return tuple(replace(request, index=number) for number, (_, request) in enumerate(found))
 
 
-def compactions_of(written: Any, known: Known, n_requests: int) -> tuple[RecordedCompaction, ...]:
+def compactions_of(written: Any, known: ExportLines, n_requests: int) -> tuple[RecordedCompaction, ...]:
     """The compactions of the head, within the bounds of the file."""
     n_messages = len(known.messages)
     found = []
@@ -105,6 +108,6 @@ def _request(facts: Mapping[str, Any], usage: Any, message: int | None = None, m
 def _usage(written: Any) -> Usage | None:
     if not isinstance(written, dict):
         return None
-    counts = {name: count_or_none(written.get(name)) or 0 for name in USAGE}
+    counts = {name: count_of(written.get(name)) for name in USAGE}
     found = Usage(**counts, placeholder=written.get("placeholder") is True)
     return found if found.context or found.output else None

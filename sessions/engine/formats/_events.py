@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import JsonProblem, loads
+from sessions.engine.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,10 +18,9 @@ if TYPE_CHECKING:
     Event = dict[str, Any]
 
 DATA = re.compile(r"^data:[ \t]?(.*)$", re.MULTILINE)
-MESSAGES_EVENTS = frozenset({
-    "message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta",
-    "message_stop",
-})  # fmt: skip
+MESSAGES_EVENTS = frozenset(
+    words("message_start content_block_start content_block_delta content_block_stop message_delta message_stop")
+)
 DELTA_KEYS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 MAX_INDEX = 10_000
 

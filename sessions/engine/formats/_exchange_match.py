@@ -10,7 +10,7 @@ from sessions.engine.types import Kind, Role
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.formats._exchanges import Conversation, Part, Wire
+    from sessions.engine.formats._conversation import Conversation, Part, Wire
     from sessions.engine.formats._thread import Entry
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._blocks import opaque, target_of
+from sessions.engine.formats._blocks import opaque, tool_use
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
@@ -138,15 +138,8 @@ def _part(part: Any) -> Content:
 
 def call_of(call: Part, signature: str = "") -> Content:
     """A tool call."""
-    arguments, name = call.get("args"), text_of(call.get("name"))
-    return Content(
-        Kind.TOOL_USE,
-        text=dumps(arguments) if arguments is not None else "",
-        name=name,
-        call_id=text_of(call.get("id")) or name,
-        payload=signature,
-        target=target_of(arguments),
-    )
+    name = text_of(call.get("name"))
+    return tool_use(call.get("args"), name, text_of(call.get("id")) or name, signature)
 
 
 def _media(media: Part) -> Content | None:

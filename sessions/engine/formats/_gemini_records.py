@@ -33,7 +33,7 @@ CLIENT_WORDS = ("<session_context>", "This is the Gemini CLI.")
 
 
 @dataclass(slots=True)
-class Record:
+class GeminiRecord:
     """A record as last written."""
 
     ident: str
@@ -47,10 +47,10 @@ class Record:
 
 
 @dataclass(slots=True)
-class Cut:
+class Replacement:
     """Where the list was replaced: ``kept`` stayed; what came new follows in the log."""
 
-    kept: list[Record]
+    kept: list[GeminiRecord]
     n_made: int = 0
 
 
@@ -59,9 +59,9 @@ class Log:
     """The records in the order they came, and those of the list as it is now."""
 
     measure: Measured
-    items: list[Record | Cut] = field(default_factory=list)
-    live: list[Record] = field(default_factory=list)
-    by_id: dict[str, Record] = field(default_factory=dict)
+    items: list[GeminiRecord | Replacement] = field(default_factory=list)
+    live: list[GeminiRecord] = field(default_factory=list)
+    by_id: dict[str, GeminiRecord] = field(default_factory=dict)
     n_screen: int = 0
 
     def accept(self, value: Value, origin: Origin) -> None:
@@ -99,7 +99,7 @@ class Log:
             for record in waiting:
                 record.dropped = True
         elif waiting:
-            self.items.append(Cut(kept, len(made)))
+            self.items.append(Replacement(kept, len(made)))
         self.items += made
         self.live = kept + made
         self.by_id = {record.ident: record for record in self.live}
@@ -110,7 +110,7 @@ class Log:
         places: dict[int, list[int]] = {}
         n_left = 0
         for item in self.items:
-            if isinstance(item, Cut):
+            if isinstance(item, Replacement):
                 kept = sorted(place for record in item.kept for place in places[id(record)])
                 thread.marks.append(Mark(len(thread.entries), len(thread.calls), kept, outside=False))
                 n_left = item.n_made
@@ -140,7 +140,7 @@ def record_contents(value: Any, role: Role) -> tuple[Content, ...]:
     return assistant_contents(value) if role is Role.ASSISTANT else result_contents(value)
 
 
-def _place(thread: Thread, record: Record, *, made: bool) -> None:
+def _place(thread: Thread, record: GeminiRecord, *, made: bool) -> None:
     place = len(thread.entries)
     for entry in record.entries:
         entry.dropped = record.dropped
@@ -153,7 +153,7 @@ def _place(thread: Thread, record: Record, *, made: bool) -> None:
         thread.calls.append(Call(place, place + 1, record.model, record.timestamp, record.usage))
 
 
-def _record(value: Value, origin: Origin, measure: Measured) -> Record:
+def _record(value: Value, origin: Origin, measure: Measured) -> GeminiRecord:
     is_reply, ident, timestamp = (
         value.get("type") == "gemini",
         text_of(value.get("id")),
@@ -177,7 +177,9 @@ def _record(value: Value, origin: Origin, measure: Measured) -> Record:
             Entry((origin,), Role.USER, blocks, preview_of(results), native_id=native_id, timestamp=timestamp)
         )
     key = hash((role, contents, results))
-    return Record(ident, entries, is_reply, _usage(value.get("tokens")), text_of(value.get("model")), timestamp, key)
+    return GeminiRecord(
+        ident, entries, is_reply, _usage(value.get("tokens")), text_of(value.get("model")), timestamp, key
+    )
 
 
 def _usage(tokens: Any) -> Usage | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._exchanges import Exchange, Part, Wire
+from sessions.engine.formats._conversation import Exchange, Part, Wire
 from sessions.engine.formats._gemini_parts import (
     SNAPSHOT,
     chunk_parts,
@@ -20,6 +20,7 @@ from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Role
+from sessions.engine.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
     Document = Mapping[str, Any]
 
 PART_KEYS = frozenset(
-    {"text", "inlineData", "inline_data", "fileData", "file_data", "functionCall", "function_call",
-     "functionResponse", "function_response", "thoughtSignature", "thought_signature", "thought"}
-)  # fmt: skip
+    words("""
+    text inlineData inline_data fileData file_data functionCall function_call functionResponse function_response
+    thoughtSignature thought_signature thought
+""")
+)
 CLIENT_WORDS = ("<session_context>", "This is the Gemini CLI.")
 MASKED = "<tool_output_masked>"
 HISTORIES = ("history", "clientHistory")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._blocks import is_prompt, target_of
+from sessions.engine.formats._blocks import is_prompt, tool_use
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._gemini_parts import parts_of, usage_from
 from sessions.engine.formats._preview import preview_of, title_of
@@ -26,7 +26,7 @@ EVENTS = frozenset({"init", "message", "tool_use", "tool_result", "error", "resu
 
 
 @dataclass(slots=True)
-class Unit:
+class RunMessage:
     """Events that are one message: their values until it is complete, and where they stand."""
 
     role: Role
@@ -35,10 +35,10 @@ class Unit:
 
 
 @dataclass(slots=True)
-class Run:
+class GeminiRun:
     """What one pass over the events collects."""
 
-    units: list[Unit] = field(default_factory=list)
+    units: list[RunMessage] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     model: str = ""
     session: str = ""
@@ -51,7 +51,7 @@ def is_event(value: Any) -> bool:
     return isinstance(value, dict) and text_of(value.get("type")) in EVENTS and "subtype" not in value
 
 
-def read_event(run: Run, line: Line, value: Mapping[str, Any]) -> None:
+def read_event(run: GeminiRun, line: Line, value: Mapping[str, Any]) -> None:
     """Take one event; what the model says until the next result or prompt is one message."""
     kind = text_of(value.get("type"))
     origin = Origin(line.number, line.offset, line.length)
@@ -68,14 +68,14 @@ def read_event(run: Run, line: Line, value: Mapping[str, Any]) -> None:
             last.values.append(value)
             last.origins.append(origin)
         else:
-            run.units.append(Unit(role, [value], [origin]))
+            run.units.append(RunMessage(role, [value], [origin]))
     elif kind in EVENTS:
         run.n_screen += 1
     else:
         run.skipped.append(Skipped(line.number, line.offset, f"an event of unknown type {kind!r}"))
 
 
-def run_thread(run: Run, measure: Measured) -> Thread:
+def run_thread(run: GeminiRun, measure: Measured) -> Thread:
     """The messages of a run; its total is the request's usage where there was only one."""
     thread = Thread()
     for unit in run.units:
@@ -113,14 +113,7 @@ def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
 
 
 def _call(value: Mapping[str, Any]) -> Content:
-    arguments = value.get("parameters")
-    return Content(
-        Kind.TOOL_USE,
-        text=dumps(arguments) if arguments is not None else "",
-        name=text_of(value.get("tool_name")),
-        call_id=text_of(value.get("tool_id")),
-        target=target_of(arguments),
-    )
+    return tool_use(value.get("parameters"), value.get("tool_name"), value.get("tool_id"))
 
 
 def _result(value: Mapping[str, Any]) -> Content:

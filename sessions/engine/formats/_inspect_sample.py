@@ -18,7 +18,7 @@ from sessions.engine.formats._inspect_messages import (
     is_message,
     resolved,
     tool_definitions,
-)  # fmt: skip
+)
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Origin, Role, Skipped, Transcript
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Mark:
+class CompactionEvent:
     """A compaction event before reply ``before`` (index into the entries), with what was sent after it.
 
     ``summary`` is the entry it made; ``unlisted`` its summary where only the next model event's input has it.
@@ -180,10 +180,10 @@ def _said(message: Mapping[str, Any], sample: Sample) -> Any:
     return resolved(message.get("content"), sample.attachments), calls
 
 
-def _marks(sample: Sample, replies: Sequence[tuple[Mapping[str, Any], int | None]]) -> list[Mark]:
+def _marks(sample: Sample, replies: Sequence[tuple[Mapping[str, Any], int | None]]) -> list[CompactionEvent]:
     """Compaction events; the summary is the first message after the last reply that is marked as one."""
     places = {id(event): place for event, place in replies if place is not None}
-    marks: list[Mark] = []
+    marks: list[CompactionEvent] = []
     newest = -1
     for position, event in enumerate(sample.events):
         newest = places.get(id(event), newest)
@@ -191,7 +191,7 @@ def _marks(sample: Sample, replies: Sequence[tuple[Mapping[str, Any], int | None
             continue
         later = next((e for e in sample.events[position:] if id(e) in places), None)
         before = places[id(later)] if later is not None else len(sample.entries)
-        mark = Mark(event, before)
+        mark = CompactionEvent(event, before)
         mark.sent = {text_of(m.get("id")) for m, _ in sample.inputs(later)} if later is not None else set()
         used = {m.summary for m in marks}
         for place in range(newest + 1, before):
@@ -218,7 +218,7 @@ def _unlisted(sample: Sample, event: Mapping[str, Any]) -> Part | None:
     )
 
 
-def _compact(history: Assembly, sample: Sample, mark: Mark) -> None:
+def _compact(history: Assembly, sample: Sample, mark: CompactionEvent) -> None:
     known = mark.sent - {""}
     made_one = mark.summary is not None or mark.unlisted is not None
     gone = [m.index for m in history.messages if m.id not in known] if known or made_one else []

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._blocks import opaque
-from sessions.engine.formats._exchanges import Wire
+from sessions.engine.formats._conversation import Wire
 from sessions.engine.formats._openai_items import call_content
 from sessions.engine.formats._openai_parts import parts_of, plain_result
 from sessions.engine.formats._values import text_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._exchanges import Conversation, Exchange, Part, conversations_of
+from sessions.engine.formats._conversation import Conversation, Exchange, Part
+from sessions.engine.formats._exchanges import conversations_of
 from sessions.engine.formats._openai_chat_messages import CHAT_WIRE, displayed
 from sessions.engine.formats._openai_marks import chat_mark, foreign_key, foreign_turn, message_mark
 from sessions.engine.formats._openai_usage import openai_usage

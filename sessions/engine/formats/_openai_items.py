@@ -13,6 +13,7 @@ from sessions.engine.formats._openai_parts import parts_of, plain_result
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Role
+from sessions.engine.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,12 +22,17 @@ if TYPE_CHECKING:
 
 ROLES = {"assistant": Role.ASSISTANT, "developer": Role.SYSTEM, "system": Role.SYSTEM}
 COMPACTION_TYPES = frozenset({"compaction", "compaction_summary", "context_compaction"})
-ITEM_TYPES = frozenset(
-    {"message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
-     "local_shell_call", "local_shell_call_output", "web_search_call", "file_search_call", "computer_call",
-     "computer_call_output", "code_interpreter_call", "image_generation_call", "mcp_call", "mcp_list_tools",
-     "mcp_approval_request", "mcp_approval_response", "item_reference"} | COMPACTION_TYPES
-)  # fmt: skip
+ITEM_TYPES = (
+    frozenset(
+        words("""
+    message reasoning function_call function_call_output custom_tool_call custom_tool_call_output
+    local_shell_call local_shell_call_output web_search_call file_search_call computer_call computer_call_output
+    code_interpreter_call image_generation_call mcp_call mcp_list_tools mcp_approval_request
+    mcp_approval_response item_reference
+""")
+    )
+    | COMPACTION_TYPES
+)
 _CALL_PARTS = ("arguments", "input", "action", "queries", "code")
 
 

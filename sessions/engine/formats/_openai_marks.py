@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.words import words
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MESSAGE_KEYS = ("tool_calls", "tool_call_id", "function_call")
 ROLES = ("tool", "developer", "function")
 PART_TYPES = ("image_url", "input_audio", "file")
-REQUEST_KEYS = (
-    "frequency_penalty", "presence_penalty", "response_format", "stream_options", "parallel_tool_calls",
-    "max_completion_tokens", "reasoning_effort", "logit_bias",
-)  # fmt: skip
-FOREIGN_KEYS = (
-    "info", "trajectory", "trajectory_format", "sessionId", "session_id", "events", "history", "steps", "instance_id",
-    "conversations", "images", "samples", "eval",
-)  # fmt: skip
+REQUEST_KEYS = words("""
+    frequency_penalty presence_penalty response_format stream_options parallel_tool_calls max_completion_tokens
+    reasoning_effort logit_bias
+""")
+FOREIGN_KEYS = words("""
+    info trajectory trajectory_format sessionId session_id events history steps instance_id conversations images
+    samples eval
+""")
 """Keys of other tools' files that hold chat messages too."""
 FOREIGN_TURN_KEYS = ("ts", "isSummary", "condenseId", "condenseParent", "truncationId", "truncationParent")
 """Keys that Cline and Roo write beside role and content (formats 17)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._blocks import opaque
+from sessions.engine.formats._blocks import blocks_of, opaque
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
@@ -22,13 +22,7 @@ TEXT_TYPES = frozenset({"text", "input_text", "output_text", "summary_text", "re
 
 def parts_of(content: Any) -> tuple[Content, ...]:
     """Blocks of a message's ``content``: a string, a list of parts, or whatever else stands there."""
-    if content is None or content == "":
-        return ()
-    if isinstance(content, str):
-        return (Content(Kind.TEXT, text=content),)
-    if isinstance(content, list):
-        return tuple(part_of(part) for part in content)
-    return (part_of(content),)
+    return blocks_of(content, part_of)
 
 
 def part_of(part: Any) -> Content:

@@ -10,6 +10,7 @@ from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Role
+from sessions.engine.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,14 +19,18 @@ if TYPE_CHECKING:
 
     Event = Mapping[str, Any]
 
-CONTEXT_KINDS = {
-    "SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent", "UserRejectObservation", "AgentErrorEvent",
-    "CondensationSummaryEvent",
-}  # fmt: skip
-OTHER_KINDS = {
-    "Condensation", "CondensationRequest", "ConversationStateUpdateEvent", "ConversationErrorEvent", "PauseEvent",
-    "LLMCompletionLogEvent", "TokenEvent", "StreamingDeltaEvent", "HookExecutionEvent", "ACPToolCallEvent",
-}  # fmt: skip
+CONTEXT_KINDS = set(
+    words("""
+    SystemPromptEvent MessageEvent ActionEvent ObservationEvent UserRejectObservation AgentErrorEvent
+    CondensationSummaryEvent
+""")
+)
+OTHER_KINDS = set(
+    words("""
+    Condensation CondensationRequest ConversationStateUpdateEvent ConversationErrorEvent PauseEvent
+    LLMCompletionLogEvent TokenEvent StreamingDeltaEvent HookExecutionEvent ACPToolCallEvent
+""")
+)
 KINDS = CONTEXT_KINDS | OTHER_KINDS
 _ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 

@@ -207,8 +207,9 @@ def _spread_key(value: Any, origin: Origin) -> str:
 
 
 def _is_pair(value: Any) -> bool:
-    """An OTLP attribute: a key and its value, which a broken file may lack."""
-    return isinstance(value, dict) and isinstance(value.get("key"), str) and value.keys() <= {"key", "value"}
+    """An OTLP attribute: a key and its value; a broken file may lack that, or have more."""
+    key = value.get("key") if isinstance(value, dict) else None
+    return isinstance(key, str) and (value.keys() <= {"key", "value"} or bool(SPREAD.match(key)))
 
 
 def _pair_value(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._blocks import opaque, target_of
+from sessions.engine.formats._blocks import blocks_of, opaque, tool_use
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
@@ -15,11 +15,8 @@ if TYPE_CHECKING:
 
     Message = Mapping[str, Any]
 
-ROLES = {
-    "user": Role.USER, "assistant": Role.ASSISTANT, "toolResult": Role.USER, "bashExecution": Role.USER,
-    "custom": Role.USER, "hookMessage": Role.USER, "branchSummary": Role.USER, "compactionSummary": Role.USER,
-    "system": Role.SYSTEM,
-}  # fmt: skip
+_FROM_THE_USER = ("user", "toolResult", "bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary")
+ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM, **dict.fromkeys(_FROM_THE_USER, Role.USER)}
 PLACEHOLDER_CHARS_PER_TOKEN = 8
 """An aborted reply whose output is smaller than this was counted before it was complete."""
 
@@ -27,25 +24,14 @@ PLACEHOLDER_CHARS_PER_TOKEN = 8
 def pi_contents(value: Any) -> tuple[Content, ...]:
     """The blocks of a message, or of the text or blocks that another entry puts into the context."""
     if not isinstance(value, dict) or "role" not in value:
-        return blocks_of(value)
+        return blocks_of(value, _block)
     role = text_of(value.get("role"))
     if role == "toolResult":
         return (_result(value),)
     if role == "bashExecution":
         return (Content(Kind.TEXT, text=_shell_text(value), target=text_of(value.get("command"))[:200]),)
     content = value.get("content")
-    return blocks_of(content if content is not None else value.get("summary"))
-
-
-def blocks_of(content: Any) -> tuple[Content, ...]:
-    """Text, or a list of blocks."""
-    if content is None or content == "":
-        return ()
-    if isinstance(content, str):
-        return (Content(Kind.TEXT, text=content),)
-    if isinstance(content, list):
-        return tuple(_block(block) for block in content)
-    return (_block(content),)
+    return blocks_of(content if content is not None else value.get("summary"), _block)
 
 
 def pi_usage(message: Message) -> Usage | None:
@@ -87,15 +73,8 @@ def _image(block: Message) -> Content | None:
 
 
 def _call(block: Message) -> Content:
-    arguments = block.get("arguments")
-    return Content(
-        Kind.TOOL_USE,
-        text=dumps(arguments) if arguments is not None else "",
-        name=text_of(block.get("name")),
-        call_id=text_of(block.get("id")),
-        payload=text_of(block.get("thoughtSignature")),
-        target=target_of(arguments),
-    )
+    signature = text_of(block.get("thoughtSignature"))
+    return tool_use(block.get("arguments"), block.get("name"), block.get("id"), signature)
 
 
 def _result(message: Message) -> Content:
@@ -105,7 +84,7 @@ def _result(message: Message) -> Content:
         text=text_of(content),
         call_id=text_of(message.get("toolCallId")),
         is_error=message.get("isError") is True,
-        parts=() if isinstance(content, str) else blocks_of(content),
+        parts=() if isinstance(content, str) else blocks_of(content, _block),
     )
 
 

@@ -42,7 +42,7 @@ class Node:
 
 
 @dataclass(slots=True)
-class Reading:
+class PiReading:
     """What one pass over the file collects."""
 
     measure: Measured
@@ -54,7 +54,7 @@ class Reading:
     name: str = ""
 
 
-def read_entry(reading: Reading, line: Line, value: Mapping[str, Any]) -> None:
+def read_entry(reading: PiReading, line: Line, value: Mapping[str, Any]) -> None:
     """Take one entry of the file."""
     kind, parent = text_of(value.get("type")), value.get("parentId")
     node = Node(text_of(value.get("id")), parent if isinstance(parent, str) else None)
@@ -80,7 +80,7 @@ def read_entry(reading: Reading, line: Line, value: Mapping[str, Any]) -> None:
         reading.unknown[kind] = reading.unknown.get(kind, 0) + 1
 
 
-def settle_branch(reading: Reading) -> None:
+def settle_branch(reading: PiReading) -> None:
     """Drop what is not on the branch of the last entry, and find what each compaction of it kept."""
     branch = _branch(reading.nodes)
     for number, node in enumerate(reading.nodes):
@@ -98,7 +98,7 @@ def settle_branch(reading: Reading) -> None:
 
 
 def _add_message(
-    reading: Reading, node: Node, message: Mapping[str, Any], origin: Origin, timestamp: float | None
+    reading: PiReading, node: Node, message: Mapping[str, Any], origin: Origin, timestamp: float | None
 ) -> None:
     role_name = text_of(message.get("role"))
     role = ROLES.get(role_name, Role.USER)
@@ -120,7 +120,7 @@ def _add_message(
         reading.thread.calls.append(Call(place, place + 1, model, timestamp, usage, failed, response_id, aborted))
 
 
-def _add_compaction(reading: Reading, node: Node, value: Mapping[str, Any], line: Line) -> None:
+def _add_compaction(reading: PiReading, node: Node, value: Mapping[str, Any], line: Line) -> None:
     """The context is then the summary, what was kept before this line, and what follows it."""
     mark = Mark(len(reading.thread.entries), len(reading.thread.calls), outside=False)
     mark.tokens_before = count_of(value.get("tokensBefore")) or None
@@ -138,12 +138,12 @@ def _add_compaction(reading: Reading, node: Node, value: Mapping[str, Any], line
 
 
 def _entry(
-    reading: Reading, contents: tuple[Content, ...], origin: Origin, role: Role, timestamp: float | None
+    reading: PiReading, contents: tuple[Content, ...], origin: Origin, role: Role, timestamp: float | None
 ) -> Entry:
     return Entry((origin,), role, reading.measure(contents), preview_of(contents), timestamp=timestamp)
 
 
-def _append(reading: Reading, node: Node, entry: Entry) -> int:
+def _append(reading: PiReading, node: Node, entry: Entry) -> int:
     node.place = len(reading.thread.entries)
     reading.thread.entries.append(entry)
     return node.place

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
-from sessions.engine.formats._exchanges import Exchange, Part, Wire
+from sessions.engine.formats._conversation import Exchange, Part, Wire
 from sessions.engine.formats._openai_items import (
     COMPACTION_TYPES,
     ITEM_TYPES,

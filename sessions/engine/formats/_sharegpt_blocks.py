@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     Turn = Mapping[str, Any]
 
 ROLES = {
-    "human": Role.USER, "user": Role.USER, "observation": Role.USER, "tool": Role.USER, "function_response": Role.USER,
-    "gpt": Role.ASSISTANT, "assistant": Role.ASSISTANT, "chatgpt": Role.ASSISTANT, "model": Role.ASSISTANT,
-    "bing": Role.ASSISTANT, "bard": Role.ASSISTANT, "function_call": Role.ASSISTANT, "system": Role.SYSTEM,
-}  # fmt: skip
+    **dict.fromkeys(("human", "user", "observation", "tool", "function_response"), Role.USER),
+    **dict.fromkeys(("gpt", "assistant", "chatgpt", "model", "bing", "bard", "function_call"), Role.ASSISTANT),
+    "system": Role.SYSTEM,
+}
 CALLS = frozenset({"function_call"})
 RESULTS = frozenset({"observation", "function_response", "tool"})
 PLACEHOLDER = "<image>"

@@ -75,7 +75,7 @@ class Mark:
 
 
 @dataclass(slots=True)
-class Refused:
+class RefusedRequest:
     """A request refused for its size after ``n_entries`` entries and ``n_calls`` calls."""
 
     refusal: Refusal
@@ -90,12 +90,12 @@ class Thread:
     entries: list[Entry] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
-    refused: list[Refused] = field(default_factory=list)
+    refused: list[RefusedRequest] = field(default_factory=list)
 
     def refuse(self, refusal: Refusal | None) -> None:
         """Note a refusal where the reading stands; None is no refusal."""
         if refusal is not None:
-            self.refused.append(Refused(refusal, len(self.entries), len(self.calls)))
+            self.refused.append(RefusedRequest(refusal, len(self.entries), len(self.calls)))
 
 
 def built(thread: Thread) -> tuple[tuple[Message, ...], tuple[Request, ...], tuple[RecordedCompaction, ...]]:

@@ -15,7 +15,7 @@ from sessions.engine.types import Kind, Role
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.formats._calls import Call, Said
+    from sessions.engine.formats._calls import CallMessage, TracedCall
 
 N_RECENT = 32
 """Sessions that a call without a shared beginning is compared with: the newest ones."""
@@ -23,10 +23,10 @@ CONTINUED = "This session is being continued from a previous conversation"
 
 
 @dataclass(slots=True)
-class Step:
+class CallStep:
     """A message of a session in the making; ``gone`` once a later call left it for another branch."""
 
-    said: Said
+    said: CallMessage
     timestamp: float | None
     call: int = -1
     made_by: int | None = None
@@ -35,7 +35,7 @@ class Step:
 
 
 @dataclass(slots=True)
-class Cut:
+class HistoryCut:
     """A recorded compaction in the making, before call ``call``: how many steps stood there, which of them stayed."""
 
     call: int
@@ -45,14 +45,14 @@ class Cut:
 
 
 @dataclass(slots=True)
-class Thread:
+class CallThread:
     """A session in the making: its steps in order of arrival, and the list that is sent (``live``)."""
 
     group: str
-    steps: list[Step] = field(default_factory=list)
+    steps: list[CallStep] = field(default_factory=list)
     live: list[int] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
-    cuts: list[Cut] = field(default_factory=list)
+    calls: list[TracedCall] = field(default_factory=list)
+    cuts: list[HistoryCut] = field(default_factory=list)
     n_changed: int = 0
 
     def keys(self) -> list[int]:
@@ -61,7 +61,10 @@ class Thread:
 
 
 def home(
-    threads: Sequence[Thread], starts: Mapping[tuple[str, int], Sequence[int]], call: Call, sent: Sequence[Said]
+    threads: Sequence[CallThread],
+    starts: Mapping[tuple[str, int], Sequence[int]],
+    call: TracedCall,
+    sent: Sequence[CallMessage],
 ) -> int | None:
     """The session a call continues, already brought to what the call sends; None where it starts one."""
     alike = starts.get((call.group, sent[0].key), ()) if sent else ()
@@ -76,26 +79,26 @@ def home(
     return None
 
 
-def extend(thread: Thread, call: Call, sent: Sequence[Said]) -> None:
+def extend(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> None:
     """What is new goes behind; the reply to a call that was logged without one is the first of it."""
     unanswered = len(thread.calls) - 1 if thread.calls and not thread.calls[-1].replied else -1
     for position, said in enumerate(sent):
         is_reply = not position and said.role is Role.ASSISTANT
-        thread.steps.append(Step(said, call.timestamp, call=unanswered if is_reply else -1))
+        thread.steps.append(CallStep(said, call.timestamp, call=unanswered if is_reply else -1))
         if said.role is not Role.SYSTEM:
             thread.live.append(len(thread.steps) - 1)
 
 
-def reply(thread: Thread, call: Call) -> None:
+def reply(thread: CallThread, call: TracedCall) -> None:
     """The call is the session's newest, and what came back stands behind everything."""
     number = len(thread.calls)
     thread.calls.append(call)
     for said in call.replied:
-        thread.steps.append(Step(said, call.timestamp, call=number))
+        thread.steps.append(CallStep(said, call.timestamp, call=number))
         thread.live.append(len(thread.steps) - 1)
 
 
-def _shared(thread: Thread, sent: Sequence[Said]) -> int:
+def _shared(thread: CallThread, sent: Sequence[CallMessage]) -> int:
     """How many messages at the start of the session are sent again; its newest reply may be in another form."""
     n_same = 0
     for position, step in enumerate(thread.live):
@@ -109,7 +112,7 @@ def _shared(thread: Thread, sent: Sequence[Said]) -> int:
     return n_same
 
 
-def _goes_on(thread: Thread, call: Call, sent: Sequence[Said]) -> bool:
+def _goes_on(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> bool:
     """A call that shares no beginning: only what is new was sent, or the rest of a history that was cut."""
     last = thread.calls[-1]
     asked = {c for said in last.replied for c in said.calls}
@@ -128,7 +131,7 @@ def _goes_on(thread: Thread, call: Call, sent: Sequence[Said]) -> bool:
     return False
 
 
-def _joins(thread: Thread, call: Call, sent: Sequence[Said], shared: int) -> bool:
+def _joins(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage], shared: int) -> bool:
     """A call that shares a beginning: more of the same, less of it, or another way from there."""
     if shared == len(thread.live):
         extend(thread, call, sent[shared:])
@@ -150,7 +153,7 @@ def _joins(thread: Thread, call: Call, sent: Sequence[Said], shared: int) -> boo
     return True
 
 
-def _survivors(live: Sequence[int], thread: Thread, sent: Sequence[Said]) -> dict[int, int]:
+def _survivors(live: Sequence[int], thread: CallThread, sent: Sequence[CallMessage]) -> dict[int, int]:
     """Positions in ``sent`` of messages that were live, to their positions among ``live``, both ascending."""
     found: dict[int, int] = {}
     start = 0
@@ -168,10 +171,10 @@ def _shifted(kept: dict[int, int], by: int) -> dict[int, int]:
     return {position + by: place + by for position, place in kept.items()}
 
 
-def _cut(thread: Thread, call: Call, sent: Sequence[Said], kept: dict[int, int]) -> None:
+def _cut(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage], kept: dict[int, int]) -> None:
     """The history was cut before this call: what is not sent left, what stands before something kept was made."""
     old = list(thread.live)
-    cut = Cut(len(thread.calls), len(thread.steps), tuple(sorted(old[place] for place in kept.values())))
+    cut = HistoryCut(len(thread.calls), len(thread.steps), tuple(sorted(old[place] for place in kept.values())))
     thread.cuts.append(cut)
     last_kept = max(kept, default=0)
     live = []
@@ -184,6 +187,6 @@ def _cut(thread: Thread, call: Call, sent: Sequence[Said], kept: dict[int, int])
         if summary:
             cut.summary = len(thread.steps)
         made_by = len(thread.cuts) - 1 if made else None
-        thread.steps.append(Step(said, call.timestamp, made_by=made_by, summary=summary))
+        thread.steps.append(CallStep(said, call.timestamp, made_by=made_by, summary=summary))
         live.append(len(thread.steps) - 1)
     thread.live = live

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._calls import Said
+from sessions.engine.formats._calls import CallMessage
 from sessions.engine.formats._chat_blocks import chat_contents, parts_of, role_of
 from sessions.engine.formats._records import inside
 from sessions.engine.formats._values import text_of
@@ -33,7 +33,7 @@ def is_message(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("role"), str) and any(key in value for key in keys)
 
 
-def said_in(value: Any, origin: Origin, role: Role, stem: str) -> list[Said]:
+def said_in(value: Any, origin: Origin, role: Role, stem: str) -> list[CallMessage]:
     """The messages of a call's input or output, whatever stands there; ``role`` is whose it is without a role.
 
     ``stem`` starts their ids: native ids of trace messages do not exist.
@@ -42,7 +42,9 @@ def said_in(value: Any, origin: Origin, role: Role, stem: str) -> list[Said]:
     for position, (message, place) in enumerate(_messages(decoded(value), origin)):
         contents = trace_contents(message)
         if contents:
-            found.append(Said(role_of_said(message, role), contents, (place,), f"{stem}.{position}" if stem else ""))
+            found.append(
+                CallMessage(role_of_said(message, role), contents, (place,), f"{stem}.{position}" if stem else "")
+            )
     return found
 
 

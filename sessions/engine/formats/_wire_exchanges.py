@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_usage import usage_of
-from sessions.engine.formats._calls import Call, Said
+from sessions.engine.formats._calls import CallMessage, TracedCall
 from sessions.engine.formats._chat_blocks import call_of, chat_contents, parts_of, result_of, role_of
 from sessions.engine.formats._events import events_in, response_of
 from sessions.engine.formats._openai_usage import openai_usage
@@ -43,7 +43,7 @@ CALL_TYPES = ("function_call", "custom_tool_call", "computer_call", "local_shell
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class HttpExchange:
     """A request and its response with the paths to them; ``response`` is None where there is none."""
 
     record: Body
@@ -53,7 +53,7 @@ class Exchange:
     response_path: Path
 
 
-def exchange_at(record: Any) -> Exchange | None:
+def exchange_at(record: Any) -> HttpExchange | None:
     """The exchange in a record of a log; None where it holds no request."""
     if not isinstance(record, dict):
         return None
@@ -66,8 +66,8 @@ def exchange_at(record: Any) -> Exchange | None:
     for response_path in RESPONSE_PATHS:
         response = _at(record, response_path)
         if is_response(response):
-            return Exchange(record, request, path, response, response_path)
-    return Exchange(record, request, path, None, ())
+            return HttpExchange(record, request, path, response, response_path)
+    return HttpExchange(record, request, path, None, ())
 
 
 def is_request(value: Any) -> bool:
@@ -91,14 +91,14 @@ def is_response(value: Any) -> bool:
     )
 
 
-def is_anthropic_pair(exchange: Exchange) -> bool:
+def is_anthropic_pair(exchange: HttpExchange) -> bool:
     """Whether an exchange is a bare request with its response, both of the Messages API."""
     response = exchange.response
     whole = isinstance(response, dict) and response.get("role") == "assistant"
     return exchange.request_path == ("request",) and whole
 
 
-def is_bare(exchange: Exchange) -> bool:
+def is_bare(exchange: HttpExchange) -> bool:
     """Whether a record is a request, or a request with its whole response, and nothing else: no time, no address."""
     if isinstance(exchange.response, (str, list)):
         return False
@@ -107,13 +107,13 @@ def is_bare(exchange: Exchange) -> bool:
     return exchange.request_path == ("request",) and exchange.record.keys() <= {"request", "response"}
 
 
-def call_at(exchange: Exchange, origin: Origin) -> Call:
+def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
     """The exchange as one model call."""
     request = exchange.request
     whole = response_of(events_in(exchange.response)) if isinstance(exchange.response, (str, list)) else None
     response: Body = whole if whole is not None else exchange.response or {}
     place = inside(origin, *exchange.response_path)
-    return Call(
+    return TracedCall(
         sent=_sent(request, inside(origin, *exchange.request_path)),
         replied=_streamed(response, place) if whole is not None else _replied(response, place),
         usage=response_usage(response),
@@ -175,23 +175,23 @@ def _item_role(item: Any) -> Role:
     return role_of(item)
 
 
-def _sent(request: Body, origin: Origin) -> list[Said]:
+def _sent(request: Body, origin: Origin) -> list[CallMessage]:
     key = "messages" if isinstance(request.get("messages"), list) else "input"
     asked = request.get(key)
     if isinstance(asked, str):
-        return [Said(Role.USER, parts_of(asked), (inside(origin, key),))]
+        return [CallMessage(Role.USER, parts_of(asked), (inside(origin, key),))]
     return [
-        Said(_item_role(item), item_contents(item), (inside(origin, key, position),), _id(item))
+        CallMessage(_item_role(item), item_contents(item), (inside(origin, key, position),), _id(item))
         for position, item in enumerate(as_list(asked))
         if isinstance(item, dict)
     ]
 
 
-def _replied(response: Body, origin: Origin | None) -> list[Said]:
+def _replied(response: Body, origin: Origin | None) -> list[CallMessage]:
     """The messages of a response, or its items, each at its place."""
 
-    def said(item: Any, role: Role, native_id: str, *path: str | int) -> Said:
-        return Said(role, item_contents(item), (inside(origin, *path),) if origin else (), native_id)
+    def said(item: Any, role: Role, native_id: str, *path: str | int) -> CallMessage:
+        return CallMessage(role, item_contents(item), (inside(origin, *path),) if origin else (), native_id)
 
     choices, output = response.get("choices"), response.get("output")
     if isinstance(choices, list):
@@ -205,10 +205,10 @@ def _replied(response: Body, origin: Origin | None) -> list[Said]:
     return [said(response, Role.ASSISTANT, _id(response))] if isinstance(response.get("content"), list) else []
 
 
-def _streamed(response: Body, origin: Origin) -> list[Said]:
+def _streamed(response: Body, origin: Origin) -> list[CallMessage]:
     """A streamed reply is one message: its place is the whole stream."""
     contents = tuple(content for said in _replied(response, None) for content in said.contents)
-    return [Said(Role.ASSISTANT, contents, (origin,), _id(response))] if contents else []
+    return [CallMessage(Role.ASSISTANT, contents, (origin,), _id(response))] if contents else []
 
 
 def _compacted(response: Body) -> int | None:

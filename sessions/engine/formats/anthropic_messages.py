@@ -17,7 +17,7 @@ from sessions.engine.formats._anthropic_requests import (
     iteration_notes,
     requests_of,
     system_contents,
-)  # fmt: skip
+)
 from sessions.engine.formats._anthropic_stream import event_places, sniff_events, streamed_session
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._call_sessions import sessions_of

@@ -19,7 +19,7 @@ from sessions.engine.formats._atif_steps import (
     references,
     step_contents,
     usage_of,
-)  # fmt: skip
+)
 from sessions.engine.formats._counts import count_of, first_count
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._times import seconds

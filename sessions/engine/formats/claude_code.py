@@ -14,7 +14,7 @@ from sessions.engine.fates import Tally
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._claude_build import kin_of, linked, transcripts_of
 from sessions.engine.formats._claude_chain import sessions_of, sidechains
-from sessions.engine.formats._claude_lines import UI_TYPES, Record, line_contents, record_of, role_of
+from sessions.engine.formats._claude_lines import UI_TYPES, ClaudeRecord, line_contents, record_of, role_of
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._values import text_of
@@ -35,10 +35,10 @@ TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summ
 
 
 @dataclass(slots=True)
-class Reading:
+class ClaudeReading:
     """What one pass over the file collects."""
 
-    records: list[Record] = field(default_factory=list)
+    records: list[ClaudeRecord] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     titles: dict[tuple[str, str], str] = field(default_factory=dict)
     leaves: dict[str, str] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class ClaudeCode:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One pass over the lines, then the chains: root session first, then its sub-agents."""
-        reading = Reading()
+        reading = ClaudeReading()
         for line, value in objects(source, reading.skipped):
             _read(reading, line, value, measure)
         built, alternatives = _transcripts(reading, source.name)
@@ -91,7 +91,7 @@ class ClaudeCode:
         return tuple(content for value in values for content in line_contents(value))
 
 
-def _read(reading: Reading, line: Line, value: Mapping[str, Any], measure: Measured) -> None:
+def _read(reading: ClaudeReading, line: Line, value: Mapping[str, Any], measure: Measured) -> None:
     kind = text_of(value.get("type"))
     if kind in TITLES:
         key = text_of(value.get("sessionId")) or text_of(value.get("leafUuid"))
@@ -119,7 +119,7 @@ def _read(reading: Reading, line: Line, value: Mapping[str, Any], measure: Measu
         reading.records.append(record)
 
 
-def _tally(tally: Tally, kind: str, record: Record, n_bytes: int) -> None:
+def _tally(tally: Tally, kind: str, record: ClaudeRecord, n_bytes: int) -> None:
     """Account for a line without its twin, by type."""
     if record.is_message:
         tally.message(record.blocks, n_bytes)
@@ -131,11 +131,13 @@ def _tally(tally: Tally, kind: str, record: Record, n_bytes: int) -> None:
         tally.add(f"unknown type {kind!r}", 1, n_bytes, opaque=True)
 
 
-def _transcripts(reading: Reading, name: str) -> tuple[list[tuple[Transcript, list[Record]]], list[Transcript]]:
+def _transcripts(
+    reading: ClaudeReading, name: str
+) -> tuple[list[tuple[Transcript, list[ClaudeRecord]]], list[Transcript]]:
     """The sessions on their latest branches, each with its lines, and the same on those that a rewind left."""
     main = [record for record in reading.records if not record.sidechain]
     sides = sidechains([record for record in reading.records if record.sidechain])
-    built: list[tuple[Transcript, list[Record]]] = []
+    built: list[tuple[Transcript, list[ClaudeRecord]]] = []
     alternatives: list[Transcript] = []
     if any(record.is_message for record in main):
         for records in sessions_of(main):
@@ -156,7 +158,7 @@ def _transcripts(reading: Reading, name: str) -> tuple[list[tuple[Transcript, li
     return built + list(zip(linked(children, built), records_of, strict=True)), alternatives
 
 
-def _title(reading: Reading, records: Sequence[Record]) -> str:
+def _title(reading: ClaudeReading, records: Sequence[ClaudeRecord]) -> str:
     """The newest title of this session; a summary counts only if its leaf is one of these lines."""
     sessions = {record.session for record in records} | {""}
     uuids = {record.uuid for record in records}
@@ -168,7 +170,7 @@ def _title(reading: Reading, records: Sequence[Record]) -> str:
     return ""
 
 
-def _notes(reading: Reading) -> list[str]:
+def _notes(reading: ClaudeReading) -> list[str]:
     notes = []
     if reading.n_twins:
         twins = f"Lines with toolUseResult: {reading.n_twins:,} ({reading.twin_bytes:,} bytes)"

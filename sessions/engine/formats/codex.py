@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._codex_build import transcript_of
-from sessions.engine.formats._codex_reading import Reading, read_line
+from sessions.engine.formats._codex_reading import CodexReading, read_line
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._openai_items import ITEM_TYPES, item_contents
 from sessions.engine.formats._values import text_of
@@ -52,7 +52,7 @@ class Codex:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session: the items that are or were in its context."""
-        reading = Reading(measure)
+        reading = CodexReading(measure)
         for line, value in objects(source, reading.skipped):
             read_line(reading, line, value)
         transcript = transcript_of(reading, source.name)
@@ -72,12 +72,12 @@ class Codex:
         return tuple(content for value in values for content in item_contents(value))
 
 
-def _kin(transcript: Transcript, reading: Reading) -> Kin:
+def _kin(transcript: Transcript, reading: CodexReading) -> Kin:
     spawns = tuple(Spawn(call, agent) for call, agent in reading.spawned.items())
     return Kin(transcript.id, home=transcript.parent_id or "", spawns=spawns)
 
 
-def _notes(reading: Reading) -> tuple[str, ...]:
+def _notes(reading: CodexReading) -> tuple[str, ...]:
     notes = [
         f"Lines of unknown type {kind!r}: {n_lines:,}, kept in the upload, not messages"
         for kind, n_lines in reading.unknown.items()

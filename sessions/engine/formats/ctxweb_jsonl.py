@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.formats._blocks import is_prompt
-from sessions.engine.formats._ctxweb_facts import Known, compactions_of, count_or_none, requests_of
+from sessions.engine.formats._ctxweb_facts import ExportLines, compactions_of, count_or_none, requests_of
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._preview import preview_of, stem_of
 from sessions.engine.formats._times import seconds
@@ -51,7 +51,7 @@ class CtxwebJsonl:
         """One session: its head, its messages, its requests."""
         skipped: list[Skipped] = []
         head: Mapping[str, Any] = {}
-        known = Known()
+        known = ExportLines()
         for line, value in objects(source, skipped):
             if HEAD in value and "role" not in value:
                 head = head or value
@@ -77,9 +77,11 @@ def content_of(block: Any) -> Content:
     texts = {name: text_of(block.get(name)) for name in TEXTS}
     parts = block.get("parts")
     return Content(
-        KINDS[block["kind"]], **texts, is_error=bool(block.get("is_error")),
+        KINDS[block["kind"]],
+        **texts,
+        is_error=bool(block.get("is_error")),
         parts=tuple(content_of(part) for part in parts) if isinstance(parts, list) else (),
-    )  # fmt: skip
+    )
 
 
 def _contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
@@ -87,7 +89,7 @@ def _contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
     return tuple(content_of(block) for block in content) if isinstance(content, list) else contents_of(content)
 
 
-def _message(line: Line, value: Mapping[str, Any], known: Known, measure: Measured) -> Message:
+def _message(line: Line, value: Mapping[str, Any], known: ExportLines, measure: Measured) -> Message:
     contents = _contents(value)
     role = ROLES[value["role"]]
     typed = value.get("typed")
@@ -110,7 +112,7 @@ def _message(line: Line, value: Mapping[str, Any], known: Known, measure: Measur
     )
 
 
-def _transcript(head: Mapping[str, Any], known: Known, name: str) -> Transcript:
+def _transcript(head: Mapping[str, Any], known: ExportLines, name: str) -> Transcript:
     requests = requests_of(known)
     compactions = compactions_of(head.get("compactions"), known, len(requests))
     times = [message.timestamp for message in known.messages if message.timestamp is not None]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.formats import Measured
-    from sessions.engine.formats._exchanges import Exchange
+    from sessions.engine.formats._conversation import Exchange
     from sessions.engine.jsonio import Head, Source
     from sessions.engine.types import Content, Message
 

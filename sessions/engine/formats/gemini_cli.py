@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._gemini_records import SCREEN_TYPES, TYPES, Log, record_contents
-from sessions.engine.formats._gemini_stream import Run, event_contents, is_event, read_event, run_thread
+from sessions.engine.formats._gemini_stream import GeminiRun, event_contents, is_event, read_event, run_thread
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._thread import session_of
@@ -112,7 +112,7 @@ def _from_log(source: Source, measure: Measured, skipped: list[Skipped]) -> Tran
 
 
 def _from_events(source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:
-    run = Run(skipped=skipped)
+    run = GeminiRun(skipped=skipped)
     for line, value in objects(source, skipped):
         read_event(run, line, value)
     thread = run_thread(run, measure)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._call_sessions import sessions_of
-from sessions.engine.formats._calls import Call, answered
+from sessions.engine.formats._calls import TracedCall, answered
 from sessions.engine.formats._counts import count_of, exclusive_usage, first_count, inclusive_usage
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._records import first_records, inside, records
@@ -21,6 +21,7 @@ from sessions.engine.formats._times import seconds
 from sessions.engine.formats._traces import decoded, said_in, system_of, tools_of, trace_contents
 from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Parsed, Role, Skipped
+from sessions.engine.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,9 +30,7 @@ if TYPE_CHECKING:
     from sessions.engine.jsonio import Head, Source
     from sessions.engine.types import Message, Origin, Usage
 
-TYPES = frozenset({
-    "GENERATION", "SPAN", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL",
-})  # fmt: skip
+TYPES = frozenset(words("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR EMBEDDING GUARDRAIL"))
 READ_KEYS = ("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "cached_tokens", "cache_read")
 WRITE_KEYS = ("cache_creation_input_tokens", "input_cache_creation", "cache_write")
 MAX_ANCESTORS = 100
@@ -124,13 +123,13 @@ def _observations(source: Source, skipped: list[Skipped]) -> list[Observation]:
     return found
 
 
-def _call(observation: Observation, by_id: Mapping[str, Observation]) -> Call:
+def _call(observation: Observation, by_id: Mapping[str, Observation]) -> TracedCall:
     value, origin = observation.value, observation.origin
     native_id = observation.text("id")
     ancestors = _ancestors(observation, by_id)
     attributes = observation.attributes()
     tools = [o for o in ancestors if o.value.get("type") == "TOOL"]
-    return Call(
+    return TracedCall(
         sent=said_in(value.get("input"), inside(origin, "input"), Role.USER, f"{native_id}.in" if native_id else ""),
         replied=[
             said

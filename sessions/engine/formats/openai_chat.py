@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.formats import Measured
-    from sessions.engine.formats._exchanges import Conversation
+    from sessions.engine.formats._conversation import Conversation
     from sessions.engine.jsonio import Head, Source
     from sessions.engine.types import Content, Message, Skipped
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
+from sessions.engine.formats._conversation import Exchange, Part
 from sessions.engine.formats._exchange_build import transcripts_of
-from sessions.engine.formats._exchanges import Exchange, Part, conversations_of
+from sessions.engine.formats._exchanges import conversations_of
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._openai_items import item_contents
 from sessions.engine.formats._responses_shapes import RESPONSES_WIRE, exchanges_of, is_item_line, shape_of, streamed

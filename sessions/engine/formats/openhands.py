@@ -34,7 +34,7 @@ HISTORY_KEYS = ("history", "trajectory", "events")
 
 
 @dataclass(slots=True)
-class Reading:
+class OpenHandsReading:
     """What one file collects: sessions, what is skipped, how many events of each kind are not context."""
 
     measure: Measured
@@ -43,10 +43,10 @@ class Reading:
     unused: Counter[str] = field(default_factory=Counter)
 
 
-class Run:
+class OpenHandsRun:
     """One session in the making."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: OpenHandsReading) -> None:
         self.reading = reading
         self.history = Assembly(reading.measure)
         self.spending = v1.Spending()
@@ -163,8 +163,8 @@ class OpenHands:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session for each history; events on lines of their own are one session."""
-        reading = Reading(measure)
-        flat = Run(reading)
+        reading = OpenHandsReading(measure)
+        flat = OpenHandsRun(reading)
         for value, origin in _roots(source, reading.skipped):
             events = _events_of(value)
             if v0.is_event(value) or v1.is_event(value):
@@ -201,8 +201,8 @@ def _roots(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Any, Origin
         yield value, Origin(line.number, line.offset, line.length)
 
 
-def _read_history(reading: Reading, holder: Any, origin: Origin, stem: str) -> None:
-    run = Run(reading)
+def _read_history(reading: OpenHandsReading, holder: Any, origin: Origin, stem: str) -> None:
+    run = OpenHandsRun(reading)
     events: list[Any] = holder
     stem_path: tuple[str | int, ...] = ()
     if isinstance(holder, dict):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._call_sessions import sessions_of
-from sessions.engine.formats._calls import Call, Said, answered
+from sessions.engine.formats._calls import CallMessage, TracedCall, answered
 from sessions.engine.formats._counts import count_of, inclusive_usage
 from sessions.engine.formats._otel_spans import Span, is_span, message_at, plain, spans_in, spread_messages
 from sessions.engine.formats._preview import stem_of
@@ -31,13 +31,17 @@ REPLIED = ("gen_ai.output.messages", "llm.output_messages", "gen_ai.completion")
 INPUT_KEYS = ("gen_ai.usage.input_tokens", "llm.token_count.prompt", "gen_ai.usage.prompt_tokens")
 OUTPUT_KEYS = ("gen_ai.usage.output_tokens", "llm.token_count.completion", "gen_ai.usage.completion_tokens")
 READ_KEYS = (
-    "gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens",
-    "llm.token_count.prompt_details.cache_read", "gen_ai.usage.details.cache_read_tokens",
-)  # fmt: skip
+    "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_read_input_tokens",
+    "llm.token_count.prompt_details.cache_read",
+    "gen_ai.usage.details.cache_read_tokens",
+)
 WRITE_KEYS = (
-    "gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens",
-    "llm.token_count.prompt_details.cache_write", "gen_ai.usage.details.cache_write_tokens",
-)  # fmt: skip
+    "gen_ai.usage.cache_creation.input_tokens",
+    "gen_ai.usage.cache_creation_input_tokens",
+    "llm.token_count.prompt_details.cache_write",
+    "gen_ai.usage.details.cache_write_tokens",
+)
 REASONING_KEYS = ("llm.token_count.completion_details.reasoning", "gen_ai.usage.reasoning_tokens")
 MODEL_KEYS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
 MODEL_CALLS = frozenset({"chat", "text_completion", "generate_content", "completion"})
@@ -92,11 +96,11 @@ def _is_call(span: Span) -> bool:
     return any(key.startswith((*SENT, *REPLIED)) for key in span.attributes)
 
 
-def _call(span: Span, by_id: Mapping[str, Span]) -> Call:
+def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
     ancestors = _ancestors(span, by_id)
     tool = next((s for s in ancestors if s.text("gen_ai.tool.call.id", "tool_call.id")), None)
     replied = [said for said in _said(span, REPLIED, Role.ASSISTANT, span.id) if said.role is Role.ASSISTANT]
-    return Call(
+    return TracedCall(
         sent=_said(span, SENT, Role.USER, f"{span.id}.in" if span.id else ""),
         replied=replied,
         usage=_usage(span),
@@ -109,14 +113,16 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> Call:
     )
 
 
-def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[Said]:
+def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[CallMessage]:
     """The messages under the first of ``keys`` that has some: in a list or JSON string, or spread over dotted keys."""
     for key in keys:
         if key in span.attributes:
             found = _each(span, key, role, stem)
         else:
             found = [
-                Said(role_of_said(message, role), trace_contents(message), places, f"{stem}.{position}" if stem else "")
+                CallMessage(
+                    role_of_said(message, role), trace_contents(message), places, f"{stem}.{position}" if stem else ""
+                )
                 for position, (message, places) in enumerate(spread_messages(span, key))
             ]
         found = [said for said in found if said.contents]
@@ -125,7 +131,7 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[Said]:
     return []
 
 
-def _each(span: Span, key: str, role: Role, stem: str) -> list[Said]:
+def _each(span: Span, key: str, role: Role, stem: str) -> list[CallMessage]:
     """Messages in one attribute, each with an origin of its own."""
     value, path = span.attributes[key]
     origin = inside(span.origin, *path)
@@ -137,7 +143,9 @@ def _each(span: Span, key: str, role: Role, stem: str) -> list[Said]:
         place = inside(origin, position)
         message = message_at([item], [place])
         found.append(
-            Said(role_of_said(message, role), trace_contents(message), (place,), f"{stem}.{position}" if stem else "")
+            CallMessage(
+                role_of_said(message, role), trace_contents(message), (place,), f"{stem}.{position}" if stem else ""
+            )
         )
     return found
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._pi_messages import ROLES, pi_contents
-from sessions.engine.formats._pi_tree import Reading, read_entry, settle_branch
+from sessions.engine.formats._pi_tree import PiReading, read_entry, settle_branch
 from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._thread import session_of
 from sessions.engine.formats._values import text_of
@@ -47,7 +47,7 @@ class Pi:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session: the branch that the last entry stands on."""
-        reading = Reading(measure)
+        reading = PiReading(measure)
         for line, value in objects(source, reading.skipped):
             read_entry(reading, line, value)
         settle_branch(reading)
@@ -76,7 +76,7 @@ def _is_pi(message: Mapping[str, Any]) -> bool:
     return message["role"] in ("toolResult", "bashExecution") or "stopReason" in message
 
 
-def _transcript(reading: Reading, name: str) -> Transcript:
+def _transcript(reading: PiReading, name: str) -> Transcript:
     return session_of(
         reading.thread,
         title=title_of(reading.name),
@@ -87,7 +87,7 @@ def _transcript(reading: Reading, name: str) -> Transcript:
     )
 
 
-def _warnings(reading: Reading) -> tuple[str, ...]:
+def _warnings(reading: PiReading) -> tuple[str, ...]:
     n_failed = sum(call.failed for call in reading.thread.calls)
     n_left = sum(entry.dropped for entry in reading.thread.entries)
     notes = []

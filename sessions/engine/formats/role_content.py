@@ -19,6 +19,7 @@ from sessions.engine.formats._python_repr import block_from_repr
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
     from sessions.engine.types import Message
 
 ROLES = {
-    "user": Role.USER, "tool": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM,
-}  # fmt: skip
-OTHER_FORMATS_KEYS = (
-    "type", "sessionId", "uuid", "parts", "tool_calls", "tool_call_id", "message_count", "ctxweb",
-)  # fmt: skip
+    **dict.fromkeys(("user", "tool"), Role.USER),
+    "assistant": Role.ASSISTANT,
+    **dict.fromkeys(("system", "developer"), Role.SYSTEM),
+}
+OTHER_FORMATS_KEYS = words("type sessionId uuid parts tool_calls tool_call_id message_count ctxweb")
 COMPRESSED = "[Conversation compressed. Transcript: "
 CLEARED = re.compile(r"\[Previous: used [^\]]*\]\s*\Z")
 

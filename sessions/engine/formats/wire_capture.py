@@ -17,7 +17,7 @@ from sessions.engine.formats._records import first_records, inside, records
 from sessions.engine.formats._responses_shapes import shape_of as responses_shape
 from sessions.engine.formats._values import text_of
 from sessions.engine.formats._wire_exchanges import (
-    Exchange,
+    HttpExchange,
     call_at,
     exchange_at,
     is_anthropic_pair,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sessions.engine.formats import Measured
-    from sessions.engine.formats._calls import Call
+    from sessions.engine.formats._calls import TracedCall
     from sessions.engine.jsonio import Head, Source
     from sessions.engine.types import Message
 
@@ -78,7 +78,7 @@ class WireCapture:
         return tuple(content for value, origin in places for content in wire_contents(value, origin.path))
 
 
-def _calls(source: Source, skipped: list[Skipped]) -> Iterator[Call]:
+def _calls(source: Source, skipped: list[Skipped]) -> Iterator[TracedCall]:
     for record, origin in records(source, skipped):
         found = [(exchange, inside(origin, *path)) for exchange, path in _exchanges(record)]
         if not found:
@@ -88,7 +88,7 @@ def _calls(source: Source, skipped: list[Skipped]) -> Iterator[Call]:
                 yield call_at(exchange, place)
 
 
-def _exchanges(record: Mapping[str, Any]) -> Iterator[tuple[Exchange, tuple[str | int, ...]]]:
+def _exchanges(record: Mapping[str, Any]) -> Iterator[tuple[HttpExchange, tuple[str | int, ...]]]:
     """The exchanges of a record with the paths to them: one, or those of an HTTP archive."""
     entries = _entries(record)
     for position, entry in enumerate(entries):
@@ -107,7 +107,7 @@ def _entries(record: Mapping[str, Any]) -> list[Any]:
     return entries if isinstance(entries, list) else []
 
 
-def _own_format(exchanges: Sequence[Exchange], calls: Sequence[Exchange], n_records: int) -> str:
+def _own_format(exchanges: Sequence[HttpExchange], calls: Sequence[HttpExchange], n_records: int) -> str:
     """The provider's format that reads a list of its own calls, each with no more than its bodies; else empty."""
     if all(is_anthropic_pair(exchange) for exchange in exchanges):
         return "anthropic_messages" if len(exchanges) == n_records else ""
@@ -118,12 +118,12 @@ def _own_format(exchanges: Sequence[Exchange], calls: Sequence[Exchange], n_reco
     return ""
 
 
-def _is_call(exchange: Exchange) -> bool:
+def _is_call(exchange: HttpExchange) -> bool:
     request = exchange.request
     return bool(text_of(request.get("model"))) and not any(key in request for key in TRACE_KEYS)
 
 
-def _failed(exchange: Exchange) -> bool:
+def _failed(exchange: HttpExchange) -> bool:
     """A call that was answered, but with no reply: an error, a refusal, a token count."""
     answered = any(exchange.record.get(key) for key in ("response", "response_body", "responseBody"))
     return exchange.response is None and answered

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies._lists import Found, call_names, results_of
+from sessions.engine.policies._lists import ResultPlace, call_names, results_of
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Cleared:
+class Clearing:
     """What was cleared so far: call ids, their display tokens, and how far ``View.results`` holds nothing open."""
 
     ids: set[str] = field(default_factory=set)
@@ -27,11 +27,11 @@ class Cleared:
     n_items: int = 0
 
 
-def cleared(view: View) -> Cleared:
+def cleared(view: View) -> Clearing:
     """The memory of this replay (``memory["cleared"]``); a list that became shorter starts anew."""
-    held: Cleared = view.state.memory.setdefault("cleared", Cleared())
+    held: Clearing = view.state.memory.setdefault("cleared", Clearing())
     if len(view.items) < held.n_items:
-        held = view.state.memory["cleared"] = Cleared()
+        held = view.state.memory["cleared"] = Clearing()
     held.n_items = len(view.items)
     return held
 
@@ -47,7 +47,7 @@ def is_carried(view: View) -> bool:
     )
 
 
-def open_results(view: View, excluded: frozenset[str] = frozenset()) -> list[Found]:
+def open_results(view: View, excluded: frozenset[str] = frozenset()) -> list[ResultPlace]:
     """The results not cleared yet, oldest first; what is cleared or excluded at the start is not looked at again."""
     held = cleared(view)
     if held.frontier and not _stands(view, held):
@@ -55,29 +55,31 @@ def open_results(view: View, excluded: frozenset[str] = frozenset()) -> list[Fou
     names = call_names(view) if excluded else {}
     while held.frontier < len(view.results):
         position = view.results[held.frontier]
-        if any(_is_open(view, held, Found(position, b)) and names.get(b.call_id) not in excluded
-               for b in results_of(view.items[position])):  # fmt: skip
+        if any(
+            _is_open(view, held, ResultPlace(position, b)) and names.get(b.call_id) not in excluded
+            for b in results_of(view.items[position])
+        ):
             break
         held.frontier, held.anchor = held.frontier + 1, view.items[position].id
     return [
         found
         for position in view.results[held.frontier :]
         for block in results_of(view.items[position])
-        if _is_open(view, held, found := Found(position, block))
+        if _is_open(view, held, found := ResultPlace(position, block))
     ]
 
 
-def _stands(view: View, held: Cleared) -> bool:
+def _stands(view: View, held: Clearing) -> bool:
     if held.frontier > len(view.results):
         return False
     return view.items[view.results[held.frontier - 1]].id == held.anchor
 
 
-def _is_open(view: View, held: Cleared, found: Found) -> bool:
+def _is_open(view: View, held: Clearing, found: ResultPlace) -> bool:
     return not (view.items[found.position].edited and found.block.call_id in held.ids)
 
 
-def call_position(view: View, found: Found) -> int | None:
+def call_position(view: View, found: ResultPlace) -> int | None:
     """Where the call of a result stands, None where it is not in the list."""
     for position in range(found.position, -1, -1):
         for block in view.items[position].message.blocks:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import clear_results, cut_text, edit_blocks, result_chars
 from sessions.engine.estimators.claude_code import size as rough_size
-from sessions.engine.policies._lists import Found, results_of
+from sessions.engine.policies._lists import ResultPlace, results_of
 from sessions.engine.policy import Gate
 from sessions.engine.types import Kind
 
@@ -30,21 +30,21 @@ def budget_gate(params: Any, view: View) -> Gate:
     return Gate(bool(found), "characters of the largest new tool result to cut", largest, cap, ">", "chars")
 
 
-def _fresh(view: View) -> list[Found]:
+def _fresh(view: View) -> list[ResultPlace]:
     """Results that came since the gate was last asked (``memory["budget_seen"]``), oldest first."""
     seen = view.state.memory.get("budget_seen", "")
-    fresh: list[Found] = []
+    fresh: list[ResultPlace] = []
     for position in reversed(view.results):
         item = view.items[position]
         if item.id == seen:
             break
-        fresh += [Found(position, block) for block in results_of(item)]
+        fresh += [ResultPlace(position, block) for block in results_of(item)]
     if view.results:
         view.state.memory["budget_seen"] = view.items[view.results[-1]].id
     return fresh[::-1]
 
 
-def _over_budget(params: Any, view: View, fresh: list[Found]) -> list[Found]:
+def _over_budget(params: Any, view: View, fresh: list[ResultPlace]) -> list[ResultPlace]:
     """Those over the cap of one result; then, largest first, what brings the newest message under its own."""
     cap, most = params.result_chars, params.message_chars
     found = [f for f in fresh if cap is not None and result_chars(f.block) > cap]
@@ -60,7 +60,7 @@ def _over_budget(params: Any, view: View, fresh: list[Found]) -> list[Found]:
     return found
 
 
-def _last_reply(view: View, fresh: list[Found]) -> int:
+def _last_reply(view: View, fresh: list[ResultPlace]) -> int:
     """Position of the newest reply: the results after it are one user message there."""
     stop = fresh[0].position if fresh else len(view.items)
     for position in range(len(view.items) - 1, stop - 1, -1):
@@ -110,7 +110,7 @@ def micro_gate(params: Any, view: View) -> Gate:
     return asked._replace(fires=False, reason=f"{asked.reason}; {saved:,} tokens to save")
 
 
-def stale(params: Any, view: View) -> list[Found]:
+def stale(params: Any, view: View) -> list[ResultPlace]:
     """Results of compactable tools not cleared yet, but for those of the last ``max(1, keep)`` calls."""
     tools = set(params.micro_tools.split())
     calls = [
@@ -122,7 +122,7 @@ def stale(params: Any, view: View) -> list[Found]:
     clear = set(calls[: -max(1, params.micro_keep)])
     done = view.state.memory.get("micro", set())
     return [
-        Found(position, block)
+        ResultPlace(position, block)
         for position in view.results
         for block in results_of(view.items[position])
         if block.call_id in clear and not (view.items[position].edited and block.call_id in done)

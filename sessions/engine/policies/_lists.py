@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sessions.engine.types import Block
 
 
-class Found(NamedTuple):
+class ResultPlace(NamedTuple):
     """A tool result in a list: its position and its block."""
 
     position: int
@@ -57,9 +57,9 @@ def results_of(item: Item) -> Iterator[Block]:
     return (block for block in item.message.blocks if block.kind is Kind.TOOL_RESULT)
 
 
-def found_results(view: View) -> list[Found]:
+def found_results(view: View) -> list[ResultPlace]:
     """Every tool result of the list, oldest first."""
-    return [Found(position, block) for position in view.results for block in results_of(view.items[position])]
+    return [ResultPlace(position, block) for position in view.results for block in results_of(view.items[position])]
 
 
 def last_assistant(items: Sequence[Item]) -> int:

@@ -113,7 +113,7 @@ SCALED = ("n_chars", "n_bytes", "n_non_ascii")
 
 
 @dataclass(frozen=True, slots=True)
-class TokenParams:
+class LimiterParams:
     """The three limits."""
 
     max_tokens: int | None = when(None, "Tokens in all", "None: the window", "tokens", 0, 10_000_000, 1_000)
@@ -165,11 +165,11 @@ def _total(view: View) -> tuple[list[int | None], int]:
     return known, total
 
 
-def _most(params: TokenParams, view: View) -> int:
+def _most(params: LimiterParams, view: View) -> int:
     return view.window if params.max_tokens is None else params.max_tokens
 
 
-def token_gate(params: TokenParams, view: View) -> Gate:
+def token_gate(params: LimiterParams, view: View) -> Gate:
     """All texts at or over the lower limit, and something to cut or to leave out."""
     tokens, total = _total(view)
     fires = not params.min_tokens or total >= params.min_tokens
@@ -179,7 +179,7 @@ def token_gate(params: TokenParams, view: View) -> Gate:
     return Gate(fires, "tokens of all texts", total, _most(params, view), ">", "tokens")
 
 
-def token_edit(params: TokenParams, view: View) -> list[Item]:
+def token_edit(params: LimiterParams, view: View) -> list[Item]:
     """What is sent, cut."""
     everything = client(view)
     held = everything.items
@@ -211,7 +211,7 @@ TOKEN = Policy(
     source="ag2ai/ag2 MessageTokenLimiter 0.14.0",
     help="Cuts long messages and sends the newest that fit.",
     estimator="tiktoken_o200k",
-    params=TokenParams,
+    params=LimiterParams,
     layers=(Layer("ag2_token_limiter", "Token limit", token_gate, token_edit, cheap=True, drawn=True),),
     summary_calls=False,
     threshold_param="max_tokens",

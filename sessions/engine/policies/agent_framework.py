@@ -203,9 +203,12 @@ def collapsed(view: View, members: Sequence[Item]) -> Item:
     n_frame = n_chars - n_kept
     leaves = [leaf for block in results for leaf in block.leaves()]
     text = Block(
-        Kind.TEXT, n_chars=n_chars, n_bytes=n_frame + part(leaf.n_bytes for leaf in leaves),
-        n_tokens=n_frame // 4 + part(leaf.n_tokens for leaf in leaves), approximate=True,
-    )  # fmt: skip
+        Kind.TEXT,
+        n_chars=n_chars,
+        n_bytes=n_frame + part(leaf.n_bytes for leaf in leaves),
+        n_tokens=n_frame // 4 + part(leaf.n_tokens for leaf in leaves),
+        approximate=True,
+    )
     return view.tools.rewrite(members[0], [text], f"{PREFIX}…{SUFFIX}")
 
 

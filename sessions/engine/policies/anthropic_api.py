@@ -51,7 +51,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.edits import clear_results, drop_thinking, edit_blocks, marker, result_tokens
 from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._api_clearing import call_position, cleared, is_carried, open_results
-from sessions.engine.policies._lists import Found, apart, call_names, is_answer, last_assistant
+from sessions.engine.policies._lists import ResultPlace, apart, call_names, is_answer, last_assistant
 from sessions.engine.policy import Gate, Item, Layer, Policy, View, pair_safe_cut
 from sessions.engine.types import Kind
 
@@ -199,7 +199,7 @@ def uses_gate(params: UsesParams, view: View) -> Gate:
     return Gate(total >= least, reason, measure, limit, ">", unit)
 
 
-def candidates(params: UsesParams, view: View) -> list[Found]:
+def candidates(params: UsesParams, view: View) -> list[ResultPlace]:
     """What is to be cleared now, oldest first."""
     excluded = frozenset(params.exclude_tools.split())
     names = call_names(view)
@@ -218,11 +218,11 @@ def candidates(params: UsesParams, view: View) -> list[Found]:
     return chosen
 
 
-def _older(found: list[Found], keep: int) -> list[Found]:
+def _older(found: list[ResultPlace], keep: int) -> list[ResultPlace]:
     return found[:-keep] if keep else found
 
 
-def _tokens(params: UsesParams, view: View, found: Found) -> int:
+def _tokens(params: UsesParams, view: View, found: ResultPlace) -> int:
     """Display tokens that clearing a result takes off, those of its arguments included where they go."""
     tokens = result_tokens(view.items[found.position], found.block)
     place = call_position(view, found) if params.clear_tool_inputs != "off" else None
@@ -232,7 +232,7 @@ def _tokens(params: UsesParams, view: View, found: Found) -> int:
     return tokens + sum(result_tokens(item, b) for b in item.message.blocks if _is_blanked(params, b, found))
 
 
-def _is_blanked(params: UsesParams, block: Block, found: Found) -> bool:
+def _is_blanked(params: UsesParams, block: Block, found: ResultPlace) -> bool:
     if block.kind is not Kind.TOOL_USE or block.call_id != found.block.call_id:
         return False
     return params.clear_tool_inputs == "on" or block.name in params.input_tools.split()
@@ -254,7 +254,7 @@ def uses_edit(params: UsesParams, view: View) -> dict[int, Item]:
     return patch
 
 
-def _blank(params: UsesParams, view: View, item: Item, found: Found) -> Item:
+def _blank(params: UsesParams, view: View, item: Item, found: ResultPlace) -> Item:
     def change(block: Block) -> Block:
         if not _is_blanked(params, block, found):
             return block

@@ -156,9 +156,11 @@ def _truncated(view: View, item: Item, tokens: int) -> Item:
     others = [block for block in item.message.blocks if block.kind is not Kind.TEXT]
     joined = replace(
         texts[0],
-        n_chars=sum(b.n_chars for b in texts), n_bytes=sum(b.n_bytes for b in texts),
-        n_tokens=sum(b.n_tokens for b in texts), n_non_ascii=sum(b.n_non_ascii for b in texts),
-    )  # fmt: skip
+        n_chars=sum(b.n_chars for b in texts),
+        n_bytes=sum(b.n_bytes for b in texts),
+        n_tokens=sum(b.n_tokens for b in texts),
+        n_non_ascii=sum(b.n_non_ascii for b in texts),
+    )
     n_chars = joined.n_chars * min(tokens * BYTES_PER_TOKEN, joined.n_bytes) // max(1, joined.n_bytes)
     cut: Block = cut_text(joined, n_chars, f"…{whole - tokens} tokens truncated…")
     return view.tools.rewrite(item, [cut, *others])

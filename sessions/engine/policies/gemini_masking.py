@@ -60,7 +60,7 @@ class Output(NamedTuple):
     shrinks: bool
 
 
-class Prunable(NamedTuple):
+class PrunableOutputs(NamedTuple):
     """Outputs that may be masked, newest first, and their weight in tokens."""
 
     outputs: list[Output]
@@ -68,7 +68,7 @@ class Prunable(NamedTuple):
 
 
 @dataclass(slots=True)
-class Open:
+class OpenOutputs:
     """The outputs of a list that are not masked, oldest first, kept from request to request.
 
     ``n_results`` of ``View.results`` were looked at; ``total`` is their weight.  ``dirty``: an edit masked some.
@@ -81,12 +81,12 @@ class Open:
     dirty: bool = False
 
 
-def open_outputs(params: Params, view: View) -> Open:
+def open_outputs(params: Params, view: View) -> OpenOutputs:
     """What may still be masked, of the history as it stands; looks at what is new."""
     stop = n_history(view.items) - (params.protect_latest == "on")
-    held: Open | None = view.state.memory.get("open")
+    held: OpenOutputs | None = view.state.memory.get("open")
     if held is None or held.items is not view.items:
-        held = view.state.memory["open"] = Open(view.items)
+        held = view.state.memory["open"] = OpenOutputs(view.items)
     if held.dirty:
         masked = view.state.memory["masked"]
         held.outputs = [o for o in held.outputs if not (view.items[o.position].edited and o.call_id in masked)]
@@ -112,7 +112,7 @@ def _outputs(view: View, position: int, names: Mapping[str, str]) -> list[Output
     return made
 
 
-def n_prunable(params: Params, held: Open) -> tuple[int, int]:
+def n_prunable(params: Params, held: OpenOutputs) -> tuple[int, int]:
     """How many of the oldest outputs lie beyond the protected ones, and their weight."""
     n, counted = len(held.outputs), 0
     while n and counted + held.outputs[n - 1].tokens <= params.protect:
@@ -121,11 +121,11 @@ def n_prunable(params: Params, held: Open) -> tuple[int, int]:
     return n, held.total - counted
 
 
-def prunable(params: Params, view: View) -> Prunable:
+def prunable(params: Params, view: View) -> PrunableOutputs:
     """What lies beyond the protected outputs."""
     held = open_outputs(params, view)
     n, tokens = n_prunable(params, held)
-    return Prunable(held.outputs[:n][::-1], tokens)
+    return PrunableOutputs(held.outputs[:n][::-1], tokens)
 
 
 def gate(params: Params, view: View) -> Gate:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import cut_text, edit_blocks, marker, result_chars, with_text
 from sessions.engine.params import param, when
-from sessions.engine.policies._lists import Found, apart, found_results, last_assistant, results_of
+from sessions.engine.policies._lists import ResultPlace, apart, found_results, last_assistant, results_of
 from sessions.engine.policies._looked import n_conversation
 from sessions.engine.policies._roles import tool_names
 from sessions.engine.policy import Draft, EditFailed, Gate, Layer, Policy, View
@@ -78,14 +78,14 @@ class Layers:
     )
 
 
-def waiting_results(view: View) -> list[Found]:
+def waiting_results(view: View) -> list[ResultPlace]:
     """Results of the last user message: those since the last reply."""
-    found: list[Found] = []
+    found: list[ResultPlace] = []
     for position in range(len(view.items) - 1, -1, -1):
         message = view.items[position].message
         if message.role is Role.ASSISTANT:
             break
-        found += [Found(position, block) for block in results_of(view.items[position])]
+        found += [ResultPlace(position, block) for block in results_of(view.items[position])]
     return found[::-1]
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.edits import clear_results, result_chars
 from sessions.engine.params import param, usage_param, when
-from sessions.engine.policies._lists import Found, call_names, results_of
+from sessions.engine.policies._lists import ResultPlace, call_names, results_of
 from sessions.engine.policy import Gate, Item, Layer, Policy, View
 
 if TYPE_CHECKING:
@@ -45,14 +45,14 @@ def gate(params: Params, view: View) -> Gate:
     return Gate(size > params.minimum, "marked tool outputs", size, params.minimum, ">", "tokens")
 
 
-def marked(params: Params, view: View) -> list[Found]:
+def marked(params: Params, view: View) -> list[ResultPlace]:
     """The outputs to prune, newest first."""
     names = call_names(view)
     protected = set(params.protected_tools.split())
     end = len(view.items) - 1
     pruned: set[str] = view.state.memory.get("pruned", set())
     n_turns, total = 0, 0
-    found: list[Found] = []
+    found: list[ResultPlace] = []
     for position in range(end - 1, -1, -1):
         item = view.items[position]
         n_turns += item.message.typed
@@ -67,7 +67,7 @@ def marked(params: Params, view: View) -> list[Found]:
                 return found
             total += _size(item, block)
             if total > params.protect:
-                found.append(Found(position, block))
+                found.append(ResultPlace(position, block))
     return found
 
 

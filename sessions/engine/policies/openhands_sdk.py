@@ -43,7 +43,7 @@ class Params:
     )
 
 
-class Span(NamedTuple):
+class Stretch(NamedTuple):
     """What is forgotten: positions from start to before end."""
 
     start: int
@@ -103,7 +103,7 @@ def _limit(params: Params, view: View) -> int:
     return view.window if params.max_tokens is None else min(params.max_tokens, view.window)
 
 
-def span(params: Params, view: View, n_tail: int) -> Span | None:
+def span(params: Params, view: View, n_tail: int) -> Stretch | None:
     """What is forgotten; None where nothing can be, or too little."""
     n = len(view.items)
     system = next((p + 1 for p, item in enumerate(view.items) if role_of(item) == SYSTEM), 0)
@@ -112,10 +112,10 @@ def span(params: Params, view: View, n_tail: int) -> Span | None:
     end = next((place for place in found if place >= n - n_tail), None)
     if start is None or end is None or end <= start or end - start < n * params.minimum_progress:
         return None
-    return Span(start, end)
+    return Stretch(start, end)
 
 
-def plan(params: Params, view: View) -> Span | None:
+def plan(params: Params, view: View) -> Stretch | None:
     """What is forgotten at this request, a hard reset included."""
     n_tail = tail(params, view)
     if n_tail is None:
@@ -123,7 +123,7 @@ def plan(params: Params, view: View) -> Span | None:
     found = span(params, view, n_tail)
     if found is None and (view.rejected or view.size > _limit(params, view)):
         system = next((p + 1 for p, item in enumerate(view.items) if role_of(item) == SYSTEM), 0)
-        return Span(system, len(view.items))
+        return Stretch(system, len(view.items))
     return found
 
 

@@ -104,8 +104,9 @@ def edit(params: Params, view: View) -> list[Item]:
     entries, pending = rest[first:n_entries], rest[n_entries:]
     cut = find_cut([item.size for item in entries], [role_of(item) for item in entries], params.keep_recent)
     two = cut.turn > 0
-    made = view.summarize(entries[: cut.first_kept], _files(view, entries[: cut.first_kept]), mode="merge",
-                          calls=2 if two else 1)  # fmt: skip
+    made = view.summarize(
+        entries[: cut.first_kept], _files(view, entries[: cut.first_kept]), mode="merge", calls=2 if two else 1
+    )
     return [*system, *made, *entries[cut.first_kept :], *pending]
 
 

@@ -21,7 +21,7 @@ MOST_OWN, MOST_CHARS = 20, 300
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """``own`` are a reader's probes; ``critical`` the generated kinds whose failure is never accepted."""
 
     own: tuple[Probe, ...] = ()
@@ -33,7 +33,7 @@ class Asked:
         return (*made, *(probe for probe in self.own if probe.source_message <= newest))
 
 
-AS_GENERATED = Asked()
+AS_GENERATED = Question()
 
 
 def critical_kinds(names: str) -> frozenset[str]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.artifacts import Artifact, trail
-from sessions.engine.quality.asked import AS_GENERATED, Asked
-from sessions.engine.quality.constraints import Kept, constraints_at
+from sessions.engine.quality.asked import AS_GENERATED, Question
+from sessions.engine.quality.constraints import RuleFate, constraints_at
 from sessions.engine.quality.needs import Need, Timeline, needs_of
 from sessions.engine.quality.probes import Answer, Probe, Score, answers, score_of
 from sessions.engine.quality.recorded import recorded_events
@@ -19,11 +19,11 @@ from sessions.engine.quality.standing import (
     RE_INJECTED,
     STATES,
     VERBATIM,
-    Inserted,
+    Insertion,
     Standing,
     standing,
 )
-from sessions.engine.quality.targets import Target, targets
+from sessions.engine.quality.targets import QualityTarget, targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -50,14 +50,14 @@ class Assessment:
     event: Event
     before: Standing
     after: Standing
-    constraints: tuple[Kept, ...]
+    constraints: tuple[RuleFate, ...]
     needs: tuple[Need, ...]
     answers: tuple[Answer, ...]
     score: Score
     telephone: Score
     artifacts: tuple[Artifact, ...]
     refetch: Refetch
-    targets: tuple[Target, ...]
+    targets: tuple[QualityTarget, ...]
 
     def count(self, state: str) -> int:
         """Rules and needs in a state: "verbatim", "mentioned" (rules put back included) or "gone"."""
@@ -82,14 +82,14 @@ class Assessor:
     """Judges events of one session; what does not depend on the event is made once."""
 
     def __init__(
-        self, weighed: Weighed, index: Index, *, horizon: int | None = None, asked: Asked = AS_GENERATED
+        self, weighed: Weighed, index: Index, *, horizon: int | None = None, asked: Question = AS_GENERATED
     ) -> None:
         """``horizon`` is how many requests after an event count as later, None for all; ``asked`` are the probes."""
         self.weighed, self.index, self.horizon, self.asked = weighed, index, horizon, asked
         self.timeline = Timeline(weighed)
         self.results = Results(weighed, index)
         self.first: tuple[Probe, ...] | None = None
-        self.known: dict[str, Inserted] = {}
+        self.known: dict[str, Insertion] = {}
 
     def look(self, event: Event, texts: Mapping[str, str]) -> tuple[Standing, Standing]:
         """What stands before and after an event; remembers what it put back, and the probes of the first event."""
@@ -127,7 +127,7 @@ def assess_replay(
     *,
     horizon: int | None = None,
     only: int | None = None,
-    asked: Asked = AS_GENERATED,
+    asked: Question = AS_GENERATED,
     most: int | None = None,
 ) -> tuple[Assessment, ...]:
     """Every event of a replay, the first ``most`` or only event ``only``.
@@ -145,7 +145,7 @@ def assess_replay(
 
 
 def assess_recorded(
-    weighed: Weighed, index: Index, *, horizon: int | None = None, asked: Asked = AS_GENERATED
+    weighed: Weighed, index: Index, *, horizon: int | None = None, asked: Question = AS_GENERATED
 ) -> tuple[Assessment, ...]:
     """Every recorded compaction whose originals are in the session, numbered as recorded."""
     assessor = Assessor(weighed, index, horizon=horizon, asked=asked)

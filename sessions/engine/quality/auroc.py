@@ -18,7 +18,7 @@ MIN_CLUSTERS = 10
 SEED = 2_026
 
 
-class Scored(NamedTuple):
+class ScoredUnit(NamedTuple):
     """One unit: its score, whether the outcome came, and the stratum within which it is compared.
 
     Units of one ``cluster`` depend on each other and are drawn together; without one a unit stands for itself.
@@ -38,7 +38,7 @@ class Interval(NamedTuple):
     high: float | None
 
 
-def auroc(units: Sequence[Scored]) -> float | None:
+def auroc(units: Sequence[ScoredUnit]) -> float | None:
     """The chance that a unit with the outcome scores above one without, ties counting half; within strata, pooled.
 
     None where no stratum has both.
@@ -54,13 +54,13 @@ def auroc(units: Sequence[Scored]) -> float | None:
     return above / pairs if pairs else None
 
 
-def with_interval(units: Sequence[Scored], *, n_resamples: int = N_RESAMPLES, seed: int = SEED) -> Interval:
+def with_interval(units: Sequence[ScoredUnit], *, n_resamples: int = N_RESAMPLES, seed: int = SEED) -> Interval:
     """AUROC with its percentile interval from ``n_resamples`` seeded resamples of whole clusters."""
     value = auroc(units)
     n_with = sum(unit.outcome for unit in units)
     if value is None or min(n_with, len(units) - n_with) < MIN_OUTCOMES:
         return Interval(value, None, None)
-    clusters: dict[Hashable, list[Scored]] = {}
+    clusters: dict[Hashable, list[ScoredUnit]] = {}
     for number, unit in enumerate(units):
         clusters.setdefault(number if unit.cluster is None else ("cluster", unit.cluster), []).append(unit)
     groups = list(clusters.values())

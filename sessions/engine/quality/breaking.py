@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.quality.calls import RUN, WRITE
 
 if TYPE_CHECKING:
-    from sessions.engine.quality.calls import Call
+    from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.rules import Rule
 
 _WRITES = re.compile(r"^(?:sudo )?(?:sed -i|rm|mv|cp|tee|truncate|touch|git (?:checkout|restore|rm|mv))\b")
@@ -17,7 +17,7 @@ _SETTINGS = re.compile(r"^(?:\w+=\S* )+")
 _SEGMENTS = re.compile(r"&&|\|\||[;|\n]|\$\(")
 
 
-def breaks(call: Call, rule: Rule) -> bool:
+def breaks(call: ToolCall, rule: Rule) -> bool:
     """Whether a tool call names what the rule forbids: writes a forbidden path, or runs a forbidden command."""
     if call.verb == WRITE:
         return any(_same_path(call.key, path) for path in rule.forbidden_paths)

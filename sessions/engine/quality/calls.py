@@ -36,7 +36,7 @@ _SHOWS = re.compile(
 TARGET_CHARS = 200
 
 
-class Call(NamedTuple):
+class ToolCall(NamedTuple):
     """One tool call.
 
     ``message`` and ``block`` say where it stands, ``result`` where its answer does, None where there is none; ``key``
@@ -99,20 +99,20 @@ def command_of(arguments: Any, verb: str) -> str:
     return ""
 
 
-def make_call(message: int, block: int, content: Content, arguments: Any) -> Call:
+def make_call(message: int, block: int, content: Content, arguments: Any) -> ToolCall:
     """The call that a tool_use makes, without its result yet."""
     verb = verb_of(content.name)
     command = command_of(arguments, verb)
     shown = shown_file(command)
     if shown:
-        return Call(message, block, content.call_id, content.name, READ, *shown)
+        return ToolCall(message, block, content.call_id, content.name, READ, *shown)
     key = " ".join(command.split()) if command else _path(arguments) or content.target
     if verb == WRITE and not key:
         key = next((found.group(1) for text in strings_of(arguments) if (found := _PATCHED.search(text))), "")
     if verb == ASK and not key:
         key = " ".join(next(strings_of(arguments), "").split())
     start, stop = _lines(arguments)
-    return Call(message, block, content.call_id, content.name, verb, key[:TARGET_CHARS], start, stop)
+    return ToolCall(message, block, content.call_id, content.name, verb, key[:TARGET_CHARS], start, stop)
 
 
 def shown_file(command: str) -> tuple[str, int, int | None] | None:
@@ -147,6 +147,6 @@ def _number(arguments: dict[str, Any], *keys: str) -> int | None:
     return next((v for k in keys if isinstance(v := arguments.get(k), int) and not isinstance(v, bool)), None)
 
 
-def overlap(one: Call, other: Call) -> bool:
+def overlap(one: ToolCall, other: ToolCall) -> bool:
     """Whether two calls ask for some of the same lines."""
     return (one.stop is None or other.start <= one.stop) and (other.stop is None or one.start <= other.stop)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.index import Index
-    from sessions.engine.quality.standing import Inserted
+    from sessions.engine.quality.standing import Insertion
     from sessions.engine.replay import Replay
 
 
@@ -29,7 +29,7 @@ def loss_columns(
     timeline, results = Timeline(weighed), Results(weighed, index)
 
     def columns(replay: Replay) -> Mapping[str, float]:
-        known: dict[str, Inserted] = {}
+        known: dict[str, Insertion] = {}
         rules: set[int] = set()
         n_needs = n_tokens = 0
         for event in replay.events:

@@ -20,7 +20,7 @@ MENTION_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RuleFate:
     """One rule at one event.
 
     ``state`` is "verbatim", "re-injected" (word for word in something the harness put back), "mentioned" (in the
@@ -41,12 +41,12 @@ class Kept:
     broken_before: bool
 
 
-def constraints_at(before: Standing, after: Standing, index: Index, stop: int) -> tuple[Kept, ...]:
+def constraints_at(before: Standing, after: Standing, index: Index, stop: int) -> tuple[RuleFate, ...]:
     """Every rule said up to the event, in the order said; calls are looked at up to message ``stop`` (exclusive)."""
     return tuple(_kept(c, stop, before, after) for c in index.constraints if c.message <= before.newest)
 
 
-def _kept(c: Constraint, stop: int, before: Standing, after: Standing) -> Kept:
+def _kept(c: Constraint, stop: int, before: Standing, after: Standing) -> RuleFate:
     newest = before.newest
     state = state_of(c, after)
     restated = next((m for m, _ in c.places if m > newest), None)
@@ -56,7 +56,7 @@ def _kept(c: Constraint, stop: int, before: Standing, after: Standing) -> Kept:
         end = stop if restated is None else min(stop, restated)
         broken = next((call for call in c.breaking if newest < call.message < end), None)
     already = broken is not None and any(call.message <= newest for call in c.breaking)
-    return Kept(
+    return RuleFate(
         c.rule.text, state, c.rule.source, c.message, lost and state_of(c, before) == GONE, restated,
         broken.message if broken else None, broken.key if broken else "", already,
     )  # fmt: skip

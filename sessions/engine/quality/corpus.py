@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from sessions.engine.quality.auroc import Interval
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.recorded import Reread
-    from sessions.engine.quality.study import Row
+    from sessions.engine.quality.study import Predictor
 
 
-class Found(NamedTuple):
+class CorpusFindings(NamedTuple):
     """Studies by definition of "again", the default first, and lines proposed for a memory file by the default."""
 
     studies: tuple[Study, ...]
     memory_lines: tuple[str, ...]
 
 
-def study_corpus(sessions: Iterable[tuple[Weighed, Index]], *, n_calls: int = DEFAULT_CALLS) -> Found:
+def study_corpus(sessions: Iterable[tuple[Weighed, Index]], *, n_calls: int = DEFAULT_CALLS) -> CorpusFindings:
     """One study for each definition of "again" of the same sessions, which come one by one."""
     names = (DEFAULT_DEFINITION, *(name for name in DEFINITIONS if name != DEFAULT_DEFINITION))
     units: dict[str, list[Any]] = {name: [] for name in names}
@@ -38,10 +38,10 @@ def study_corpus(sessions: Iterable[tuple[Weighed, Index]], *, n_calls: int = DE
         for name in names:
             units[name].append(units_of(weighed, index, definition=name, n_calls=n_calls))
     studies = tuple(study(units[name], name, n_calls, n_compactions) for name in names)
-    return Found(studies, memory_lines(repeated))
+    return CorpusFindings(studies, memory_lines(repeated))
 
 
-def study_document(result: Found) -> dict[str, Any]:
+def study_document(result: CorpusFindings) -> dict[str, Any]:
     """``ctxweb.study/1``: one entry per definition of "again"; AUROC from 0 to 1, null where it cannot be had."""
     return {
         "schema": "ctxweb.study/1",
@@ -50,7 +50,7 @@ def study_document(result: Found) -> dict[str, Any]:
     }
 
 
-def markdown(result: Found) -> str:
+def markdown(result: CorpusFindings) -> str:
     """Tables of every definition, with n and intervals; then what a memory file could say."""
     parts: list[str] = []
     for found in result.studies:
@@ -92,7 +92,7 @@ def _predictors(found: Study) -> list[str]:
     return head + [f"| {row.name} | {_interval(row.raw)} | {_interval(row.adjusted)} |" for row in _rows(found)]
 
 
-def _rows(found: Study) -> tuple[Row, ...]:
+def _rows(found: Study) -> tuple[Predictor, ...]:
     return (*found.rows, found.placebo)
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import BadParameter
-from sessions.engine.quality.asked import AS_GENERATED, Asked
+from sessions.engine.quality.asked import AS_GENERATED, Question
 from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.oracle import compact_instructions
@@ -35,7 +35,7 @@ def probe_document(
     *,
     horizon: int | None = None,
     event: int | None = None,
-    asked: Asked = AS_GENERATED,
+    asked: Question = AS_GENERATED,
 ) -> dict[str, Any]:
     """``ctxweb.probe/1`` of a replay; raises BadParameter where it has no event ``event``.
 

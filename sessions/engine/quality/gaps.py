@@ -10,9 +10,9 @@ from heapq import merge
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from sessions.engine.quality.index import Index
+    Places = Sequence[Sequence[int]]
 
 BUCKET = 64
 
@@ -28,10 +28,13 @@ class Gap(NamedTuple):
 class Gaps:
     """All gaps of a session, found by a message inside them."""
 
-    def __init__(self, index: Index) -> None:
-        """One pass over all uses; gaps lie in buckets of 64 messages."""
-        self._buckets: list[list[Gap]] = [[] for _ in range(index.n_messages // BUCKET + 1)]
-        for gap in _all(index):
+    def __init__(self, n_messages: int, uses: Places, given: Places, places: Places) -> None:
+        """One pass over all uses; gaps lie in buckets of 64 messages.
+
+        By reference, in order: the messages that use it, those that a tool gave it in, those where it stands.
+        """
+        self._buckets: list[list[Gap]] = [[] for _ in range(n_messages // BUCKET + 1)]
+        for gap in _all(uses, given, places):
             for bucket in range(max(0, gap.start) // BUCKET, (gap.stop - 1) // BUCKET + 1):
                 self._buckets[bucket].append(gap)
 
@@ -42,14 +45,14 @@ class Gaps:
         return sorted([gap for gap in self._buckets[message // BUCKET] if gap.start <= message < gap.stop])
 
 
-def _all(index: Index) -> Iterator[Gap]:
-    for reference, uses in enumerate(index.uses):
-        if not uses:
+def _all(uses: Places, given: Places, places: Places) -> Iterator[Gap]:
+    for reference, used in enumerate(uses):
+        if not used:
             continue
-        said = list(merge(uses, index.given[reference]))
-        for use in uses:
+        said = list(merge(used, given[reference]))
+        for use in used:
             at = bisect_left(said, use)
             if at:
                 yield Gap(use, reference, said[at - 1])
-            elif index.places[reference][0] < use:
+            elif places[reference][0] < use:
                 yield Gap(use, reference, -1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.quality import facts as fact_kinds
 from sessions.engine.quality.breaking import breaks
-from sessions.engine.quality.calls import RUN, Call, arguments_of, command_of, make_call, strings_of
+from sessions.engine.quality.calls import RUN, ToolCall, arguments_of, command_of, make_call, strings_of
 from sessions.engine.quality.facts import Fact, facts_in, make_fact
 from sessions.engine.quality.gaps import Gaps
 from sessions.engine.quality.names import merge_paths
@@ -51,7 +51,7 @@ class Constraint:
 
     rule: Rule
     places: tuple[tuple[int, int], ...]
-    breaking: tuple[Call, ...] = ()
+    breaking: tuple[ToolCall, ...] = ()
 
     @property
     def message(self) -> int:
@@ -78,7 +78,7 @@ class Index:
     given: tuple[tuple[int, ...], ...]
     constraints: tuple[Constraint, ...]
     facts: tuple[Fact, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[ToolCall, ...]
     products: Mapping[int, str]
     aliases: Mapping[Reference, int]
     n_unread: int = 0
@@ -92,7 +92,7 @@ class Index:
     @cached_property
     def gaps(self) -> Gaps:
         """The gaps of all references, made when first asked for."""
-        return Gaps(self)
+        return Gaps(self.n_messages, self.uses, self.given, self.places)
 
     def found_in(self, text: str) -> frozenset[int]:
         """Ids of the references of this session that a text names (relative paths by their full name)."""
@@ -149,7 +149,7 @@ class _Builder:
         self.blocks: list[tuple[tuple[int, ...], ...]] = []
         self.constraints: dict[str, tuple[Rule, list[tuple[int, int]]]] = {}
         self.facts: list[Fact] = []
-        self.calls: list[Call] = []
+        self.calls: list[ToolCall] = []
         self.call_at: dict[str, int] = {}
         self.products: dict[int, str] = {}
         self.n_unread = 0
@@ -250,7 +250,7 @@ class _Builder:
         )  # fmt: skip
 
 
-def _constraint(rule: Rule, places: tuple[tuple[int, int], ...], calls: tuple[Call, ...]) -> Constraint:
+def _constraint(rule: Rule, places: tuple[tuple[int, int], ...], calls: tuple[ToolCall, ...]) -> Constraint:
     able = rule.forbidden_paths or rule.forbidden_commands
     breaking = tuple(call for call in calls if call.message > places[0][0] and breaks(call, rule)) if able else ()
     return Constraint(rule, places, breaking)

@@ -31,7 +31,7 @@ ITEM_TOKENS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class OracleLine:
     """One chosen line: its message, its display tokens as an item of a list, how many needs it adds."""
 
     text: str
@@ -49,7 +49,7 @@ class Oracle:
     what was re-attached weigh ``summary_tokens`` and mention ``summary_covered`` of the same.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[OracleLine, ...]
     tokens: int
     wanted: int
     covered: int
@@ -73,9 +73,13 @@ def oracle(
     inserted = [item for item in assessment.event.after if item.inserted]
     mentioned = sum(assessment.after.mentions(reference) is not None for reference in wanted)
     return Oracle(
-        tuple(lines), sum(line.tokens for line in lines), len(wanted), covered,
-        sum(item.tokens for item in inserted), mentioned,
-    )  # fmt: skip
+        tuple(lines),
+        sum(line.tokens for line in lines),
+        len(wanted),
+        covered,
+        sum(item.tokens for item in inserted),
+        mentioned,
+    )
 
 
 def _candidates(
@@ -126,14 +130,14 @@ def _cut(line: str, needs: frozenset[int], index: Index) -> Iterator[tuple[str, 
 
 def _greedy(
     candidates: list[tuple[str, int, int, frozenset[int]]], n_wanted: int, share: float, most: int | None
-) -> tuple[list[Line], int]:
+) -> tuple[list[OracleLine], int]:
     """Lines by needs added per token, until the share is covered; a lazy greedy cover, ties by message and text."""
     heap = [
         (-len(needs) / tokens, message, text, tokens, needs) for text, message, tokens, needs in candidates if needs
     ]
     heapq.heapify(heap)
     covered: set[int] = set()
-    chosen: list[Line] = []
+    chosen: list[OracleLine] = []
     total = 0
     while heap and len(covered) < share * n_wanted:
         _, message, text, tokens, needs = heapq.heappop(heap)
@@ -144,7 +148,7 @@ def _greedy(
         if heap and value > heap[0][0]:
             heapq.heappush(heap, (value, message, text, tokens, fresh))
             continue
-        chosen.append(Line(text, message, tokens, len(fresh)))
+        chosen.append(OracleLine(text, message, tokens, len(fresh)))
         covered |= fresh
         total += tokens
     return chosen, len(covered)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.quality.calls import Call
+    from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.index import Index
     from sessions.engine.types import RecordedCompaction
 
@@ -44,7 +44,7 @@ class Reread:
     n_again: int
     n_baseline: int
     n_baseline_again: int
-    again: tuple[tuple[Call, Call], ...]
+    again: tuple[tuple[ToolCall, ToolCall], ...]
 
     @property
     def rate(self) -> float | None:
@@ -124,7 +124,7 @@ def rereads(
     return tuple(found)
 
 
-def dropped_fetches(weighed: Weighed, index: Index, event: Event) -> list[Call]:
+def dropped_fetches(weighed: Weighed, index: Index, event: Event) -> list[ToolCall]:
     """The newest fetch of every target whose result stood before the event and does not stand after it."""
     before = standing(event.before, weighed.transcript, index, {})
     after = standing(event.after, weighed.transcript, index, {})
@@ -132,21 +132,21 @@ def dropped_fetches(weighed: Weighed, index: Index, event: Event) -> list[Call]:
     return [call for call in newest if call.result and not after.has_block(*call.result)]
 
 
-def newest_fetches(calls: Iterable[Call]) -> list[Call]:
+def newest_fetches(calls: Iterable[ToolCall]) -> list[ToolCall]:
     """The newest fetch of each target among calls in order."""
-    found: dict[tuple[str, str], Call] = {}
+    found: dict[tuple[str, str], ToolCall] = {}
     for call in calls:
         if call.verb in FETCHES and call.key and call.result:
             found[call.verb, call.key] = call
     return list(found.values())
 
 
-def calls_after(index: Index, message: int, n_calls: int) -> list[Call]:
+def calls_after(index: Index, message: int, n_calls: int) -> list[ToolCall]:
     """The first ``n_calls`` tool calls after a message."""
     return [call for call in index.calls if call.message > message][:n_calls]
 
 
-def again(old: Call, later: list[Call], definition: str) -> Call | None:
+def again(old: ToolCall, later: list[ToolCall], definition: str) -> ToolCall | None:
     """The first of ``later`` that fetches the same again, None where none does.
 
     A file that was written in between is read for its new content: that is no repeat.
@@ -161,7 +161,7 @@ def again(old: Call, later: list[Call], definition: str) -> Call | None:
     return None
 
 
-def _same(old: Call, new: Call, definition: str) -> bool:
+def _same(old: ToolCall, new: ToolCall, definition: str) -> bool:
     if definition == "path" or old.verb != READ:
         return True
     return (old.start, old.stop) == (new.start, new.stop) if definition == "exact" else overlap(old, new)
@@ -176,7 +176,9 @@ def baseline(index: Index, cuts: list[int], definition: str, n_calls: int) -> tu
     return n, n_again
 
 
-def baseline_points(index: Index, cuts: list[int], n_calls: int) -> Iterator[tuple[int, list[Call], list[Call]]]:
+def baseline_points(
+    index: Index, cuts: list[int], n_calls: int
+) -> Iterator[tuple[int, list[ToolCall], list[ToolCall]]]:
     """Every ``n_calls``-th call that no compaction follows within ``n_calls`` calls, while any follow at all.
 
     Yields its position, the ``n_calls`` calls after it and the newest fetch of each target since the last compaction.

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.quality.calls import Call
+    from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.index import Index
 
 
@@ -21,7 +21,7 @@ class Refetch:
     ratio; ``n_elsewhere`` counts gone needs that no tool result held (said by the user or the agent): to be asked for.
     """
 
-    calls: tuple[Call, ...]
+    calls: tuple[ToolCall, ...]
     tokens: int
     n_elsewhere: int
 
@@ -32,16 +32,16 @@ class Results:
     def __init__(self, weighed: Weighed, index: Index) -> None:
         """``weighed`` gives the ratio from tiktoken's count to tokens."""
         self.index, self.ratio, self.wrapper = index, weighed.ratio, weighed.wrapper
-        self.by_message: dict[int, list[tuple[int, Call]]] = {}
+        self.by_message: dict[int, list[tuple[int, ToolCall]]] = {}
         for call in index.calls:
             if call.result:
                 self.by_message.setdefault(call.result[0], []).append((call.result[1], call))
 
-    def tokens(self, call: Call) -> int:
+    def tokens(self, call: ToolCall) -> int:
         """Tokens of a call's result, its framing included."""
         return round(call.n_tokens * self.ratio) + self.wrapper
 
-    def holding(self, reference: int, newest: int) -> Call | None:
+    def holding(self, reference: int, newest: int) -> ToolCall | None:
         """The newest call up to message ``newest`` whose result held the reference."""
         for message in reversed(self.index.places[reference]):
             if message <= newest:
@@ -52,7 +52,7 @@ class Results:
 
     def refetch(self, gone: Iterable[int], newest: int) -> Refetch:
         """Each gone reference is had from the newest result up to ``newest`` that held it; one may answer for many."""
-        chosen: dict[tuple[int, int], Call] = {}
+        chosen: dict[tuple[int, int], ToolCall] = {}
         covered: set[int] = set()
         n_elsewhere = 0
         for reference in gone:

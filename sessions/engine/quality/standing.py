@@ -25,7 +25,7 @@ SUMMARY, RETURNED = "summary", "returned"
 """How something can be mentioned: in the summary, or by the user or a tool again before the agent used it."""
 
 
-class Inserted(NamedTuple):
+class Insertion(NamedTuple):
     """What a compaction put in: ``is_summary``, else re-attached or a marker.
 
     ``found`` are the ids of references in it, ``holds`` the (message, block) of originals whose content it is.
@@ -50,7 +50,7 @@ class Standing:
 
     whole: frozenset[int]
     parts: Mapping[int, frozenset[int]]
-    inserted: tuple[Inserted, ...] = ()
+    inserted: tuple[Insertion, ...] = ()
     n_silent: int = 0
     n_unread: int = 0
     newest: int = -1
@@ -80,15 +80,15 @@ class Standing:
         return message in self.whole or block in self.parts.get(message, ())
 
     @cached_property
-    def named(self) -> dict[int, Inserted]:
+    def named(self) -> dict[int, Insertion]:
         """By reference the first inserted text that names it, a summary before others."""
-        found: dict[int, Inserted] = {}
+        found: dict[int, Insertion] = {}
         for inserted in sorted(self.inserted, key=lambda inserted: not inserted.is_summary):
             for reference in inserted.found:
                 found.setdefault(reference, inserted)
         return found
 
-    def mentions(self, reference: int) -> Inserted | None:
+    def mentions(self, reference: int) -> Insertion | None:
         """The first inserted text that names the reference, a summary before others."""
         return self.named.get(reference)
 
@@ -100,7 +100,7 @@ def standing(
     texts: Mapping[str, str],
     *,
     sources: Sequence[Item] = (),
-    known: dict[str, Inserted] | None = None,
+    known: dict[str, Insertion] | None = None,
 ) -> Standing:
     """What stands in a list; ``texts`` are those of inserted items by id, where they have one.
 
@@ -109,7 +109,7 @@ def standing(
     """
     whole: set[int] = set()
     parts: dict[int, frozenset[int]] = {}
-    inserted: list[Inserted] = []
+    inserted: list[Insertion] = []
     n_silent, n_unread, newest = 0, 0, -1
     for item in items:
         at = item.message.index
@@ -130,17 +130,17 @@ def standing(
         else:
             parts[at] = _unchanged(item.message, original)
             if item.id in texts:
-                inserted.append(Inserted(item.id, texts[item.id], False, index.mentioned_in(texts[item.id])))
+                inserted.append(Insertion(item.id, texts[item.id], False, index.mentioned_in(texts[item.id])))
     return Standing(frozenset(whole), parts, tuple(inserted), n_silent, n_unread, newest)
 
 
-def _inserted(item: Item, text: str, sources: Sequence[Item], index: Index) -> Inserted:
+def _inserted(item: Item, text: str, sources: Sequence[Item], index: Index) -> Insertion:
     """An inserted item; one without text is known by its preview and by the originals it holds."""
     if text or item.message.summary:
-        return Inserted(item.id, text, item.message.summary, index.mentioned_in(text))
+        return Insertion(item.id, text, item.message.summary, index.mentioned_in(text))
     holds = attached(item, sources, index)
     found = index.found_in(item.message.preview).union(*(index.blocks[m][b] for m, b in holds))
-    return Inserted(item.id, "", False, found, holds)
+    return Insertion(item.id, "", False, found, holds)
 
 
 def _unchanged(edited: Message, original: Message) -> frozenset[int]:

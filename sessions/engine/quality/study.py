@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.quality.auroc import Interval, Scored, with_interval
+from sessions.engine.quality.auroc import Interval, ScoredUnit, with_interval
 from sessions.engine.quality.recorded import (
     DEFAULT_CALLS,
     DEFAULT_DEFINITION,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.quality.calls import Call
+    from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.index import Index
 
 PREDICTORS = ("needed and gone", "recency", "size", "keyword absence")
@@ -34,7 +34,7 @@ BINS = ((0, 0), (1, 2), (3, 5), (6, None))
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class StudyUnit:
     """One dropped target, or at a placebo point one that was not dropped.
 
     ``needed_gone``, ``recency`` (minus the calls since its newest fetch), ``size`` (tokens) and ``absence`` (share of
@@ -53,7 +53,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Predictor:
     """One predictor: its AUROC, and the same within strata of session, point and earlier fetches (1, 2, 3 or more)."""
 
     name: str
@@ -86,16 +86,16 @@ class Study:
     n_again: int
     n_placebo: int
     n_placebo_again: int
-    rows: tuple[Row, ...]
-    placebo: Row
+    rows: tuple[Predictor, ...]
+    placebo: Predictor
     bins: tuple[Bin, ...]
 
 
 def units_of(
     weighed: Weighed, index: Index, *, definition: str = DEFAULT_DEFINITION, n_calls: int = DEFAULT_CALLS
-) -> tuple[Unit, ...]:
+) -> tuple[StudyUnit, ...]:
     """The units of one session: those its recorded compactions dropped, then those of its placebo points."""
-    found: list[Unit] = []
+    found: list[StudyUnit] = []
     cuts: list[int] = []
     for number, event in recorded_events(weighed):
         before = standing(event.before, weighed.transcript, index, {})
@@ -116,12 +116,12 @@ def units_of(
 def _unit(  # noqa: PLR0917
     weighed: Weighed,
     index: Index,
-    old: Call,
-    later: Sequence[Call],
+    old: ToolCall,
+    later: Sequence[ToolCall],
     point: int,
     is_gone: Callable[[int], bool] | None,
     definition: str,
-) -> Unit:
+) -> StudyUnit:
     """One unit; ``is_gone`` is None at a placebo point, where nothing is: what is needed counts in its place."""
     repeat = again(old, list(later), definition)
     assert old.result is not None  # noqa: S101 - only fetches with a result are asked about
@@ -141,17 +141,17 @@ def _unit(  # noqa: PLR0917
     earlier = [c for c in index.calls if c.message <= old.message and (c.verb, c.key) == (old.verb, old.key)]
     newest = later[0].message if later else old.message
     since = sum(old.message < call.message < newest for call in index.calls)
-    return Unit(
+    return StudyUnit(
         weighed.transcript.id, point, is_gone is None, len(lost & used), -since, old.n_tokens, absence, len(earlier),
         repeat is not None,
     )  # fmt: skip
 
 
-def _is_call(later: Sequence[Call], message: int, block: int) -> bool:
+def _is_call(later: Sequence[ToolCall], message: int, block: int) -> bool:
     return any(call.message == message and call.block == block for call in later)
 
 
-def study(sessions: Sequence[tuple[Unit, ...]], definition: str, n_calls: int, n_compactions: int) -> Study:
+def study(sessions: Sequence[tuple[StudyUnit, ...]], definition: str, n_calls: int, n_compactions: int) -> Study:
     """The study of many sessions' units; ``n_compactions`` is how many recorded compactions they had."""
     units = [unit for session in sessions for unit in session]
     real = [unit for unit in units if not unit.placebo]
@@ -166,16 +166,16 @@ def study(sessions: Sequence[tuple[Unit, ...]], definition: str, n_calls: int, n
     )  # fmt: skip
 
 
-def _row(name: str, units: Sequence[Unit], attribute: str) -> Row:
-    raw = [Scored(getattr(u, attribute), u.fetched_again, None, (u.session, u.point)) for u in units]
+def _row(name: str, units: Sequence[StudyUnit], attribute: str) -> Predictor:
+    raw = [ScoredUnit(getattr(u, attribute), u.fetched_again, None, (u.session, u.point)) for u in units]
     adjusted = [
         scored._replace(stratum=(u.session, u.point, min(u.n_before, 3))) for u, scored in zip(units, raw, strict=True)
     ]
-    return Row(name, with_interval(raw), with_interval(adjusted))
+    return Predictor(name, with_interval(raw), with_interval(adjusted))
 
 
-def _bin(low: int, high: int | None, real: Sequence[Unit], placebo: Sequence[Unit]) -> Bin:
-    def inside(unit: Unit) -> bool:
+def _bin(low: int, high: int | None, real: Sequence[StudyUnit], placebo: Sequence[StudyUnit]) -> Bin:
+    def inside(unit: StudyUnit) -> bool:
         return unit.needed_gone >= low and (high is None or unit.needed_gone <= high)
 
     here, there = [u for u in real if inside(u)], [u for u in placebo if inside(u)]

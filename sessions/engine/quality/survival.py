@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class TextFate:
     """The text's state before and after one event: "verbatim", "mentioned" or "gone"."""
 
     number: int
@@ -36,7 +36,7 @@ class Survival:
 
     text: str
     places: tuple[tuple[int, int], ...]
-    fates: tuple[Fate, ...]
+    fates: tuple[TextFate, ...]
     lost_at: int | None
 
 
@@ -50,7 +50,7 @@ def survival(text: str, transcript: Transcript, read: Read, assessments: Iterabl
         for number, content in enumerate(read(message))
         if wanted in plain(flat_text(content))
     )
-    fates: list[Fate] = []
+    fates: list[TextFate] = []
     for assessment in assessments:
         if not places or places[0][0] > assessment.before.newest:
             continue
@@ -60,7 +60,7 @@ def survival(text: str, transcript: Transcript, read: Read, assessments: Iterabl
                 states.append(VERBATIM)
             else:
                 states.append(MENTIONED if any(wanted in plain(i.text) for i in context.inserted) else GONE)
-        fates.append(Fate(assessment.number, assessment.event.request, states[0], states[1]))
+        fates.append(TextFate(assessment.number, assessment.event.request, states[0], states[1]))
     lost = next((fate.number for fate in fates if fate.before != GONE and fate.after == GONE), None)
     return Survival(text, places, tuple(fates), lost)
 

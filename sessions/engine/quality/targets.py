@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 GREEN, AMBER, RED, UNKNOWN = "green", "amber", "red", "not measured"
 
 
-class Target(NamedTuple):
+class QualityTarget(NamedTuple):
     """One row: ``value`` is a share from 0 to 1, None where a replay cannot know it; ``status`` a colour's name."""
 
     name: str
@@ -21,15 +21,15 @@ class Target(NamedTuple):
     status: str
 
 
-def targets(event: Event, overhead: int, score: Score) -> tuple[Target, ...]:
+def targets(event: Event, overhead: int, score: Score) -> tuple[QualityTarget, ...]:
     """Probe pass rate, compression ratio of the messages (overhead in tokens left out), and what no replay measures."""
     before = event.before_tokens - overhead
     ratio = 1 - (event.after_tokens - overhead) / before if before > 0 else None
     return (
-        Target("probe pass rate", score.score, "> 90 %", "< 70 %", _pass_rate(score.score)),
-        Target("compression ratio", ratio, "60–80 %", "> 95 %", _ratio(ratio)),
-        Target("task completion", None, "same as uncompressed", "degraded", UNKNOWN),
-        Target("latency overhead", None, "< 2 s", "> 5 s", UNKNOWN),
+        QualityTarget("probe pass rate", score.score, "> 90 %", "< 70 %", _pass_rate(score.score)),
+        QualityTarget("compression ratio", ratio, "60–80 %", "> 95 %", _ratio(ratio)),
+        QualityTarget("task completion", None, "same as uncompressed", "degraded", UNKNOWN),
+        QualityTarget("latency overhead", None, "< 2 s", "> 5 s", UNKNOWN),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sessions.engine.errors import BadParameter
 from sessions.engine.policy import Draft
-from sessions.engine.summaries import Brief, Summarizer, Written
+from sessions.engine.summaries import Brief, Summarizer, WrittenSummary
 from sessions.engine.summarizers.recorded import typical_tokens
 from sessions.engine.summarizers.stub import DEFAULT_TOKENS, stub
 from sessions.engine.tokenizer import count
@@ -17,7 +17,7 @@ def stand_in_tokens(brief: Brief) -> int:
     return typical_tokens(brief.weighed) or DEFAULT_TOKENS
 
 
-def write(brief: Brief) -> Written:
+def write(brief: Brief) -> WrittenSummary:
     """What the model wrote for this brief; where it has not yet, a stub that says so."""
     if brief.writer is None:
         raise BadParameter("summarizer anthropic needs somebody to find what the model wrote")
@@ -27,7 +27,7 @@ def write(brief: Brief) -> Written:
         return stub(tokens, f"stub of {tokens:,} tokens: the model has not written this summary yet")
     tokens = round(count(letter.text).n_tokens * brief.weighed.ratio)
     draft = Draft(" ".join(letter.text[:PREVIEW_CHARS].split()), tokens, letter.text, summary=True)
-    return Written((draft,), source=f"written by {letter.author}")
+    return WrittenSummary((draft,), source=f"written by {letter.author}")
 
 
 SUMMARIZER = Summarizer(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sessions.engine import anchored, extracting
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.policy import Draft
-from sessions.engine.summaries import Brief, Summarizer, Written
+from sessions.engine.summaries import Brief, Summarizer, WrittenSummary
 from sessions.engine.tokenizer import count
 from sessions.engine.types import Kind
 
@@ -26,7 +26,7 @@ OPAQUE_SHARE = 50
 """An opaque string is at most a fiftieth of what it stands for: 98 % are gone (stated: 95 to 99 %)."""
 
 
-def write(brief: Brief) -> Written:
+def write(brief: Brief) -> WrittenSummary:
     """The summary of what is dropped; words come from the texts where they can be read, else from previews."""
     said = extracting.read(brief.dropped, _reader(brief))
     facts = extracting.extract(said)
@@ -40,7 +40,7 @@ def write(brief: Brief) -> Written:
         text = anchored.render(facts)
     tokens = round(count(text).n_tokens * brief.weighed.ratio)
     source = "extractive, no model" + ("" if brief.texts else ", from previews alone")
-    return Written((Draft(text[:PREVIEW_CHARS], tokens, text, summary=True),), source=source)
+    return WrittenSummary((Draft(text[:PREVIEW_CHARS], tokens, text, summary=True),), source=source)
 
 
 def _reader(brief: Brief) -> Callable[[Item], Sequence[tuple[Kind, str]]]:
@@ -68,7 +68,7 @@ def _flat(contents: Sequence[Content], inside: Kind | None = None) -> Iterator[t
         yield from _flat(content.parts, Kind.TOOL_RESULT if kind is Kind.TOOL_RESULT else None)
 
 
-def _dense(facts: anchored.Anchored, dropped_tokens: int) -> str:
+def _dense(facts: anchored.AnchoredSummary, dropped_tokens: int) -> str:
     """One string: intent, then as many facts as fit."""
     parts = [facts.intent, facts.state, *facts.rules, *(f"{path}={','.join(done)}" for path, done in facts.files)]
     parts += [*(what for what, _ in facts.decisions), *facts.errors, *facts.next_steps]

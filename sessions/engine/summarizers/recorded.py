@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING
 
-from sessions.engine.summaries import Brief, Summarizer, Written
+from sessions.engine.summaries import Brief, Summarizer, WrittenSummary
 from sessions.engine.summarizers.stub import DEFAULT_TOKENS, stub
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def typical_tokens(weighed: Weighed) -> int | None:
     return round(median(summaries)) if summaries else None
 
 
-def write(brief: Brief) -> Written:
+def write(brief: Brief) -> WrittenSummary:
     """The products of the recorded compaction at this request or beside it, else a stub (replay-semantics 5)."""
     near = [
         (abs(compaction.request - brief.request), number)
@@ -38,7 +38,7 @@ def write(brief: Brief) -> Written:
         number = min(near)[1]
         made = products(brief.weighed, number)
         if made:
-            return Written(messages=made, source=f"recorded (compaction {number})")
+            return WrittenSummary(messages=made, source=f"recorded (compaction {number})")
     tokens = typical_tokens(brief.weighed)
     if tokens is None:
         return stub(DEFAULT_TOKENS, f"stub of {DEFAULT_TOKENS:,} tokens: no summary is recorded here")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from sessions.engine.policy import Draft
-from sessions.engine.summaries import Brief, Summarizer, Written
+from sessions.engine.summaries import Brief, Summarizer, WrittenSummary
 
 DEFAULT_TOKENS = 4_000
 """Replay-semantics 5; Claude Code's observed p99.99 is 17,387 tokens (policies 2.2)."""
 
 
-def stub(tokens: int, source: str) -> Written:
+def stub(tokens: int, source: str) -> WrittenSummary:
     """A summary that weighs exactly ``tokens`` display tokens."""
-    return Written((Draft(f"[summary of {tokens:,} tokens]", tokens, summary=True),), source=source)
+    return WrittenSummary((Draft(f"[summary of {tokens:,} tokens]", tokens, summary=True),), source=source)
 
 
-def write(brief: Brief) -> Written:
+def write(brief: Brief) -> WrittenSummary:
     """``stub:N`` weighs exactly N display tokens; plain ``stub`` weighs 4,000."""
     tokens = DEFAULT_TOKENS if brief.argument is None else brief.argument
     return stub(tokens, f"stub of {tokens:,} tokens")

@@ -49,7 +49,7 @@ class Recommendation:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class CrossCheck:
     """One session as the others' choice would have done on it.
 
     ``chosen`` is what the other sessions recommend (None: nothing keeps the floors on all of them); ``ratio`` its cost
@@ -64,7 +64,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Validated:
+class Validation:
     """A setting for several sessions, chosen on all, and judged by leaving each one out in turn.
 
     ``mean_ratio`` is over the sessions left out: 1.05 says that a session not seen before costs 5 % more than with its
@@ -73,7 +73,7 @@ class Validated:
 
     setting: Setting
     reason: str
-    judged: tuple[Judged, ...]
+    judged: tuple[CrossCheck, ...]
     mean_ratio: float | None
     n_keeping: int
 
@@ -133,7 +133,7 @@ def recommend(sweep: Sweep, floors: Mapping[str, float] | None = None) -> Recomm
     )
 
 
-def recommend_across(sweeps: Sequence[Sweep], floors: Mapping[str, float] | None = None) -> Validated | None:
+def recommend_across(sweeps: Sequence[Sweep], floors: Mapping[str, float] | None = None) -> Validation | None:
     """One setting for several sessions swept alike, and how it does on sessions that had no say.
 
     The choice keeps the floors on every session it is made on, at the lowest mean cost relative to each session's own
@@ -155,7 +155,7 @@ def recommend_across(sweeps: Sequence[Sweep], floors: Mapping[str, float] | None
             f"; on a session it was not chosen on, {100 * (mean - 1):.1f} % above that session's own cheapest on "
             f"average, with the floors kept on {holds} of {len(sweeps)}"
         )
-    return Validated(chosen, reason, judged, mean, holds)
+    return Validation(chosen, reason, judged, mean, holds)
 
 
 def _order(row: Row) -> tuple[float, ...]:
@@ -244,12 +244,12 @@ def _judged(
     tables: Sequence[Mapping[Setting, Row]],
     best: Sequence[float | None],
     floors: Mapping[str, float],
-) -> Judged:
+) -> CrossCheck:
     """Session ``number`` under what the others choose."""
     session = sweeps[number].weighed.transcript.id
     chosen = _choice([*tables[:number], *tables[number + 1 :]], [*best[:number], *best[number + 1 :]], floors)
     row = tables[number].get(chosen) if chosen is not None else None
     own = best[number]
     if row is None or not own:
-        return Judged(session, chosen, None, keeps=False)
-    return Judged(session, chosen, cost_key(row.totals) / own, keeps(row, floors))
+        return CrossCheck(session, chosen, None, keeps=False)
+    return CrossCheck(session, chosen, cost_key(row.totals) / own, keeps(row, floors))

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from sessions.engine.breakeven import Compacted, EventCost, event_cost
+from sessions.engine.breakeven import CompactionTokens, EventCost, event_cost
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.prices import prices_of
-from sessions.engine.sweeps.fast.envelope import Envelope, Line
+from sessions.engine.sweeps.fast.envelope import CostLine, Envelope
 from sessions.engine.sweeps.fast.jump import Course, Jump
 from sessions.engine.sweeps.fast.jumper import Jumper
 from sessions.engine.sweeps.fast.track import Track, track_of
@@ -171,7 +171,7 @@ def _schedule(  # noqa: PLR0917
         """From ``step`` on the context is ``offset + heights``, until one would be over the window."""
         start = step + 1
         over = track.first_at_least(start + 1, window - offset + 1) - 1 if start < n else n
-        line = Line(offset, cost - offset * rates.offsets_so_far[start] - rates.fixed_so_far[start], step)
+        line = CostLine(offset, cost - offset * rates.offsets_so_far[start] - rates.fixed_so_far[start], step)
         if over >= n:
             ends.append((line.at(rates.offsets_so_far[n]) + rates.fixed_so_far[n], step))
         if start < n:
@@ -226,7 +226,7 @@ def _event(  # noqa: PLR0917
     is_cold = step == 0 or step in track.cold
     cached = 0 if is_cold else min(earlier, before)
     prefix = 0 if is_cold else min(earlier, track.overhead + track.lead, after)
-    compacted = Compacted(
+    compacted = CompactionTokens(
         before, after, prefix, cached, before, cached if shares_prefix else 0, written, call_is_kept=shares_prefix
     )
     request = weighed.steps[step].request

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.prices import Prices
-    from sessions.engine.sweeps.recommend import Recommendation, Validated
+    from sessions.engine.sweeps.recommend import Recommendation, Validation
     from sessions.engine.sweeps.regret import Optimum
     from sessions.engine.sweeps.sweep import Row, Setting, Sweep
 
@@ -73,7 +73,7 @@ def recommendation_document(found: Recommendation) -> dict[str, Any]:
     }
 
 
-def validated_document(found: Validated) -> dict[str, Any]:
+def validated_document(found: Validation) -> dict[str, Any]:
     """A setting for several sessions and how it does on those that had no say."""
     judged = [
         {
@@ -86,9 +86,12 @@ def validated_document(found: Validated) -> dict[str, Any]:
     ]
     ratio = found.mean_ratio
     return {
-        **setting_document(found.setting), "reason": found.reason, "mean_cost_ratio": ratio,
-        "sessions_keeping": found.n_keeping, "judged": judged,
-    }  # fmt: skip
+        **setting_document(found.setting),
+        "reason": found.reason,
+        "mean_cost_ratio": ratio,
+        "sessions_keeping": found.n_keeping,
+        "judged": judged,
+    }
 
 
 def optimum_document(best: Optimum) -> dict[str, Any]:

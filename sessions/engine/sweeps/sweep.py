@@ -302,9 +302,13 @@ class _Runner:
             return None
         jump, course = self.courses[setting]
         return self.jumper.totals(
-            course, jump, summary_calls=policy.summary_calls, shares_prefix=policy.shares_prefix, prices=self.prices,
+            course,
+            jump,
+            summary_calls=policy.summary_calls,
+            shares_prefix=policy.shares_prefix,
+            prices=self.prices,
             again=self.again[setting],
-        )  # fmt: skip
+        )
 
 
 def value_of(setting: Setting, key: str) -> Any:

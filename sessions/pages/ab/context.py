@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sessions.models import Session
     from sessions.pages.ab.state import AbState
     from sessions.runs.replay_state import ReplayState
-    from sessions.runs.replays import Ran
+    from sessions.runs.replays import ReplayRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def build_ab(a: Session, b: Session, state: AbState) -> AbView:
     )
 
 
-def _side(letter: str, session: Session, state: ReplayState, ran: Ran, saw: Saw) -> Side:
+def _side(letter: str, session: Session, state: ReplayState, ran: ReplayRun, saw: Saw) -> Side:
     return Side(
         letter, session, ran.replay.policy.name, " ".join(replay_state.arguments(state)),
         figure=figure_json(saw_figure(saw)),
@@ -111,7 +111,7 @@ def _side(letter: str, session: Session, state: ReplayState, ran: Ran, saw: Saw)
     )  # fmt: skip
 
 
-def _rows(a: Ran, b: Ran) -> tuple[Difference, ...]:
+def _rows(a: ReplayRun, b: ReplayRun) -> tuple[Difference, ...]:
     """The difference table: cost, events, contexts, tokens."""
     rows = [_cost(a, b), _counted("Compactions", len(a.replay.events), len(b.replay.events))]
     rows.append(_counted("First compaction at request", _first(a), _first(b)))
@@ -128,26 +128,26 @@ def _rows(a: Ran, b: Ran) -> tuple[Difference, ...]:
     return (*rows, *(_tokens(name, getattr(a.totals, of), getattr(b.totals, of), labels) for name, of in names))
 
 
-def _request(state: AbState, a: Ran, b: Ran) -> int:
+def _request(state: AbState, a: ReplayRun, b: ReplayRun) -> int:
     """The request whose lists are worth comparing: the state's, else the first at which either has compacted."""
     if state.a.request is not None:
         return state.a.request
     return min((first for first in (_first(a), _first(b)) if first is not None), default=0)
 
 
-def _first(ran: Ran) -> int | None:
+def _first(ran: ReplayRun) -> int | None:
     return ran.replay.events[0].request if ran.replay.events else None
 
 
-def _futile(ran: Ran) -> int:
+def _futile(ran: ReplayRun) -> int:
     return sum(refill.futile for refill in refills(ran.replay))
 
 
-def _over(ran: Ran) -> int:
+def _over(ran: ReplayRun) -> int:
     return sum((tokens or 0) > ran.replay.window for tokens in ran.replay.context_tokens)
 
 
-def _cost(a: Ran, b: Ran) -> Difference:
+def _cost(a: ReplayRun, b: ReplayRun) -> Difference:
     delta = Cell("no price", "dollars", "estimated")
     if a.totals.cost is not None and b.totals.cost is not None:
         ends = [getattr(b.totals.cost, end) - getattr(a.totals.cost, end) for end in ("low", "high")]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sessions.engine.diff import Row
     from sessions.engine.replay import Replay
     from sessions.models import Session
-    from sessions.pages.diff.compared import Compared
+    from sessions.pages.diff.compared import ListPair
 
 BODY_CHARS = 6_000
 LONG_CHARS, LONG_LINES = 700, 15
@@ -29,7 +29,7 @@ _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TextSpan:
     """A stretch of text: ``op`` is "same", "del" (only before) or "ins" (only after)."""
 
     op: str
@@ -40,8 +40,8 @@ class Span:
 class Body:
     """Text under a line: spans before and after; ``left`` are characters not shown."""
 
-    before: tuple[Span, ...] = ()
-    after: tuple[Span, ...] = ()
+    before: tuple[TextSpan, ...] = ()
+    after: tuple[TextSpan, ...] = ()
     left: int = 0
     note: str = ""
 
@@ -52,7 +52,7 @@ class Body:
         return any(len(text) > LONG_CHARS or text.count("\n") > LONG_LINES for text in texts)
 
 
-def body(session: Session, two: Compared, row: Row) -> Body | None:
+def body(session: Session, two: ListPair, row: Row) -> Body | None:
     """None where there is no text to show."""
     if row.item_after is None:
         return None
@@ -65,12 +65,12 @@ def body(session: Session, two: Compared, row: Row) -> Body | None:
     return Body(*spans, left=max(len(before) - BODY_CHARS, 0), note=note)
 
 
-def _told(before: str, after: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+def _told(before: str, after: str) -> tuple[tuple[TextSpan, ...], tuple[TextSpan, ...]]:
     """Word by word; a text that shares next to nothing with the one before it was replaced, and is shown so."""
     spans = word_diff(before, after)
     shared = sum(len(span.text.strip()) for span in spans[1] if span.op == "same")
     if before and after and shared < LEAST_SHARED * len(after):
-        return (Span("del", before),), (Span("ins", after),)
+        return (TextSpan("del", before),), (TextSpan("ins", after),)
     return spans
 
 
@@ -80,24 +80,24 @@ def _inserted(session: Session, replay: Replay, row: Row) -> Body | None:
         return None  # a message that arrived between two requests: its own page has its text
     text = inserted_text(session, replay, row.item_after)
     if text:
-        return Body(after=(Span("same", text[:BODY_CHARS]),), left=max(len(text) - BODY_CHARS, 0))
+        return Body(after=(TextSpan("same", text[:BODY_CHARS]),), left=max(len(text) - BODY_CHARS, 0))
     if not row.item_after.message.summary:
         return None
     return Body(note=f"A stub of {row.tokens_after:,} tokens stands here; no summary was written.")
 
 
-def word_diff(before: str, after: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+def word_diff(before: str, after: str) -> tuple[tuple[TextSpan, ...], tuple[TextSpan, ...]]:
     """The spans of both sides in order; joined again they are the texts, cut where they are very long."""
     old, new = _parts(before), _parts(after)
-    left: list[Span] = []
-    right: list[Span] = []
+    left: list[TextSpan] = []
+    right: list[TextSpan] = []
     for code in Levenshtein.opcodes(old, new):
         gone, come = "".join(old[code.src_start : code.src_end]), "".join(new[code.dest_start : code.dest_end])
         same = code.tag == "equal"
         if gone:
-            left.append(Span("same" if same else "del", gone))
+            left.append(TextSpan("same" if same else "del", gone))
         if come:
-            right.append(Span("same" if same else "ins", come))
+            right.append(TextSpan("same" if same else "ins", come))
     return tuple(left), tuple(right)
 
 

@@ -30,7 +30,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ListPair:
     """Two lists: ``first`` and ``second`` are the replays they come from.
 
     ``event`` is None where the comparison is not of one.  Tokens are display tokens with overhead.
@@ -49,9 +49,13 @@ class Compared:
     error: str = ""
 
 
-def compared(session_id: str, state: ReplayState, b: ReplayState | None = None) -> Compared | None:
-    """What the state asks for, event 0 unless it says otherwise; None where the replay has no event to show."""
+def compared(session_id: str, state: ReplayState, b: ReplayState | None = None) -> ListPair | None:
+    """What the state asks for, event 0 unless it says otherwise; None where nothing was sent, and
+    where the replay has no event to show.
+    """
     ran = replays.run(session_id, state)
+    if not ran.replay.weighed.steps:
+        return None
     if b is not None:
         return _of_two(ran.replay, replays.run(session_id, b).replay, state, ran.error)
     if state.between is not None:
@@ -66,9 +70,9 @@ def compared(session_id: str, state: ReplayState, b: ReplayState | None = None) 
     return _of_event(ran.replay, number, error)
 
 
-def _of_event(replay: Replay, number: int, error: str) -> Compared:
+def _of_event(replay: Replay, number: int, error: str) -> ListPair:
     event = replay.events[number]
-    return Compared(
+    return ListPair(
         event.before, event.after, replay, replay, event, event.request,
         Heading(
             f"event {number}, request {event.request:,}",
@@ -80,7 +84,7 @@ def _of_event(replay: Replay, number: int, error: str) -> Compared:
     )  # fmt: skip
 
 
-def _between(replay: Replay, between: tuple[int, int], error: str) -> Compared:
+def _between(replay: Replay, between: tuple[int, int], error: str) -> ListPair:
     places = [_nearest(replay, request) for request in between]
     if tuple(places) != between:
         error = (
@@ -89,7 +93,7 @@ def _between(replay: Replay, between: tuple[int, int], error: str) -> Compared:
     events = [event for event in replay.events if min(places) < event.request <= max(places)]
     tokens = [replay.context_tokens[place] or 0 for place in places]
     said = f"{len(events)} event{'' if len(events) == 1 else 's'} between"
-    return Compared(
+    return ListPair(
         items_at(replay, places[0]), items_at(replay, places[1]), replay, replay, None, places[1],
         Heading(
             f"requests {places[0]:,} and {places[1]:,}",
@@ -102,13 +106,13 @@ def _between(replay: Replay, between: tuple[int, int], error: str) -> Compared:
     )  # fmt: skip
 
 
-def _of_two(a: Replay, b: Replay, state: ReplayState, error: str) -> Compared:
+def _of_two(a: Replay, b: Replay, state: ReplayState, error: str) -> ListPair:
     """The lists of two replays of one session at one request."""
     wanted = state.request or 0
     place = _nearest(a, wanted)
     if place != wanted:
         error = f"This branch has no request {wanted:,}: {place:,} is shown."
-    return Compared(
+    return ListPair(
         items_at(a, place), items_at(b, place), a, b, None, place,
         Heading(
             f"A against B at request {place:,}",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.diff import OPS, diff_lists
 from sessions.pages.diff.bodies import Body, body
 from sessions.pages.diff.compared import compared
-from sessions.pages.diff.minimap import Mark, minimap, strip
+from sessions.pages.diff.minimap import Rectangle, minimap, strip
 from sessions.pages.ui import figures, folding
 from sessions.pages.ui.addresses import Choice, Urls, session_urls
 from sessions.runs import replays
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sessions.engine.replay import Replay
     from sessions.models import Session
     from sessions.pages.diff.compared import Heading
-    from sessions.pages.ui.folding import Line
+    from sessions.pages.ui.folding import FoldedLine
     from sessions.runs.replay_state import ReplayState
 
 MOST_BODIES = 40
@@ -32,10 +32,10 @@ MOST_TABS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DiffLine:
     """A line as the page shows it: ``change`` is its number among the changes, ``open_href`` unfolds a run."""
 
-    line: Line
+    line: FoldedLine
     change: int | None
     body: Body | None
     open_href: str
@@ -45,7 +45,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ListCheck:
     """One thing checked of the after list."""
 
     ok: bool
@@ -71,13 +71,13 @@ class DiffView:
     bytes_label: str
     counts: tuple[tuple[str, str, int], ...]
     filters: tuple[Choice, ...]
-    strip: tuple[Mark, ...]
-    checks: tuple[Check, ...]
+    strip: tuple[Rectangle, ...]
+    checks: tuple[ListCheck, ...]
     overhead: int
     overhead_label: str
-    lines: tuple[Shown, ...]
+    lines: tuple[DiffLine, ...]
     n_changes: int
-    marks: tuple[Mark, ...]
+    marks: tuple[Rectangle, ...]
     events: tuple[Choice, ...]
     layouts: tuple[Choice, ...]
     unified: bool
@@ -190,7 +190,7 @@ def _last(replay: Replay) -> int:
     return replay.weighed.steps[-1].request if replay.weighed.steps else 0
 
 
-def _only(rows: Sequence[Row], places: Sequence[int]) -> tuple[Line, ...]:
+def _only(rows: Sequence[Row], places: Sequence[int]) -> tuple[FoldedLine, ...]:
     """The rows of one fate, each by itself up to as many as a run opens; the rest in runs."""
     shown = [folding.line(rows[at], at) for at in places[: folding.MOST_OPEN]]
     rest = places[folding.MOST_OPEN :]
@@ -224,7 +224,7 @@ def _tabs(replay: Replay, number: int | None, urls: Urls, state: ReplayState) ->
 
 def build_run(
     session: Session, state: ReplayState, urls: Urls | None = None, b: ReplayState | None = None
-) -> tuple[Shown, ...]:
+) -> tuple[DiffLine, ...]:
     """The rows of one folded run (``state.rows``), at most 400, and a line for the rest."""
     urls = urls or session_urls(session.pk)
     two = compared(session.pk, state, b)
@@ -237,7 +237,7 @@ def build_run(
     if stop < last:
         lines += folding.fold(rows[stop + 1 : last + 1])
     known = (two.label, bytes_label(two.first.weighed.transcript.format))
-    return tuple(Shown(line, None, None, "", urls.to_message(line.message), *known) for line in lines)
+    return tuple(DiffLine(line, None, None, "", urls.to_message(line.message), *known) for line in lines)
 
 
 def _counts(rows: Sequence[Row]) -> tuple[tuple[str, str, int], ...]:
@@ -247,17 +247,17 @@ def _counts(rows: Sequence[Row]) -> tuple[tuple[str, str, int], ...]:
     return tuple((op, folding.SYMBOLS[op], found[op]) for op in order if found[op])
 
 
-def _checks(event: Event | None, rows: Sequence[Row], after: Sequence[Item]) -> tuple[Check, ...]:
+def _checks(event: Event | None, rows: Sequence[Row], after: Sequence[Item]) -> tuple[ListCheck, ...]:
     broken = sum(row.pair_ok is False for row in rows)
     pairs = sum(row.pair_ok is not None for row in rows)
-    whole = Check(not broken, f"{broken} tool messages lost their partner" if broken else _whole(pairs))
+    whole = ListCheck(not broken, f"{broken} tool messages lost their partner" if broken else _whole(pairs))
     first = next((item.message for item in after if str(item.message.role) != "system"), None)
     user = first is not None and str(first.role) == "user"
-    starts = Check(user, "a user message first" if user else "an assistant message first")
+    starts = ListCheck(user, "a user message first" if user else "an assistant message first")
     if event is None:
         return (whole, starts)
     freed = event.before_tokens - event.after_tokens
-    return (whole, starts, Check(freed > 0, f"frees {freed:,} tokens"))
+    return (whole, starts, ListCheck(freed > 0, f"frees {freed:,} tokens"))
 
 
 def _whole(pairs: int) -> str:
@@ -265,9 +265,9 @@ def _whole(pairs: int) -> str:
 
 
 def _shown(
-    lines: Sequence[Line], body_of: Callable[[Row], Body | None], rows: Sequence[Row], urls: Urls, state: ReplayState,
-    *, known: tuple[str, str],
-) -> tuple[Shown, ...]:  # fmt: skip
+    lines: Sequence[FoldedLine], body_of: Callable[[Row], Body | None], rows: Sequence[Row], urls: Urls,
+    state: ReplayState, *, known: tuple[str, str],
+) -> tuple[DiffLine, ...]:  # fmt: skip
     """The lines with their change numbers, links and, for the first forty that have one, their text."""
     n_changes, bodies = 0, 0
     shown = []
@@ -281,5 +281,5 @@ def _shown(
             bodies += 1
             body = body_of(rows[line.first])
         opening = urls.to_diff(state, rows=(line.first, line.last)) if line.folded else ""
-        shown.append(Shown(line, number, body, opening, urls.to_message(line.message), *known))
+        shown.append(DiffLine(line, number, body, opening, urls.to_message(line.message), *known))
     return tuple(shown)

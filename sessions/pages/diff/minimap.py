@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.diff import Row
-    from sessions.pages.ui.folding import Line
+    from sessions.pages.ui.folding import FoldedLine
 
 MAP_HEIGHT = 640
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Rectangle:
     """A rectangle of the minimap or of the strip."""
 
     op: str
@@ -26,33 +26,33 @@ class Mark:
     anchor: str = ""
 
 
-def strip(rows: Sequence[Row]) -> tuple[Mark, ...]:
+def strip(rows: Sequence[Row]) -> tuple[Rectangle, ...]:
     """The messages' fates in order, as one bar 400 wide."""
-    marks: list[Mark] = []
+    marks: list[Rectangle] = []
     wide = 400 / max(len(rows), 1)
     start = 0
     while start < len(rows):
         stop = start
         while stop < len(rows) and rows[stop].op == rows[start].op:
             stop += 1
-        marks.append(Mark(rows[start].op, round(start * wide, 2), 0, round(max((stop - start) * wide, 1), 2), 6))
+        marks.append(Rectangle(rows[start].op, round(start * wide, 2), 0, round(max((stop - start) * wide, 1), 2), 6))
         start = stop
     return tuple(marks)
 
 
-def minimap(lines: Sequence[Line], overhead: int) -> tuple[Mark, ...]:
+def minimap(lines: Sequence[FoldedLine], overhead: int) -> tuple[Rectangle, ...]:
     """The minimap: both lists, tokens to scale, the overhead first."""
     before = overhead + sum(line.tokens_before for line in lines)
     after = overhead + sum(line.tokens_after for line in lines)
     scale = MAP_HEIGHT / max(before, after, 1)
-    marks = [Mark("kept", x, 0, 16, round(max(overhead * scale - 1, 1), 1)) for x in (0, 20)]
+    marks = [Rectangle("kept", x, 0, 16, round(max(overhead * scale - 1, 1), 1)) for x in (0, 20)]
     left = right = overhead * scale
     for line in lines:
         anchor = f"d-{line.first}"
         for x, tokens in ((0, line.tokens_before), (20, line.tokens_after)):
             if tokens:
                 top = left if x == 0 else right
-                marks.append(Mark(line.op, x, round(top, 1), 16, round(max(tokens * scale - 0.5, 0.5), 1), anchor))
+                marks.append(Rectangle(line.op, x, round(top, 1), 16, round(max(tokens * scale - 0.5, 0.5), 1), anchor))
         left += line.tokens_before * scale
         right += line.tokens_after * scale
     return tuple(marks)

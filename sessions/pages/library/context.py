@@ -12,6 +12,7 @@ from sessions.engine import registry
 from sessions.engine.agent import agents
 from sessions.models import OVERCOUNTED
 from sessions.pages.library import state as urlstate
+from sessions.pages.ui.addresses import Filter
 from sessions.pages.ui.figures import loudness
 from sessions.pages.ui.labelled import format_label
 from sessions.pages.ui.uploads import upload_table
@@ -28,18 +29,7 @@ MORE_ROWS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """One filter above the table: its words, how many sessions it leaves, where it leads."""
-
-    name: str
-    words: str
-    total: int
-    href: str
-    current: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
+class LibraryColumn:
     """One column head: its CSS classes, words that only wide screens show, ``sorted`` as ARIA says it."""
 
     name: str
@@ -74,7 +64,7 @@ COLUMNS = (
 )
 
 
-def choices(state: LibraryState, counts: Mapping[str, int]) -> tuple[Choice, ...]:
+def choices(state: LibraryState, counts: Mapping[str, int]) -> tuple[Filter, ...]:
     """The filters with their counts."""
     words = {
         "": "All",
@@ -83,16 +73,16 @@ def choices(state: LibraryState, counts: Mapping[str, int]) -> tuple[Choice, ...
         "images": "With images",
     }
     return tuple(
-        Choice(name, text, counts[name or "all"], urlstate.changed(state, only=name), state.only == name)
+        Filter(name, text, counts[name or "all"], urlstate.changed(state, only=name), state.only == name)
         for name, text in words.items()
     )
 
 
-def columns(state: LibraryState) -> tuple[Column, ...]:
+def columns(state: LibraryState) -> tuple[LibraryColumn, ...]:
     """The column heads, each leading to its order or the other direction of it."""
     direction = "ascending" if state.ascending else "descending"
     return tuple(
-        Column(
+        LibraryColumn(
             name, words, wide, css, title,
             urlstate.toggled(state, name) if name else "",
             direction if name and name == state.column else "",

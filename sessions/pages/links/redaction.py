@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from sessions.engine import jsonio, limits
 from sessions.engine.redact import redact
-from sessions.pages.diff.bodies import Body, Span, word_diff
+from sessions.pages.diff.bodies import Body, TextSpan, word_diff
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import figure_json
 
@@ -63,7 +63,7 @@ def _cleaned_body(body: Body) -> Body:
     if old and new:
         before, after = word_diff(old, new)
         return Body(before, after, body.left, note)
-    before, after = (tuple([Span("same", text)] if text else []) for text in (old, new))
+    before, after = (tuple([TextSpan("same", text)] if text else []) for text in (old, new))
     return Body(before, after, body.left, note)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.pages.quality.carried_chart import Curves, carried_figure
+from sessions.pages.quality.chart import Curves, carried_figure
 from sessions.pages.quality.lost import PER_MILLION, Place
 from sessions.pages.ui.chart import figure_json
 from sessions.pages.ui.figures import count
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sessions.engine.quality.carry import BlockUse, WorkingSet
     from sessions.engine.types import Transcript
     from sessions.pages.quality.lost import Link
-    from sessions.runs.judged import Judged
+    from sessions.runs.quality import QualityRun
 
 MOST_BLOCKS = 12
 MOST_CHARS = 160
@@ -56,7 +56,7 @@ class Carrying:
     base: str
 
 
-def build_carrying(found: WorkingSet, base: str, marks: list[int], judged: Judged, link: Link) -> Carrying:
+def build_carrying(found: WorkingSet, base: str, marks: list[int], judged: QualityRun, link: Link) -> Carrying:
     """The working set of one base; ``marks`` are the requests of the events; priced as cache reads."""
     idle = sorted(
         (block for block in found.blocks if block.idle_token_requests), key=lambda block: -block.idle_token_requests

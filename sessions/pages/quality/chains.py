@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.assess import assess_replay
-from sessions.pages.quality.telephone_chart import Chain, telephone_figure
+from sessions.pages.quality.chart import Chain, telephone_figure
 from sessions.pages.ui.chart import figure_json
 from sessions.runs import replays
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.quality.assess import Assessment
     from sessions.pages.quality.state import QualityState
-    from sessions.runs.judged import Judged
+    from sessions.runs.quality import QualityRun
 
 COMPARED = ("anchored_iterative", "regenerative_full")
 SUMMARIZER = "extractive"
@@ -40,7 +40,13 @@ class Chains:
 
 
 def build_chains(
-    session_id: str, judged: Judged, found: tuple[Assessment, ...], state: QualityState, href: str, *, recorded: bool
+    session_id: str,
+    judged: QualityRun,
+    found: tuple[Assessment, ...],
+    state: QualityState,
+    href: str,
+    *,
+    recorded: bool,
 ) -> Chains | None:
     """The courses of a side; None where it has fewer than three events and nothing else is asked for."""
     own = Chain("as recorded" if recorded else judged.ran.replay.policy.name, _percents(found))

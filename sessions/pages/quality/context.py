@@ -12,12 +12,11 @@ from sessions.engine.quality.standing import GONE, MENTIONED, VERBATIM
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.carrying import Carrying, build_carrying
 from sessions.pages.quality.chains import Chains, build_chains
-from sessions.pages.quality.lost import Lost, Place, build_lost, dollars_of
+from sessions.pages.quality.lost import Losses, Place, build_lost, dollars_of
 from sessions.pages.quality.probing import Probing, build_probing
 from sessions.pages.ui.addresses import Choice, message_place
 from sessions.runs import replays
-from sessions.runs.judged import MOST_EVENTS, RECORDED, Judged, followed, hand_off, judge
-from sessions.runs.judgements import JudgeView, build_judging
+from sessions.runs.quality import MOST_EVENTS, RECORDED, JudgeView, QualityRun, build_judging, followed, hand_off, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +32,7 @@ MOST_ROWS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class EventRow:
+class EventLosses:
     """One event: rules and needs in their states, what it would cost to read again, the skill's score."""
 
     number: int
@@ -52,13 +51,13 @@ class EventRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenLosses:
     """The chosen event in full; the oracle's lines cover ``n_covered`` of ``n_wanted``, its summary ``n_mentioned``."""
 
     number: int
     request: int
     diff_href: str
-    lost: Lost
+    lost: Losses
     probing: Probing
     oracle: Oracle
     n_covered: int
@@ -69,7 +68,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class FateRow:
+class TextFate:
     """A followed text at one event."""
 
     number: int
@@ -79,7 +78,7 @@ class FateRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class TextFates:
     """Where a text stands and which event lost it."""
 
     text: str
@@ -87,7 +86,7 @@ class Followed:
     first: Place
     newest: Place
     lost_at: int | None
-    fates: tuple[FateRow, ...]
+    fates: tuple[TextFate, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +99,16 @@ class QualityView:
     word: str
     sides: tuple[Choice, ...]
     horizons: tuple[Choice, ...]
-    events: tuple[EventRow, ...]
+    events: tuple[EventLosses, ...]
     n_events: int
     n_judged: int
     quiet: str
     error: str
-    chosen: Chosen | None
+    chosen: ChosenLosses | None
     chains: Chains | None
     compare_href: str
     carrying: Carrying
-    followed: Followed | None
+    followed: TextFates | None
     warnings: tuple[str, ...]
     tokens_label: str
     prices_source: str
@@ -154,7 +153,7 @@ def build_quality(session: Session, state: QualityState) -> QualityView:
     )
 
 
-def shows_recorded(judged: Judged, state: QualityState) -> bool:
+def shows_recorded(judged: QualityRun, state: QualityState) -> bool:
     """Which side: as the address says, else the recording's where only it compacted."""
     if state.of:
         return state.of == "recorded"
@@ -202,7 +201,7 @@ def _n(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
-def _sides(judged: Judged, to: Callable[..., str], *, recorded: bool) -> tuple[Choice, ...]:
+def _sides(judged: QualityRun, to: Callable[..., str], *, recorded: bool) -> tuple[Choice, ...]:
     n_replayed = len(judged.ran.replay.events)
     return (
         Choice(f"This replay {n_replayed:,}", to(of="replay", event=None), not recorded),
@@ -214,7 +213,7 @@ def _horizon(horizon: int | None, to: Callable[..., str], *, current: bool) -> C
     return Choice("to the end" if horizon is None else f"next {horizon} requests", to(horizon=horizon), current)
 
 
-def _quiet(judged: Judged, *, recorded: bool) -> str:
+def _quiet(judged: QualityRun, *, recorded: bool) -> str:
     if not recorded:
         return replays.why_no_event(judged.ran.replay)
     if judged.weighed.transcript.compactions:
@@ -222,9 +221,9 @@ def _quiet(judged: Judged, *, recorded: bool) -> str:
     return "This recording has no compaction of its own."
 
 
-def _row(one: Assessment, judged: Judged, to: Callable[..., str], *, chosen: bool) -> EventRow:
+def _row(one: Assessment, judged: QualityRun, to: Callable[..., str], *, chosen: bool) -> EventLosses:
     states = [need.state for need in one.needs]
-    return EventRow(
+    return EventLosses(
         one.number, one.event.request, len(one.constraints), sum(kept.state == GONE for kept in one.constraints),
         states.count(VERBATIM), states.count(MENTIONED), states.count(GONE),
         None if one.score.score is None else 100 * one.score.score, one.score.critical_failed,
@@ -233,12 +232,12 @@ def _row(one: Assessment, judged: Judged, to: Callable[..., str], *, chosen: boo
 
 
 def _detail(
-    session: Session, judged: Judged, one: Assessment, state: QualityState, link: Link
-) -> Chosen:  # fmt: skip
+    session: Session, judged: QualityRun, one: Assessment, state: QualityState, link: Link
+) -> ChosenLosses:  # fmt: skip
     recorded = one in judged.recorded
     best = hand_off(session, judged, one)
     diff = reverse("sessions:diff", args=[session.pk]) + "?" + urlstate.query(state, of="", event=one.number)
-    return Chosen(
+    return ChosenLosses(
         number=one.number,
         request=one.event.request,
         diff_href="" if recorded else diff,
@@ -255,7 +254,7 @@ def _detail(
     )
 
 
-def _carrying(judged: Judged, found: tuple[Assessment, ...], link: Link, *, recorded: bool) -> Carrying:
+def _carrying(judged: QualityRun, found: tuple[Assessment, ...], link: Link, *, recorded: bool) -> Carrying:
     base = RECORDED if recorded else judged.ran.replay.base
     carried = judged.carried_as_recorded if recorded else judged.carried
     marks = [one.event.request for one in found][:MOST_ROWS]
@@ -263,16 +262,16 @@ def _carrying(judged: Judged, found: tuple[Assessment, ...], link: Link, *, reco
 
 
 def _followed(
-    session: Session, judged: Judged, found: tuple[Assessment, ...], text: str, link: Link
-) -> Followed:  # fmt: skip
+    session: Session, judged: QualityRun, found: tuple[Assessment, ...], text: str, link: Link
+) -> TextFates:  # fmt: skip
     fate = followed(session, judged, text, found)
     messages = [message for message, _ in fate.places]
     none = Place(None, "")
-    return Followed(
+    return TextFates(
         fate.text,
         len(messages),
         Place(messages[0], link(messages[0])) if messages else none,
         Place(messages[-1], link(messages[-1])) if messages else none,
         fate.lost_at,
-        tuple(FateRow(f.number, f.request, f.before, f.after) for f in fate.fates),
+        tuple(TextFate(f.number, f.request, f.before, f.after) for f in fate.fates),
     )

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from sessions.engine.prices import Prices
     from sessions.engine.quality.artifacts import Artifact
     from sessions.engine.quality.assess import Assessment
-    from sessions.engine.quality.calls import Call
-    from sessions.engine.quality.constraints import Kept
+    from sessions.engine.quality.calls import ToolCall
+    from sessions.engine.quality.constraints import RuleFate
     from sessions.engine.quality.needs import Need
     from sessions.engine.quality.recorded import Reread
 
@@ -92,7 +92,7 @@ class CallRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class ReadAgain:
     """The estimate of what has to be read again, and for a recorded compaction what really was."""
 
     tokens: int
@@ -115,7 +115,7 @@ class FileRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class Losses:
     """One event's losses; ``counts`` are needs by state, rules apart."""
 
     rules: tuple[RuleRow, ...]
@@ -127,20 +127,20 @@ class Lost:
     n_gone: int
     gone: tuple[NeedRow, ...]
     mentioned: tuple[NeedRow, ...]
-    again: Again
+    again: ReadAgain
     files: tuple[FileRow, ...]
     n_files: int
     n_files_gone: int
 
 
-def build_lost(found: Assessment, weighed: Weighed, prices: Prices | None, link: Link, really: Reread | None) -> Lost:
+def build_lost(found: Assessment, weighed: Weighed, prices: Prices | None, link: Link, really: Reread | None) -> Losses:
     """The lists of one event; ``link`` gives a message's address, ``really`` what was fetched again."""
     states = [need.state for need in found.needs]
     rules = sorted(found.constraints, key=lambda kept: STATES[::-1].index(PLAIN_STATE[kept.state]))
     files = sorted(found.artifacts, key=lambda file: (STATES[::-1].index(file.state), -file.source_message))
     gone = [need for need in found.needs if need.state == GONE]
     mentioned = [need for need in found.needs if need.state == MENTIONED]
-    return Lost(
+    return Losses(
         rules=tuple(_rule(kept, link) for kept in rules[:MOST_RULES]),
         n_rules=len(rules),
         n_rules_gone=sum(kept.state == GONE for kept in rules),
@@ -173,7 +173,7 @@ def _place(message: int | None, link: Link) -> Place:
     return Place(message, "" if message is None else link(message))
 
 
-def _rule(kept: Kept, link: Link) -> RuleRow:
+def _rule(kept: RuleFate, link: Link) -> RuleRow:
     state = PLAIN_STATE[kept.state]
     return RuleRow(
         kept.text, state, "put back by the harness" if kept.state != state else "", kept.source,
@@ -201,10 +201,10 @@ def _need(need: Need, link: Link) -> NeedRow:
 
 def _again(
     found: Assessment, weighed: Weighed, prices: Prices | None, link: Link, really: Reread | None
-) -> Again:  # fmt: skip
+) -> ReadAgain:  # fmt: skip
     refetch = found.refetch
     pairs = really.again if really else ()
-    return Again(
+    return ReadAgain(
         refetch.tokens,
         dollars_of(refetch.tokens, prices),
         tuple(_call(call, None, weighed, link) for call in refetch.calls[:MOST_CALLS]),
@@ -215,7 +215,7 @@ def _again(
     )
 
 
-def _call(call: Call, new: Call | None, weighed: Weighed, link: Link) -> CallRow:
+def _call(call: ToolCall, new: ToolCall | None, weighed: Weighed, link: Link) -> CallRow:
     tokens = round(call.n_tokens * weighed.ratio) + weighed.wrapper
     shown = call.result[0] if call.result else call.message
     return CallRow(

@@ -11,7 +11,7 @@ from sessions.pages.quality.lost import Place
 
 if TYPE_CHECKING:
     from sessions.engine.quality.assess import Assessment
-    from sessions.engine.quality.targets import Target
+    from sessions.engine.quality.targets import QualityTarget
     from sessions.pages.quality.lost import Link
     from sessions.pages.quality.state import QualityState
 
@@ -100,7 +100,7 @@ def build_probing(found: Assessment, state: QualityState, n_own: int, link: Link
     )  # fmt: skip
 
 
-def _target(target: Target) -> TargetRow:
+def _target(target: QualityTarget) -> TargetRow:
     percent = None if target.value is None else 100 * target.value
     return TargetRow(
         target.name.capitalize(), percent, target.target, target.red_flag, target.status, BADGES.get(target.status, "")

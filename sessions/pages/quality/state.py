@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from sessions.engine.errors import BadParameter
 from sessions.engine.quality.asked import AS_GENERATED, MOST_CHARS, MOST_OWN, critical_kinds
 from sessions.runs import replay_state
-from sessions.runs.judged import Judging
+from sessions.runs.quality import QualityAsked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,9 +48,9 @@ class QualityState:
         return AS_GENERATED.critical if self.critical is None else self.critical
 
     @property
-    def judging(self) -> Judging:
+    def judging(self) -> QualityAsked:
         """What is to be worked out for it."""
-        return Judging(self.replay, self.horizon, self.ask, self.kinds)
+        return QualityAsked(self.replay, self.horizon, self.ask, self.kinds)
 
 
 def parse(query: QueryDict, own_window: int | None = None) -> QualityState:

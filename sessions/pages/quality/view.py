@@ -20,9 +20,10 @@ from sessions.models import Purpose
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.context import build_quality, chosen_event, shows_recorded
 from sessions.pages.ui.view import asks_fragment, session_or_404, varied
-from sessions.runs import judged, replay_state, replays
-from sessions.runs.judgements import judging_options
+from sessions.runs import quality as judging
+from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
+from sessions.runs.quality import judging_options
 from sessions.runs.warned import warned_here
 from sessions.services import indexed, model_access, summary_jobs
 from sessions.services.judging import chosen_probes
@@ -49,7 +50,7 @@ def quality(request: HttpRequest, session_id: str) -> HttpResponse:
     context = _shared(found, state)
     fragment = asks_fragment(request)
     whole = fragment or "whole" in request.GET or found.n_messages <= AT_ONCE
-    if whole or judged.is_judged(found, state.judging, state.of):
+    if whole or judging.is_judged(found, state.judging, state.of):
         context |= _content(found, state) | key_facts(request)
     name = "sessions/quality/_view.html" if fragment else "sessions/quality/page.html"
     return varied(render(request, name, context, status=400 if state.errors and not fragment else 200))
@@ -111,7 +112,7 @@ def quality_json(request: HttpRequest, session_id: str) -> JsonResponse:
     event = state.replay.event if state.of != "recorded" else None
     try:
         index = indexed.index_of(found)
-        asked = judged.asked_for(found, state.judging)
+        asked = judging.asked_for(found, state.judging)
         document = probe_document(ran.replay, index, horizon=state.horizon, event=event, asked=asked)
     except BadParameter as error:
         return JsonResponse({"errors": {"event": str(error)}}, status=400)
@@ -131,7 +132,7 @@ def ask_model(request: HttpRequest, session_id: str) -> HttpResponse:
     access = model_access.request_access(request)
     if access is None:
         return redirect("sessions:settings")
-    made = judged.judge(found, state.judging)
+    made = judging.judge(found, state.judging)
     recorded = shows_recorded(made, state)
     event = chosen_event(made.recorded if recorded else made.events, state)
     address = urlstate.query(state, of="recorded" if recorded else "replay", event=event.number if event else None)

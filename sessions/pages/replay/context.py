@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from sessions.engine.replay import Replay
     from sessions.models import Session
-    from sessions.pages.replay.event_rows import EventRow, Failures, LayerLine, Room
+    from sessions.pages.replay.event_rows import EventRow, FailedEdits, LayerLine, Room
     from sessions.pages.replay.step import StepView
-    from sessions.pages.ui.folding import Line
+    from sessions.pages.ui.folding import FoldedLine
     from sessions.runs.replay_state import ReplayState
 
 MINI_LINES = 9
@@ -35,7 +35,7 @@ FAR = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenEvent:
     """The chosen event: why it fired, where the cache breaks, and its lists in short."""
 
     number: int
@@ -49,7 +49,7 @@ class Chosen:
     wire_before: int
     wire_after: int
     summary: str
-    lines: tuple[Line, ...]
+    lines: tuple[FoldedLine, ...]
     n_lines_left: int
     overhead: int
     diff_href: str
@@ -73,7 +73,7 @@ class ReplayView:
     totals: tuple[TotalsRow, ...]
     events: tuple[EventRow, ...]
     n_events: int
-    chosen: Chosen | None
+    chosen: ChosenEvent | None
     request: int | None
     request_tokens: int | None
     request_label: str
@@ -93,7 +93,7 @@ class ReplayView:
     error: str
     says: str
     step: StepView | None = None
-    failures: Failures | None = None
+    failures: FailedEdits | None = None
 
     @property
     def has_headroom(self) -> bool:
@@ -157,8 +157,8 @@ def build_replay(
 
 def _request(replay: Replay, state: ReplayState, number: int | None) -> int | None:
     """The request selected: the state's, else the chosen event's, else none."""
-    if state.request is not None:
-        return min(state.request, max(len(replay.context_tokens) - 1, 0))
+    if state.request is not None and replay.context_tokens:
+        return min(state.request, len(replay.context_tokens) - 1)
     return replay.events[number].request if number is not None else None
 
 
@@ -186,12 +186,12 @@ def _fires(event: object) -> str:
     return f"{gate.measure:,} {'≥' if gate.operator == '>=' else gate.operator} {gate.threshold:,}"
 
 
-def _chosen(replay: Replay, number: int, urls: Urls, state: ReplayState) -> Chosen:
+def _chosen(replay: Replay, number: int, urls: Urls, state: ReplayState) -> ChosenEvent:
     event = replay.events[number]
     rows = diff_event(event, replay.weighed)
     lines = folding.segments(rows, MINI_LINES)
     shown = sum(line.count for line in lines)
-    return Chosen(
+    return ChosenEvent(
         number=number,
         request=event.request,
         fires=_fires(event),

@@ -62,7 +62,7 @@ class LayerLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Grown:
+class KindGrowth:
     """Tokens of one kind of block that entered after an event."""
 
     kind: str
@@ -76,14 +76,14 @@ class Room:
     floor_tokens: int
     headroom_tokens: int | None
     until_next: int | None
-    grown: tuple[Grown, ...]
+    grown: tuple[KindGrowth, ...]
     other_tokens: int
     futile: str
     label: str
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class FailedEdit:
     """A failed attempt: at which request, which layer's, why, and how many summary calls it made in vain."""
 
     request: int
@@ -94,11 +94,11 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Failures:
+class FailedEdits:
     """All failed attempts: the first of them, how many there are, why the policy stopped ("" where it did
     not) and at which request."""
 
-    shown: tuple[Failed, ...]
+    shown: tuple[FailedEdit, ...]
     n_failed: int
     n_calls: int
     stopped: str
@@ -153,27 +153,27 @@ def layer_lines(event: Event) -> tuple[LayerLine, ...]:
 def room(replay: Replay, number: int) -> Room:
     """What became of the room that event ``number`` made."""
     refill = refills(replay)[number]
-    kinds = [Grown(kind, tokens) for kind, tokens in refill.regrew.items() if tokens]
+    kinds = [KindGrowth(kind, tokens) for kind, tokens in refill.regrew.items() if tokens]
     return Room(
         refill.floor_tokens, refill.headroom_tokens, refill.requests_until_next, tuple(kinds[:MOST_KINDS]),
         sum(kind.tokens for kind in kinds[MOST_KINDS:]), futile_words(refill), str(replay.weighed.weak_label),
     )  # fmt: skip
 
 
-def failures(replay: Replay, urls: Urls, state: ReplayState) -> Failures | None:
+def failures(replay: Replay, urls: Urls, state: ReplayState) -> FailedEdits | None:
     """The failed attempts, and whether they or thrashing stopped the policy; None where there is neither."""
     stop = next((found for text in replay.warnings if (found := STOPS.match(text))), None)
     if not replay.attempts and stop is None:
         return None
     labels = {layer.name: layer.label or layer.name for layer in replay.policy.pipeline}
     shown = tuple(
-        Failed(
+        FailedEdit(
             attempt.request, labels.get(attempt.layer, attempt.layer), attempt.reason, attempt.summary_calls,
             urls.to_replay(state, request=attempt.request, at=None),
         )
         for attempt in replay.attempts[:MOST_ATTEMPTS]
     )  # fmt: skip
     n_calls = sum(attempt.summary_calls for attempt in replay.attempts)
-    return Failures(
+    return FailedEdits(
         shown, len(replay.attempts), n_calls, stop[2] if stop else "", int(stop[1]) if stop else None
     )  # fmt: skip

@@ -10,7 +10,7 @@ from sessions.engine import registry
 from sessions.engine.context import common_prefix
 from sessions.engine.lists import entered_at, items_at
 from sessions.engine.sizes import message_size
-from sessions.pages.ui.addresses import Urls, session_urls
+from sessions.pages.ui.addresses import Choice, Urls, session_urls
 from sessions.pages.ui.folding import SYMBOLS
 from sessions.pages.ui.results import gate_words
 from sessions.runs.overview import bytes_label, kinds_of
@@ -28,7 +28,7 @@ WIDE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class DroppedRun:
     """Messages that stood here and were dropped: how many, what they weighed, the first and last by index."""
 
     n: int
@@ -54,21 +54,12 @@ class StepRow:
     cached: bool
     last_cached: bool
     href: str
-    gap: Gap | None
+    gap: DroppedRun | None
 
     @property
     def symbol(self) -> str:
         """The sign beside the colour."""
         return SYMBOLS[self.op]
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A link to another page of the list: its words, where it leads, whether it is the one shown."""
-
-    words: str
-    href: str
-    current: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +94,8 @@ class StepView:
     dropped_tokens: int = 0
     n_cached: int = 0
     rows: tuple[StepRow, ...] = ()
-    tail: Gap | None = None
-    pages: tuple[Turn, ...] = ()
+    tail: DroppedRun | None = None
+    pages: tuple[Choice, ...] = ()
     bytes_label: str = ""
     weak_label: str = ""
 
@@ -173,19 +164,21 @@ def _listed(bar: StepView, made: Replay, state: ReplayState, urls: Urls, place: 
     )  # fmt: skip
 
 
-def _gaps(entered: Sequence[Item], items: Sequence[Item]) -> tuple[dict[int, Gap], int, int]:
+def _gaps(entered: Sequence[Item], items: Sequence[Item]) -> tuple[dict[int, DroppedRun], int, int]:
     """Dropped messages by the position in ``items`` that they stood before; how many in all, their tokens."""
     standing = {item.id for item in items}
     gone = [item for item in entered if item.id not in standing]
     if not gone:
         return {}, 0, 0
     places = {item.id: position for position, item in enumerate(items)}
-    gaps: dict[int, Gap] = {}
+    gaps: dict[int, DroppedRun] = {}
     run: list[Item] = []
 
     def close(position: int) -> None:
         if run:
-            gaps[position] = Gap(len(run), sum(i.tokens for i in run), run[0].message.index, run[-1].message.index)
+            gaps[position] = DroppedRun(
+                len(run), sum(i.tokens for i in run), run[0].message.index, run[-1].message.index
+            )
             run.clear()
 
     for item in entered:
@@ -197,7 +190,7 @@ def _gaps(entered: Sequence[Item], items: Sequence[Item]) -> tuple[dict[int, Gap
     return gaps, len(gone), sum(item.tokens for item in gone)
 
 
-def _row(replay: Replay, item: Item, at: int, urls: Urls, *, n_cached: int, gap: Gap | None) -> StepRow:
+def _row(replay: Replay, item: Item, at: int, urls: Urls, *, n_cached: int, gap: DroppedRun | None) -> StepRow:
     weighed, message = replay.weighed, item.message
     op = "inserted" if item.inserted else "edited" if item.edited else "kept"
     weak = item.inserted or item.edited or message.index < 0
@@ -219,10 +212,10 @@ def _row(replay: Replay, item: Item, at: int, urls: Urls, *, n_cached: int, gap:
     )  # fmt: skip
 
 
-def _pages(n: int, start: int, state: ReplayState, urls: Urls, request: int) -> tuple[Turn, ...]:
+def _pages(n: int, start: int, state: ReplayState, urls: Urls, request: int) -> tuple[Choice, ...]:
     """Older and newer pages, and both ends, where the list is longer than a page."""
     if n <= PAGE:
         return ()
     newest = (n - 1) // PAGE * PAGE
     wanted = (("First", 0), ("Older", max(start - PAGE, 0)), ("Newer", min(start + PAGE, newest)), ("Newest", newest))
-    return tuple(Turn(words, urls.to_replay(state, request=request, at=at), at == start) for words, at in wanted)
+    return tuple(Choice(words, urls.to_replay(state, request=request, at=at), at == start) for words, at in wanted)

@@ -32,7 +32,7 @@ NOTHING = SafeString("")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownBlock:
     """One block to render with ``blocks/<kind>.html``.
 
     ``html`` is safe Markdown (text and thinking), ``text`` plain text (tool input, results, opaque); ``n_left`` are
@@ -53,7 +53,7 @@ class Shown:
     width: int = 0
     height: int = 0
     call_id: str = ""
-    parts: tuple[Shown, ...] = ()
+    parts: tuple[ShownBlock, ...] = ()
 
 
 _markdown = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table").enable("strikethrough")
@@ -73,28 +73,28 @@ def rendered(text: str) -> SafeString:
     return SafeString(clean)
 
 
-def shown(contents: Sequence[Content], blocks: Sequence[Block], *, whole: bool) -> tuple[Shown, ...]:
+def shown(contents: Sequence[Content], blocks: Sequence[Block], *, whole: bool) -> tuple[ShownBlock, ...]:
     """The blocks of a message; ``whole`` lifts the cap of a text from 4,000 to 200,000 characters."""
     limit = LONG if whole else SHORT
     facts = list(blocks) + [None] * max(0, len(contents) - len(blocks))
     return tuple(_one(content, block, limit) for content, block in zip(contents, facts, strict=False))
 
 
-def _one(content: Content, block: Block | None, limit: int) -> Shown:
+def _one(content: Content, block: Block | None, limit: int) -> ShownBlock:
     kind = str(content.kind)
     common: dict[str, Any] = {"kind": kind, "name": content.name, "call_id": content.call_id}
     common |= {"is_error": content.is_error, "n_payload": len(content.payload.encode("utf-8", "replace"))}
     if content.kind in (Kind.IMAGE, Kind.DOCUMENT):
-        return Shown(**common, **_media(content, block))
+        return ShownBlock(**common, **_media(content, block))
     text = _pretty(content.text) if content.kind in (Kind.TOOL_USE, Kind.OPAQUE) else content.text
     cut, left = text[:limit], max(len(text) - limit, 0)
     common |= {"n_chars": len(content.text), "n_left": left}
     if content.kind in (Kind.TEXT, Kind.THINKING):
-        return Shown(**common, html=rendered(cut))
+        return ShownBlock(**common, html=rendered(cut))
     inner = block.parts if block else ()
     facts = list(inner) + [None] * max(0, len(content.parts) - len(inner))
     parts = tuple(_one(part, fact, limit) for part, fact in zip(content.parts, facts, strict=False))
-    return Shown(**common, text=cut, parts=parts)
+    return ShownBlock(**common, text=cut, parts=parts)
 
 
 def _media(content: Content, block: Block | None) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.pages.session import foot_notes, lanes
-from sessions.pages.session.bars import Bar, Pressure, binned
-from sessions.pages.session.scale import byte_scale, placed, token_top
+from sessions.pages.session.bars import Bar, Pressure, binned, byte_scale, placed, token_top
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import Figure, axis, figure_json, hover_axis, index_ticks, layout, line, size_of
 from sessions.runs.overview import KINDS, called
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from django.utils.safestring import SafeString
 
-    from sessions.pages.session.scale import ByteScale
+    from sessions.pages.session.bars import ByteScale
     from sessions.runs.overview import Overview
 
 ROLES = {kind: f"@kind-{kind.replace('_', '-')}" for kind in KINDS}

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.pages.session.scale import placed, token_top
+from sessions.pages.session.bars import placed, token_top
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import Figure, note, plain, size_of, spaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.pages.session.bars import Bar, Pressure
-    from sessions.pages.session.scale import ByteScale
+    from sessions.pages.session.bars import Bar, ByteScale, Pressure
 
 
 WORDS_HIGH = 0.8

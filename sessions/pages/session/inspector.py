@@ -20,7 +20,7 @@ MOST_PICTURES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Counter:
+class CounterRow:
     """What one estimator charges: ``factor`` against the reference tokens, None for the reference itself."""
 
     name: str
@@ -46,7 +46,6 @@ class Picture:
     height: int
     n_file: int
     n_base64: int
-    n_wire: int
     tokens: int
     patches: str
     cost: float | None
@@ -68,7 +67,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SizeVerdict:
     """The sentence that comes first: ``kind`` "over" (bytes run ahead of tokens), "fair" or "unknown"."""
 
     kind: str
@@ -80,7 +79,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Inspected:
+class InspectorView:
     """Everything the inspector shows but the text, which is read from the upload."""
 
     index: int
@@ -91,12 +90,12 @@ class Inspected:
     label: str
     n_bytes: int
     bytes_label: str
-    verdict: Verdict
+    verdict: SizeVerdict
     pictures: tuple[Picture, ...]
     n_pictures_left: int
     reference: str
     reference_label: str
-    counters: tuple[Counter, ...]
+    counters: tuple[CounterRow, ...]
     answers: int | None
     answered_by: int | None
     request: int | None
@@ -105,7 +104,7 @@ class Inspected:
     title: str
 
 
-def inspected(session_id: str, view: Overview, index: int) -> Inspected:
+def inspected(session_id: str, view: Overview, index: int) -> InspectorView:
     """The message at ``index``; raises IndexError."""
     message, weighed = view.messages[index], view.weighed
     media = [leaf for leaf in message.leaves() if leaf.media is not None and leaf.kind in (Kind.IMAGE, Kind.DOCUMENT)]
@@ -115,7 +114,7 @@ def inspected(session_id: str, view: Overview, index: int) -> Inspected:
     request, context, context_label = view.contexts.get(index, (None, None, ""))
     reply = request is not None and weighed.transcript.requests[request].message == index
     what = called(message, view.tools)
-    return Inspected(
+    return InspectorView(
         index=index,
         last=len(view.messages) - 1,
         role=str(message.role),
@@ -149,25 +148,25 @@ def _reference(view: Overview, index: int, over: Block | None) -> str:
     }[view.weighed.labels[index]]
 
 
-def _verdict(view: Overview, index: int, over: Block | None, what: str) -> Verdict:
+def _verdict(view: Overview, index: int, over: Block | None, what: str) -> SizeVerdict:
     weighed = view.weighed
     if over is None or over.media is None:
         tokens, size = weighed.tokens[index], view.n_bytes[index]
-        return Verdict("fair" if tokens else "unknown", None, size, tokens, what, 0)
+        return SizeVerdict("fair" if tokens else "unknown", None, size, tokens, what, 0)
     size = over.media.n_base64 + len(over.media.media_type.encode())
     tokens, factor = weighed.image_tokens(over), weighed.overcount(over)
     sliver = max(1.0, 368 * tokens / size) if size else 0
-    return Verdict("over" if (factor or 0) >= 1 else "fair", factor, size, tokens, what, round(min(sliver, 368), 1))
+    return SizeVerdict("over" if (factor or 0) >= 1 else "fair", factor, size, tokens, what, round(min(sliver, 368), 1))
 
 
-def _counters(view: Overview, counted: Block | Message, reference: int) -> tuple[Counter, ...]:
+def _counters(view: Overview, counted: Block | Message, reference: int) -> tuple[CounterRow, ...]:
     """Every registered estimator on the same block or message, the smallest first."""
     model = view.weighed.model
     found = []
     for estimator in registry.plugins("estimators").values():
         size = estimator.size(counted, model) if isinstance(counted, Block) else message_size(counted, estimator, model)
         factor = size / reference if reference else None
-        found.append(Counter(estimator.name, estimator.label, size, estimator.unit, factor))
+        found.append(CounterRow(estimator.name, estimator.label, size, estimator.unit, factor))
     return tuple(sorted(found, key=lambda counter: (counter.size, counter.name)))
 
 
@@ -184,7 +183,6 @@ def _picture(leaf: Block, view: Overview) -> Picture:
         height=media.height,
         n_file=media.n_base64 * 3 // 4,
         n_base64=media.n_base64,
-        n_wire=media.n_base64 + len(media.media_type.encode()),
         tokens=tokens,
         patches=_patches(leaf, model),
         cost=tokens * price / 1_000_000 if price is not None else None,

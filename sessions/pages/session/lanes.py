@@ -8,7 +8,7 @@ from sessions.pages.ui import figures
 from sessions.pages.ui.chart import Figure, axis, band, line, note, size_of, thousands, ticks
 
 if TYPE_CHECKING:
-    from sessions.pages.session.scale import ByteScale
+    from sessions.pages.session.bars import ByteScale
 
 CONTEXT_ROOM = 1.0
 Span = tuple[float, float]

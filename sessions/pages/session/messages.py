@@ -11,6 +11,7 @@ from django.urls import reverse
 from sessions.engine.types import Kind
 from sessions.pages.session import state as urlstate
 from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import Filter
 from sessions.runs.overview import FLAGGED_FROM, KINDS, LARGE_TOKENS, kinds_of
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ LEAD = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ListRow:
     """One message as the list shows it; ``mono`` where its preview is a program's words, not a person's."""
 
     index: int
@@ -55,21 +56,10 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
-    """One choice above the list."""
-
-    name: str
-    words: str
-    total: int
-    href: str
-    current: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
+class ListPage:
     """Rows ``start`` to ``stop`` of ``total`` that match, and the ways to the rows before and after."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ListRow, ...]
     start: int
     total: int
     per_token: float
@@ -87,11 +77,11 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Grown:
+class ListGrowth:
     """A list that was shown up to some message, after the session grew: rows to draw again, and the rows after them."""
 
-    again: tuple[Row, ...]
-    page: Page
+    again: tuple[ListRow, ...]
+    page: ListPage
 
 
 def filters(view: Overview, state: SessionState, base: str) -> tuple[Filter, ...]:
@@ -104,7 +94,7 @@ def filters(view: Overview, state: SessionState, base: str) -> tuple[Filter, ...
     )
 
 
-def page(session_id: str, view: Overview, state: SessionState, until: int | None = None) -> Page:
+def page(session_id: str, view: Overview, state: SessionState, until: int | None = None) -> ListPage:
     """The page that the state asks for: from ``start``, else the one that holds message ``m``, else the first.
 
     ``until`` ends it early, where the rows from there on are shown already.
@@ -116,7 +106,7 @@ def page(session_id: str, view: Overview, state: SessionState, until: int | None
     before = min(start, PAGE)
     next_url, next_words = _following(base, state, start + len(shown), len(indices))
     earlier = urlstate.query(state, start=start - before, until=start, m=None)
-    return Page(
+    return ListPage(
         rows=tuple(row(session_id, view, i, selected=i == state.m) for i in shown),
         start=start,
         total=len(indices),
@@ -130,7 +120,7 @@ def page(session_id: str, view: Overview, state: SessionState, until: int | None
     )
 
 
-def grown(session_id: str, view: Overview, state: SessionState, first: int, after: int, *, whole: bool) -> Grown:
+def grown(session_id: str, view: Overview, state: SessionState, first: int, after: int, *, whole: bool) -> ListGrowth:
     """What follows the rows of messages ``first`` to ``after`` (exclusive), and the last of these: they may have grown.
 
     New rows only where the list was shown to its end (``whole``); else only the way to them.
@@ -142,10 +132,10 @@ def grown(session_id: str, view: Overview, state: SessionState, first: int, afte
     base = reverse("sessions:messages", args=[session_id])
     next_url, next_words = _following(base, state, n_shown + len(shown), len(indices))
     rows = tuple(row(session_id, view, i) for i in shown)
-    page = Page(
+    page = ListPage(
         rows, n_shown, len(indices), view.per_token, view.full_weight, view.bytes_label, next_url, next_words, "", ""
     )  # fmt: skip
-    return Grown(tuple(row(session_id, view, i) for i in again), page)
+    return ListGrowth(tuple(row(session_id, view, i) for i in again), page)
 
 
 def _following(base: str, state: SessionState, start: int, total: int) -> tuple[str, str]:
@@ -165,13 +155,13 @@ def _start(indices: Sequence[int], state: SessionState) -> int:
     return 0 if at < PAGE - LEAD else at - LEAD
 
 
-def row(session_id: str, view: Overview, index: int, *, selected: bool = False) -> Row:
+def row(session_id: str, view: Overview, index: int, *, selected: bool = False) -> ListRow:
     """The row of one message."""
     message = view.messages[index]
     kinds = view.kinds[index]
     request, context, context_label = view.contexts.get(index, (None, None, ""))
     reply = request is not None and view.weighed.transcript.requests[request].message == index
-    return Row(
+    return ListRow(
         index=index,
         role=str(message.role),
         kinds=kinds_of(message),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
-import io
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +19,7 @@ from sessions.pages.session import blocks, facts, family, inspector, messages
 from sessions.pages.session import state as urlstate
 from sessions.pages.session.chart import pressure_json
 from sessions.pages.ui import exports, uploads
-from sessions.pages.ui.view import asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import asks_fragment, csv_lines, session_or_404, varied
 from sessions.runs.overview import overview
 from sessions.services.model_access import key_facts
 
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from django.http.response import HttpResponseBase
 
     from sessions.models import Session
-    from sessions.pages.session.inspector import Inspected
+    from sessions.pages.session.inspector import InspectorView
     from sessions.pages.session.state import SessionState
     from sessions.runs.overview import Overview
 
@@ -163,7 +161,7 @@ def _inspector_context(
     return context
 
 
-def _neighbours(found: Session, message: Inspected) -> dict[str, Any]:
+def _neighbours(found: Session, message: InspectorView) -> dict[str, Any]:
     def link(index: int | None) -> str:
         return "" if index is None else reverse("sessions:inspector", args=[found.pk, index])
 
@@ -217,25 +215,17 @@ def messages_csv(request: HttpRequest, session_id: str) -> HttpResponseBase:
     """Every message of the session (or of the filter) as CSV, streamed."""
     found = session_or_404(session_id)
     view, state = overview(found.pk), urlstate.parse(request.GET)
-    response = StreamingHttpResponse(_csv_lines(found.pk, view, state), content_type="text/csv; charset=utf-8")
+    response = StreamingHttpResponse(csv_lines(_rows(found.pk, view, state)), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{found.pk}-messages.csv"'
     return response
 
 
-def _csv_lines(session_id: str, view: Overview, state: SessionState) -> Iterator[str]:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    writer.writerow(COLUMNS)
-    indices = view.only[state.only] if state.only else range(len(view.messages))
-    for index in indices:
+def _rows(session_id: str, view: Overview, state: SessionState) -> Iterator[tuple[object, ...]]:
+    yield COLUMNS
+    for index in view.only[state.only] if state.only else range(len(view.messages)):
         row = messages.row(session_id, view, index)
-        preview = f"'{row.preview}" if row.preview[:1] in "=+-@\t\r" else row.preview
-        writer.writerow([
-            row.index, row.role, " ".join(row.kinds), row.tokens, row.label, row.n_bytes,
-            "" if row.factor is None else round(row.factor, 2), row.request, row.context, row.context_label, preview,
-        ])  # fmt: skip
-        if buffer.tell() > 16_384:
-            yield buffer.getvalue()
-            buffer.seek(0)
-            buffer.truncate()
-    yield buffer.getvalue()
+        factor = "" if row.factor is None else round(row.factor, 2)
+        yield (
+            row.index, row.role, " ".join(row.kinds), row.tokens, row.label, row.n_bytes, factor, row.request,
+            row.context, row.context_label, row.preview,
+        )  # fmt: skip

@@ -21,7 +21,7 @@ LABELS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PriceCell:
     """One price: what is given and the list price, in dollars per million tokens, "" where there is none."""
 
     key: str
@@ -36,7 +36,7 @@ class PricedModel:
 
     model: str
     known: bool
-    cells: tuple[Cell, ...]
+    cells: tuple[PriceCell, ...]
 
 
 def priced_models(
@@ -52,7 +52,7 @@ def priced_models(
 def _model(name: str, given: Mapping[str, str]) -> PricedModel:
     listed = prices_of(model_info(name))
     prices = {key: getattr(listed, key) if listed else None for key in KEYS}
-    cells = tuple(Cell(key, LABELS[key], given.get(key, ""), _written(prices[key])) for key in KEYS)
+    cells = tuple(PriceCell(key, LABELS[key], given.get(key, ""), _written(prices[key])) for key in KEYS)
     return PricedModel(name, listed is not None, cells)
 
 

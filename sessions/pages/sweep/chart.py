@@ -18,7 +18,7 @@ MOST_NAMED = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class FrontPoint:
     """One setting: its row, cost range (tokens sent where no price is known), the other axis, what hover says.
 
     ``keeps``: it keeps the floors; ``mine``: of the policy in hand.
@@ -42,7 +42,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CurvePoint:
     """One value along the curve."""
 
     row: int
@@ -55,7 +55,7 @@ class Step:
     picked: bool
 
 
-def front_figure(points: Sequence[Point], *, priced: bool, against: str, floor: float | None) -> Figure:
+def front_figure(points: Sequence[FrontPoint], *, priced: bool, against: str, floor: float | None) -> Figure:
     """Cost against ``against``, both smaller is better; the front as a step line, the reader's floor in green."""
     figure = layout(FRONT_HEIGHT, FRONT_HEIGHT, MARGIN, NARROW_MARGIN, hovermode="closest")
     highs, lows = [point.high for point in points], [point.low for point in points]
@@ -89,9 +89,9 @@ def front_figure(points: Sequence[Point], *, priced: bool, against: str, floor: 
     return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
 
 
-def _front_line(points: Sequence[Point]) -> Figure:
+def _front_line(points: Sequence[FrontPoint]) -> Figure:
     found = sorted((point for point in points if point.front), key=lambda point: (point.x, -point.against))
-    lowest: list[Point] = []
+    lowest: list[FrontPoint] = []
     for point in found:
         if not lowest or point.against < lowest[-1].against:
             lowest.append(point)
@@ -101,7 +101,7 @@ def _front_line(points: Sequence[Point]) -> Figure:
     }  # fmt: skip
 
 
-def _ranges(points: Sequence[Point]) -> list[Figure]:
+def _ranges(points: Sequence[FrontPoint]) -> list[Figure]:
     """The cost range of every setting on the front, and of the one in hand."""
     shown = [point for point in points if point.front or point.picked]
     x: list[float | None] = [value for point in shown for value in (point.low, point.high, None)]
@@ -110,7 +110,7 @@ def _ranges(points: Sequence[Point]) -> list[Figure]:
     return [{"type": "scatter", "mode": "lines", "x": x, "y": y, "line": stroke, "opacity": 0.5, "hoverinfo": "skip"}]
 
 
-def _dots(points: Sequence[Point]) -> list[Figure]:
+def _dots(points: Sequence[FrontPoint]) -> list[Figure]:
     """Accent for the policy in hand, grey shapes for the others; hollow where a floor is broken; the pick on top."""
     names = list(dict.fromkeys(point.policy for point in points if not point.mine))
     groups = [
@@ -126,7 +126,7 @@ def _dots(points: Sequence[Point]) -> list[Figure]:
     return [_group(role, shape, found) for role, shape, found in groups if found]
 
 
-def _group(role: str, shape: str, found: Sequence[Point]) -> Figure:
+def _group(role: str, shape: str, found: Sequence[FrontPoint]) -> Figure:
     large = any(point.picked for point in found)
     return {
         "type": "scatter", "mode": "markers", "x": [p.x for p in found], "y": [p.against for p in found],
@@ -139,9 +139,9 @@ def _group(role: str, shape: str, found: Sequence[Point]) -> Figure:
     }  # fmt: skip
 
 
-def _policy_names(points: Sequence[Point]) -> list[Figure]:
+def _policy_names(points: Sequence[FrontPoint]) -> list[Figure]:
     """Where several policies are compared, each is named at its cheapest setting."""
-    cheapest: dict[str, Point] = {}
+    cheapest: dict[str, FrontPoint] = {}
     for point in sorted(points, key=lambda point: point.x):
         cheapest.setdefault(point.policy, point)
     if not 1 < len(cheapest) <= MOST_NAMED:
@@ -149,11 +149,11 @@ def _policy_names(points: Sequence[Point]) -> list[Figure]:
     return _labels(points, [point for point in cheapest.values() if not point.picked])
 
 
-def _labels(points: Sequence[Point], named: Sequence[Point]) -> list[Figure]:
+def _labels(points: Sequence[FrontPoint], named: Sequence[FrontPoint]) -> list[Figure]:
     """Names beside points; those that would stand on each other are counted instead."""
     across = max(p.high for p in points) - min(p.low for p in points) or 1
     up = max(p.against for p in points) or 1
-    groups: dict[tuple[int, int], list[Point]] = {}
+    groups: dict[tuple[int, int], list[FrontPoint]] = {}
     for point in named:
         groups.setdefault((round(8 * point.x / across), round(16 * point.against / up)), []).append(point)
     return [
@@ -170,7 +170,7 @@ def _labels(points: Sequence[Point], named: Sequence[Point]) -> list[Figure]:
     ]
 
 
-def curve_figure(steps: Sequence[Step], *, title: str, priced: bool, window: int) -> Figure:
+def curve_figure(steps: Sequence[CurvePoint], *, title: str, priced: bool, window: int) -> Figure:
     """Cost as a band from low to high, compactions and peak below it, along one parameter."""
     figure = layout(CURVE_HEIGHT, CURVE_HEIGHT, MARGIN, NARROW_MARGIN, hovermode="closest")
     xs = [step.value for step in steps]
@@ -217,7 +217,7 @@ def curve_figure(steps: Sequence[Step], *, title: str, priced: bool, window: int
     return {"data": data, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
 
 
-def _band(steps: Sequence[Step]) -> list[Figure]:
+def _band(steps: Sequence[CurvePoint]) -> list[Figure]:
     xs = [step.value for step in steps]
     edge: Figure = {"type": "scatter", "mode": "lines", "x": xs, "hoverinfo": "skip", "line": {"width": 0}}
     return [
@@ -226,7 +226,7 @@ def _band(steps: Sequence[Step]) -> list[Figure]:
     ]
 
 
-def _line(steps: Sequence[Step], yaxis: str, ys: Sequence[float]) -> Figure:
+def _line(steps: Sequence[CurvePoint], yaxis: str, ys: Sequence[float]) -> Figure:
     return {
         "type": "scatter", "mode": "lines+markers", "x": [s.value for s in steps], "y": list(ys), "yaxis": yaxis,
         "text": [s.says for s in steps], "customdata": [s.row for s in steps],

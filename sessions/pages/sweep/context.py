@@ -13,8 +13,8 @@ from sessions.engine.sweeps.sweep import POLICY
 from sessions.engine.types import Label
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
-from sessions.pages.sweep.chart import Point, Step, curve_figure, front_figure
-from sessions.pages.sweep.rows import Column, Heat, TableRow
+from sessions.pages.sweep.chart import CurvePoint, FrontPoint, curve_figure, front_figure
+from sessions.pages.sweep.rows import Heat, SettingColumn, TableRow
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Choice
 from sessions.pages.ui.chart import figure_json
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sessions.engine.sweeps.sweep import Row, Setting, Sweep
     from sessions.models import Session
     from sessions.pages.sweep.state import SweepState
-    from sessions.runs.sweeps import Swept
+    from sessions.runs.sweeps import SweepResult
 
 AGAINST_WORDS = {
     "compactions": "Compactions", "peak": "Peak context, tokens", "needs_gone": "Used later, gone",
@@ -42,7 +42,7 @@ MOST_ROWS = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class NextSetting:
     """The next setting along an axis in words."""
 
     words: str
@@ -51,7 +51,7 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class AdviceFact:
     """One figure of the advice strip."""
 
     name: str
@@ -62,7 +62,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CrossCheck:
     """How a setting does on one session that had no say in it."""
 
     title: str
@@ -73,7 +73,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Free:
+class ScheduleEvent:
     """One compaction of the cheapest schedule."""
 
     request: int
@@ -91,8 +91,8 @@ class SweepView:
     setting: Setting
     title: str
     reason: str
-    near: tuple[Near, ...]
-    facts: tuple[Fact, ...]
+    near: tuple[NextSetting, ...]
+    facts: tuple[AdviceFact, ...]
     picked_by_hand: bool
     nothing_kept: bool
     floors_words: str
@@ -105,14 +105,14 @@ class SweepView:
     curve: SafeString
     curve_title: str
     heat: Heat | None
-    columns: tuple[Column, ...]
+    columns: tuple[SettingColumn, ...]
     rows: tuple[TableRow, ...]
     n_rows: int
     n_front: int
     lab_href: str
-    free: tuple[Free, ...]
+    free: tuple[ScheduleEvent, ...]
     cheapest: str
-    held: tuple[Held, ...]
+    held: tuple[CrossCheck, ...]
     label: str
 
 
@@ -122,12 +122,12 @@ def effective_floors(state: SweepState) -> dict[str, float]:
     return {"max_rules_gone": 0.0} | own if state.losses else own
 
 
-def build(state: SweepState, swept: Swept, sessions: Sequence[Session], path: str) -> SweepView:
+def build(state: SweepState, swept: SweepResult, sessions: Sequence[Session], path: str) -> SweepView:
     """The page of a sweep that has rows; ``path`` is the page's own."""
     return _Builder(state, swept, sessions, path).view()
 
 
-def snippets(state: SweepState, view_setting: Setting, swept: Swept) -> tuple[Snippet, ...]:
+def snippets(state: SweepState, view_setting: Setting, swept: SweepResult) -> tuple[Snippet, ...]:
     """The configuration of every agent for a setting."""
     return configure(
         view_setting.policy, dict(view_setting.params), window=view_setting.window or state.replay.window,
@@ -136,7 +136,7 @@ def snippets(state: SweepState, view_setting: Setting, swept: Swept) -> tuple[Sn
 
 
 def _advised(
-    swept: Swept, whole: Sweep, floors: Mapping[str, float]
+    swept: SweepResult, whole: Sweep, floors: Mapping[str, float]
 ) -> tuple[int, str, tuple[Neighbour, ...]]:  # fmt: skip
     """The row of ``whole`` that is recommended, else the cheapest; why, and its neighbours.
 
@@ -163,7 +163,7 @@ def _advised(
 class _Builder:
     """Puts one page together."""
 
-    def __init__(self, state: SweepState, swept: Swept, sessions: Sequence[Session], path: str) -> None:
+    def __init__(self, state: SweepState, swept: SweepResult, sessions: Sequence[Session], path: str) -> None:
         self.state, self.swept, self.sessions, self.path = state, swept, sessions, path
         self.whole: Sweep = together(swept.sweeps)
         self.rows: tuple[Row, ...] = self.whole.rows
@@ -232,7 +232,7 @@ class _Builder:
             label=self.label,
         )
 
-    def _near(self) -> tuple[Near, ...]:
+    def _near(self) -> tuple[NextSetting, ...]:
         found = []
         places = {tuple(row.values.values()): index for index, row in enumerate(self.rows)}
         at = self.rows[self.advised]
@@ -242,25 +242,29 @@ class _Builder:
             times = f"{one.compactions:,} compaction{'' if one.compactions == 1 else 's'}"
             value = f"{sweep_rows.said_value(one.value)} {sweep_rows.unit_of(at.setting.policy, one.key)}".rstrip()
             words = f"{one.key} {value}: cost {change}, {times}"
-            found.append(Near(words if one.keeps else f"{words}, over your limits", self.hrefs[index], one.keeps))
+            found.append(
+                NextSetting(words if one.keeps else f"{words}, over your limits", self.hrefs[index], one.keeps)
+            )
         return tuple(found)
 
-    def _facts(self, row: Row) -> tuple[Fact, ...]:
+    def _facts(self, row: Row) -> tuple[AdviceFact, ...]:
         sums = row.totals
         window = figures.percent(sums.peak_context_tokens, row.window)
         found = [
-            Fact("Cost" if self.priced else "Tokens sent", sweep_rows.cost_words(row),
+            AdviceFact("Cost" if self.priced else "Tokens sent", sweep_rows.cost_words(row),
                  "dollars" if self.priced else "tokens", "estimated", "low: as replayed; high: fetched again"),
-            Fact("Compactions", figures.count(sums.compactions),
+            AdviceFact("Compactions", figures.count(sums.compactions),
                  note=f"{figures.count(sums.summary_calls)} summary call{'' if sums.summary_calls == 1 else 's'}"),
-            Fact("Peak context", figures.count(sums.peak_context_tokens), "tokens", self.label,
+            AdviceFact("Peak context", figures.count(sums.peak_context_tokens), "tokens", self.label,
                  f"{window} of the window" if row.fits else "over the window"),
         ]  # fmt: skip
         ratio = self.ratio(row)
         if ratio is not None:
-            found.append(Fact("Regret", f"×{ratio:.2f}", "", "estimated", f"cheapest schedule ${self.cheapest:,.2f}"))
+            found.append(
+                AdviceFact("Regret", f"×{ratio:.2f}", "", "estimated", f"cheapest schedule ${self.cheapest:,.2f}")
+            )
         found += [
-            Fact(sweep_rows.LOSS_WORDS[name], figures.count(row.more[name]), note="over all events")
+            AdviceFact(sweep_rows.LOSS_WORDS[name], figures.count(row.more[name]), note="over all events")
             for name in ("rules_gone", "needs_gone")
             if name in row.more
         ]
@@ -296,7 +300,7 @@ class _Builder:
         measure = sweep_rows.measure_of(self.state.against)
         mine = self.rows[self.picked].setting.policy
         points = [
-            Point(
+            FrontPoint(
                 index,
                 *self._range(row),
                 measure(row),
@@ -329,7 +333,7 @@ class _Builder:
         if len(along) < 2:
             return figure_json({})
         steps = [
-            Step(
+            CurvePoint(
                 index,
                 row.values[key],
                 *self._range(row),
@@ -352,7 +356,7 @@ class _Builder:
         others = [k for k in self.keys if k not in {key, POLICY}]
         return f"Along {key}: {sweep_rows.setting_words(row.setting, others)}"
 
-    def _columns(self) -> tuple[Column, ...]:
+    def _columns(self) -> tuple[SettingColumn, ...]:
         found = [(key, self._head(key), key == POLICY, False, "") for key in self.keys]
         found += [
             ("cost", "Cost" if self.priced else "Tokens sent", False, False, "low: as replayed; high: fetched again"),
@@ -374,11 +378,11 @@ class _Builder:
     def _counts(self, name: str) -> bool:
         return bool(self.rows) and name in self.rows[0].more
 
-    def _column(self, key: str, name: str, words: bool, optional: bool, title: str) -> Column:
+    def _column(self, key: str, name: str, words: bool, optional: bool, title: str) -> SettingColumn:
         now = self.state.sort
         order = "ascending" if now == key else "descending" if now == f"-{key}" else ""
         then = f"-{key}" if now == key else "" if order else key
-        return Column(key, name, self.here(sort=then), order, words, optional, title)
+        return SettingColumn(key, name, self.here(sort=then), order, words, optional, title)
 
     def _table(self) -> tuple[TableRow, ...]:
         ratios = {i: r for i, row in enumerate(self.rows) if (r := self.ratio(row)) is not None}
@@ -399,13 +403,13 @@ class _Builder:
             for index, row in ordered[:MOST_ROWS]
         )
 
-    def _free(self) -> tuple[Free, ...]:
+    def _free(self) -> tuple[ScheduleEvent, ...]:
         """The compactions of the cheapest schedule, of one session."""
         if len(self.swept.best) != 1 or self.swept.best[0] is None:
             return ()
         return tuple(_free(cost) for cost in self.swept.best[0].costs)
 
-    def _held(self) -> tuple[Held, ...]:
+    def _held(self) -> tuple[CrossCheck, ...]:
         if len(self.sessions) < 2 or not self.swept.complete:
             return ()
         across = recommend_across(self.swept.sweeps, self.floors)
@@ -418,13 +422,13 @@ class _Builder:
             chosen = "" if judged.chosen is None else sweep_rows.setting_words(judged.chosen, self.keys)
             ratio = "none" if judged.ratio is None else f"×{judged.ratio:.2f}"
             path = reverse("sessions:replay", args=[session.pk])
-            found.append(Held(str(session), f"{path}?{query}", chosen, ratio, judged.keeps))
+            found.append(CrossCheck(str(session), f"{path}?{query}", chosen, ratio, judged.keeps))
         return tuple(found)
 
 
-def _free(cost: EventCost) -> Free:
+def _free(cost: EventCost) -> ScheduleEvent:
     even = "never" if cost.break_even_calls is None else f"{cost.break_even_calls:,.1f}"
-    return Free(cost.request, cost.cold, cost.free, _dollars(cost.call), _dollars(cost.rewrite), even)
+    return ScheduleEvent(cost.request, cost.cold, cost.free, _dollars(cost.call), _dollars(cost.rewrite), even)
 
 
 def _dollars(value: float) -> str:

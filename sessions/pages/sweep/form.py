@@ -13,8 +13,6 @@ from sessions.pages.ui.controls import Option
 from sessions.runs.replay_state import is_changed, written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.params import Spec
     from sessions.engine.sweeps.sweep import Over
@@ -27,7 +25,7 @@ FLOOR_WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class RangeField:
     """One range: the parameter, its ends, its steps; ``hint`` says what the parameter may be."""
 
     name: str
@@ -39,7 +37,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class FixedField:
     """A parameter that is not swept."""
 
     key: str
@@ -53,7 +51,7 @@ class Fixed:
 
 
 @dataclass(frozen=True, slots=True)
-class Floor:
+class FloorField:
     """A limit that the recommended setting has to keep."""
 
     name: str
@@ -67,23 +65,17 @@ class Floor:
 class SweepForm:
     """Both forms: ranges of one policy, or several policies side by side."""
 
-    policy: str
-    policy_help: str
     policies: tuple[Option, ...]
     compared: tuple[Option, ...]
-    slots: tuple[Slot, ...]
-    shared_slot: Slot
-    fixed: tuple[Fixed, ...]
+    slots: tuple[RangeField, ...]
+    shared_slot: RangeField
+    fixed: tuple[FixedField, ...]
     n_fixed: int
-    floors: tuple[Floor, ...]
+    floors: tuple[FloorField, ...]
     summarizers: tuple[Option, ...]
     stub: str
     window: str
     window_own: int
-    losses: bool
-    several: bool
-    sessions: tuple[str, ...]
-    errors: Mapping[str, str]
 
 
 def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
@@ -94,8 +86,6 @@ def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
     name, _, stub = state.replay.summarizer.partition(":")
     every = registry.plugins("policies").values()
     return SweepForm(
-        policy=policy.name,
-        policy_help=policy.help,
         policies=tuple(Option(p.name, p.name, p.name == policy.name, p.label) for p in every),
         compared=tuple(Option(p.name, p.name, state.several and p.name in state.policies, p.label) for p in every),
         slots=tuple(
@@ -116,10 +106,6 @@ def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
         stub=stub or "4000",
         window="" if state.replay.window is None else f"{state.replay.window:,}",
         window_own=weighed.window,
-        losses=state.losses,
-        several=state.several,
-        sessions=state.sessions,
-        errors=state.errors,
     )  # fmt: skip
 
 
@@ -133,7 +119,7 @@ def _common(state: SweepState) -> list[Spec]:
     return [spec for spec in parameters.specs(state.replay.plugin.params) if spec.name in shared]
 
 
-def _slot(slot: str, over: Over | None, numbers: list[Spec], *, optional: bool, title: str) -> Slot:
+def _slot(slot: str, over: Over | None, numbers: list[Spec], *, optional: bool, title: str) -> RangeField:
     options = [Option("", "nothing", over is None)] if optional else []
     for spec in numbers:
         unit = f", {spec.unit}" if spec.unit else ""
@@ -141,20 +127,22 @@ def _slot(slot: str, over: Over | None, numbers: list[Spec], *, optional: bool, 
         options.append(Option(spec.name, f"{spec.name} ({spec.label.lower()}{unit})", current))
     options.append(Option(WINDOW, "window (tokens)", over is not None and over.key == WINDOW))
     if over is None:
-        return Slot(slot, title, tuple(options), "", "", "")
-    return Slot(slot, title, tuple(options), f"{over.low:,.10g}", f"{over.high:,.10g}", str(over.n))
+        return RangeField(slot, title, tuple(options), "", "", "")
+    return RangeField(slot, title, tuple(options), f"{over.low:,.10g}", f"{over.high:,.10g}", str(over.n))
 
 
-def _fixed(spec: Spec, state: SweepState) -> Fixed:
+def _fixed(spec: Spec, state: SweepState) -> FixedField:
     value = dict(state.replay.params).get(spec.name, written(spec.default))
     options = tuple(Option(choice, choice, choice == value) for choice in spec.choices)
-    return Fixed(
+    return FixedField(
         f"p.{spec.name}", spec.label, spec.unit, value, spec.bounds, options, is_changed(spec, state.replay),
         state.errors.get(f"p.{spec.name}", ""),
     )  # fmt: skip
 
 
-def _floor(name: str, state: SweepState) -> Floor:
+def _floor(name: str, state: SweepState) -> FloorField:
     value = dict(state.floors).get(name)
     unit = {"max_cost": "$", "max_peak": "tokens"}.get(name, "")
-    return Floor(name, FLOOR_WORDS[name], unit, "" if value is None else f"{value:,.10g}", state.errors.get(name, ""))
+    return FloorField(
+        name, FLOOR_WORDS[name], unit, "" if value is None else f"{value:,.10g}", state.errors.get(name, "")
+    )

@@ -10,6 +10,7 @@ from sessions.engine import registry
 from sessions.engine.sweeps.recommend import keeps
 from sessions.engine.sweeps.sweep import POLICY, WINDOW, cost_key
 from sessions.pages.ui import figures
+from sessions.pages.ui.results import Cell
 from sessions.runs.replay_state import written
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ LOSS_WORDS = {"rules_gone": "Rules gone", "needs_gone": "Used later, gone", "rea
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SettingColumn:
     """A column of the table: ``key`` sorts by it, ``order`` is how it is sorted now ("ascending", "descending")."""
 
     key: str
@@ -35,16 +36,6 @@ class Column:
     words: bool = False
     optional: bool = False
     title: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One figure with its unit and label; words and counts of things have neither."""
-
-    value: str
-    unit: str = ""
-    label: str = ""
-    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

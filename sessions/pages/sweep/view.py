@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from sessions.models import Session
     from sessions.pages.sweep.state import SweepState
-    from sessions.runs.sweeps import Swept
+    from sessions.runs.sweeps import SweepResult
 
 UNFINISHED = {Sweeping.QUEUED, Sweeping.RUNNING}
 LISTED = 50
@@ -216,12 +216,12 @@ def sweeps_csv(request: HttpRequest) -> HttpResponse:
     return _csv(out.getvalue())
 
 
-def _several(request: HttpRequest, sessions: list[Session]) -> tuple[SweepState, Swept]:
+def _several(request: HttpRequest, sessions: list[Session]) -> tuple[SweepState, SweepResult]:
     state = urlstate.completed(urlstate.parse(request.GET), selectors.load_weighed(sessions[0].pk))
     return state, sweeps.swept(urlstate.options_of(state, sessions), sessions)
 
 
-def _documents(state: SweepState, swept: Swept) -> list[dict[str, Any]]:
+def _documents(state: SweepState, swept: SweepResult) -> list[dict[str, Any]]:
     floors = page.effective_floors(state)
     return [
         sweep_document(one, recommendation=recommend(one, floors), floors=floors, best=best)
@@ -229,7 +229,7 @@ def _documents(state: SweepState, swept: Swept) -> list[dict[str, Any]]:
     ]
 
 
-def _refused(state: SweepState, swept: Swept) -> dict[str, str]:
+def _refused(state: SweepState, swept: SweepResult) -> dict[str, str]:
     return dict(state.errors) | ({"sweep": swept.error} if swept.error else {})
 
 

@@ -62,6 +62,17 @@ class Choice:
     current: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """One filter above a list: its words, how many rows it leaves, where it leads."""
+
+    name: str
+    words: str
+    total: int
+    href: str
+    current: bool
+
+
 def media_url(kind: str, sha256: str, media_type: str) -> str:
     """Where an image is shown, "" for what a browser may not show: that is only offered with its upload."""
     shown = kind == "image" and sha256 and media_type in SHOWN_MEDIA

@@ -84,7 +84,7 @@ SHORT_GROUP, IN_SIGHT = 7, 5
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ControlGroup:
     """A part of the form: When, How or Summary."""
 
     name: str
@@ -122,7 +122,7 @@ class Controls:
     policy_tier: str
     caveats: tuple[str, ...]
     policies: tuple[Tier, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[ControlGroup, ...]
     bases: tuple[Option, ...]
     estimators: tuple[Option, ...]
     summarizers: tuple[Option, ...]
@@ -139,13 +139,6 @@ class Controls:
     reset_href: str
     errors: Mapping[str, str]
     n_changed: int
-
-    @property
-    def other_errors(self) -> tuple[str, ...]:
-        """Errors of the address that belong to no field of the form."""
-        fields = {control.key for group in self.groups for control in group.controls}
-        fields |= {"policy", "base", "estimator", "summarizer", "window", "fail"}
-        return tuple(text for name, text in self.errors.items() if name not in fields)
 
 
 def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str = "") -> Controls:
@@ -165,7 +158,7 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
     high = max(1_000_000, own, window)
     name, _, stub = state.summarizer.partition(":")
     groups = tuple(
-        Group(key, title, tuple(control for group, control in made if group == key)) for key, title in GROUPS
+        ControlGroup(key, title, tuple(control for group, control in made if group == key)) for key, title in GROUPS
     )
     return Controls(
         prefix=prefix,

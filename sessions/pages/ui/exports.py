@@ -11,12 +11,12 @@ from sessions.engine import registry
 from sessions.engine.export import SIDES
 
 if TYPE_CHECKING:
-    from sessions.engine.exports import Target
+    from sessions.engine.exports import ExportTarget
     from sessions.models import Session
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Download:
     """One download; ``carry`` names what the link keeps of its own where the page's address has moved on."""
 
     words: str
@@ -24,25 +24,25 @@ class Choice:
     carry: str = ""
 
 
-def session_choices(session: Session) -> tuple[Choice, ...]:
+def session_choices(session: Session) -> tuple[Download, ...]:
     """The whole session in every target."""
-    return tuple(Choice(f"Messages as {target.label}", _url(session, target)) for target in _targets())
+    return tuple(Download(f"Messages as {target.label}", _url(session, target)) for target in _targets())
 
 
-def diff_choices(session: Session, query: str) -> tuple[Choice, ...]:
+def diff_choices(session: Session, query: str) -> tuple[Download, ...]:
     """Both sides of the event in every target; ``query`` is the replay's state without "?"."""
     rest = f"&{query}" if query else ""
     return tuple(
-        Choice(f"List {side} as {target.label}", f"{_url(session, target)}?side={side}{rest}", "side")
+        Download(f"List {side} as {target.label}", f"{_url(session, target)}?side={side}{rest}", "side")
         for side in SIDES
         for target in _targets()
     )
 
 
-def request_choices(session: Session, lists: list[tuple[str, str, str]]) -> tuple[Choice, ...]:
+def request_choices(session: Session, lists: list[tuple[str, str, str]]) -> tuple[Download, ...]:
     """Lists sent at requests in every target: each its words, its policy and the query of its replay and request."""
     return tuple(
-        Choice(f"List {words} as {target.label}", f"{_url(session, target)}?{_named(query, policy)}")
+        Download(f"List {words} as {target.label}", f"{_url(session, target)}?{_named(query, policy)}")
         for words, policy, query in lists
         for target in _targets()
     )
@@ -53,11 +53,11 @@ def _named(query: str, policy: str) -> str:
     return query if query.startswith("policy=") else f"policy={policy}&{query}"
 
 
-def _url(session: Session, target: Target) -> str:
+def _url(session: Session, target: ExportTarget) -> str:
     return reverse("sessions:export", args=[session.pk, target.suffix.removeprefix(".")])
 
 
-def _targets() -> list[Target]:
+def _targets() -> list[ExportTarget]:
     """By label, ctxweb's own lines first."""
-    found: list[Target] = list(registry.plugins("exports").values())
+    found: list[ExportTarget] = list(registry.plugins("exports").values())
     return sorted(found, key=lambda target: (target.name != "jsonl", target.label))

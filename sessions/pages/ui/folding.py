@@ -20,7 +20,7 @@ SYMBOLS = {"kept": "=", "edited": "~", "dropped": "\N{MINUS SIGN}", "inserted": 
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FoldedLine:
     """One line of the diff: a message, or a folded run of ``count`` rows ``first`` to ``last``.
 
     ``title`` is the message's preview or the run's span; tokens are display tokens, bytes transcript bytes.
@@ -53,9 +53,9 @@ class Line:
         return self.count > 1
 
 
-def fold(rows: Sequence[Row], opened: tuple[int, int] | None = None) -> tuple[Line, ...]:
+def fold(rows: Sequence[Row], opened: tuple[int, int] | None = None) -> tuple[FoldedLine, ...]:
     """The lines of a diff; rows inside ``opened`` stand alone."""
-    lines: list[Line] = []
+    lines: list[FoldedLine] = []
     start = 0
     while start < len(rows):
         stop = start + 1
@@ -70,9 +70,9 @@ def fold(rows: Sequence[Row], opened: tuple[int, int] | None = None) -> tuple[Li
     return tuple(lines)
 
 
-def segments(rows: Sequence[Row], most: int) -> tuple[Line, ...]:
+def segments(rows: Sequence[Row], most: int) -> tuple[FoldedLine, ...]:
     """The coarsest fold, for the small diff beside the events: at most ``most`` lines, the rest summed in the last."""
-    lines: list[Line] = []
+    lines: list[FoldedLine] = []
     start = 0
     while start < len(rows):
         stop = start + 1
@@ -98,12 +98,12 @@ def _alone(row: Row, at: int, opened: tuple[int, int] | None) -> bool:
     return item.message.typed or item.message.summary or media
 
 
-def line(row: Row, at: int) -> Line:
+def line(row: Row, at: int) -> FoldedLine:
     """One row as a line."""
     item = row.item_after or row.item_before
     message = item.message if item else None
     original = message.index if message is not None and message.index >= 0 else None
-    return Line(
+    return FoldedLine(
         row.op, at, at, 1,
         number=str(original) if original is not None and not (item and item.inserted) else row.id,
         role=row.role,
@@ -119,9 +119,9 @@ def line(row: Row, at: int) -> Line:
     )  # fmt: skip
 
 
-def _run(rows: Sequence[Row], start: int, stop: int) -> Line:
+def _run(rows: Sequence[Row], start: int, stop: int) -> FoldedLine:
     group = rows[start:stop]
-    return Line(
+    return FoldedLine(
         group[0].op, start, stop - 1, len(group),
         number=f"{len(group):,}",
         role="messages",

@@ -16,17 +16,21 @@ if TYPE_CHECKING:
 
     from sessions.engine.cost import Totals
     from sessions.engine.policy import Gate
-    from sessions.runs.replays import Ran
+    from sessions.runs.replays import ReplayRun
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One figure of the totals table in words, with unit and label unless it counts things; ``good`` is a saving."""
+    """One figure of a table in words, with unit and label unless it counts things; ``good`` is a saving.
+
+    ``optional`` ones give way on narrow screens.
+    """
 
     value: str
     unit: str = ""
     label: str = ""
     good: bool = False
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ def says(totals: Totals) -> str:
     return f"{n} compaction{'' if n == 1 else 's'}, peak context {totals.peak_context_tokens:,} tokens"
 
 
-def totals_table(session_id: str, ran: Ran) -> tuple[TotalsRow, ...]:
+def totals_table(session_id: str, ran: ReplayRun) -> tuple[TotalsRow, ...]:
     """This replay, the recording, no compaction, and the difference to the recording (else to no compaction)."""
     without = replays.without_compaction(session_id)
     recorded = replays.as_recorded(session_id)
@@ -122,7 +126,7 @@ def gate_words(gate: Gate) -> str:
     return f"{gate.measure:,} {'≥' if gate.operator == '>=' else gate.operator} {gate.threshold:,} {gate.unit}"
 
 
-def saw_of(session_id: str, ran: Ran, number: int | None, gate: GateLane | None) -> Saw:
+def saw_of(session_id: str, ran: ReplayRun, number: int | None, gate: GateLane | None) -> Saw:
     """What the saw-tooth chart of a replay shows; event ``number`` is the chosen one."""
     replay = ran.replay
     view = overview(session_id)

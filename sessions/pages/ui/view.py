@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +18,15 @@ from sessions.runs import replay_state as urlstate
 from sessions.runs.overview import overview
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from django.http import HttpRequest
 
     from sessions.engine.configuration import Snippet
     from sessions.runs.replay_state import ReplayState
 
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 MOST_NOTE = 2_000
 """Characters of a note that goes with a link or a saved view."""
 
@@ -77,3 +82,16 @@ def chosen_snippet(snippets: tuple[Snippet, ...], agent: str) -> dict[str, Any]:
     """The tabs of Apply it, the asked one or the first open."""
     shown = next((one for one in snippets if one.agent.name == agent), snippets[0])
     return {"snippets": snippets, "snippet": shown}
+
+
+def csv_lines(rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """Rows as CSV, in parts of some kilobytes; text that a spreadsheet would run as a formula gets a quote in front."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    for row in rows:
+        writer.writerow([f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in row])
+        if buffer.tell() > 16_384:
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue()

@@ -24,7 +24,7 @@ WORDS = {MemberStatus.READ: "read", MemberStatus.OTHER: "not a transcript", Memb
 
 
 @dataclass(frozen=True, slots=True)
-class FateRow:
+class FateShare:
     """One fate with its share of the file's bytes in words and in percent."""
 
     fate: Fate
@@ -43,7 +43,7 @@ class MemberRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class LineCounts:
     """Lines of the file by what became of them; ``opaque`` may lie in lines that are used."""
 
     read: int
@@ -53,11 +53,11 @@ class Lines:
     skipped: int
 
 
-def lines_of(upload: Upload, fates: Sequence[Fate]) -> Lines:
+def lines_of(upload: Upload, fates: Sequence[Fate]) -> LineCounts:
     """Sums over whole lines; a skipped line was read, and is neither used nor left out."""
     whole = [fate for fate in fates if not fate.is_part]
     not_context = sum(f.n_lines for f in whole if not f.is_context and f.name != engine_fates.SKIPPED)
-    return Lines(
+    return LineCounts(
         read=sum(fate.n_lines for fate in whole),
         used=sum(fate.n_lines for fate in whole if fate.is_context),
         not_context=not_context,
@@ -79,7 +79,7 @@ def report_context(upload: Upload, members: Sequence[Member], sessions: Sequence
         "n_all": n_all,
         "unsent_share": figures.percent(n_unsent, n_all),
         "unpacked": n_all if members and n_all != upload.n_bytes else None,
-        "fates": [FateRow(f, engine_fates.share(f.n_bytes, n_all), 100 * f.n_bytes / n_all) for f in fates if n_all],
+        "fates": [FateShare(f, engine_fates.share(f.n_bytes, n_all), 100 * f.n_bytes / n_all) for f in fates if n_all],
         "members": [_member_row(member) for member in members[:SHOWN]],
         "n_members": len(members),
         "n_read": sum(member.status == MemberStatus.READ for member in members),

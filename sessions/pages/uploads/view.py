@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import tempfile
 import uuid
 from typing import IO, TYPE_CHECKING, cast
@@ -16,11 +15,12 @@ from sessions.engine.demo.session import write_demo
 from sessions.models import Media, Member, Session, Upload
 from sessions.pages.ui.addresses import SHOWN_MEDIA
 from sessions.pages.ui.uploads import status_url, upload_table
+from sessions.pages.ui.view import csv_lines
 from sessions.pages.uploads import context as imports
 from sessions.services.uploads import Received, receive
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
@@ -95,7 +95,7 @@ def upload_rejected(request: HttpRequest, upload_id: uuid.UUID) -> HttpResponseB
     """The skipped parts of an upload as CSV: line, offset in bytes, reason (the first 200)."""
     stored = get_object_or_404(Upload, pk=upload_id)
     rows = [("line", "offset", "reason"), *(tuple(part) for part in stored.skipped)]
-    response = StreamingHttpResponse(_csv_lines(rows), content_type="text/csv; charset=utf-8")
+    response = StreamingHttpResponse(csv_lines(rows), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="rejected-{stored.pk}.csv"'
     response["X-Content-Type-Options"] = "nosniff"
     return response
@@ -159,17 +159,3 @@ def _ids(values: Iterable[str]) -> list[uuid.UUID]:
 def _same(value: str) -> list[tuple[uuid.UUID, str]]:
     pk, _, name = value.partition(":")
     return [(found, name) for found in _ids([pk])]
-
-
-class _Echo:
-    """A file for csv.writer whose write returns the line."""
-
-    def write(self, line: str) -> str:
-        return line
-
-
-def _csv_lines(rows: Iterable[tuple[object, ...]]) -> Iterator[str]:
-    """CSV lines; a cell that a spreadsheet would run as a formula gets a quote in front."""
-    writer = csv.writer(_Echo())
-    for row in rows:
-        yield writer.writerow([f"'{cell}" if str(cell)[:1] in "=+-@\t\r" and str(cell) else cell for cell in row])

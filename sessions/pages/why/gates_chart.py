@@ -28,7 +28,7 @@ MARKS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class GateMark:
     """One firing, or one that did not come: at ``request``, due at ``due``; ``says`` is read on hover."""
 
     verdict: str
@@ -39,11 +39,11 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class GateTrack:
     """One harness: its name, its marks, and in two words what they come to; ``alarm`` reads red, ``own`` is bold."""
 
     name: str
-    marks: Sequence[Mark]
+    marks: Sequence[GateMark]
     sums: str
     alarm: bool = False
     own: bool = False
@@ -58,7 +58,7 @@ class Gates:
 
     contexts: Sequence[int | None]
     window: int
-    lanes: Sequence[Lane]
+    lanes: Sequence[GateTrack]
     label: str
     compactions: Sequence[int] = ()
 

@@ -15,7 +15,7 @@ from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import media_url, message_place
 from sessions.pages.ui.chart import figure_json
-from sessions.pages.why.gates_chart import Gates, Lane, Mark, gates_figure
+from sessions.pages.why.gates_chart import GateMark, Gates, GateTrack, gates_figure
 from sessions.runs.overview import called, kinds_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ ORDER = (FALSE, MISSED, LATE, RIGHT)
 
 
 @dataclass(frozen=True, slots=True)
-class Deleted:
+class WithoutMessage:
     """Culprit by deletion: without the message, these gates fire first at ``without``, or never where that is None."""
 
     without: int | None
@@ -81,7 +81,7 @@ class GateRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Blamed:
+class WeighedMessage:
     """One message that makes gates wrong: what it weighs, by how much it is over-counted, what each gate does without.
 
     ``size`` is the largest that a gate charges, in ``unit``; ``url`` shows its first picture, "" where it has none.
@@ -101,11 +101,11 @@ class Blamed:
     preview: str
     kinds: tuple[str, ...]
     gates: tuple[str, ...]
-    changes: tuple[Deleted, ...]
+    changes: tuple[WithoutMessage, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Tempted:
+class WorstMessage:
     """The message on which most false firings hang: without it ``n_gates`` gates would never have fired."""
 
     message: int
@@ -120,11 +120,11 @@ class OverCountView:
 
     figure: SafeString
     rows: tuple[GateRow, ...]
-    blamed: tuple[Blamed, ...]
+    blamed: tuple[WeighedMessage, ...]
     stub_tokens: int
     window: int
     says: str
-    tempted: Tempted | None
+    tempted: WorstMessage | None
 
 
 def build_over_counts(session_id: str, view: Overview, found: OverCount) -> OverCountView:
@@ -149,7 +149,7 @@ def build_over_counts(session_id: str, view: Overview, found: OverCount) -> Over
     )  # fmt: skip
 
 
-def _tempted(results: Iterable[GateResult], base: str) -> Tempted | None:
+def _tempted(results: Iterable[GateResult], base: str) -> WorstMessage | None:
     held: dict[int, list[int]] = {}
     for result in results:
         for culprit in result.firings[0].culprits if result.firings else ():
@@ -158,7 +158,7 @@ def _tempted(results: Iterable[GateResult], base: str) -> Tempted | None:
     if not held:
         return None
     message = max(held, key=lambda index: (len(held[index]), -index))
-    return Tempted(message, message_place(base, message), min(held[message]), len(held[message]))
+    return WorstMessage(message, message_place(base, message), min(held[message]), len(held[message]))
 
 
 def _says(n: int, n_fires: int, n_false: int) -> str:
@@ -198,14 +198,14 @@ def _row(result: GateResult, base: str, *, own: bool) -> GateRow:
     )  # fmt: skip
 
 
-def _lane(result: GateResult, row: GateRow) -> Lane:
+def _lane(result: GateResult, row: GateRow) -> GateTrack:
     marks = [_mark(result, firing) for firing in (*result.firings, *((result.missed,) if result.missed else ()))]
     words = [f"{n} {verdict}" for verdict, n in row.counts] + (["1 missed"] if result.missed else [])
     sums = ", ".join(words) or "never"
-    return Lane(result.gate.label, marks, sums, alarm=result.count(FALSE) > 0, own=row.own)
+    return GateTrack(result.gate.label, marks, sums, alarm=result.count(FALSE) > 0, own=row.own)
 
 
-def _mark(result: GateResult, firing: Firing) -> Mark:
+def _mark(result: GateResult, firing: Firing) -> GateMark:
     due = firing.request - firing.n_requests if firing.verdict == LATE else None
     came = {
         FALSE: "fires falsely", RIGHT: "fires when it should", LATE: f"fires {firing.n_requests:,} requests late",
@@ -214,10 +214,10 @@ def _mark(result: GateResult, firing: Firing) -> Mark:
     saw = f"sees {figures.count(firing.measure)} {result.unit}, true {figures.count(firing.reference)} tokens"
     limit = f"threshold {figures.count(result.threshold)}"
     says = f"{result.gate.label}, request {firing.request:,}: {came}<br>{saw}, {limit}"
-    return Mark(firing.verdict, firing.request, due, firing.message, says)
+    return GateMark(firing.verdict, firing.request, due, firing.message, says)
 
 
-def _blamed(view: Overview, results: Iterable[GateResult], base: str) -> tuple[Blamed, ...]:
+def _blamed(view: Overview, results: Iterable[GateResult], base: str) -> tuple[WeighedMessage, ...]:
     """The messages behind false firings, those that most gates would not fire without first.
 
     One that changes nothing by itself is named only where it is a good part of the threshold.
@@ -255,7 +255,7 @@ def _changes(result: GateResult, culprit: Culprit) -> bool:
     return culprit.without - first >= max(LATER, LATER_SHARE * first)
 
 
-def _blame(view: Overview, message: int, held: Sequence[tuple[GateResult, Culprit]], base: str) -> Blamed:
+def _blame(view: Overview, message: int, held: Sequence[tuple[GateResult, Culprit]], base: str) -> WeighedMessage:
     found = view.messages[message]
     leaf = next((leaf for leaf in found.leaves() if leaf.kind is Kind.IMAGE and leaf.media), None)
     media = leaf.media if leaf else None
@@ -264,7 +264,7 @@ def _blame(view: Overview, message: int, held: Sequence[tuple[GateResult, Culpri
         if _changes(result, culprit):
             by_request.setdefault(culprit.without, []).append(_named(result))
     factor = max((c.factor for _, c in held if c.factor is not None), default=None)
-    return Blamed(
+    return WeighedMessage(
         message=message,
         what=called(found, view.tools),
         href=message_place(base, message),
@@ -280,7 +280,7 @@ def _blame(view: Overview, message: int, held: Sequence[tuple[GateResult, Culpri
         kinds=kinds_of(found),
         gates=tuple(dict.fromkeys(_named(result) for result, _ in held)),
         changes=tuple(
-            Deleted(at, tuple(dict.fromkeys(by_request[at])))
+            WithoutMessage(at, tuple(dict.fromkeys(by_request[at])))
             for at in sorted(by_request, key=lambda at: -1 if at is None else at)
         ),
     )

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from sessions.engine import registry
 from sessions.engine.errors import BadParameter
-from sessions.engine.parity import compare
+from sessions.engine.recorded import compare
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import session_urls
 from sessions.runs.replay_state import ReplayState
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.parity import Compared, Consistent
+    from sessions.engine.recorded import ComparedCompaction, ConsistentThresholds
 
 BADGES = {"hit": "", "by hand": "", "not comparable": "", "early": "badge-warn", "missed": "badge-warn"}
 
@@ -57,21 +57,21 @@ def build_recorded(session_id: str, weighed: Weighed) -> RecordedView | None:
     if not weighed.transcript.compactions:
         return None
     try:
-        parity = compare(weighed, calibrate=True)
+        comparison = compare(weighed, calibrate=True)
     except BadParameter:
         return None
-    state = ReplayState(policy=parity.policy, base="recorded")
+    state = ReplayState(policy=comparison.policy, base="recorded")
     to_replay = session_urls(session_id).to_replay
     rows = tuple(_row(one, to_replay(state, request=one.fired_at) if one.fired_at is not None else "")
-                 for one in parity.compared)  # fmt: skip
+                 for one in comparison.compared)  # fmt: skip
     return RecordedView(
-        parity.policy, registry.get("policies", parity.policy).label, parity.window, rows,
-        _share(parity.recall), _share(parity.precision), parity.n_false_alarms, parity.n_by_hand,
-        _consistent(parity.consistent), to_replay(state),
+        comparison.policy, registry.get("policies", comparison.policy).label, comparison.window, rows,
+        _share(comparison.recall), _share(comparison.precision), comparison.n_false_alarms, comparison.n_by_hand,
+        _consistent(comparison.consistent), to_replay(state),
     )  # fmt: skip
 
 
-def _row(one: Compared, href: str) -> RecordedRow:
+def _row(one: ComparedCompaction, href: str) -> RecordedRow:
     gate = one.gate
     asked = "not asked"
     if gate is not None:
@@ -92,7 +92,7 @@ def _share(share: float | None) -> str:
     return "none to count" if share is None else figures.percent(share, 1)
 
 
-def _consistent(found: Consistent | None) -> str:
+def _consistent(found: ConsistentThresholds | None) -> str:
     """Which thresholds explain the automatic compactions, in a sentence."""
     if found is None:
         return ""

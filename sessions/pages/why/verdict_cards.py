@@ -28,7 +28,7 @@ FAR = 1.1
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class ScaleBar:
     """One figure to scale: ``width`` in pixels of ``BAR_WIDTH``; ``over`` where it is what the gate saw too much."""
 
     name: str
@@ -65,7 +65,7 @@ class Card:
     certainty: str
     confidence: float
     pips: tuple[bool, bool, bool]
-    bars: tuple[Bar, ...]
+    bars: tuple[ScaleBar, ...]
     limit: float | None
     track: float
     threshold: int | None
@@ -123,7 +123,7 @@ def _proof(row: Evidence, transcript: Transcript, base: str, own: int) -> Proof:
     return Proof(row.text, "", "", row.label)
 
 
-def _bars(verdict: Verdict) -> tuple[tuple[Bar, ...], float | None, float]:
+def _bars(verdict: Verdict) -> tuple[tuple[ScaleBar, ...], float | None, float]:
     """What the gate saw, what was true and the window, to one scale; the threshold as a place on it."""
     saw, true = verdict.saw, verdict.true
     most = max(saw or 0, true or 0, verdict.threshold or 0, verdict.window, 1)
@@ -138,5 +138,5 @@ def _bars(verdict: Verdict) -> tuple[tuple[Bar, ...], float | None, float]:
     return tuple(bars), limit, round(verdict.window * scale, 1)
 
 
-def _bar(name: str, value: int, label: str, scale: float, css: str) -> Bar:
-    return Bar(name, figures.count(value), label, round(max(value * scale, 1), 1), css)
+def _bar(name: str, value: int, label: str, scale: float, css: str) -> ScaleBar:
+    return ScaleBar(name, figures.count(value), label, round(max(value * scale, 1), 1), css)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine.anchored import Anchored, merge, parse, render
+from sessions.engine.anchored import AnchoredSummary, merge, parse, render
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policies import compression
 from sessions.engine.reading import read_transcripts
@@ -126,7 +126,7 @@ def test_the_anchored_summary_merges_where_the_regenerated_one_forgets():
 line = st.text(alphabet="abcdefgh XYZ.,", min_size=1, max_size=20).map(str.strip).filter(bool)
 lines = st.lists(line, max_size=4, unique=True).map(tuple)
 summaries = st.builds(
-    Anchored, intent=line | st.just(""), rules=lines, technical=lines, state=line | st.just(""), blockers=lines,
+    AnchoredSummary, intent=line | st.just(""), rules=lines, technical=lines, state=line | st.just(""), blockers=lines,
     errors=lines, next_steps=lines, count=st.integers(1, 9),
     files=st.dictionaries(line, lines.filter(bool), max_size=3).map(lambda d: tuple(d.items())),
     decisions=st.lists(st.tuples(line, line | st.just("")), max_size=3, unique=True).map(tuple),

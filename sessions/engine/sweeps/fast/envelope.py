@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Line(NamedTuple):
+class CostLine(NamedTuple):
     """``slope · x + intercept``, with the name of what it stands for."""
 
     slope: float
@@ -29,11 +29,11 @@ class Envelope:
         self.size = 1
         while self.size < max(1, len(xs)):
             self.size *= 2
-        self.lines: list[Line | None] = [None] * (2 * self.size)
+        self.lines: list[CostLine | None] = [None] * (2 * self.size)
         self.n_steps = 0
         """Nodes looked at: what the work is measured by."""
 
-    def add(self, line: Line, first: int, last: int) -> None:
+    def add(self, line: CostLine, first: int, last: int) -> None:
         """``line`` counts at the points ``first`` to ``last``, both included."""
         low, high = first + self.size, last + self.size + 1
         width = 1
@@ -46,10 +46,10 @@ class Envelope:
                 self._settle(line, high, (high * width) - self.size, width)
             low, high, width = low // 2, high // 2, width * 2
 
-    def lowest(self, point: int) -> Line | None:
+    def lowest(self, point: int) -> CostLine | None:
         """The lowest line at a point, the first added of equal ones; None where none counts."""
         node, x = point + self.size, self.xs[point]
-        best: Line | None = None
+        best: CostLine | None = None
         while node:
             line = self.lines[node]
             self.n_steps += 1
@@ -58,7 +58,7 @@ class Envelope:
             node //= 2
         return best
 
-    def _settle(self, line: Line, node: int, start: int, width: int) -> None:
+    def _settle(self, line: CostLine, node: int, start: int, width: int) -> None:
         """Keep the line that is lower in the middle of the node, hand the other down to where it may win."""
         xs, last = self.xs, len(self.xs) - 1
         while True:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
 
 from sessions import selectors
 from sessions.adapters.cache import Cache
-from sessions.engine.quality.asked import Asked, own_probes
+from sessions.engine.quality.asked import Question, own_probes
 from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.oracle import oracle
 from sessions.engine.quality.recorded import rereads
 from sessions.engine.quality.survival import survival
 from sessions.runs import replays
+from sessions.services import summary_jobs
 from sessions.services.indexed import index_of
+from sessions.services.judging import chosen_probes, judgement_key, judging_estimate, kept_judgement
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
@@ -32,7 +36,10 @@ if TYPE_CHECKING:
     from sessions.engine.quality.survival import Survival
     from sessions.models import Session
     from sessions.runs.replay_state import ReplayState
-    from sessions.runs.replays import Ran
+    from sessions.runs.replays import ReplayRun
+    from sessions.services.judging import Judgement
+    from sessions.services.model_summaries import Estimate
+
 
 KEPT = 6
 RECORDED = "recorded"
@@ -43,7 +50,7 @@ MOST_EVENTS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
+class QualityAsked:
     """What is judged: the events of a replay, ``horizon`` requests ahead, with a reader's own probes ``ask``.
 
     ``kinds`` are those of probes whose failure is never accepted.
@@ -56,12 +63,12 @@ class Judging:
 
 
 @dataclass(frozen=True)
-class Judged:
+class QualityRun:
     """One session under one state, each answer worked out when it is first asked for."""
 
-    ran: Ran
+    ran: ReplayRun
     index: Index
-    asked: Asked
+    asked: Question
     horizon: int | None
 
     @property
@@ -114,13 +121,13 @@ class Judged:
         return warnings_of(self.events, self.index, self.ran.replay.summarizer)
 
 
-_Key = tuple[str, Judging]
-_cache: Cache[_Key, Judged] = Cache(
+_Key = tuple[str, QualityAsked]
+_cache: Cache[_Key, QualityRun] = Cache(
     lambda held: len(held) > KEPT or sum(one.n_held for one in held) > MOST_HELD
 )  # fmt: skip
 
 
-def is_judged(session: Session, wanted: Judging, of: str) -> bool:
+def is_judged(session: Session, wanted: QualityAsked, of: str) -> bool:
     """Whether the answers for a side are at hand, so that a page of them costs nothing."""
     found = _cache.find(_key(session, wanted))
     if found is None or found.weighed is not selectors.load_weighed(session.pk):
@@ -129,37 +136,80 @@ def is_judged(session: Session, wanted: Judging, of: str) -> bool:
     return "recorded" in done and (of == "recorded" or "events" in done or not found.ran.replay.events)
 
 
-def _key(session: Session, wanted: Judging) -> _Key:
+def _key(session: Session, wanted: QualityAsked) -> _Key:
     replayed = replace(wanted.replay, event=None, request=None, gate="", layout="", rows=None)
     return session.pk, replace(wanted, replay=replayed)
 
 
-def judge(session: Session, wanted: Judging) -> Judged:
+def judge(session: Session, wanted: QualityAsked) -> QualityRun:
     """The judgement, from this process's cache while replay and index are the same."""
     ran, index = replays.run(session.pk, wanted.replay), index_of(session)
     key = _key(session, wanted)
     held = _cache.find(key)
     if held is not None and held.ran is ran and held.index is index:
         return held
-    return _cache.keep(key, Judged(ran, index, asked_for(session, wanted), wanted.horizon))
+    return _cache.keep(key, QualityRun(ran, index, asked_for(session, wanted), wanted.horizon))
 
 
-def asked_for(session: Session, wanted: Judging) -> Asked:
+def asked_for(session: Session, wanted: QualityAsked) -> Question:
     """The probes asked for; a reader's own are looked for in every message."""
     if not wanted.ask:
-        return Asked((), wanted.kinds)
+        return Question((), wanted.kinds)
     with contextlib.closing(selectors.load_texts(session)) as texts:
         own = own_probes(wanted.ask, selectors.load_weighed(session.pk).transcript, texts.of)
-    return Asked(own, wanted.kinds)
+    return Question(own, wanted.kinds)
 
 
-def hand_off(session: Session, judged: Judged, one: Assessment) -> Oracle:
+def hand_off(session: Session, judged: QualityRun, one: Assessment) -> Oracle:
     """What a hand-over written with the future in sight would have said at an event."""
     with contextlib.closing(selectors.load_texts(session)) as texts:
         return oracle(one, judged.weighed, judged.index, texts.of)
 
 
-def followed(session: Session, judged: Judged, text: str, found: Sequence[Assessment]) -> Survival:
+def followed(session: Session, judged: QualityRun, text: str, found: Sequence[Assessment]) -> Survival:
     """Where a text stands and which event lost it."""
     with contextlib.closing(selectors.load_texts(session)) as texts:
         return survival(text, judged.weighed.transcript, texts.of, found)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeView:
+    """``found`` is what is kept, else ``estimate`` what asking takes; ``job`` is one under way, "" where there is none.
+
+    Of ``n_questions`` some are graded correct, partial and wrong, which are not added up either.
+    """
+
+    found: Judgement | None
+    estimate: Estimate
+    job: str
+    n_questions: int
+    n_correct: int
+    n_partial: int
+    n_wrong: int
+
+
+def judging_options(wanted: QualityAsked, found: Assessment, *, recorded: bool) -> dict[str, Any]:
+    """What is judged, as JSON: the event and everything of the address that changes what is asked."""
+    return {
+        "recorded": recorded,
+        "event": found.number,
+        "horizon": wanted.horizon,
+        "ask": list(wanted.ask),
+        "critical": sorted(wanted.kinds),
+        "replay": {} if recorded else replays.options(wanted.replay),
+        "summarizer": "" if recorded else wanted.replay.summarizer,
+    }
+
+
+def build_judging(session: Session, wanted: QualityAsked, found: Assessment, *, recorded: bool) -> JudgeView:
+    """What is kept of the event's judgement, and what one takes: two queries."""
+    model = settings.ANTHROPIC_MODEL
+    kept = kept_judgement(judgement_key(session, judging_options(wanted, found, recorded=recorded), model))
+    job = summary_jobs.running(session)
+    return JudgeView(
+        kept,
+        judging_estimate(model, found),
+        str(job.pk) if job else "",
+        len(kept.verdicts) if kept else len(chosen_probes(found)),
+        *(kept.count(verdict) if kept else 0 for verdict in ("correct", "partial", "wrong")),
+    )

@@ -42,7 +42,7 @@ class AfterList:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedCompaction:
     """One recorded compaction beside what the policy does.
 
     ``outcome`` is one of hit, early, missed, by hand, not comparable.  ``recorded_before`` is the recorder's own figure
@@ -64,7 +64,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Consistent:
+class ConsistentThresholds:
     """Thresholds under which the policy would have fired at the automatic compactions and nowhere else.
 
     ``above`` is the largest measure at which the recording was not compacted, ``up_to`` the smallest at which it was,
@@ -83,7 +83,7 @@ class Consistent:
 
 
 @dataclass(frozen=True, slots=True)
-class Parity:
+class Comparison:
     """A recording against a policy.
 
     ``recall`` is hits over automatic compactions that can be compared, ``precision`` hits over the policy's firings
@@ -93,12 +93,12 @@ class Parity:
     policy: str
     params: Mapping[str, object]
     window: int
-    compared: tuple[Compared, ...]
+    compared: tuple[ComparedCompaction, ...]
     n_false_alarms: int
     n_by_hand: int
     recall: float | None
     precision: float | None
-    consistent: Consistent | None
+    consistent: ConsistentThresholds | None
     warnings: tuple[str, ...]
 
 
@@ -127,7 +127,7 @@ def compare(
     params: Mapping[str, object] | None = None,
     window: int | None = None,
     calibrate: bool = False,
-) -> Parity:
+) -> Comparison:
     """Every recorded compaction of a session against a policy; raises UnknownName or BadParameter."""
     name = policy or policy_for(weighed)
     result = replay(weighed, name, params=params, base="recorded", window=window)
@@ -136,14 +136,14 @@ def compare(
     automatic = sum(one.outcome in {HIT, EARLY, MISSED} for one in compared)
     by_hand = {one.request for one in compared if one.trigger == "manual"}
     fired = [event for event in result.events if event.request not in by_hand]
-    return Parity(
+    return Comparison(
         name, dict(params or {}), result.window, compared, len(fired) - hits, len(by_hand),
         hits / automatic if automatic else None, hits / len(fired) if fired else None,
         _consistent(result, range(len(compared))) if calibrate else None, result.warnings,
     )  # fmt: skip
 
 
-def _compare(result: Replay, index: int) -> Compared:
+def _compare(result: Replay, index: int) -> ComparedCompaction:
     compactions = result.weighed.transcript.compactions
     compaction = compactions[index]
     event = _event_in(result, index)
@@ -155,7 +155,7 @@ def _compare(result: Replay, index: int) -> Compared:
     after = None
     if event is not None and event.request == compaction.request:
         after = _after(result, compaction, event)
-    return Compared(
+    return ComparedCompaction(
         index, compaction.request, compaction.trigger, outcome, compaction.tokens_before, usage, gate,
         event.request if event else None, after, tuple(_reasons(result, index, outcome, gate, event)),
     )  # fmt: skip
@@ -248,7 +248,7 @@ def _doubts(weighed: Weighed, index: int) -> list[str]:
     return found
 
 
-def _consistent(result: Replay, indices: Sequence[int]) -> Consistent | None:
+def _consistent(result: Replay, indices: Sequence[int]) -> ConsistentThresholds | None:
     """Bounds on the threshold in the stretches that end at these compactions and after them, and known settings.
 
     None where none of them is automatic and was asked about.
@@ -268,7 +268,7 @@ def _consistent(result: Replay, indices: Sequence[int]) -> Consistent | None:
         for setting in policy_facts(result.policy.name).settings
         if low <= _threshold(result, setting) <= high
     )
-    return Consistent(above, up_to, at[0].unit, settings)
+    return ConsistentThresholds(above, up_to, at[0].unit, settings)
 
 
 def _is_automatic(compaction: RecordedCompaction) -> bool:
@@ -288,19 +288,19 @@ def _threshold(result: Replay, setting: KnownSetting) -> int:
     return result.policy.drawn.gate(parameters.build(result.policy.params, own | setting.params), view).threshold
 
 
-def parity_document(parity: Parity) -> dict[str, Any]:
+def recorded_document(comparison: Comparison) -> dict[str, Any]:
     """``ctxweb.recorded/1``; tokens, or the gate's unit where a gate is concerned."""
-    consistent = parity.consistent
+    consistent = comparison.consistent
     return {
         "schema": "ctxweb.recorded/1",
-        "policy": parity.policy,
-        "params": dict(parity.params),
-        "window": parity.window,
-        "recall": parity.recall,
-        "precision": parity.precision,
-        "false_alarms": parity.n_false_alarms,
-        "by_hand": parity.n_by_hand,
-        "compactions": [_entry(one) for one in parity.compared],
+        "policy": comparison.policy,
+        "params": dict(comparison.params),
+        "window": comparison.window,
+        "recall": comparison.recall,
+        "precision": comparison.precision,
+        "false_alarms": comparison.n_false_alarms,
+        "by_hand": comparison.n_by_hand,
+        "compactions": [_entry(one) for one in comparison.compared],
         "consistent": None
         if consistent is None
         else {
@@ -310,11 +310,11 @@ def parity_document(parity: Parity) -> dict[str, Any]:
             "possible": consistent.possible,
             "settings": [{"words": words, "params": dict(params)} for words, params in consistent.settings],
         },
-        "warnings": list(parity.warnings),
+        "warnings": list(comparison.warnings),
     }
 
 
-def _entry(one: Compared) -> dict[str, Any]:
+def _entry(one: ComparedCompaction) -> dict[str, Any]:
     gate, after = one.gate, one.after
     return {
         "index": one.index,

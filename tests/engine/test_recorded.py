@@ -8,7 +8,7 @@ import pytest
 
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter
-from sessions.engine.parity import compare, parity_document, policy_for
+from sessions.engine.recorded import compare, policy_for, recorded_document
 from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
 from sessions.engine.types import Request, Usage
@@ -44,10 +44,10 @@ def at_167_000():
 
 def test_hits_at_the_recorded_requests(at_167_000):
     """A client with the default ladder: recall and precision are 1, the measure is the recorder's figure."""
-    parity = compare(at_167_000)
-    assert [one.outcome for one in parity.compared] == ["hit", "hit"]
-    assert (parity.recall, parity.precision, parity.n_false_alarms) == (1, 1, 0)
-    for one in parity.compared:
+    comparison = compare(at_167_000)
+    assert [one.outcome for one in comparison.compared] == ["hit", "hit"]
+    assert (comparison.recall, comparison.precision, comparison.n_false_alarms) == (1, 1, 0)
+    for one in comparison.compared:
         assert one.gate.measure == one.recorded_before >= one.gate.threshold == 167_000
         assert one.fired_at == one.request
         assert one.reasons == ()
@@ -55,39 +55,44 @@ def test_hits_at_the_recorded_requests(at_167_000):
 
 def test_an_older_client_compacts_earlier():
     """155,000 without the cap: the default ladder is not reached; the older reserve explains it."""
-    parity = compare(recorded(until=155_000, n=2), calibrate=True)
-    assert [one.outcome for one in parity.compared] == ["missed", "missed"]
-    assert parity.recall == 0
-    assert parity.precision is None
-    assert f"consistent with {OLD}" in parity.compared[0].reasons
-    assert OLD in [words for words, _ in parity.consistent.settings]
-    assert NEW not in [words for words, _ in parity.consistent.settings]
-    calibrated = dict(parity.consistent.settings)[OLD]
+    comparison = compare(recorded(until=155_000, n=2), calibrate=True)
+    assert [one.outcome for one in comparison.compared] == ["missed", "missed"]
+    assert comparison.recall == 0
+    assert comparison.precision is None
+    assert f"consistent with {OLD}" in comparison.compared[0].reasons
+    assert OLD in [words for words, _ in comparison.consistent.settings]
+    assert NEW not in [words for words, _ in comparison.consistent.settings]
+    calibrated = dict(comparison.consistent.settings)[OLD]
     again = compare(recorded(until=155_000, n=2), params=calibrated)
     assert (again.recall, again.precision) == (1, 1)
 
 
 def test_a_client_that_compacts_later_is_early(at_167_000):
     """Against an older ladder the same recording is compacted late: two false alarms."""
-    parity = compare(at_167_000, params={"output_reserve_cap": "none", "max_output": 32_000}, calibrate=True)
-    assert [one.outcome for one in parity.compared] == ["early", "early"]
-    assert parity.n_false_alarms == 2
-    assert all(one.fired_at < one.request for one in parity.compared)
-    assert parity.consistent.above < 167_000 <= parity.consistent.up_to
+    comparison = compare(at_167_000, params={"output_reserve_cap": "none", "max_output": 32_000}, calibrate=True)
+    assert [one.outcome for one in comparison.compared] == ["early", "early"]
+    assert comparison.n_false_alarms == 2
+    assert all(one.fired_at < one.request for one in comparison.compared)
+    assert comparison.consistent.above < 167_000 <= comparison.consistent.up_to
 
 
 def test_compactions_made_by_hand_are_apart():
     """Neither a miss nor a false alarm."""
-    parity = compare(recorded(until=60_000, trigger="manual"), calibrate=True)
-    (one,) = parity.compared
+    comparison = compare(recorded(until=60_000, trigger="manual"), calibrate=True)
+    (one,) = comparison.compared
     assert one.outcome == "by hand"
-    assert (parity.recall, parity.precision, parity.n_by_hand, parity.n_false_alarms) == (None, None, 1, 0)
-    assert parity.consistent is None
+    assert (comparison.recall, comparison.precision, comparison.n_by_hand, comparison.n_false_alarms) == (
+        None,
+        None,
+        1,
+        0,
+    )
+    assert comparison.consistent is None
 
 
 def test_firing_before_one_made_by_hand_is_a_false_alarm():
-    parity = compare(recorded(until=180_000, trigger="manual"))
-    assert (parity.n_by_hand, parity.n_false_alarms, parity.precision) == (1, 1, 0)
+    comparison = compare(recorded(until=180_000, trigger="manual"))
+    assert (comparison.n_by_hand, comparison.n_false_alarms, comparison.precision) == (1, 1, 0)
 
 
 def test_no_one_threshold():
@@ -99,9 +104,9 @@ def test_no_one_threshold():
     session.turns(150, start=50)
     session.reply()
     weighed = weigh(changed_copy(session.done(), format="claude_code", window=200_000))
-    parity = compare(weighed, calibrate=True)
-    assert not parity.consistent.possible
-    assert parity.consistent.settings == ()
+    comparison = compare(weighed, calibrate=True)
+    assert not comparison.consistent.possible
+    assert comparison.consistent.settings == ()
 
 
 def test_doubts_are_named():
@@ -174,7 +179,7 @@ def test_a_format_without_a_policy_asks_for_one():
 
 
 def test_the_document_names_everything(at_167_000):
-    document = parity_document(compare(at_167_000, calibrate=True))
+    document = recorded_document(compare(at_167_000, calibrate=True))
     assert document["schema"] == "ctxweb.recorded/1"
     assert document["consistent"]["settings"][0] == {"words": NEW, "params": {}}
     assert {"outcome", "tokens_before", "usage_before", "measure", "threshold", "reasons"} <= set(
@@ -192,26 +197,26 @@ PI = "pi/before-compaction.jsonl"
 
 def test_pi_records_the_usage_before():
     """``tokensBefore`` is input and output of the request before, exactly, both times."""
-    parity = compare(sample(PI), "claude_code")
+    comparison = compare(sample(PI), "claude_code")
     told = [entry["tokensBefore"] for entry in fact(PI, "compactions")]
-    assert [one.recorded_before for one in parity.compared] == told == [175_004, 185_014]
-    assert [one.usage_before for one in parity.compared] == told
-    assert [one.gate.measure for one in parity.compared] == told
+    assert [one.recorded_before for one in comparison.compared] == told == [175_004, 185_014]
+    assert [one.usage_before for one in comparison.compared] == told
+    assert [one.gate.measure for one in comparison.compared] == told
 
 
 @pytest.mark.skipif("pi" not in plugins("policies"), reason="the policy pi is not registered")
 def test_pi_against_itself():
     """Over 183,616 at 294; the one at 171, at 175,004, was made by hand (replay-semantics 2)."""
-    parity = compare(sample(PI))
-    assert parity.policy == "pi"
-    assert [one.outcome for one in parity.compared] == ["missed", "hit"]
-    assert [one.gate.measure for one in parity.compared] == [175_004, 185_014]
+    comparison = compare(sample(PI))
+    assert comparison.policy == "pi"
+    assert [one.outcome for one in comparison.compared] == ["missed", "hit"]
+    assert [one.gate.measure for one in comparison.compared] == [175_004, 185_014]
 
 
 def test_claude_code_by_hand():
     """26,634 by hand, the last thing recorded: nothing to ask."""
-    parity = compare(sample("claude-code/vscode-98b76fb9-compaction.jsonl"))
-    (one,) = parity.compared
+    comparison = compare(sample("claude-code/vscode-98b76fb9-compaction.jsonl"))
+    (one,) = comparison.compared
     assert (one.outcome, one.recorded_before, one.usage_before) == ("by hand", 26_634, 24_749)
     assert one.gate is None
 
@@ -219,9 +224,11 @@ def test_claude_code_by_hand():
 def test_anthropic_ignores_what_is_before_the_block():
     """The request after a compaction: its trigger was 50,000; everything before the block leaves the context."""
     weighed = sample("anthropic-api/anthropic_compaction_end_to_end.1.request.json")
-    parity = compare(weighed, calibrate=True)
-    assert parity.policy == "anthropic_compact"
-    assert [words for words, _ in parity.consistent.settings] == ["a trigger of 50,000 tokens, the least the API takes"]
+    comparison = compare(weighed, calibrate=True)
+    assert comparison.policy == "anthropic_compact"
+    assert [words for words, _ in comparison.consistent.settings] == [
+        "a trigger of 50,000 tokens, the least the API takes"
+    ]
     (event,) = replay(weighed, "anthropic_compact", params={"trigger": 50_000}, base="recorded").events
     (compaction,) = weighed.transcript.compactions
     ignored = [m.id for m in weighed.transcript.messages[: compaction.boundary]]

@@ -1,0 +1,95 @@
+"""``ctxweb restore``: a data folder from a backup, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from sessions.services.backups.reading import Backup
+    from sessions.services.backups.restoring import Restored
+
+
+@click.command("restore")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--into", type=click.Path(file_okay=False, path_type=Path), help="Folder. [default: the data folder]")
+@click.option("--force", is_flag=True, help="Put a folder that is not empty aside, under another name.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
+def command(file: Path, into: Path | None, *, force: bool, as_json: bool) -> None:
+    """Make a data folder from FILE, a backup, and bring it to this version. Stop the server first.
+
+    Every file is compared with its hash. The folder appears when all of it is there; until then nothing is changed.
+    """
+    from ctxweb.env import data_dir
+    from sessions.engine import jsonio
+    from sessions.services.backups.reading import opened
+
+    target = (into or data_dir()).expanduser().absolute()
+    if target.is_mount():
+        hint = f"Choose a folder inside it: --into {target / 'ctxweb'}"
+        raise click.ClickException(f"{target} is a mount point, which cannot be exchanged whole. {hint}")
+    full = target.is_dir() and any(target.iterdir())
+    if full and not force:
+        raise click.ClickException(f"{target} is not empty. Choose another with --into, or put it aside with --force.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-restore-"))
+    try:
+        with opened(file) as backup:
+            restored = _restore(backup, draft)
+        aside = _exchange(draft, target, full=full)
+    except OSError as error:
+        raise click.ClickException(f"{error.strerror or error}: check that the disk of {target} has room.") from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    if as_json:
+        click.echo(jsonio.dumps({
+            "schema": "ctxweb.restore/1", "folder": str(target), "aside": str(aside) if aside else None,
+            "blobs": restored.n_blobs, "bytes": restored.n_bytes, "lost": restored.n_lost,
+        }))  # fmt: skip
+        return
+    click.echo(f"Restored {restored.n_blobs:,} stored files and the database to {target}.", err=True)
+    if aside:
+        click.echo(f"The folder that was there is now {aside}.", err=True)
+    if restored.n_lost:
+        click.echo(f"{restored.n_lost:,} stored files were lost before the backup: see `ctxweb doctor`.", err=True)
+    click.echo(f"Start it with CTXWEB_DATA={target} ctxweb serve", err=True)
+
+
+def _restore(backup: Backup, draft: Path) -> Restored:
+    """Fill ``draft`` as the data folder of this process."""
+    from sessions.services.backups import KEY
+
+    if KEY in backup.members:
+        (draft / KEY).touch(mode=0o600)
+        with backup.open(KEY) as source, (draft / KEY).open("wb") as key:
+            shutil.copyfileobj(source, key)
+    os.environ["CTXWEB_DATA"] = str(draft)
+    from ctxweb.startup import load_django
+
+    load_django()
+    from sessions.services.backups.restoring import restore
+
+    return restore(backup)
+
+
+def _exchange(draft: Path, target: Path, *, full: bool) -> Path | None:
+    """Give the finished folder its name; what was there before is kept under another."""
+    aside = None
+    if full:
+        aside = target.with_name(f"{target.name}.before-{time.strftime('%Y%m%d-%H%M%S')}")
+        target.rename(aside)
+    try:
+        draft.rename(target)
+    except OSError:
+        if aside is not None:
+            with suppress(OSError):
+                aside.rename(target)
+        raise
+    return aside

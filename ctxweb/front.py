@@ -1,0 +1,140 @@
+"""What stands before Django in ``ctxweb serve``: no request reaches a thread before its body is there.
+
+A body that a route does not take is refused unread.  A large one is taken in only after the middleware let its sender
+through.  Slow ones wait in the event loop, where they cost a socket and at most 64 KB, and are ended in the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+
+from ctxweb import refusals
+from ctxweb.bodies import (
+    Allowance,
+    Body,
+    BodyTooLargeError,
+    BodyTooSlowError,
+    SenderGoneError,
+    discard,
+    receive_body,
+)
+from ctxweb.gateway import REQUEST_THREADS, Threads, environ_of, respond, send_whole, whole
+from ctxweb.middleware import GATE, REFUSAL, Gate
+
+if TYPE_CHECKING:
+    from ctxweb.gateway import Application, Receive, Scope, Send
+
+DISCARD_BYTES, DISCARD_SECONDS = 16 * 1024 * 1024, 2.0
+"""How far a sender who was refused is read on, so that the answer is not lost with the connection."""
+
+
+class Places:
+    """How many bodies may arrive at a time; the event loop is the only caller, so a number is enough."""
+
+    def __init__(self, n_places: int) -> None:
+        self.free = n_places
+
+    def __enter__(self) -> bool:
+        """True with a place; False when all are taken."""
+        self.free -= 1
+        return self.free >= 0
+
+    def __exit__(self, *error: object) -> None:
+        self.free += 1
+
+
+class Front:
+    """The ASGI application that runs the WSGI application ``app``."""
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+        self._threads = Threads(REQUEST_THREADS)
+        self._uploads, self._forms = Places(settings.UPLOADS_AT_ONCE), Places(settings.FORMS_AT_ONCE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request from its head to the end of its answer."""
+        if scope["type"] != "http":
+            return
+        environ = environ_of(scope)
+        path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace")
+        n_bytes = _announced(environ)
+        if n_bytes == 0:
+            await self._answer({**environ, **_without_body()}, send, receive)
+            return
+        is_large = refusals.takes_uploads(path) and (n_bytes is None or n_bytes > settings.MAX_FORM_BYTES)
+        with self._uploads if is_large else self._forms as has_place:
+            refusal = None if has_place else refusals.too_many()
+            if n_bytes is not None and n_bytes > refusals.most_bytes(path):
+                refusal = refusals.too_large(path)
+            if refusal is None and is_large and not await self._lets_in(environ, send, receive):
+                return
+            body = refusal or await _received(receive, path)
+            if isinstance(body, Body):
+                with contextlib.closing(body.file):
+                    await self._answer({**environ, **_with_body(body)}, send, receive)
+            elif body is not None:
+                await self._answer({**environ, **_without_body(), REFUSAL: body}, _closing(send))
+                await discard(receive, DISCARD_BYTES, DISCARD_SECONDS)
+
+    async def _lets_in(self, environ: dict[str, Any], send: Send, receive: Receive) -> bool:
+        """Ask the middleware about a sender whose body is not read yet; where it says no, its answer is sent."""
+        gate = Gate()
+        asked = {**environ, **_without_body(), GATE: gate}
+        answer = await self._threads.call(lambda: whole(self._app, asked))
+        if not gate.is_open:
+            await send_whole(answer, _closing(send))
+            await discard(receive, DISCARD_BYTES, DISCARD_SECONDS)
+        return gate.is_open
+
+    async def _answer(self, environ: dict[str, Any], send: Send, receive: Receive | None = None) -> None:
+        await respond(self._app, self._threads, environ, send, receive)
+
+
+async def _received(receive: Receive, path: str) -> Body | refusals.Refusal | None:
+    """The body, or why it is not taken; None if its sender has gone."""
+    folder = Path(settings.FILE_UPLOAD_TEMP_DIR)
+    most = refusals.most_bytes(path)
+    try:
+        return await receive_body(
+            receive, Allowance(most, settings.BODY_SECONDS, settings.BODY_BYTES_PER_SECOND, folder)
+        )
+    except BodyTooLargeError:
+        return refusals.too_large(path)
+    except BodyTooSlowError as error:
+        return refusals.too_slow(error.n_bytes, error.seconds)
+    except SenderGoneError:
+        return None
+
+
+def _closing(send: Send) -> Send:
+    """``send`` for an answer after which the connection ends, because what is still on it is no request."""
+
+    async def sent(message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}
+        await send(message)
+
+    return sent
+
+
+def _announced(environ: dict[str, Any]) -> int | None:
+    """The length that the head states; None where only the end will tell (chunks)."""
+    length = environ.get("CONTENT_LENGTH", "")
+    if "HTTP_TRANSFER_ENCODING" in environ:
+        return None
+    if length.isdigit():
+        return int(length)
+    return None if environ["SERVER_PROTOCOL"] == "HTTP/2" and environ["REQUEST_METHOD"] == "POST" else 0
+
+
+def _with_body(body: Body) -> dict[str, Any]:
+    return {"wsgi.input": body.file, "CONTENT_LENGTH": str(body.n_bytes)}
+
+
+def _without_body() -> dict[str, Any]:
+    return {"wsgi.input": io.BytesIO(), "CONTENT_LENGTH": "0"}

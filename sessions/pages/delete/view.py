@@ -1,0 +1,70 @@
+"""Deleting on the pages: a page that says what goes, and the button on it that does it."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from sessions.pages.delete import context as deletion
+from sessions.services import deleting
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse, QueryDict
+
+MOST_NAMED = 2_000
+"""Sessions and uploads named in one request; the rest is left out, and the page says what goes."""
+
+DEFAULT_DAYS = 90
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest) -> HttpResponse:
+    """Asks with everything that would go (``s`` sessions, ``upload``, ``older`` in days); a POST deletes that.
+
+    Named nothing, it offers to delete by age.  404 where nothing of what was named is there.
+    """
+    asked = request.POST if request.method == "POST" else request.GET
+    wanted = _wanted(asked)
+    named = any(asked.get(name) for name in ("s", "upload", "older"))
+    if request.method == "POST":
+        plan = deleting.delete(**wanted)
+        if not plan.empty:
+            messages.success(request, deletion.done(plan))
+            return redirect("sessions:library")
+    plan = deleting.plan(**wanted)
+    context = deletion.page(plan) | {"fields": _fields(asked), "named": named, "days": _days(asked) or DEFAULT_DAYS}
+    status = 404 if named and plan.empty and not plan.refused and not _days(asked) else 200
+    return render(request, "sessions/delete/page.html", context, status=status)
+
+
+def _wanted(asked: QueryDict) -> dict[str, Any]:
+    sessions, uploads = asked.getlist("s")[:MOST_NAMED], _uuids(asked.getlist("upload")[:MOST_NAMED])
+    days = _days(asked)
+    if days is not None:
+        aged, bare = deleting.older_than(days)
+        sessions, uploads = [*sessions, *aged], [*uploads, *bare]
+    return {"sessions": [one[:16].replace("\x00", "") for one in sessions], "uploads": uploads}
+
+
+def _days(asked: QueryDict) -> int | None:
+    text = asked.get("older", "")
+    return int(text) if text.isascii() and text.isdigit() and 0 < len(text) <= 5 else None
+
+
+def _uuids(texts: list[str]) -> list[uuid.UUID]:
+    found = []
+    for text in texts:
+        try:
+            found.append(uuid.UUID(text))
+        except ValueError:
+            continue
+    return found
+
+
+def _fields(asked: QueryDict) -> list[tuple[str, str]]:
+    """What was named, for the form that repeats it."""
+    return [(name, value) for name in ("s", "upload", "older") for value in asked.getlist(name)[:MOST_NAMED] if value]

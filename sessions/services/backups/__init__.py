@@ -1,0 +1,13 @@
+"""A backup is one tar archive: the blobs, then the rows that name them, then a manifest that seals it.
+
+``blobs/<sha256>``, ``database.sqlite3`` or ``database.pgdump``, ``secret_key`` (where the data folder has one), and
+last ``manifest.json``: an archive without it was cut off.
+"""
+
+from __future__ import annotations
+
+SCHEMA = "ctxweb.backup/1"
+MANIFEST = "manifest.json"
+SQLITE, POSTGRES = "database.sqlite3", "database.pgdump"
+KEY = "secret_key"
+BLOBS = "blobs/"

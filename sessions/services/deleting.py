@@ -1,0 +1,282 @@
+"""Deleting sessions and uploads: what would go is told first, exactly; then the rows go, then the bytes nobody names.
+
+A session goes with the branches that a rewind left and with its subagents.  An upload goes once no session of it is
+left; an archive that keeps some stays, and with it the bytes of those that went.  A watched file is not followed again.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.db.models import Count, F, Q, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from sessions import selectors
+from sessions.adapters import storage
+from sessions.models import (
+    AnswerUse,
+    Job,
+    LiveSource,
+    Media,
+    MediaUse,
+    ModelAnswer,
+    ReplayLink,
+    SavedView,
+    Session,
+    StoppedSource,
+    SummaryJob,
+    SweepRun,
+    Upload,
+)
+from sessions.models.upload import UNFINISHED
+from sessions.services import blobs
+
+if TYPE_CHECKING:
+    import uuid
+    from collections.abc import Iterable, Sequence
+
+    from django.db.models import QuerySet
+
+MOST_LEVELS = 50
+"""Generations of subagents that are looked for; a chain that long is a broken family."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partly:
+    """An upload that stays without ``n_gone`` of its sessions: ``n_left`` need it, so that all its bytes stay."""
+
+    upload: Upload
+    n_gone: int
+    n_left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A session that cannot be deleted by itself, and why."""
+
+    session: Session
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What goes.  ``sessions`` are counted without the ``n_branches`` that a rewind left; ``n_bytes`` are of blobs.
+
+    ``chosen`` are the sessions named, ``with_them`` the subagents that go along.
+    """
+
+    chosen: tuple[Session, ...]
+    with_them: tuple[Session, ...]
+    n_branches: int
+    uploads: tuple[Upload, ...]
+    partly: tuple[Partly, ...]
+    refused: tuple[Refused, ...]
+    sweeps: tuple[uuid.UUID, ...]
+    hashes: frozenset[str]
+    n_messages: int = 0
+    n_links: int = 0
+    n_saved: int = 0
+    n_jobs: int = 0
+    n_answers: int = 0
+    n_media: int = 0
+    n_reading: int = 0
+    n_watched: int = 0
+    n_blobs: int = 0
+    n_bytes: int = 0
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """All sessions that go, each once."""
+        return (*self.chosen, *self.with_them)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing would go."""
+        return not self.sessions and not self.uploads
+
+
+def older_than(days: int) -> tuple[list[str], list[uuid.UUID]]:
+    """Sessions whose last message is more than ``days`` days old, and finished uploads that old without any session.
+
+    A session that has no time of its own is as old as its upload.
+    """
+    before = timezone.now() - dt.timedelta(days=days)
+    aged = Session.objects.roots().annotate(last=Coalesce("ended_at", "upload__created_at")).filter(last__lt=before)
+    bare = Upload.objects.filter(created_at__lt=before, sessions__isnull=True).exclude(status__in=UNFINISHED)
+    return list(aged.order_by("last").values_list("pk", flat=True)), list(bare.values_list("pk", flat=True))
+
+
+def plan(*, sessions: Iterable[str] = (), uploads: Iterable[uuid.UUID] = ()) -> Plan:
+    """What deleting these would take away; ids that there are not (any more) are passed over.  Nothing is changed."""
+    whole = list(Upload.objects.filter(pk__in=list(uploads)).select_related("live"))
+    chosen, refused = _allowed(_homes(sessions), {one.pk for one in whole})
+    named = {one.pk for one in chosen}
+    chosen += [s for s in _sessions(Q(upload__in=whole, branch_of__isnull=True)) if s.pk not in named]
+    with_them, more = _allowed(_subagents(chosen), {one.pk for one in whole})
+    gone = [one.pk for one in (*chosen, *with_them)]
+    branches = list(Session.objects.filter(branch_of__in=gone).values_list("pk", flat=True))
+    emptied, partly = _uploads_of([*gone, *branches], {one.pk for one in whole})
+    return _counted(tuple(chosen), tuple(with_them), branches, (*whole, *emptied), partly, (*refused, *more))
+
+
+def delete(*, sessions: Iterable[str] = (), uploads: Iterable[uuid.UUID] = ()) -> Plan:
+    """Delete these and say what went; work under way on them is cut off, since its job is gone.
+
+    The rows go in one transaction.  The bytes follow in short ones, so that an end in between leaves only bytes that
+    nothing names, which ``ctxweb doctor`` finds.
+    """
+    with transaction.atomic():
+        found = plan(sessions=sessions, uploads=uploads)
+        keys, whole = [one.pk for one in found.sessions], [one.pk for one in found.uploads]
+        # In the order in which readers and watchers take them: whoever comes later finds its row gone.
+        watched = list(LiveSource.objects.select_for_update().filter(upload__in=whole))
+        list(Job.objects.select_for_update().filter(upload__in=whole))
+        list(Session.objects.select_for_update().filter(Q(pk__in=keys) | Q(branch_of__in=keys)))
+        for one in watched:
+            StoppedSource.objects.update_or_create(key=one.key, defaults={"path": one.path})
+        SweepRun.objects.filter(pk__in=found.sweeps).delete()
+        _saved_about(keys).delete()
+        ModelAnswer.objects.filter(pk__in=_answers(keys)).delete()
+        Session.objects.filter(Q(pk__in=keys) | Q(upload__in=whole)).delete()
+        Upload.objects.filter(pk__in=whole).delete()
+        for part in found.partly:
+            Upload.objects.filter(pk=part.upload.pk).update(n_deleted=F("n_deleted") + part.n_gone)
+        unused = found.hashes - set(MediaUse.objects.filter(sha256__in=found.hashes).values_list("sha256", flat=True))
+        Media.objects.filter(pk__in=unused).delete()
+    blobs.remove_unnamed(found.hashes)
+    for key in keys:
+        selectors.weighed_cache.forget(key)
+    return found
+
+
+def _sessions(chosen: Q) -> list[Session]:
+    return list(Session.objects.filter(chosen).select_related("upload__live").order_by("upload_id", "position"))
+
+
+def _homes(names: Iterable[str]) -> list[Session]:
+    """The sessions named, each once; a branch that a rewind left stands for its session."""
+    given = Session.objects.filter(pk__in=list(names))
+    return _sessions(Q(pk__in=[home or pk for pk, home in given.values_list("pk", "branch_of_id")]))
+
+
+def _subagents(parents: Sequence[Session]) -> list[Session]:
+    """The subagents of the sessions, theirs, and so on, without those that are named themselves."""
+    known = {one.pk for one in parents}
+    found: list[Session] = []
+    level = set(known)
+    for _ in range(MOST_LEVELS):
+        fresh = [one for one in _sessions(Q(parent__in=level, branch_of__isnull=True)) if one.pk not in known]
+        if not fresh:
+            break
+        found += fresh
+        level = {one.pk for one in fresh}
+        known |= level
+    return found
+
+
+def _allowed(asked: list[Session], whole: set[uuid.UUID]) -> tuple[list[Session], list[Refused]]:
+    """Those that may go by themselves: the watcher would bring back one session of a file that it goes on following."""
+    allowed, refused = [], []
+    family = {one.pk for one in asked} | {one.pk for one in _subagents(asked)}
+    for one in asked:
+        followed = one.upload.followed and hasattr(one.upload, "live") and one.upload_id not in whole
+        others = one.upload.sessions.once().exclude(pk__in=family).count() if followed else 0
+        if others:
+            words = (
+                f"`ctxweb watch` follows its file, {one.upload.filename}, with {others} more. Delete the whole upload."
+            )
+            refused.append(Refused(one, words))
+        else:
+            allowed.append(one)
+    return allowed, refused
+
+
+def _uploads_of(gone: list[str], whole: set[uuid.UUID]) -> tuple[list[Upload], tuple[Partly, ...]]:
+    """The uploads that have no other session, and those that have."""
+    touched = Upload.objects.filter(sessions__in=gone).exclude(pk__in=whole).distinct().select_related("live")
+    emptied, partly = [], []
+    for upload in touched:
+        n_gone = upload.sessions.once().filter(pk__in=gone).count()
+        n_left = upload.sessions.once().exclude(pk__in=gone).count()
+        if n_left:
+            partly.append(Partly(upload, n_gone, n_left))
+        else:
+            emptied.append(upload)
+    return emptied, tuple(partly)
+
+
+def _saved_about(keys: Sequence[str]) -> QuerySet[SavedView]:
+    """Saved views of the sessions, those that set another session beside one of them included."""
+    about = Q(session__in=keys) | Q(session__branch_of__in=keys)
+    other = [pk for pk, state in SavedView.objects.exclude(about).values_list("pk", "state") if _names(state, keys)]
+    return SavedView.objects.filter(about | Q(pk__in=other))
+
+
+def _names(text: str, keys: Sequence[str]) -> bool:
+    return any(key in text for key in keys)
+
+
+def _answers(keys: Sequence[str]) -> list[str]:
+    """What a model wrote for these sessions and for no other."""
+    of_these = Q(session__in=keys) | Q(session__branch_of__in=keys)
+    mine = AnswerUse.objects.filter(of_these).values_list("answer_id", flat=True).distinct()
+    others = set(AnswerUse.objects.filter(answer__in=list(mine)).exclude(of_these).values_list("answer_id", flat=True))
+    return [key for key in mine if key not in others]
+
+
+def _counted(  # noqa: PLR0917 - what the plan is made of, in its order
+    chosen: tuple[Session, ...],
+    with_them: tuple[Session, ...],
+    branches: list[str],
+    uploads: tuple[Upload, ...],
+    partly: tuple[Partly, ...],
+    refused: tuple[Refused, ...],
+) -> Plan:
+    """The plan with everything that hangs on the sessions and uploads counted."""
+    keys = [one.pk for one in (*chosen, *with_them)]
+    rows = [*keys, *branches]
+    answers = ModelAnswer.objects.filter(pk__in=_answers(keys))
+    shown = set(MediaUse.objects.filter(session__in=rows).values_list("sha256", flat=True))
+    elsewhere = MediaUse.objects.filter(sha256__in=shown).exclude(session__in=rows).values_list("sha256", flat=True)
+    media = shown - set(elsewhere)
+    texts = set(Session.objects.filter(pk__in=rows).values_list("text_sha256", flat=True))
+    hashes = media | texts | {one.sha256 for one in uploads}
+    hashes |= {one.live.previous_sha256 for one in uploads if hasattr(one, "live")}
+    hashes |= set(answers.values_list("text_sha256", flat=True))
+    sizes = [size for sha256 in _only_here(hashes - {""}, rows, uploads) if (size := storage.size(sha256)) is not None]
+    return Plan(
+        chosen, with_them, len(branches), uploads, partly, refused,
+        sweeps=tuple(run for run, o in SweepRun.objects.values_list("pk", "options") if {*rows} & {*o["sessions"]}),
+        hashes=frozenset(hashes - {""}),
+        n_messages=Session.objects.filter(pk__in=keys).aggregate(n=Sum("n_messages", default=0))["n"],
+        n_links=ReplayLink.objects.filter(session__in=rows).count(),
+        n_saved=_saved_about(keys).count(),
+        n_jobs=SummaryJob.objects.filter(session__in=rows).count(),
+        n_answers=answers.count(),
+        n_media=len(media),
+        n_reading=sum(one.status in UNFINISHED for one in uploads),
+        n_watched=sum(hasattr(one, "live") for one in uploads),
+        n_blobs=len(sizes),
+        n_bytes=sum(sizes),
+    )  # fmt: skip
+
+
+def _only_here(hashes: set[str], rows: list[str], uploads: tuple[Upload, ...]) -> set[str]:
+    """The blobs of ``hashes`` that nothing else names once the rows and uploads are gone."""
+    whole = [one.pk for one in uploads]
+    kept = set(Upload.objects.filter(sha256__in=hashes).exclude(pk__in=whole).values_list("sha256", flat=True))
+    kept |= set(
+        Session.objects.filter(text_sha256__in=hashes).exclude(pk__in=rows).values_list("text_sha256", flat=True)
+    )
+    previous = LiveSource.objects.filter(previous_sha256__in=hashes).exclude(upload__in=whole)
+    kept |= set(previous.values_list("previous_sha256", flat=True))
+    media = MediaUse.objects.filter(sha256__in=hashes).exclude(session__in=rows)
+    kept |= set(media.values_list("sha256", flat=True))
+    mine = AnswerUse.objects.filter(session__in=rows).values_list("answer_id", flat=True)
+    others = ModelAnswer.objects.filter(text_sha256__in=hashes).annotate(n_uses=Count("uses"))
+    kept |= set(others.exclude(pk__in=list(mine)).values_list("text_sha256", flat=True))
+    return hashes - kept

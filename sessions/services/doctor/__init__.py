@@ -1,0 +1,29 @@
+"""Finds what is wrong with the stored data, and mends it: every check yields findings, each with its mending."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.services.doctor import counts, database, files, stored, work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sessions.services.doctor.finding import Finding
+
+
+def examine(*, deep: bool = False) -> Iterator[Finding]:
+    """Everything found wrong, as it is found; ``deep`` reads every stored byte.  Nothing is changed.
+
+    Where the schema is not this program's the data cannot be looked at: mend that and examine again.
+    """
+    schema = list(database.schema())
+    yield from schema
+    if schema:
+        return
+    yield from database.integrity()
+    yield from work.stuck()
+    yield from counts.incomplete()
+    yield from stored.blobs_amiss(deep=deep)
+    yield from stored.media_unused()
+    yield from files.leftovers()

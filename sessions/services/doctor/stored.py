@@ -1,0 +1,99 @@
+"""The stored bytes against the rows: what is missing, damaged or named by nobody."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from functools import partial
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from sessions.adapters import storage
+from sessions.models import LiveSource, Media, MediaUse, ModelAnswer, Session, Upload
+from sessions.services import blobs
+from sessions.services.doctor.counts import reread
+from sessions.services.doctor.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+STRAY_AFTER = dt.timedelta(hours=1)
+"""A blob that no row names for this long will not be named any more: an upload under way stores it first."""
+
+
+def blobs_amiss(*, deep: bool) -> Iterator[Finding]:
+    """Blobs of the wrong length or, with ``deep``, hash; missing ones; and old ones that no row names.
+
+    The rows are read after the blobs, and a blob may be younger than the rows: what is written or deleted meanwhile is
+    looked at twice before it is called wrong.
+    """
+    lengths = dict(Upload.objects.values_list("sha256", "n_bytes")) | dict(Media.objects.values_list("pk", "n_bytes"))
+    there, strays, before = set(), [], timezone.now() - STRAY_AFTER
+    for blob in storage.stored():
+        there.add(blob.sha256)
+        wrong = lengths.get(blob.sha256, blob.n_bytes) != blob.n_bytes
+        if wrong or (deep and _hash(blob.sha256) not in {blob.sha256, ""}):
+            yield from _damaged(blob.sha256)
+        if blob.written_at < before:
+            strays.append(blob)
+    named = blobs.named()
+    for sha256 in sorted(named - there):
+        if not storage.exists(sha256) and blobs.named([sha256]):
+            yield from _missing(sha256, f"The bytes {sha256[:12]} are missing")
+    for blob in strays:
+        if blob.sha256 not in named:
+            text = f"No row names the stored file {blob.sha256[:12]} ({blob.n_bytes:,} bytes)."
+            yield Finding("orphan", text, "deletes it", partial(blobs.remove_unnamed, [blob.sha256]))
+
+
+def media_unused() -> Iterator[Finding]:
+    """Images and documents that no session shows."""
+    for media in Media.objects.exclude(pk__in=MediaUse.objects.values("sha256")):
+        text = f"No session shows the {media.media_type} {media.pk[:12]} ({media.n_bytes:,} bytes)."
+        yield Finding("media_unused", text, "deletes it", partial(_forget_media, media.pk))
+
+
+def _hash(sha256: str) -> str:
+    """The hash of what is stored, "" where it vanished meanwhile."""
+    try:
+        with storage.open_blob(sha256) as file:
+            digest = hashlib.sha256()
+            while chunk := file.read(storage.CHUNK_BYTES):
+                digest.update(chunk)
+            return digest.hexdigest()
+    except FileNotFoundError:
+        return ""
+
+
+def _damaged(sha256: str) -> Iterator[Finding]:
+    """A blob that is not what its name says: it is moved out of the way, then what needed it is as without it."""
+    move = partial(storage.set_aside, sha256)
+    yield Finding("damaged", f"The stored file {sha256[:12]} is damaged.", "moves it to the folder damaged", move)
+    yield from _missing(sha256, f"The bytes {sha256[:12]} are damaged")
+
+
+def _missing(sha256: str, text: str) -> Iterator[Finding]:
+    """One finding for each row that needs the blob."""
+    kind = "blob_missing"
+    for upload in Upload.objects.filter(sha256=sha256):
+        yield Finding(kind, f"{text}: upload {upload.filename} ({upload.pk}).", f"upload {upload.filename} again")
+    for session in Session.objects.filter(text_sha256=sha256).select_related("upload"):
+        yield reread(kind, f"{text}: the text of session {session.pk}.", session.upload)
+    use = MediaUse.objects.filter(sha256=sha256).select_related("session__upload").first()
+    if use is not None:
+        yield reread(kind, f"{text}: an image or document of session {use.session_id}.", use.session.upload)
+    for answer in ModelAnswer.objects.filter(text_sha256=sha256):
+        what = f"{text}: a {answer.kind} by {answer.model}."
+        yield Finding(kind, what, "forgets it; a model can be asked again", answer.delete)
+    for source in LiveSource.objects.filter(previous_sha256=sha256):
+        rows = LiveSource.objects.filter(pk=source.pk, previous_sha256=sha256)
+        what = f"{text}: the version before of {source.path}."
+        yield Finding(kind, what, "forgets that version", partial(rows.update, previous_sha256=""))
+
+
+def _forget_media(sha256: str) -> None:
+    if not MediaUse.objects.filter(sha256=sha256).exists():
+        Media.objects.filter(pk=sha256).delete()
+        blobs.remove_unnamed([sha256])

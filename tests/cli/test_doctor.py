@@ -1,0 +1,101 @@
+"""``ctxweb doctor`` on real data folders: damaged databases, old and newer ones."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sessions.engine.jsonio import loads
+from tests.cli.processes import rows, run
+from tests.services.claude_lines import Lines, png
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DATABASE = "ctxweb.sqlite3"
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """A data folder with one session, as private as the doctor wants it."""
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(Lines().prompt("Look").turn(png(640, 480)).bytes())
+    data = tmp_path / "data"
+    assert run(data, "ingest", str(file)).returncode == 0
+    data.chmod(0o700)
+    (data / DATABASE).chmod(0o600)
+    return data
+
+
+def execute(data: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(data / DATABASE)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+def test_nothing_is_wrong(library: Path) -> None:
+    done = run(library, "doctor", "--deep")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "Nothing is wrong.\n")
+
+
+def test_found_then_mended_then_gone(library: Path) -> None:
+    execute(library, "delete from agent_sessions_messagerow")
+    first = run(library, "doctor")
+    assert first.returncode == 1
+    assert "--mend reads a.jsonl again." in first.stderr
+    assert "1 finding. `ctxweb doctor --mend` mends 1 of them." in first.stderr
+    second = run(library, "doctor", "--mend", "--json")
+    document = loads(second.stdout.encode())
+    assert (second.returncode, document["schema"], document["left"]) == (0, "ctxweb.doctor/1", 0)
+    assert [(f["kind"], f["mended"]) for f in document["findings"]] == [("incomplete", True)]
+
+
+def test_a_row_that_leads_nowhere_is_said(library: Path) -> None:
+    execute(library, "pragma foreign_keys=off", "delete from agent_sessions_upload")
+    done = run(library, "doctor", "--json")
+    found = [f for f in loads(done.stdout.encode())["findings"] if f["kind"] == "foreign_key"]
+    assert done.returncode == 1
+    assert all("ctxweb restore" in f["action"] for f in found)
+    assert found
+
+
+def test_a_damaged_page_is_said(library: Path) -> None:
+    """An index that lacks an entry of its table."""
+    execute(
+        library,
+        "pragma writable_schema=on",
+        "delete from sqlite_master where type='index' and name='job_state'",
+        "pragma writable_schema=off",
+    )
+    done = run(library, "doctor", "--json")
+    assert done.returncode == 1
+    assert "integrity" in [f["kind"] for f in loads(done.stdout.encode())["findings"]]
+
+
+def test_an_older_database_is_migrated_and_then_looked_at(library: Path) -> None:
+    execute(
+        library,
+        "delete from django_migrations where app='agent_sessions' and name like '0013%'",
+        "drop table agent_sessions_mediause", "drop table agent_sessions_answeruse",
+        "drop table agent_sessions_stoppedsource", "alter table agent_sessions_upload drop column n_deleted",
+    )  # fmt: skip
+    first = run(library, "doctor")
+    assert first.returncode == 1
+    assert "migrations to apply: 1" in first.stderr
+    assert run(library, "doctor", "--mend", "--deep").returncode == 0
+    assert rows(library, "select count(*) from agent_sessions_mediause") == [(1,)], "what sessions show is known again"
+    assert run(library, "doctor", "--deep").stderr == "Nothing is wrong.\n"
+
+
+def test_a_newer_database_is_left_alone(library: Path) -> None:
+    execute(
+        library, "insert into django_migrations (app, name, applied) values ('agent_sessions', '9999_x', '2030-01-01')"
+    )
+    done = run(library, "doctor", "--mend")
+    assert done.returncode == 1
+    assert "written by a newer ctxweb" in done.stderr
+    assert run(library, "backup", str(library.parent / "b.tar")).returncode == 1
