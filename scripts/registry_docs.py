@@ -1,4 +1,4 @@
-"""Writes the tables of formats, policies and estimators into README.md and docs/reference.md, from the registry.
+"""Writes the tables of formats, policies, estimators and agents into README.md and docs/reference.md: the registry's.
 
 Run ``python scripts/registry_docs.py`` after adding one; a test fails while the tables are not what it would write.
 """
@@ -48,6 +48,22 @@ def summarizers() -> str:
     return table(["summarizer", "what it is", "source of the rule"], rows)
 
 
+def agents() -> str:
+    """Every registered agent, what it is known to do first where it is known."""
+    rows = []
+    for agent in plugins("agents").values():
+        measured = "; ".join(f"{t.label}: {t.uses.value} by `{t.estimator}` ({t.source})" for t in agent.triggers)
+        rows.append([f"`{agent.name}`", agent.label, _names(agent.formats), _names(agent.policies), measured,
+                     agent.asked, agent.configuration.file if agent.configuration else ""])  # fmt: skip
+    head = ["agent", "what it is", "its transcripts", "its policies", "its triggers: what they measure", "asked",
+            "configured in"]  # fmt: skip
+    return table(head, rows)
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
 def parameters() -> str:
     """Every parameter of every policy."""
     rows = []
@@ -71,7 +87,7 @@ def policies_short() -> str:
 
 TABLES = {
     "formats": formats, "policies_short": policies_short, "policies": policies, "estimators": estimators,
-    "summarizers": summarizers, "parameters": parameters,
+    "summarizers": summarizers, "parameters": parameters, "agents": agents,
 }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from django.db.models import Count, Q, Sum
 
 from sessions.adapters import storage
 from sessions.adapters.cache import Cache
+from sessions.engine.agent import agents
 from sessions.models import (
     OVERCOUNTED,
     Media,
@@ -114,9 +115,12 @@ def session_list(
     return SessionPage(tuple(rows[start : start + limit]), total, start, limit)
 
 
-CHAINED_FORMAT = "role_content"
-"""The format whose summaries name the file that they were made of (learn-claude-code's .transcripts/)."""
 NAMED_FILE = re.compile(r"Transcript: (?:[^\]\s]*/)?([^\]/\s]+\.jsonl)\]")
+
+
+def chained_formats() -> tuple[str, ...]:
+    """Formats of agents whose summaries name the transcript that they were made of."""
+    return tuple(name for agent in agents() if agent.is_chained for name in agent.formats)
 
 
 def library_facts() -> LibraryFacts:
@@ -209,7 +213,7 @@ class Chain:
 
 def chain(session: Session, first: Message | None) -> Chain | None:
     """Where a saved transcript stands among its neighbours; None for one that has none.  ``first`` is its message 0."""
-    if session.format != CHAINED_FORMAT or first is None:
+    if session.format not in chained_formats() or first is None:
         return None
     named = NAMED_FILE.search(first.preview) if first.summary else None
     name = named[1] if named else ""
@@ -220,13 +224,13 @@ def chain(session: Session, first: Message | None) -> Chain | None:
 def _chained_before(name: str) -> Session | None:
     """The session read from the transcript file called ``name`` by a pipeline that saved it before it compacted."""
     named = Q(upload__filename=name, member="") | Q(member=name) | Q(member__endswith=f"/{name}")
-    return Session.objects.filter(named, format=CHAINED_FORMAT).order_by("-created_at").first()
+    return Session.objects.filter(named, format__in=chained_formats()).order_by("-created_at").first()
 
 
 def _chained_after(session: Session) -> tuple[Session, ...]:
     """Sessions whose first message is a summary that names this session's file, oldest first."""
     rows = MessageRow.objects.filter(
-        session__format=CHAINED_FORMAT, index=0, preview__contains=f"/{session.filename}]"
+        session__format__in=chained_formats(), index=0, preview__contains=f"/{session.filename}]"
     ).exclude(session=session)
     return tuple(Session.objects.filter(pk__in=rows.values("session_id")).order_by("created_at")[:5])
 

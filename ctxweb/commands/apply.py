@@ -8,14 +8,14 @@ import click
 
 from ctxweb.commands._engine import FILE, POLICY_HELP, choose, emit, read, settings
 from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.configure import apply_document, configure
+from sessions.engine.configuration import apply_document, configure
 from sessions.engine.errors import BadParameter, UnknownName
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.wanted import Snippet
+    from sessions.engine.configuration import Snippet
 
 
 @click.command("apply")
@@ -58,10 +58,10 @@ def _weighed(file: Path | None, session: str | None) -> Weighed | None:
 
 def _print(snippet: Snippet, *, alone: bool) -> None:
     """The configuration on standard output; of one agent alone what is not expressed goes to standard error."""
-    agent = snippet.agent
+    agent, keys = snippet.agent, snippet.configuration
     marks: dict[str, Any] = {"err": alone}
-    click.echo(f"# {agent.label}: {agent.file}{' (exactly this policy)' if snippet.exact else ''}", **marks)
-    click.echo(f"# keys: {agent.source}, {agent.checked}", **marks)
+    click.echo(f"# {agent.label}: {keys.file}{' (exactly this policy)' if snippet.exact else ''}", **marks)
+    click.echo(f"# keys: {keys.source}, {keys.checked}", **marks)
     for sentence in snippet.cannot:
         click.echo(f"# {sentence}", **marks)
     if snippet.text:

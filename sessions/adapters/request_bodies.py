@@ -52,7 +52,7 @@ def prepare(
     listing = Listing(transcript, entries, f"messages {start} to {stop - 1}")
     document = loads("".join(exporter.TARGET.write(listing, reader(None, read), Report())).encode())
     changed: Counter[str] = Counter()
-    own = transcript.format in exporter.OWN_FORMATS
+    own = exporter.is_own(transcript.format)
     turns = _turns(document["messages"], changed, signed=own)
     _pair(turns, changed)
     messages = [{"role": t["role"], "content": _ordered(t["content"])} for t in turns if t["content"]]

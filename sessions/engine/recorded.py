@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine import params as parameters
-from sessions.engine import registry
+from sessions.engine.agent import agent_of, policy_facts
 from sessions.engine.errors import BadParameter
-from sessions.engine.parity_table import DEFAULTS, POLICIES, REMOTE, SETTINGS
 from sessions.engine.replay import replay
 from sessions.engine.summaries import empty_view
 from sessions.engine.types import Kind
@@ -21,9 +20,9 @@ from sessions.engine.types import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sessions.engine.agent import KnownSetting
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.events import Event
-    from sessions.engine.parity_table import Setting
     from sessions.engine.policy import Gate
     from sessions.engine.replay import Replay
     from sessions.engine.types import RecordedCompaction, Request
@@ -106,12 +105,12 @@ class Comparison:
 def policy_for(weighed: Weighed) -> str:
     """The policy whose client wrote the recording; raises BadParameter where none is known."""
     transcript = weighed.transcript
-    known = [name for name in POLICIES.get(transcript.format, ()) if name in registry.plugins("policies")]
-    if not known:
+    agent = agent_of(transcript.format)
+    if not agent.policies:
         raise BadParameter(f"no policy is known to be what {transcript.format} transcripts' client does: name one")
-    if REMOTE in known and any(_is_opaque(weighed, c) for c in transcript.compactions):
-        return REMOTE
-    return known[0]
+    if agent.opaque_policy and any(_is_opaque(weighed, c) for c in transcript.compactions):
+        return agent.opaque_policy
+    return agent.policies[0]
 
 
 def _is_opaque(weighed: Weighed, compaction: RecordedCompaction) -> bool:
@@ -266,7 +265,7 @@ def _consistent(result: Replay, indices: Sequence[int]) -> ConsistentThresholds 
     low, high = (above, up_to - 1) if at[0].operator == ">" else (above + 1, up_to)
     settings = tuple(
         (setting.words, setting.params)
-        for setting in SETTINGS.get(result.policy.name, DEFAULTS)
+        for setting in policy_facts(result.policy.name).settings
         if low <= _threshold(result, setting) <= high
     )
     return ConsistentThresholds(above, up_to, at[0].unit, settings)
@@ -282,7 +281,7 @@ def _among(request: int, compactions: Sequence[RecordedCompaction], indices: Seq
     return stretch in indices or (stretch == len(compactions) and len(indices) == stretch)
 
 
-def _threshold(result: Replay, setting: Setting) -> int:
+def _threshold(result: Replay, setting: KnownSetting) -> int:
     """The policy's threshold under a setting, over the replay's own parameters."""
     own = {spec.name: getattr(result.params, spec.name) for spec in parameters.specs(result.policy.params)}
     view = empty_view(result.weighed, result.estimator, result.window)

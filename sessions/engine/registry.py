@@ -1,4 +1,4 @@
-"""Finds formats, estimators, policies, summarizers and export targets: one module each, or one for a family.
+"""Finds formats, estimators, policies, summarizers, agents and export targets: a module each, or one for a family.
 
 A module under ``sessions.engine.<package>`` declares one constant (``FORMAT``, ``ESTIMATOR``, ``POLICY``,
 ``SUMMARIZER``, ``TARGET`` or ``AGENT``) with a ``name``, or, for a family of policies, a tuple of such
@@ -22,7 +22,7 @@ CONSTANTS = {
     "policies": "POLICY",
     "summarizers": "SUMMARIZER",
     "exports": "TARGET",
-    "apply": "AGENT",
+    "agents": "AGENT",
 }
 FAMILIES = {"policies": "POLICIES"}
 
@@ -60,6 +60,6 @@ def get(package: str, name: str) -> Any:
         return variant(argument)
     if name not in registered:
         known = ", ".join(sorted(registered))
-        noun = "agent" if package == "apply" else package.removesuffix("s").replace("policie", "policy")
+        noun = package.removesuffix("s").replace("policie", "policy")
         raise UnknownName(f"no {noun} {name!r}; known: {known}")
     return registered[name]

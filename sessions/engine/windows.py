@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.agent import agent_of, thresholds
 from sessions.engine.model_info import ModelInfo, model_info
-from sessions.engine.why.ladders import ladder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,8 @@ def held_at(
     ]
     if not after or after[0].window >= before.window:
         return before
-    lowest = min((rung.tokens for rung in ladder(weighed, before.window, before.model)), default=before.window)
+    known = thresholds(agent_of(weighed.transcript.format), before.window, before.model)
+    lowest = min((one.tokens for one in known), default=before.window)
     return before if figure >= lowest else after[0]._replace(before=names[0])
 
 

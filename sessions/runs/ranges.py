@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from sessions.engine import params as parameters
+from sessions.engine.configuration import setting_of
 from sessions.engine.summaries import empty_view
 from sessions.engine.sweeps.sweep import WINDOW, Over
-from sessions.engine.wanted import wanted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +83,7 @@ def usual_over(replay: ReplayState, weighed: Weighed) -> Over:
     if name not in found:
         return Over(WINDOW, _thousands(window * 0.4), float(window), STEPS)
     reached = min(window, weighed.overhead + weighed.total_tokens)
-    counts = wanted(replay.policy, replay.given, window=replay.window, weighed=weighed).trigger is not None
+    counts = setting_of(replay.policy, replay.given, window=replay.window, weighed=weighed).trigger is not None
     table = threshold_table(weighed, replay) if counts else []
     least = max(LOWEST * reached, ABOVE_OVERHEAD * weighed.overhead)
     values = sorted({value for value, at in table if least <= at <= reached})

@@ -7,6 +7,7 @@ import json
 from click.testing import CliRunner
 
 from ctxweb.cli import cli
+from sessions.engine.configuration import configurable
 
 
 def run(*arguments):
@@ -25,7 +26,7 @@ def test_one_agent_prints_what_can_be_piped_into_its_file():
 def test_all_agents_and_json():
     """Every agent with its source; the same as a document."""
     said = run("--policy", "anchored_iterative", "--set", "trigger=60", "--window", "200000")
-    assert said.stdout.count("# keys: ") == 10
+    assert said.stdout.count("# keys: ") == len(configurable())
     assert "Nearest fit, not the same policy" in said.stdout
     document = json.loads(run("--policy", "anchored_iterative", "--set", "trigger=60", "--json").stdout)
     assert document["schema"] == "ctxweb.apply/1"

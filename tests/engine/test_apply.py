@@ -9,16 +9,11 @@ import tomllib
 
 import pytest
 
-from sessions.engine.configure import NEAREST, configure
+from sessions.engine.configuration import NEAREST, configurable, configure, gate_threshold, setting_of
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.params import specs
 from sessions.engine.registry import plugins
-from sessions.engine.wanted import gate_threshold, wanted
 
-AGENTS = (
-    "anthropic_api", "claude_code", "codex", "deepagents", "gemini_cli", "inspect", "langchain", "opencode",
-    "openhands", "pi",
-)  # fmt: skip
 COMPACT_API = {
     "context_management": {
         "edits": [{"type": "compact_20260112", "trigger": {"type": "input_tokens", "value": 150_000}}]
@@ -78,7 +73,7 @@ def one(agent, policy, window=200_000, model="claude-opus-4-8", **params):
 
 def parsed(snippet):
     """The text read as what it is; raises where it is not."""
-    language, text = snippet.agent.language, snippet.text
+    language, text = snippet.configuration.language, snippet.text
     if language == "json":
         return json.loads(text)
     if language == "toml":
@@ -88,16 +83,6 @@ def parsed(snippet):
     words = [shlex.split(line, comments=True) for line in text.splitlines()]
     assert all(not line or (line[0] == "export" and line[1].count("=") == 1) for line in words), text
     return dict(line[1].split("=") for line in words if line)
-
-
-def test_the_agents_and_where_their_keys_are_from():
-    """Every agent says its source and the day its keys were compared."""
-    assert tuple(plugins("apply")) == AGENTS
-    for agent in plugins("apply").values():
-        assert agent.source
-        assert agent.checked >= "2026-11"
-        assert agent.language in {"json", "toml", "python", "shell"}
-        assert agent.own <= set(plugins("policies"))
 
 
 @pytest.mark.parametrize("policy", sorted(plugins("policies")))
@@ -114,7 +99,7 @@ def test_every_setting_of_every_policy_parses_or_says_why_there_is_none(policy):
             else:
                 assert snippet.cannot, (policy, case, snippet.agent.name)
                 assert not snippet.exact
-            own = policy in snippet.agent.own
+            own = policy in snippet.configuration.own
             nearest = any(sentence.startswith(NEAREST) for sentence in snippet.cannot)
             assert nearest == (bool(snippet.text) and not own and policy != "none")
 
@@ -195,6 +180,14 @@ def test_another_policy_is_the_nearest_fit_and_says_so(agent, text):
     assert snippet.cannot[0].startswith(NEAREST)
 
 
+def test_a_policy_that_is_switched_off_is_no_threshold_elsewhere():
+    """Its gate still has a threshold, which no agent is set to: one switches off too, or says that it cannot."""
+    assert setting_of("claude_code", {"auto": "off"}).trigger is not None
+    assert parsed(one("pi", "claude_code", auto="off")) == {"compaction": {"enabled": False}}
+    assert not one("codex", "claude_code", auto="off").text
+    assert not one("pi", "claude_code", auto="off").exact
+
+
 def test_what_fires_elsewhere_says_where():
     """Claude Code takes whole percent of the effective window and cannot be raised; the API not below 50,000."""
     lower = one("claude_code", "anchored_iterative", **AT_120K)
@@ -255,7 +248,7 @@ def test_exact_ones_come_first_then_those_that_can():
     assert found[0].agent.name == "anthropic_api"
     texts = [bool(snippet.text) for snippet in found]
     assert texts == sorted(texts, reverse=True)
-    assert len(found) == len(AGENTS)
+    assert len(found) == len(configurable())
 
 
 def test_what_does_not_exist_is_refused():
@@ -270,7 +263,7 @@ def test_what_does_not_exist_is_refused():
 
 def test_what_the_gate_counts():
     """Tokens of context only: a gate on bytes, turns or a part of the context gives no trigger."""
-    assert wanted("claude_code", window=200_000).trigger is not None
-    assert wanted("aider").trigger is None
-    assert wanted("buzz_truncate").unit == "bytes"
-    assert wanted("ag2_history_limiter").trigger_messages == 20
+    assert setting_of("claude_code", window=200_000).trigger is not None
+    assert setting_of("aider").trigger is None
+    assert setting_of("buzz_truncate").unit == "bytes"
+    assert setting_of("ag2_history_limiter").trigger_messages == 20

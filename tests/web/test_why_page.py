@@ -11,7 +11,7 @@ import pytest
 from sessions import selectors
 from sessions.engine import jsonio
 from sessions.engine.why.document import session_why
-from sessions.engine.why.gates import GATES
+from sessions.engine.why.overcount import triggers
 from sessions.engine.why.verdicts import headline, verdicts_of
 from sessions.pages.why.context import why_view
 from sessions.runs.overview import overview
@@ -86,7 +86,7 @@ def test_nothing_compacted_is_said_not_left_empty(client: Client, session: Sessi
 
 def test_every_gate_is_a_lane_and_a_row(client: Client, session: Session) -> None:
     html = page(client, session)
-    assert html.count('<tr id="g-') == len(GATES)
+    assert html.count('<tr id="g-') == len(triggers())
     drawn = figure(html, "gates")
     results = {result.gate.name: result for result in overview(session.pk).gates.results}
     n_false = sum(result.count("false") for result in results.values())
@@ -114,7 +114,7 @@ def test_the_screenshot_is_the_culprit_by_deletion(client: Client, session: Sess
     opening = words(html.split("why-say")[1].split("</p>")[0])
     assert f"would have compacted at request {SHOT // 2} all the same, because of message {SHOT} alone." in opening
     assert "buzz-agent, wire bytes" in first
-    culprit = overview(session.pk).gates.results[[g.name for g in GATES].index("buzz_wire")].firings[0].culprits[0]
+    culprit = overview(session.pk).gates.results[[g.name for g in triggers()].index("buzz_wire")].firings[0].culprits[0]
     assert (culprit.message, culprit.tested, culprit.without) == (SHOT, True, None)
 
 

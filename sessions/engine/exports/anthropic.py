@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.agent import agent_of
 from sessions.engine.exports._documents import document, kept_contents, lose_facts
 from sessions.engine.exports._messages_blocks import json_object, messages_block
 from sessions.engine.formats._anthropic_blocks import block_of
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 DEFAULT_MAX_TOKENS = 8_192
 """``max_tokens`` is required; this is written where the model's own limit is not known."""
-OWN_FORMATS = ("anthropic_messages", "claude_code", "role_content")
-"""Formats whose opaque blocks are this API's own."""
 
 
 class Anthropic:
@@ -64,6 +63,11 @@ class Anthropic:
             yield {"role": "assistant" if entry.message.role is Role.ASSISTANT else "user", "content": blocks}
 
 
+def is_own(format_name: str) -> bool:
+    """Whether the opaque blocks of this format's transcripts are this API's own."""
+    return agent_of(format_name).api == TARGET.name
+
+
 def _head(listing: Listing, system: list[dict[str, Any]], report: Report) -> dict[str, Any]:
     name = listing.transcript.model
     info = model_info(name)
@@ -77,7 +81,7 @@ def _head(listing: Listing, system: list[dict[str, Any]], report: Report) -> dic
 
 
 def _blocks(listing: Listing, contents: Sequence[Content], report: Report) -> list[dict[str, Any]]:
-    own = listing.transcript.format in OWN_FORMATS
+    own = is_own(listing.transcript.format)
     kept = kept_contents(contents, report)
     return [_block(content, report) for content in (kept if own else _without_foreign(kept, report))]
 

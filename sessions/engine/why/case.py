@@ -11,24 +11,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.agent import ALWAYS, EVERY_REQUEST, WITH_TRIGGER, agent_of, thresholds
 from sessions.engine.calibration.growth import JUMP_FACTOR, JUMP_FLOOR
 from sessions.engine.types import Label, Role
 from sessions.engine.why.culprits import has_media
-from sessions.engine.why.ladders import Rung, ladder
 from sessions.engine.windows import Held, held_at
 
 if TYPE_CHECKING:
+    from sessions.engine.agent import Agent, Threshold
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import ProviderError, RecordedCompaction, Request, Usage
 
 COMPACTION, ERROR, MISSING = "compaction", "error", "missing"
-OWN_FIGURE = frozenset({"pi"})
-"""Formats whose ``tokens_before`` is always the recorder's own; elsewhere one that equals our sum may be ours."""
-EVERY_REQUEST = frozenset({"claude_code"})
-"""Formats of harnesses whose gate is known to be asked before every request."""
-TURN_ENDS = frozenset({"pi"})
-"""Formats of harnesses whose gate is asked when the agent has finished, never within its run."""
 AGREES = 0.02
 INCLUDED_TOKENS = 5_000
 
@@ -99,6 +94,11 @@ class Case:
         return self.shared.spikes
 
     @cached_property
+    def agent(self) -> Agent:
+        """The agent that wrote the session."""
+        return agent_of(self.weighed.transcript.format)
+
+    @cached_property
     def previous(self) -> RecordedCompaction | None:
         """The recorded compaction before this point."""
         compactions = self.weighed.transcript.compactions
@@ -158,13 +158,13 @@ class Case:
         figure = self.compaction.tokens_before if self.compaction else self.error.tokens if self.error else None
         if self.error is not None and self.error.kind != "context":
             return None
-        own = self.error is not None or self.weighed.transcript.format in OWN_FIGURE or self._by_boundary()
+        own = self.error is not None or self.agent.own_figure == ALWAYS or self._beside_trigger()
         return figure if own or figure != self._computed() else None
 
-    def _by_boundary(self) -> bool:
-        """Claude Code writes its own figure beside the trigger; without a boundary neither is there."""
-        compaction = self.compaction
-        return self.weighed.transcript.format == "claude_code" and compaction is not None and bool(compaction.trigger)
+    def _beside_trigger(self) -> bool:
+        """Whether the agent wrote its own figure, as it does beside the trigger."""
+        written = self.agent.own_figure == WITH_TRIGGER
+        return written and self.compaction is not None and bool(self.compaction.trigger)
 
     def _computed(self) -> int | None:
         """What a reader would compute for a compaction without a figure: the newest usage, output included."""
@@ -301,10 +301,8 @@ class Case:
 
     @property
     def assumed(self) -> int | None:
-        """The window that the harness works with, None where only we assume one; Claude Code falls back on 200,000."""
-        if self.window_is_known or self.weighed.transcript.format == "claude_code":
-            return self.window
-        return None
+        """The window that the agent works with, None where only we assume one."""
+        return self.window if self.window_is_known or self.agent.assumes_window else None
 
     @property
     def window_is_known(self) -> bool:
@@ -312,25 +310,25 @@ class Case:
         return self.held.is_known
 
     @cached_property
-    def rungs(self) -> tuple[Rung, ...]:
-        """Thresholds of this session's harness at its window, () where its gate is not known."""
-        return ladder(self.weighed, self.window, self.model)
+    def thresholds(self) -> tuple[Threshold, ...]:
+        """Thresholds of this session's agent at its window, () where none is known."""
+        return thresholds(self.agent, self.window, self.model)
 
     @property
     def threshold(self) -> int | None:
         """The lowest of them."""
-        return min((rung.tokens for rung in self.rungs), default=None)
+        return min((one.tokens for one in self.thresholds), default=None)
 
     @property
     def usual(self) -> int | None:
-        """The one of the harness's present versions."""
-        return self.rungs[0].tokens if self.rungs else None
+        """The one of the agent's present version."""
+        return self.thresholds[0].tokens if self.thresholds else None
 
     @property
     def met(self) -> int | None:
         """The highest that the context or the gate's figure reached, else the usual one."""
         figure = max(self.saw or 0, self.true)
-        return max((rung.tokens for rung in self.rungs if rung.tokens <= figure), default=self.usual)
+        return max((one.tokens for one in self.thresholds if one.tokens <= figure), default=self.usual)
 
     @cached_property
     def peak_before(self) -> int:
@@ -351,12 +349,12 @@ class Case:
         return sum(recorded[k] >= limit for k in self.run[:-1] if self.request_of(k).index not in self.spikes)
 
     def is_asked(self, limit: int) -> bool:
-        """Whether the harness asked its gate while the context stood at or over ``limit`` before this point.
+        """Whether the agent asked its trigger while the context stood at or over ``limit`` before this point.
 
-        Claude Code asks before every request (policies 4.2); where that is not known, at the end of a turn at least.
+        Where it is not known to be asked before every request: at the end of a turn at least.
         """
         weighed, messages = self.weighed, self.weighed.transcript.messages
-        if weighed.transcript.format in EVERY_REQUEST:
+        if self.agent.asked == EVERY_REQUEST:
             return True
         run = range(self.position, len(weighed.steps)) if self.what == MISSING else self.run
         over = [weighed.steps[k] for k in run if weighed.recorded.context[k] >= limit]

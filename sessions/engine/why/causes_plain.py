@@ -6,22 +6,19 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence
 from sessions.engine.why.causes import MANUAL, REACHED
-from sessions.engine.why.ladder_fit import fitting
-from sessions.engine.why.ladders import usual_windows
+from sessions.engine.why.causes_window import fitting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sessions.engine.why.ladders import Rung
+    from sessions.engine.agent import Threshold
 
-SERVER_LEAST = 50_000
-"""The smallest trigger that Anthropic's server-side compaction takes (policies 5.3)."""
 CLOSE_TO, BLIND = 0.97, 0.8
 """An estimate this near to a threshold may be at it; one without any usage beside it is that much less exact."""
 SOON = 3
 """Requests over a threshold that may pass before a gate is asked."""
 USUAL = (0.7, 1.02)
-"""Where harnesses whose gate is not known compact, as shares of the window (policies 3)."""
+"""Where agents whose trigger is not known compact, as shares of the window (policies 3)."""
 
 
 def manual(case: Case) -> Iterable[Candidate]:
@@ -68,13 +65,13 @@ def reached(case: Case) -> Iterable[Candidate]:
         yield Candidate(REACHED, 0.45, because, case.size_rows)
         return
     figure = max(case.saw or 0, case.true)
-    met = [rung for rung in case.rungs if figure >= rung.tokens >= case.peak_before]
+    met = [one for one in case.thresholds if figure >= one.tokens >= case.peak_before]
     close = BLIND if case.said is not None and _is_blind(case) else CLOSE_TO
-    passed = [rung for rung in case.rungs if case.true >= close * rung.tokens]
-    rung = max((r for r in met if r in passed), default=None)
-    if rung is not None:
+    passed = [one for one in case.thresholds if case.true >= close * one.tokens]
+    threshold = max((one for one in met if one in passed), default=None)
+    if threshold is not None:
         score = 0.95 if case.compaction and case.compaction.trigger == "auto" else 0.9
-        yield _honest(case, rung, _doubted(case, score))
+        yield _honest(case, threshold, _doubted(case, score))
     elif passed:
         late = max(passed)
         n = case.n_over(late.tokens)
@@ -84,13 +81,13 @@ def reached(case: Case) -> Iterable[Candidate]:
         else:
             because = f"{case.true:,} tokens had come within 3 % of the threshold of {late.tokens:,}"
             yield Candidate(REACHED, _doubted(case, 0.65), because, case.size_rows)
-    elif case.assumed is None and case.rungs and (found := fitting(case, figure, usual_windows(case.weighed), 0.04)):
-        rung, window = found
+    elif case.assumed is None and case.thresholds and (found := fitting(case, figure, case.agent.windows, 0.04)):
+        threshold, window = found
         because = f"{figure:,} tokens fit the threshold of a window of {window:,}; the model's is not known"
         yield Candidate(REACHED, 0.6, because, case.size_rows)
-    elif case.weighed.transcript.format == "anthropic_messages":
-        yield from _server(case)
-    elif not case.rungs:
+    elif case.agent.least_trigger is not None:
+        yield from _server(case, case.agent.least_trigger)
+    elif not case.thresholds:
         yield from _usual(case)
 
 
@@ -106,24 +103,24 @@ def _doubted(case: Case, score: float) -> float:
     return score
 
 
-def _honest(case: Case, rung: Rung, score: float, late: str = "") -> Candidate:
+def _honest(case: Case, threshold: Threshold, score: float, late: str = "") -> Candidate:
     """The threshold was reached."""
     figure = max(case.saw or 0, case.true)
-    text = f"{rung.name} is {rung.tokens:,} tokens at a window of {case.window:,}"
+    text = f"{threshold.name} is {threshold.tokens:,} tokens at a window of {case.window:,}"
     rows = (
         *case.size_rows,
-        Evidence(text, case.request, None, rung.tokens, "tokens", "rule"),
+        Evidence(text, case.request, None, threshold.tokens, "tokens", "rule"),
     )
     if late:
-        because = f"the context had reached the threshold of {rung.tokens:,} tokens {late}"
+        because = f"the context had reached the threshold of {threshold.tokens:,} tokens {late}"
         return Candidate(REACHED, score, because, rows)
-    return Candidate(REACHED, score, f"{figure:,} tokens had reached the threshold of {rung.tokens:,}", rows)
+    return Candidate(REACHED, score, f"{figure:,} tokens had reached the threshold of {threshold.tokens:,}", rows)
 
 
-def _server(case: Case) -> Iterable[Candidate]:
-    """Server-side compaction: the request names its own trigger, 50,000 tokens or more (policies 5.3)."""
+def _server(case: Case, least: int) -> Iterable[Candidate]:
+    """Server-side compaction: the request names its own trigger, ``least`` tokens or more."""
     figure = max(case.saw or 0, case.true)
-    if figure >= SERVER_LEAST:
+    if figure >= least:
         because = f"{figure:,} tokens had reached the trigger that the request itself gives the API"
         yield Candidate(REACHED, 0.6, because, case.size_rows)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.engine.agent import TURN_END
 from sessions.engine.types import Label
-from sessions.engine.why.case import COMPACTION, ERROR, TURN_ENDS, Candidate, Case, Evidence, position_of
+from sessions.engine.why.case import COMPACTION, ERROR, Candidate, Case, Evidence, position_of
 from sessions.engine.why.causes import CACHE, DOUBLE, STALE
 
 if TYPE_CHECKING:
@@ -181,10 +182,10 @@ def cache_left_out(case: Case) -> Iterable[Candidate]:
         )
         rows = (Evidence(text, case.request, None, uncached, "tokens", Label.MEASURED.value), case.true_row)
         because = "the gate may have seen the input without the cached tokens, which never reached the threshold"
-        if _counts_cache(case, limit) or (case.weighed.transcript.format in TURN_ENDS and not case.is_asked(limit)):
+        if _counts_cache(case, limit) or (case.agent.asked == TURN_END and not case.is_asked(limit)):
             return
         past = case.what == ERROR or max(case.weighed.recorded.context[case.run.start :], default=0) >= case.window
-        score = (0.65 if past else 0.55) - (0.15 if case.rungs else 0)
+        score = (0.65 if past else 0.55) - (0.15 if case.thresholds else 0)
         yield Candidate(CACHE, score, because, rows)
 
 

@@ -4,20 +4,41 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.engine.agent import thresholds
 from sessions.engine.types import Label
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence
 from sessions.engine.why.causes import WINDOW
-from sessions.engine.why.ladder_fit import fitting
-from sessions.engine.why.ladders import SET_WINDOWS, ladder, usual_windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sessions.engine.agent import Threshold
+
 OPT_IN = 272_000
 """Tokens: larger windows of models are asked for (policies 6.1)."""
 
+SET_WINDOWS = tuple(range(100_000, 1_000_000, 50_000))
+"""Windows that people set, and that clients were seen to work with (150,000 and 500,000 of 1,000,000)."""
 AT = 0.003
 """Overshoot of a threshold, as a share of it, that no neighbouring setting explains as well."""
+
+
+def fitting(case: Case, figure: int, windows: Iterable[int], share: float) -> tuple[Threshold, int] | None:
+    """The threshold of another window that was first reached here, overshot by no more than ``share`` or one step."""
+    near = [
+        (figure - one.tokens, one, window)
+        for window in windows
+        if window < 0.95 * case.window or not case.window_is_known
+        for one in thresholds(case.agent, window, case.model)[:1]
+        if case.peak_before < one.tokens <= figure <= one.tokens + max(share * one.tokens, _overshoot(case))
+    ]
+    return min(near)[1:] if near else None
+
+
+def _overshoot(case: Case) -> int:
+    """By how much the context grew since the gate was asked before, as far as that is less than a tenth of it."""
+    growth = max(0, case.true - (case.peak_before or case.true))
+    return growth if growth <= 0.1 * case.true else 0
 
 
 def unsaid_window(case: Case) -> Iterable[Candidate]:
@@ -63,16 +84,17 @@ def wrong_window(case: Case) -> Iterable[Candidate]:
     if compaction is not None and compaction.trigger == "manual":
         return
     auto = compaction is not None and compaction.trigger == "auto"
-    found = fitting(case, figure, usual_windows(case.weighed), 0.04) or fitting(case, figure, SET_WINDOWS, 0.012)
+    found = fitting(case, figure, case.agent.windows, 0.04) or fitting(case, figure, SET_WINDOWS, 0.012)
     if found:
-        rung, window = found
-        text = f"{rung.name} would be {rung.tokens:,} at a window of {window:,}; the session's is {case.window:,}"
-        rows = (*case.size_rows, _window_row(case, text, rung.tokens))
+        threshold, window = found
+        would = f"{threshold.name} would be {threshold.tokens:,} at a window of {window:,}"
+        text = f"{would}; the session's is {case.window:,}"
+        rows = (*case.size_rows, _window_row(case, text, threshold.tokens))
         score = (0.85 if auto else 0.65) if case.window_is_known else 0.45
         because = f"the gate, or a setting, took the window for {window:,} tokens instead of {case.window:,}"
-        if window not in usual_windows(case.weighed):
+        if window not in case.agent.windows:
             # One is set at every 50,000 tokens: only a close fit is no coincidence, and a share may be set as well.
-            score -= 0.15 if figure <= rung.tokens + AT * rung.tokens else 0.35
+            score -= 0.15 if figure <= threshold.tokens + AT * threshold.tokens else 0.35
         yield Candidate(WINDOW, score, because, rows)
     elif auto or not case.is_idle:
         text = f"The lowest threshold known for it is {limit:,} tokens; no other window's threshold fits"
@@ -102,8 +124,7 @@ def _refused_window(case: Case) -> Iterable[Candidate]:
         yield Candidate(WINDOW, 0.9, because, (row, case.true_row))
         return
     real = limit or case.window
-    rungs = ladder(case.weighed, real, case.model)
-    usual = rungs[0].tokens if rungs else real * 19 // 20
+    usual = next((one.tokens for one in thresholds(case.agent, real, case.model)), real * 19 // 20)
     n = case.n_over(usual)
     if n >= 2 and case.true < 3 * real:
         text = f"At {n} requests before it the context was already at or over {usual:,} tokens, and nothing fired"

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.agent import AT_LEAST, OVER, Trigger, Uses, agents
 from sessions.engine.sizes import estimator_named, message_size, message_sizes
 from sessions.engine.summaries import CHARS_PER_TOKEN
 from sessions.engine.summarizers.recorded import typical_tokens
@@ -24,7 +25,6 @@ from sessions.engine.summarizers.stub import DEFAULT_TOKENS
 from sessions.engine.types import Label, Role
 from sessions.engine.walk import THRASH_LIMIT
 from sessions.engine.why.culprits import Culprit, Range, heaviest, media_excess, media_messages
-from sessions.engine.why.gates import GATES, OVER, HarnessGate, Uses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 FALSE, RIGHT, LATE, MISSED = "false", "right", "late", "missed"
 ESTIMATING = frozenset({Uses.TAIL, Uses.GROWTH, Uses.EITHER})
 """Gates that estimate beside the usage they know: with the usage withheld, they estimate everything."""
+
+
+NAIVE = Trigger(
+    "chars_per_4", "Characters ÷ 4, base64 counted", "estimators 13", "chars_per_4", AT_LEAST, Uses.ESTIMATE,
+    lambda window, _: window * 9 // 10, note="No one harness's gate: the naive rule, against 0.9 of the window.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,7 @@ class GateResult:
     gate when the provider reports no usage, None where that changes nothing or the gate knows nothing else.
     """
 
-    gate: HarnessGate
+    gate: Trigger
     threshold: int
     unit: str
     firings: tuple[Firing, ...]
@@ -119,12 +125,17 @@ class Sizes(NamedTuple):
     tails: list[int]
 
 
+def triggers() -> tuple[Trigger, ...]:
+    """The triggers of all agents, then the naive one."""
+    return (*(trigger for agent in agents() for trigger in agent.triggers), NAIVE)
+
+
 def over_count(weighed: Weighed, *, window: int | None = None, names: Iterable[str] | None = None) -> OverCount:
     """Every known gate (or those called ``names``) over a session; ``window`` in tokens replaces its own."""
     ground = ground_of(weighed)
     size = window or weighed.window
     wanted = None if names is None else frozenset(names)
-    chosen = [gate for gate in GATES if wanted is None or gate.name in wanted]
+    chosen = [gate for gate in triggers() if wanted is None or gate.name in wanted]
     results = tuple(_result(gate, ground, size) for gate in chosen)
     source = "given" if window else weighed.window_source
     return OverCount(size, source, ground.stub, len(ground.weights), results)
@@ -154,7 +165,7 @@ def ground_of(weighed: Weighed) -> Ground:
     )
 
 
-def _sizes(ground: Ground, gate: HarnessGate) -> Sizes:
+def _sizes(ground: Ground, gate: Trigger) -> Sizes:
     """Sizes by the gate's estimator; of the first request alone where it looks at nothing else (0 after it)."""
     weighed = ground.weighed
     if gate.uses in ESTIMATING or gate.uses is Uses.ESTIMATE:
@@ -169,7 +180,7 @@ def _sizes(ground: Ground, gate: HarnessGate) -> Sizes:
     return Sizes(sizes, whole, tails)
 
 
-def _first_sizes(weighed: Weighed, gate: HarnessGate) -> list[int]:
+def _first_sizes(weighed: Weighed, gate: Trigger) -> list[int]:
     messages = weighed.transcript.messages
     n_first = weighed.steps[0].stop if weighed.steps and gate.estimates_first else 0
     estimator = estimator_named(gate.estimator)
@@ -177,7 +188,7 @@ def _first_sizes(weighed: Weighed, gate: HarnessGate) -> list[int]:
     return sizes + [0] * (len(messages) - n_first)
 
 
-def _result(gate: HarnessGate, ground: Ground, window: int) -> GateResult:
+def _result(gate: Trigger, ground: Ground, window: int) -> GateResult:
     threshold = gate.threshold(window, ground.weighed.model)
     sizes = _sizes(ground, gate)
     result = _Walk(gate, ground, sizes, threshold).run()
@@ -192,7 +203,7 @@ def _result(gate: HarnessGate, ground: Ground, window: int) -> GateResult:
 class _Walk:
     """One gate over one session; used once."""
 
-    def __init__(self, gate: HarnessGate, ground: Ground, sizes: Sizes, threshold: int) -> None:
+    def __init__(self, gate: Trigger, ground: Ground, sizes: Sizes, threshold: int) -> None:
         self.gate, self.ground, self.sizes, self.threshold = gate, ground, sizes, threshold
         self.n = len(ground.weights)
         self.need = threshold + 1 if gate.operator == OVER else threshold

@@ -11,13 +11,13 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.agent import TURN_END, agent_of, thresholds
 from sessions.engine.types import Label
 from sessions.engine.why import causes, causes_floor, causes_media, causes_plain, causes_usage, causes_window
 from sessions.engine.why.case import (
     COMPACTION,
     ERROR,
     MISSING,
-    TURN_ENDS,
     Candidate,
     Case,
     Evidence,
@@ -26,7 +26,6 @@ from sessions.engine.why.case import (
     shared_facts,
 )
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES
-from sessions.engine.why.ladders import ladder
 from sessions.engine.windows import held_at
 
 if TYPE_CHECKING:
@@ -154,8 +153,8 @@ def _missing(weighed: Weighed, ends: Sequence[int], shared: Shared) -> list[Case
         name = weighed.transcript.requests[steps[k].request].model
         if name not in limits:
             held = held_at(weighed, k, 0, shared.window, shared.largest, own=True)
-            rungs = ladder(weighed, held.window, held.model)
-            limits[name] = max((rung.tokens for rung in rungs), default=held.window * 49 // 50)
+            known = thresholds(agent_of(weighed.transcript.format), held.window, held.model)
+            limits[name] = max((one.tokens for one in known), default=held.window * 49 // 50)
         return limits[name]
 
     starts = [0, *sorted(set(ends))]
@@ -233,11 +232,11 @@ def _unknown(case: Case, best: Candidate | None) -> Candidate:
         missing.append("no usage stands before it")
     if not case.window_is_known:
         missing.append("the model's window is not known")
-    if not case.rungs:
+    if not case.thresholds:
         missing.append("the harness's gate is not known")
     if case.what == COMPACTION and case.compaction is not None and case.compaction.trigger is None:
         missing.append("no trigger is recorded")
-    if case.what != COMPACTION and case.weighed.transcript.format in TURN_ENDS and not case.is_asked(case.usual or 0):
+    if case.what != COMPACTION and case.agent.asked == TURN_END and not case.is_asked(case.usual or 0):
         missing.append("its gate is asked when a turn ends, and none ended over the threshold")
     elif case.what == MISSING:
         missing.append("whether automatic compaction was on is not recorded")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from sessions.engine import registry
+from sessions.engine.agent import agents
 from sessions.models import OVERCOUNTED
 from sessions.pages.library import state as urlstate
 from sessions.pages.ui.addresses import Filter
@@ -131,16 +132,6 @@ def weakest(facts: LibraryFacts) -> str:
     return "calibrated" if facts.n_calibrated else "measured"
 
 
-FOLDERS = {
-    "claude_code": "~/.claude/projects",
-    "codex": "~/.codex/sessions",
-    "gemini_cli": "~/.gemini/tmp",
-    "opencode": "~/.local/share/opencode",
-    "pi": "~/.pi/agent/sessions",
-}
-"""Where agents keep their transcripts, by the format that reads them."""
-
-
 def place_context(uploads: tuple[Upload, ...]) -> dict[str, object]:
     """Where the library lives, and what is being read right now."""
     return {"table": upload_table(uploads), "place": f"local, {_home_as_tilde(str(settings.DATA))}"}
@@ -153,8 +144,8 @@ def _home_as_tilde(path: str) -> str:
 
 def first_run_context() -> dict[str, object]:
     """What the first-run page tells: formats that are read, and folders of those whose place is known."""
-    formats = registry.plugins("formats")
+    kept = [(name, agent.folder) for agent in agents() if agent.folder for name in agent.formats]
     return {
-        "format_labels": [format_label(name) for name in formats],
-        "folders": [{"label": format_label(name), "path": path} for name, path in FOLDERS.items() if name in formats],
+        "format_labels": [format_label(name) for name in registry.plugins("formats")],
+        "folders": [{"label": format_label(name), "path": path} for name, path in kept],
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
-from sessions.engine.configure import configure
+from sessions.engine.configuration import configure
 from sessions.engine.sweeps.recommend import keeps, recommend, recommend_across
 from sessions.engine.sweeps.sweep import POLICY
 from sessions.engine.types import Label
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from sessions.engine.breakeven import EventCost
+    from sessions.engine.configuration import Snippet
     from sessions.engine.sweeps.recommend import Neighbour
     from sessions.engine.sweeps.sweep import Row, Setting, Sweep
-    from sessions.engine.wanted import Snippet
     from sessions.models import Session
     from sessions.pages.sweep.state import SweepState
     from sessions.runs.sweeps import SweepResult

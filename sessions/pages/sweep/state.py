@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
 from sessions.engine import registry
+from sessions.engine.configuration import configurable
 from sessions.engine.errors import BadParameter
 from sessions.engine.sweeps.recommend import read_floors
 from sessions.engine.sweeps.sweep import Over, read_over
@@ -91,7 +92,7 @@ def parse(query: QueryDict, own_window: int | None = None) -> SweepState:
         against=against if against in columns else usual_against(losses=losses),
         sort=query.get("sort", "")[:60],
         pick=_whole(query.get("pick", "")),
-        agent=query.get("agent", "") if query.get("agent", "") in registry.plugins("apply") else "",
+        agent=query.get("agent", "") if query.get("agent", "") in configurable() else "",
         sessions=tuple(dict.fromkeys(query.getlist("s")))[:MAX_SESSIONS],
         errors=errors,
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpRequest
 
-    from sessions.engine.wanted import Snippet
+    from sessions.engine.configuration import Snippet
     from sessions.runs.replay_state import ReplayState
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
+from sessions.engine.agent import own_trigger
 from sessions.engine.calibration.fit import fit_points, median_error, overhead_parts, worst_points
-from sessions.engine.why.gates import own_gate
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import message_place
 from sessions.pages.ui.chart import figure_json
@@ -91,7 +91,7 @@ def build_fit(session_id: str, view: Overview) -> FitView:
     points = fit_points(weighed)
     worst, error = worst_points(points), median_error(points)
     last = len(weighed.transcript.requests) - 1
-    gate = own_gate(weighed.transcript.format)
+    gate = own_trigger(weighed.transcript.format)
     return FitView(
         scatter=figure_json(scatter_figure(points, worst)) if points else "",
         residuals=figure_json(residual_figure(points, worst, last)) if points else "",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from sessions.engine import registry
+from sessions.engine.agent import own_trigger
 from sessions.engine.types import Kind
 from sessions.engine.why.document import summary
-from sessions.engine.why.gates import own_gate
 from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import media_url, message_place
@@ -130,7 +130,7 @@ class OverCountView:
 def build_over_counts(session_id: str, view: Overview, found: OverCount) -> OverCountView:
     """The lanes, rows and blamed messages of a session; its own harness first, then the wrongest."""
     base = reverse("sessions:session", args=[session_id])
-    own = own_gate(view.weighed.transcript.format)
+    own = own_trigger(view.weighed.transcript.format)
     ordered = sorted(found.results, key=lambda result: (result.gate is not own, ORDER.index(_verdict(result) or RIGHT)))
     rows = tuple(_row(result, base, own=result.gate is own) for result in ordered)
     lanes = [_lane(result, row) for result, row in zip(ordered, rows, strict=True)]

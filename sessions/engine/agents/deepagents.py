@@ -1,18 +1,20 @@
-"""deepagents: its summarization, which keeps what it evicts in a file (policies 10.4)."""
+"""deepagents: LangChain's summarization with its own trigger, which keeps what it evicts in a file (policies 10.4).
+
+Its transcripts are LangChain's, and so its trigger stands in that record.
+"""
 
 from __future__ import annotations
 
-from sessions.engine.apply._python import keep, model, trigger
-from sessions.engine.wanted import SUMMARISE, Agent, Made, Wanted, not_tokens
+from sessions.engine.agent import Agent
+from sessions.engine.agents._snippet import keep, model, trigger
+from sessions.engine.setting import SUMMARISE, Configuration, Rendering, Setting
 
 
-def make(setting: Wanted) -> Made:
+def make(setting: Setting) -> Rendering:
     """The agent with a summarization of one's own."""
     if setting.edit != SUMMARISE:
-        return Made(cannot=("deepagents compacts with a summary; for clearing, add LangChain's middleware.",))
+        return Rendering(cannot=("deepagents compacts with a summary; for clearing, add LangChain's middleware.",))
     when, stays = trigger(setting), keep(setting)
-    if not when:
-        return Made(cannot=(not_tokens(setting),))
     lines = [f'            model="{model(setting)}",', "            backend=backend,", f"            trigger={when},"]
     if stays:
         lines.append(f"            keep={stays},")
@@ -30,17 +32,14 @@ def make(setting: Wanted) -> Made:
     ]
     if not stays:
         cannot.append("What it keeps is the default, 20 messages.")
-    return Made(text, setting.trigger, tuple(cannot))
+    return Rendering(text, setting.trigger, cannot)
 
 
 AGENT = Agent(
-    name="deepagents",
-    label="deepagents",
-    file="your agent's Python",
-    language="python",
-    source="https://reference.langchain.com/python/deepagents/middleware/summarization",
-    checked="2026-11-22",
-    own=frozenset(),
-    differs="deepagents writes a fresh summary each time and puts what it takes out into a file for the agent.",
-    make=make,
-)
+    name="deepagents", label="deepagents", policies=("deepagents_summarization",),
+    configuration=Configuration(
+        file="your agent's Python", language="python", checked="2026-11-22", make=make,
+        source="https://reference.langchain.com/python/deepagents/middleware/summarization",
+        differs="deepagents writes a fresh summary each time and puts what it takes out into a file for the agent.",
+    ),
+)  # fmt: skip

@@ -1,0 +1,9 @@
+"""aider: it summarises a chat history that is over its own limit (policies 11.5)."""
+
+from __future__ import annotations
+
+from sessions.engine.agent import Agent, PolicyFacts
+
+FACTS = PolicyFacts(counts="tokens of its chat history")
+
+AGENT = Agent(name="aider", label="aider", policies=("aider",), facts={"aider": FACTS})

@@ -1,0 +1,23 @@
+"""buzz-agent: a hand-off that counts bytes as tokens, adjusted for images since (seeds 2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sessions.engine.agent import AT_LEAST, OVER, Agent, Trigger, Uses
+from sessions.engine.policies import buzz_handoff
+
+PRESSURE = Trigger(
+    "buzz_pressure", "buzz-agent, pressure bytes", "seeds 2.3", "pressure_bytes", AT_LEAST, Uses.GROWTH,
+    lambda window, _: buzz_handoff.threshold(buzz_handoff.Params(), window), note="One byte counts as one token.",
+    first_operator=OVER, first_cap=buzz_handoff.history_cap(buzz_handoff.Params()),
+)  # fmt: skip
+WIRE = replace(
+    PRESSURE, name="buzz_wire", label="buzz-agent, wire bytes", source="seeds 2.1, 2.3", estimator="wire_bytes",
+    note="One byte counts as one token, base64 included: the gate before images had a flat charge.",
+)  # fmt: skip
+
+AGENT = Agent(
+    name="buzz", label="buzz-agent", rank=12, policies=("buzz_handoff", "buzz_recovery", "buzz_truncate"),
+    triggers=(PRESSURE, WIRE),
+)  # fmt: skip

@@ -1,0 +1,85 @@
+"""Claude Code: its auto-compact threshold, and the environment variables that move it (policies 4).
+
+A percentage can only lower the threshold; the window is from 100,000 tokens and never above the model's.  The trigger
+is asked before every request (policies 4.2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sessions.engine.agent import AT_LEAST, EVERY_REQUEST, WITH_TRIGGER, Agent, KnownSetting, PolicyFacts, Trigger, Uses
+from sessions.engine.configuration import gate_threshold
+from sessions.engine.policies import _claude_ladder
+from sessions.engine.policies import claude_code as policy
+from sessions.engine.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
+
+LEAST_WINDOW, MOST_WINDOW = 100_000, 1_000_000
+PARAMS = policy.Params()
+
+
+def make(setting: Setting) -> Rendering:
+    """The variables to export before ``claude`` starts."""
+    if setting.edit == NOTHING:
+        return Rendering("export DISABLE_AUTO_COMPACT=1\n")
+    if setting.edit != SUMMARISE:
+        return Rendering(cannot=("Claude Code compacts with a summary; clearing alone is not configurable.",))
+    window = setting.window if setting.window != setting.own_window else None
+    if setting.policy.name == "claude_code":
+        window = setting.params.auto_compact_window or window
+        percent, at, otherwise = setting.params.pct_override, setting.trigger, "defaults: nothing to set"
+    else:
+        percent, at = _nearest(setting, setting.tokens)
+        otherwise = "default is the nearest: its threshold can only be lowered"
+    lines = [] if window is None else [f"export CLAUDE_CODE_AUTO_COMPACT_WINDOW={window}"]
+    lines += [] if percent is None else [f"export CLAUDE_AUTOCOMPACT_PCT_OVERRIDE={percent}"]
+    held = f"The window is held between {LEAST_WINDOW:,} and {MOST_WINDOW:,} tokens."
+    cannot = () if window is None or LEAST_WINDOW <= window <= MOST_WINDOW else (held,)
+    return Rendering("\n".join(lines or [f"# Claude Code's {otherwise}"]) + "\n", at, cannot)
+
+
+def _nearest(setting: Setting, trigger: int) -> tuple[int | None, int]:
+    """The highest whole percentage that fires no later, and where; no percentage where even the default is lower."""
+    at = gate_threshold("claude_code", {}, setting.window, setting.model) or setting.window
+    if trigger >= at:
+        return None, at
+    percents = ((p, gate_threshold("claude_code", {"pct_override": p}, setting.window, setting.model))
+                for p in range(100, 0, -1))  # fmt: skip
+    return next(((p, t) for p, t in percents if t is not None and t <= trigger), (1, 0))
+
+
+def _compact(window: int, max_output: int | None, cap: int | None) -> int:
+    """Window − min(maximum output, cap of the reserve) − 13,000, tokens; older ones had no cap (policies 2.3, 4.1)."""
+    most = max_output or _claude_ladder.DEFAULT_MAX_OUTPUT
+    return _claude_ladder.ladder(replace(PARAMS, output_reserve_cap=cap), window, most).compact
+
+
+SETTINGS = (
+    KnownSetting({}, "the defaults: an output reserve capped at 20,000 tokens"),
+    KnownSetting({"output_reserve_cap": None, "max_output": 32_000}, "an output reserve of 32,000 tokens"),
+    KnownSetting({"output_reserve_cap": None}, "an output reserve of all the model may write"),
+    KnownSetting({"max_output": 8_192}, "an output reserve of 8,192 tokens"),
+    *(KnownSetting({"pct_override": p}, f"a percent override of {p} %") for p in range(95, 45, -5)),
+)
+
+AGENT = Agent(
+    name="claude_code", label="Claude Code", rank=1, formats=("claude_code",),
+    policies=("claude_code", "claude_code_partial"), facts={"claude_code": PolicyFacts(SETTINGS)},
+    triggers=(
+        Trigger(
+            "claude_code", "Claude Code", "policies 4.1", "claude_code", AT_LEAST, Uses.TAIL,
+            lambda window, model: _compact(window, model.max_output, PARAMS.output_reserve_cap),
+            words="Claude Code's auto-compact threshold",
+        ),
+    ),
+    older=(("Claude Code's threshold without the reserve cap", lambda window, _: _compact(window, None, None)),),
+    windows=(1_000_000, 200_000), assumes_window=True, asked=EVERY_REQUEST, own_figure=WITH_TRIGGER, api="anthropic",
+    folder="~/.claude/projects",
+    configuration=Configuration(
+        file="shell profile, before claude starts", language="shell", checked="2026-11-22", make=make,
+        source="https://code.claude.com/docs/en/env-vars, in excerpts, and "
+        "public issue 31806 of anthropics/claude-code",
+        differs="Claude Code keeps no messages beside its summary and puts files and skills back.",
+        own={"claude_code": {"pct_override", "auto_compact_window", "auto"}},
+    ),
+)  # fmt: skip

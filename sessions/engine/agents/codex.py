@@ -1,0 +1,50 @@
+"""Codex CLI: nine tenths of the raw window, or the lower limit of its config.toml (policies 6.1)."""
+
+from __future__ import annotations
+
+from sessions.engine.agent import AT_LEAST, Agent, KnownSetting, PolicyFacts, Trigger, Uses
+from sessions.engine.policies import codex as policy
+from sessions.engine.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
+
+KEYS = {"auto_compact_token_limit", "scope"}
+OWN = {"codex_local": KEYS, "codex_remote": KEYS}
+FACTS = PolicyFacts((KnownSetting({}, "the defaults: nine tenths of the raw window"),))
+
+
+def make(setting: Setting) -> Rendering:
+    """The two limits in tokens, and what they are counted over."""
+    if setting.edit == NOTHING:
+        return Rendering(cannot=("Codex has no switch that turns automatic compaction off.",))
+    if setting.edit != SUMMARISE:
+        return Rendering(cannot=("Codex compacts with a summary; clearing alone is not configurable.",))
+    own = setting.policy.name in OWN
+    wished = setting.params.auto_compact_token_limit if own else setting.tokens
+    most = setting.window * 9 // 10
+    at = most if wished is None else min(wished, most)
+    lines = []
+    if setting.window != setting.own_window:
+        lines.append(f"model_context_window = {setting.window}")
+    if wished is not None:
+        lines.append(f"model_auto_compact_token_limit = {at}")
+    if own and setting.params.scope != "total":
+        lines.append(f'model_auto_compact_token_limit_scope = "{setting.params.scope}"')
+    text = "\n".join(lines) or f"# Codex's defaults: it compacts at nine tenths of the window, {most} tokens"
+    return Rendering(text + "\n", at)
+
+
+AGENT = Agent(
+    name="codex", label="Codex", rank=2, formats=("codex",), policies=("codex_local", "codex_remote"),
+    opaque_policy="codex_remote", facts={"codex_local": FACTS, "codex_remote": FACTS},
+    triggers=(
+        Trigger(
+            "codex", "Codex CLI", "policies 6.1", "codex", AT_LEAST, Uses.TAIL,
+            lambda window, _: policy.limit(window, None), words="Codex's limit, 0.9 of the raw window",
+        ),
+    ),
+    folder="~/.codex/sessions",
+    configuration=Configuration(
+        file="~/.codex/config.toml", language="toml", checked="2026-11-22", make=make, own=OWN,
+        source="openai/codex, codex-rs/core/config.schema.json",
+        differs="Codex keeps the newest user messages beside its summary and drops every other message.",
+    ),
+)  # fmt: skip

@@ -1,0 +1,44 @@
+"""Gemini CLI: chat compression at half of the model's limit, or the share of its settings.json (policies 7.1)."""
+
+from __future__ import annotations
+
+import math
+
+from sessions.engine.agent import AT_LEAST, Agent, Trigger, Uses
+from sessions.engine.agents._snippet import as_json
+from sessions.engine.policies import gemini_compression
+from sessions.engine.setting import SUMMARISE, Configuration, Rendering, Setting
+
+
+def make(setting: Setting) -> Rendering:
+    """The share of the model's token limit at which it compresses, rounded down to four digits."""
+    if setting.edit != SUMMARISE:
+        return Rendering(
+            cannot=("Gemini CLI compresses with a summary; clearing alone and switching off are not settings.",)
+        )
+    share = min(1.0, math.floor(setting.tokens / setting.window * 10_000) / 10_000)
+    cannot = [f"It is a share of the running model's limit: {share:g} of {setting.window:,} tokens here."]
+    if setting.keep_messages is not None or setting.keep_tokens is not None:
+        cannot.append("It keeps the newest three tenths of the history, and nothing sets another share.")
+    return Rendering(as_json({"model": {"compressionThreshold": share}}), None, cannot)
+
+
+AGENT = Agent(
+    name="gemini_cli", label="Gemini CLI", rank=3, formats=("gemini_cli",),
+    policies=("gemini_compression", "gemini_masking"),
+    triggers=(
+        Trigger(
+            "gemini_cli", "Gemini CLI", "policies 7.1", "gemini_cli", AT_LEAST, Uses.INPUT,
+            lambda window, _: gemini_compression.least(gemini_compression.Params(), window),
+            words="Gemini CLI's half of the limit",
+            note="Looks at the last prompt's tokens; the list's estimate only before the first.",
+        ),
+    ),
+    older=(("its older 0.7", lambda window, _: window * 7 // 10),),
+    folder="~/.gemini/tmp",
+    configuration=Configuration(
+        file="~/.gemini/settings.json", language="json", checked="2026-11-22", make=make,
+        source="google-gemini/gemini-cli, docs/reference/configuration.md",
+        differs="Gemini CLI cuts large tool results first and checks its summary with a second call.",
+    ),
+)  # fmt: skip
