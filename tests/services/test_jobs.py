@@ -295,9 +295,9 @@ def test_a_kind_of_work_does_not_starve_another(monkeypatch: pytest.MonkeyPatch)
 
 def test_an_idle_worker_asks_one_question(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_num_queries(1):
-        assert not work.something_waits()
+        assert not work.is_waiting()
     upload = receive(file=io.BytesIO(LINES), filename="a.jsonl").upload
     with django_assert_num_queries(1):
-        assert work.something_waits()
+        assert work.is_waiting()
     Job.objects.filter(upload=upload).update(state=State.DONE)
-    assert not work.something_waits()
+    assert not work.is_waiting()
