@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PART_PREFIX = ".part-"
-OLD_SECONDS = 60.0
+OLD_SECONDS = 10.0
 """A younger file may belong to a process that has opened it and not yet locked it."""
 
 
@@ -36,7 +36,7 @@ def sweep_leftovers() -> int:
 
 
 def leftovers() -> list[Path]:
-    """Temporary files that have not been written for a minute and that no process holds."""
+    """Temporary files that have not been written for ten seconds and that no process holds."""
     return [path for path in _temporary() if _is_left(path)]
 
 

@@ -35,6 +35,12 @@ WAYS = (
 )  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a command writes beside itself lands in the test's own folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A transcript among files that are none."""
