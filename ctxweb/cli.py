@@ -102,12 +102,12 @@ def main() -> None:
 
 def _leave(words: str) -> NoReturn:
     """Say ``words`` and end with status 1; what is left for standard output goes nowhere, as nobody takes it."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if words:
         from ctxweb.terminal import say
 
         with suppress(OSError):
             say(words)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, AttributeError):  # a stream of no file, or none at all
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     sys.exit(1)
