@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sessions.faults import FaultError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from django.db.migrations.loader import MigrationLoader
+
+MIGRATING = 0x6D696772
+"""The advisory lock of PostgreSQL ("migr") that the process holds which migrates."""
 
 
 def load_django() -> None:
@@ -27,15 +34,42 @@ def migrate() -> int:
     Raises FaultError where the database has migrations that this ctxweb does not know: a newer one made it.
     """
     from django.core.management import call_command
+
+    if not _pending():
+        return 0
+    with _alone():
+        n_pending = _pending()
+        if n_pending:
+            call_command("migrate", interactive=False, verbosity=0)
+        return n_pending
+
+
+def _pending() -> int:
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
 
     executor = MigrationExecutor(connection)
     _refuse_newer(executor.loader)
-    pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    if pending:
-        call_command("migrate", interactive=False, verbosity=0)
-    return len(pending)
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One process migrates at a time: by a lock of PostgreSQL's, else by a file beside the database."""
+    from django.conf import settings
+    from django.db import connection
+
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("select pg_advisory_lock(%s)", [MIGRATING])
+            try:
+                yield
+            finally:
+                cursor.execute("select pg_advisory_unlock(%s)", [MIGRATING])
+        return
+    with (settings.DATA / "migrate.lock").open("w", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _refuse_newer(loader: MigrationLoader) -> None:

@@ -41,6 +41,19 @@ def test_migrations_apply_once(tmp_path: Path, postgres_url: str) -> None:
     assert second == 0
 
 
+@pytest.mark.parametrize("database", ["PostgreSQL", "SQLite"])
+def test_processes_that_start_together_migrate_once(tmp_path: Path, postgres_url: str, database: str) -> None:
+    url = postgres_url if database == "PostgreSQL" else ""
+    env = environment(tmp_path, DATABASE_URL=url, DJANGO_SETTINGS_MODULE="ctxweb.settings", CTXWEB_SECRET_KEY="s")
+    command = [sys.executable, "-c", MIGRATE.replace('assert connection.vendor == "postgresql"', "")]
+    started = [subprocess.Popen(command, env=env, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    told = [process.communicate(timeout=300)[0].split() for process in started]
+    assert [process.returncode for process in started] == [0] * 4
+    migrated = sorted(int(first) for first, _ in told)
+    assert migrated[:3] == [0, 0, 0]
+    assert migrated[3] > 10
+
+
 def test_ingest_is_idempotent(tmp_path: Path, postgres_url: str) -> None:
     env = environment(tmp_path, DATABASE_URL=postgres_url)
     lines = [{"role": "user", "content": "What is 2 + 2?"}, {"role": "assistant", "content": "4"}]
