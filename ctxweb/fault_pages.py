@@ -66,7 +66,7 @@ def fault_page(request: HttpRequest, fault: Fault) -> HttpResponse:
         response = JsonResponse({"error": fault.words}, status=fault.status)
     else:
         is_part = request.headers.get("HX-Request") == "true"
-        name = "sessions/_error.html" if is_part else "fault.html"
+        name = "sessions/ui/_error.html" if is_part else "fault.html"
         title = TITLES.get(fault.status, BROKEN)
         context = {"error": fault.what, "next": fault.next_step, "title": title}
         response = HttpResponse(render_to_string(name, context), status=fault.status)

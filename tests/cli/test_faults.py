@@ -102,9 +102,9 @@ def test_a_database_of_a_newer_version(tmp_path: Path) -> None:
 
 
 def test_an_extra_that_is_missing_and_a_setting_that_is_none(tmp_path: Path) -> None:
-    failing(
-        "ingest", FILE, data=tmp_path, words="CTXWEB_MAX_UPLOAD_MB must be a whole number", CTXWEB_MAX_UPLOAD_MB="x"
-    )
+    wrong = run(tmp_path, "ingest", FILE, CTXWEB_MAX_UPLOAD_MB="x")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr == "Error: CTXWEB_MAX_UPLOAD_MB is 'x'. Use a whole number of at least 1.\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")

@@ -58,7 +58,6 @@ def test_a_full_disk_is_told_to_htmx_as_a_note(client: Client, monkeypatch: pyte
     ],
 )
 def test_a_database_that_fails_is_named(client: Client, monkeypatch: pytest.MonkeyPatch, said: str, words: str) -> None:
-    monkeypatch.setattr("sessions.views.library.library_rows", raising(OperationalError(said)), raising=False)
     monkeypatch.setattr(selectors, "library", raising(OperationalError(said)), raising=False)
     monkeypatch.setattr("django.db.models.query.QuerySet._fetch_all", raising(OperationalError(said)))
     response = client.get("/")
