@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 class Figure:
     """One figure: ``what`` it is, its value in words, what is wanted, and whether that holds.
 
-    ``of_time`` where a busy machine alone may break it: tests do not judge such figures, the report does.
+    ``of_time`` where a busy machine or the moment of a kill alone may break it: tests do not judge such figures, the
+    report does.
     """
 
     what: str

@@ -70,7 +70,7 @@ def _after_a_restart(here: Place) -> list[Figure]:
     return [
         *outcome.leftovers(here),
         *outcome.integrity(here),
-        Figure("tracebacks printed", f"{tracebacks:,}", "0", tracebacks == 0),
+        Figure("tracebacks printed", f"{tracebacks:,}", "0", tracebacks == 0, of_time=True),
     ]
 
 
