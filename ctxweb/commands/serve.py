@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
+    from granian.server.mp import MPServer
+    from granian.server.mt import MTServer
+
     from ctxweb.supervisor import Supervisor
 
 SAY_SECONDS = 30.0
@@ -27,6 +30,9 @@ SAY_SECONDS = 30.0
 
 HEAD_START_SECONDS = 5.0
 """How long the workers wait for the server's first answer."""
+
+FIRST_PAUSE, LONGEST_PAUSE, STEADY_SECONDS = 0.5, 30.0, 60.0
+"""Between two processes for requests that end early, and after how long one counts as steady."""
 
 STOP_SECONDS = 3
 """How long requests under way have to end."""
@@ -126,15 +132,51 @@ def _prepare() -> None:
 
 def _run(host: str, port: int, *, demo: bool) -> None:
     from django.conf import settings
-    from granian import Granian
-    from granian.constants import Interfaces, Loops
-    from granian.log import LogLevels
 
     from ctxweb.supervisor import Supervisor
 
     # The default on Linux, fork, would copy locks and database connections of a process that has threads.
     multiprocessing.set_start_method("spawn", force=True)
     os.environ["CTXWEB_SERVER_PID"] = str(os.getpid())  # whom ctxweb.serving must not outlive
+    supervisor = Supervisor(settings.WORKER_PROCESSES)
+    answered = threading.Event()
+    keeper = threading.Thread(target=_supervise, args=(supervisor, answered), name="supervisor", daemon=True)
+    threading.Thread(target=_announce, args=(host, port, answered), kwargs={"demo": demo}, daemon=True).start()
+    try:
+        keeper.start()
+        _serve(host, port, supervisor)
+    finally:
+        signal.signal(signal.SIGTERM, _interrupt)
+        signal.signal(signal.SIGINT, _interrupt)
+        supervisor.stop()
+        keeper.join()
+    click.echo("Stopped.", err=True)
+
+
+def _serve(host: str, port: int, supervisor: Supervisor) -> None:
+    """Answer requests until told to stop.
+
+    granian starts its process again when that ends, but gives up when it ends twice within seconds.
+    """
+    pause = FIRST_PAUSE
+    while not supervisor.stopping.is_set():
+        begun = time.monotonic()
+        try:
+            _server(host, port, supervisor).serve()
+        except SystemExit:
+            if supervisor.stopping.is_set():
+                raise
+            pause = FIRST_PAUSE if time.monotonic() - begun > STEADY_SECONDS else min(pause * 2, LONGEST_PAUSE)
+            click.echo(f"The process for requests ended twice in a row; starting another in {pause:.0f} s.", err=True)
+            supervisor.stopping.wait(pause)
+
+
+def _server(host: str, port: int, supervisor: Supervisor) -> MPServer | MTServer:
+    """A server that has the workers begin to end together with it."""
+    from granian import Granian
+    from granian.constants import Interfaces, Loops
+    from granian.log import LogLevels
+
     server = Granian(
         "ctxweb.serving:application",
         address=host,
@@ -146,7 +188,6 @@ def _run(host: str, port: int, *, demo: bool) -> None:
         websockets=False,
         log_level=LogLevels.error,
     )
-    supervisor = Supervisor(settings.WORKER_PROCESSES)
     interrupted = server.signal_handler_interrupt
 
     def interrupt(*args: Any, **kwargs: Any) -> None:
@@ -155,18 +196,7 @@ def _run(host: str, port: int, *, demo: bool) -> None:
         interrupted(*args, **kwargs)  # type: ignore[no-untyped-call]
 
     server.signal_handler_interrupt = interrupt  # type: ignore[method-assign]
-    answered = threading.Event()
-    keeper = threading.Thread(target=_supervise, args=(supervisor, answered), name="supervisor", daemon=True)
-    threading.Thread(target=_announce, args=(host, port, answered), kwargs={"demo": demo}, daemon=True).start()
-    try:
-        keeper.start()
-        server.serve()
-    finally:
-        signal.signal(signal.SIGTERM, _interrupt)
-        signal.signal(signal.SIGINT, _interrupt)
-        supervisor.stop()
-        keeper.join()
-    click.echo("Stopped.", err=True)
+    return server
 
 
 def _supervise(supervisor: Supervisor, answered: threading.Event) -> None:

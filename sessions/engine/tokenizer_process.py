@@ -7,6 +7,7 @@ does, so it cannot outlive a killed parent.  If it fails, the parent counts for 
 
 from __future__ import annotations
 
+import os
 import struct
 import subprocess
 import sys
@@ -116,8 +117,12 @@ def serve(name: str) -> None:
             # Whole texts leave the interpreter's lock to the other thread, lines do not.
             counts = list(map(lines.count, texts) if lines.pays else pool.map(lines.count, texts))
             values = [-c.n_tokens - 1 if c.approximate else c.n_tokens for c in counts]
-            sink.write(array("q", values).tobytes())
-            sink.flush()
+            try:
+                sink.write(array("q", values).tobytes())
+                sink.flush()
+            except BrokenPipeError:
+                # The reader was killed: nobody is left to tell.
+                os._exit(0)
 
 
 def _texts(source: BinaryIO) -> list[str]:

@@ -62,6 +62,26 @@ def test_a_worker_that_dies_is_started_again(served: Served) -> None:
     until(lambda: served.worker() != first)
 
 
+def test_a_process_for_requests_that_keeps_dying_is_started_again(served: Served) -> None:
+    """Killed twice within seconds: the server stays, and answers again."""
+    assert served.get("/healthz").status == 200
+    for _ in range(2):
+        (pid,) = served.servers()
+        os.kill(pid, signal.SIGKILL)
+        until(lambda pid=pid: served.servers() not in ([], [pid]))  # type: ignore[misc]
+    until(lambda: _answers(served))
+    assert served.process.poll() is None
+    os.kill(served.process.pid, signal.SIGTERM)
+    assert served.process.wait(30) == 0
+
+
+def _answers(served: Served) -> bool:
+    try:
+        return served.get("/healthz").status == 200
+    except OSError:
+        return False
+
+
 def test_the_worker_starts_while_the_server_does_not(tmp_path: Path) -> None:
     """The server's process is stopped before its first answer: uploads are read all the same."""
     file = tmp_path / "small.jsonl"

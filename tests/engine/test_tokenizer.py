@@ -4,9 +4,13 @@ import base64
 import contextlib
 import json
 import random
+import struct
+import subprocess
+import sys
 import sysconfig
 import threading
 from pathlib import Path
+from subprocess import PIPE
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +23,8 @@ from sessions.engine.tokenizer import LineCounter, TextCount, TokenCounter, coun
 from sessions.engine.tokenizer_process import ProcessCounter
 from sessions.engine.vocabulary import encoding
 from tests.samples import samples_dir
+
+ROOT = Path(__file__).resolve().parents[2]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -266,3 +272,18 @@ def test_helper_ends_with_its_parent_and_flags_approximate_counts() -> None:
         assert helper is not None
         assert helper.poll() is None
     assert helper.poll() == 0
+
+
+def test_a_helper_whose_reader_was_killed_ends_without_a_word() -> None:
+    """Nobody reads its answer any more."""
+    code = "from sessions.engine.tokenizer_process import serve; serve('o200k_base')"
+    helper = subprocess.Popen([sys.executable, "-c", code], stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=ROOT)
+    assert helper.stdin is not None
+    assert helper.stdout is not None
+    assert helper.stderr is not None
+    helper.stdout.close()
+    with contextlib.suppress(BrokenPipeError):
+        helper.stdin.write(struct.pack("<IIQ", 1, 5, 5) + b"Hello")
+        helper.stdin.close()
+    assert (helper.stderr.read(), helper.wait(60)) == (b"", 0)
+    helper.stderr.close()

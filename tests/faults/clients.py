@@ -53,7 +53,7 @@ def acknowledged(port: int, file: File) -> bool:
 class Uploaders:
     """Threads that upload files of all sizes until ``finish``; ``taken`` are those that were acknowledged."""
 
-    def __init__(self, place: Place, *, n_clients: int, seed: int, largest: int, backlog: int = 40) -> None:
+    def __init__(self, place: Place, *, n_clients: int, seed: int, largest: int, backlog: int = 150) -> None:
         self.place, self.largest, self.backlog = place, largest, backlog
         self.taken: list[File] = []
         self.n_broken = 0

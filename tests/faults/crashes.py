@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 WORDS = re.compile(r"ended its process 3 times\. Last: its process was ended by SIGSEGV, while \w+, at byte [\d,]+ of ")
 MAX_CRASHES = 6
 KILLS_A_SERVER = 3
-"""After so many the server is killed and started again, too: its pause between two workers starts anew."""
+"""One of so many kills takes the server, too: the pause between two workers starts anew with it."""
 
 
 def run(size: Size, ground: Ground) -> list[Figure]:
@@ -71,7 +71,7 @@ def _kill(here: Place, file: File, n_kills: int) -> None:
     assert acknowledged(here.port, file)
     for n in range(n_kills):
         here.until(lambda: _job(here, file)[0][0] == "reading", "the file is read")
-        if n % KILLS_A_SERVER == KILLS_A_SERVER - 1:
+        if n % KILLS_A_SERVER == 0:
             for pid in here.of(TOP, READER):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)

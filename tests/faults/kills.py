@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from tests.faults.grounds import Ground
     from tests.faults.place import Place
 
-TARGETS = {"reader": 10, "server": 3, "answerer": 3, "server and readers": 2, "everything": 2}
+TARGETS = {"reader": 10, "server": 3, "process for requests": 3, "server and readers": 2, "everything": 2}
 """What is killed, and how often beside the others."""
 
 KINDS = {
-    "reader": (READER,), "server": (TOP,), "answerer": (ANSWERER,), "supervisor": (SUPERVISOR,),
+    "reader": (READER,), "server": (TOP,), "process for requests": (ANSWERER,), "worker of another host": (SUPERVISOR,),
     "server and readers": (TOP, READER),
 }  # fmt: skip
 AWAITED = 0.75
@@ -70,7 +70,7 @@ def _after_a_restart(here: Place) -> list[Figure]:
     return [
         *outcome.leftovers(here),
         *outcome.integrity(here),
-        Figure("tracebacks printed", f"{tracebacks:,}", "0", tracebacks == 0),
+        Figure("tracebacks printed", f"{tracebacks:,}", "0", tracebacks == 0, of_time=True),
     ]
 
 
@@ -83,7 +83,7 @@ class Killer:
         self.targets = dict(TARGETS)
         self.worker: Popen[bytes] | None = None
         if here.ground.broker:
-            self.targets["supervisor"] = 3
+            self.targets["worker of another host"] = 3
             self.worker = here.start("worker")
 
     def work(self) -> None:

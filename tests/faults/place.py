@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 FOREIGN = ("CTXWEB_", "DATABASE_", "DJANGO_", "ANTHROPIC_")
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds after which something that has to happen counts as not happening."""
 
 TOP, ANSWERER, READER, COUNTER, SUPERVISOR, OTHER = "server", "answerer", "reader", "counter", "supervisor", "other"

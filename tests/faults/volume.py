@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tests.faults import outcome
-from tests.faults.figures import Figure, exactly, none, seconds
+from tests.faults.figures import Figure, none, seconds
 from tests.faults.files import transcript
 from tests.faults.place import place
 
@@ -51,7 +51,12 @@ def run(size: Size, ground: Ground) -> list[Figure]:
         took = time.monotonic() - begun
         said = here.output()
         return [
-            exactly("jobs", here.n_jobs("done", "failed"), n_jobs),
+            Figure(
+                "jobs",
+                f"{here.n_jobs('done', 'failed'):,} of {n_jobs:,}",
+                "all",
+                here.n_jobs("done", "failed") == n_jobs,
+            ),
             none("senders that failed", failed),
             *settled[:1],
             *outcome.outcome(here, [transcript(seed, 100) for seed in range(n_jobs)]),
