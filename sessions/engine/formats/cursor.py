@@ -7,7 +7,7 @@ not recorded.  A reply that follows calls is a request of its own, whether or no
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
@@ -18,6 +18,7 @@ from sessions.engine.formats._claude_lines import prompt_hash
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._provider_errors import refusal_of
+from sessions.engine.formats._unnamed_calls import as_read, with_id
 from sessions.engine.formats._values import as_dict, text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kin, Kind, Origin, Parsed, Role, Skipped, Spawn
@@ -94,11 +95,7 @@ class Cursor:
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a message, its calls and results with the ids that reading gave them."""
-        found = [content for value in values for content in _contents(value)]
-        if len(found) != len(message.blocks):
-            return tuple(found)
-        ids = [block.call_id for block in message.blocks]
-        return tuple(_named(content, call_id) for content, call_id in zip(found, ids, strict=True))
+        return as_read([content for value in values for content in _contents(value)], message)
 
 
 def _is_message(value: Value) -> bool:
@@ -122,11 +119,6 @@ def _error(value: Value) -> str:
 
 def _contents(value: Any) -> tuple[Content, ...]:
     return contents_of(as_dict(as_dict(value).get("message")).get("content"))
-
-
-def _named(content: Content, call_id: str) -> Content:
-    is_tool = content.kind in (Kind.TOOL_USE, Kind.TOOL_RESULT)
-    return replace(content, call_id=call_id) if is_tool and content.call_id != call_id else content
 
 
 def _add(reading: CursorReading, value: Value, origin: Origin) -> None:
@@ -153,7 +145,7 @@ def _add(reading: CursorReading, value: Value, origin: Origin) -> None:
 
 
 def _call(content: Content, call_id: str) -> Content:
-    return _named(content, content.call_id or call_id)
+    return with_id(content, content.call_id or call_id)
 
 
 def _answer(reading: CursorReading, content: Content) -> Content:
@@ -164,7 +156,7 @@ def _answer(reading: CursorReading, content: Content) -> Content:
     if content.call_id in reading.open:
         reading.open.remove(content.call_id)
         return content
-    return _named(content, reading.open.pop(0))
+    return with_id(content, reading.open.pop(0))
 
 
 def _told(call: Content) -> str:
