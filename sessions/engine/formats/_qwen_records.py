@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._blocks import is_prompt
+from sessions.engine.formats._branch import branch
 from sessions.engine.formats._counts import count_of, inclusive_usage
 from sessions.engine.formats._gemini_parts import parts_of
 from sessions.engine.formats._preview import preview_of, prompt_words, title_of
@@ -141,19 +142,8 @@ def merged(first: QwenRecord, second: QwenRecord) -> None:
 
 def branch_of(records: Sequence[QwenRecord]) -> list[int]:
     """Positions of the records on the branch of the last turn, ascending."""
-    places: dict[str, list[int]] = {}
-    for place, record in enumerate(records):
-        places.setdefault(record.uuid, []).append(place)
-    at = max((place for place, record in enumerate(records) if record.kind in TURNS), default=-1)
-    found = []
-    while at >= 0:
-        found.append(at)
-        parent = records[at].parent
-        if not parent:
-            break
-        above = [place for place in places.get(parent, ()) if place < at]
-        at = above[-1] if above else at - 1
-    return found[::-1]
+    leaf = max((place for place, record in enumerate(records) if record.kind in TURNS), default=-1)
+    return branch([(record.uuid, record.parent) for record in records], leaf)
 
 
 def _message(contents: tuple[Content, ...], origin: Origin, role: Role, measure: Measured) -> QwenMessage:
