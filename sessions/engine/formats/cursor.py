@@ -61,12 +61,13 @@ class Cursor:
     source = "Agent transcripts of Cursor, ~/.cursor/projects/…/agent-transcripts (JSONL); not its databases"
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Lines of a role and a message with content, and nothing else but ends of turns."""
+        """Lines of a role and a message with content, ends of turns, and at most one line of a runner's."""
         lines = [value for value in head.values if isinstance(value, dict)]
         found = [value for value in lines if _is_message(value)]
         if not found:
             return None
-        if len(found) + sum(map(_is_end, lines)) < len(lines):
+        odd = [value for value in lines if not _is_message(value) and not _is_end(value)]
+        if len(odd) > 1 or any("role" in value or "message" in value for value in odd):
             return Sniff(0, "lines have a role and a message, but others are neither that nor ends of turns")
         return Sniff(85, f"{len(found)} of the first {len(lines)} lines are a role and a message, and nothing more")
 
