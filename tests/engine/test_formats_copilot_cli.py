@@ -144,6 +144,8 @@ def test_refusals_results_and_what_was_sent() -> None:
         (4, None, None, 0),
     ]
     assert "Compactions that failed: 1" in session.warnings
+    assert "Pictures in results: 1; whether the model got them is not recorded" in session.warnings
+    assert session.n_images == 1, "the attached one"
     prompt, call, seen, failed = session.messages[:4]
     assert session.title == "Paint the fence"
     assert prompt.preview.startswith("<now>noon</now> Paint the fence")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.engine.newer_samples import folder, truths
 from tests.engine.test_formats_contract import FILES
 from tests.engine.test_sniffing import claimed
 
@@ -46,3 +47,14 @@ def test_no_other_format_claims_it(name: str, path: Path, change: str) -> None:
 @pytest.mark.parametrize("change", list(CHANGES)[:4])
 def test_its_own_format_claims_it(name: str, path: Path, change: str) -> None:
     assert claimed(CHANGES[change](path.read_bytes())) == [name]
+
+
+@pytest.mark.samples
+@pytest.mark.parametrize("name", list(truths()) or ["(no samples)"])
+def test_a_newer_sample_is_claimed_by_no_format_but_its_own(name: str) -> None:
+    own = name.partition("/")[0].replace("-", "_")
+    found = set(claimed((folder() / name).read_bytes()))
+    if own in NEWER and not name.endswith(".db"):
+        assert found == {own}
+    else:
+        assert not found & set(NEWER)

@@ -61,6 +61,11 @@ def event_contents(value: Any) -> tuple[Content, ...]:
     return blocks_of(said, _block) + tuple(filter(None, map(_attachment, as_list(data.get("attachments")))))
 
 
+def n_pictures(data: Event) -> int:
+    """Pictures beside the text of a result: only of the text is it known that it was sent."""
+    return sum(as_dict(item).get("type") == "image" for item in as_list(as_dict(data.get("result")).get("contents")))
+
+
 def summary_usage(data: Event) -> Usage | None:
     """Usage of the call that wrote a summary; its bill tells what the cache wrote where the counts say nothing."""
     used = as_dict(data.get("compactionTokensUsed"))

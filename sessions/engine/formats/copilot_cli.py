@@ -23,6 +23,7 @@ from sessions.engine.formats._copilot_events import (
     agent_of,
     event_contents,
     event_of,
+    n_pictures,
     summary_usage,
 )
 from sessions.engine.formats._counts import count_of
@@ -59,6 +60,7 @@ class CopilotRun:
     n_output: int = 0
     truncated: list[int] = field(default_factory=list)
     n_failed: int = 0
+    n_unsure: int = 0
 
 
 @dataclass(slots=True)
@@ -154,6 +156,7 @@ def _add(run: CopilotRun, event: Event, origin: Origin) -> None:
         history.title = history.title or title_of(text_of(data.get("content")))
         history.add(Role.USER, contents, (origin,), typed=bool(contents), **facts)
     else:
+        run.n_unsure += n_pictures(data)
         history.add(Role.USER, contents, (origin,), typed=False, **facts)
 
 
@@ -218,6 +221,8 @@ def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, par
     if run.truncated:
         gone = f"{sum(run.truncated):,} tokens; which messages is not recorded"
         history.warnings.append(f"Truncations: {len(run.truncated)}, which removed {gone}")
+    if run.n_unsure:
+        history.warnings.append(f"Pictures in results: {run.n_unsure:,}; whether the model got them is not recorded")
     if run.n_failed:
         history.warnings.append(f"Compactions that failed: {run.n_failed}")
     facts: dict[str, Any] = {"client": file.client, "window": run.window, "system": run.system, "otherwise": run.model}
