@@ -169,7 +169,7 @@ def _told(call: Content) -> str:
 
 
 def _home(name: str) -> str:
-    """The session whose folder a sub-agent's file lies in, "" for every other file."""
+    """The session whose folder a sub-agent's file lies in, "" for every other file, or where no folder is told."""
     folders = name.replace("\\", "/").split("/")
     return folders[-3] if len(folders) > 2 and folders[-2] == SUBAGENTS else ""
 
