@@ -28,6 +28,9 @@ _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n\0"
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _CONTAINERS = (dict, list)
+_EXTRA = "not JSON: Extra data"
+MAX_GLUED = 16
+"""Objects on one line without a newline between them; more than these are no accident of a writer."""
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
     re.DOTALL,
@@ -95,6 +98,35 @@ def loads(data: bytes) -> Any:
     if data.count(b"[") + data.count(b"{") > limits.MAX_DEPTH and _deeper_than(value, limits.MAX_DEPTH):
         raise JsonProblem(f"nested deeper than {limits.MAX_DEPTH} levels")
     return value
+
+
+def glued(line: Line) -> list[tuple[Line, Any]]:
+    """The objects that stand on one line with no newline between them, each as a line of its own (formats 1.2).
+
+    Empty where the line holds anything but two or more whole objects, or more than ``MAX_GLUED`` of them.
+    """
+    data, start = line.data or b"", 0
+    found: list[tuple[Line, Any]] = []
+    while start < len(data):
+        piece = data[start : start + _length_of_first(data[start:])]
+        try:
+            value = loads(piece)
+        except JsonProblem:
+            return []
+        if not isinstance(value, dict) or len(found) == MAX_GLUED:
+            return []
+        found.append((Line(line.number, line.offset + start, len(piece), piece), value))
+        start += len(piece)
+    return found if len(found) > 1 else []
+
+
+def _length_of_first(data: bytes) -> int:
+    """Bytes of the first JSON value in ``data`` with the blanks after it; 0 where there is none."""
+    try:
+        loads(data)
+    except JsonProblem as problem:
+        return problem.position if problem.reason == _EXTRA else 0
+    return len(data)
 
 
 def dumps(value: Any) -> str:
@@ -207,7 +239,9 @@ class Source:
             try:
                 values.append(_value(line))
             except JsonProblem as error:
-                if not problem:
+                parts = glued(line)
+                values += [value for _, value in parts]
+                if not problem and not parts:
                     problem, at = error.reason, (line.number, line.offset + error.position)
         document = values[0] if len(lines) == len(values) == 1 and self._alone(lines[0]) else None
         opens = data.lstrip(_BOM + _BLANK)[:1] in (b"{", b"[")

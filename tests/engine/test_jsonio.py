@@ -8,7 +8,7 @@ import pytest
 
 from sessions.engine import limits
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.jsonio import JsonProblem, Line, Source, dumps, follow, loads, written_length
+from sessions.engine.jsonio import JsonProblem, Line, Source, dumps, follow, glued, loads, written_length
 from sessions.engine.types import Origin
 
 
@@ -154,3 +154,27 @@ def test_a_path_leads_into_json_in_strings() -> None:
     assert follow({"a": '{"b": "[1, 2]"}'}, ("a", "b", 1)) == 2
     with pytest.raises(JsonProblem):
         follow({"a": "no JSON"}, ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("data", "offsets"),
+    [
+        (b'{"a": 1}{"b": "}{"}', [0, 8]),
+        ('{"ü": 1} {"b": 2}\t{"c": 3}'.encode(), [0, 10, 19]),
+        (b'{"a": 1}', []),
+        (b'{"a": 1}{"b": ', []),
+        (b'{"a": 1}, {"b": 2}', []),
+        (b'{"a": 1}[2]', []),
+        (b"{}" * 17, []),
+    ],
+)
+def test_objects_on_one_line_are_found_at_their_own_offsets(data: bytes, offsets: list[int]) -> None:
+    line = Line(3, 100, len(data), data)
+    found = glued(line)
+    assert [part.offset - 100 for part, _ in found] == offsets
+    for part, value in found:
+        assert part.data
+        assert loads(part.data) == value
+        assert (part.number, part.length) == (3, len(part.data))
+    if found:
+        assert b"".join(part.data or b"" for part, _ in found) == data

@@ -101,6 +101,10 @@ class Assembly:
         self._run_open = not response_id
         return index
 
+    def end_run(self) -> None:
+        """Let the next reply make a request of its own, though nothing stands between it and the last."""
+        self._run_open = False
+
     def _extend(self, index: int, response_id: str) -> None:
         """Count the message as part of the newest reply where it follows it directly."""
         last = self.requests[-1]
@@ -185,7 +189,7 @@ class Assembly:
     def _settled(self, compaction: RecordedCompaction) -> RecordedCompaction:
         at = compaction.request
         after = self.requests[at].usage if at < len(self.requests) else None
-        return replace(compaction, tokens_after=after.context if after else None)
+        return replace(compaction, tokens_after=after.context if after else compaction.tokens_after)
 
     def _unique(self, native: str, origins: Sequence[Origin], index: int) -> str:
         line = origins[0].line if origins else 0

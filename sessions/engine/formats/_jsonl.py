@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.jsonio import JsonProblem, loads, too_long
+from sessions.engine.jsonio import JsonProblem, glued, loads, too_long
 from sessions.engine.types import Skipped
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ def objects(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, dict
 def values(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, Any]]:
     """Every line that is JSON; ``skipped`` receives the others, blank lines excepted.
 
-    A last line that is cut off is normal while a session is live, and is named as such (formats 1.2).
+    Objects that stand on one line with no newline between them are as many lines.  A last line that is cut off is
+    normal while a session is live, and is named as such (formats 1.2).
     """
     last: tuple[int, JsonProblem] | None = None
     n_lines = 0
@@ -35,6 +36,9 @@ def values(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, Any]]
             try:
                 value = loads(line.data)
             except JsonProblem as problem:
+                if parts := glued(line):
+                    yield from parts
+                    continue
                 last = (line.number, problem)
                 skipped.append(Skipped(line.number, line.offset + problem.position, problem.reason))
                 continue

@@ -17,6 +17,7 @@ from sessions.engine.formats._claude_chain import sessions_of, sidechains
 from sessions.engine.formats._claude_lines import UI_TYPES, ClaudeRecord, line_contents, record_of, role_of
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._preview import stem_of, title_of
+from sessions.engine.formats._qwen_records import is_qwen_record
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import written_length
 from sessions.engine.types import Parsed, Skipped
@@ -60,6 +61,8 @@ class ClaudeCode:
     def sniff(self, head: Head) -> Sniff | None:
         """Lines with a type and the chain's keys."""
         lines = [value for value in head.values if isinstance(value, dict)]
+        if any(is_qwen_record(value) for value in lines):
+            return Sniff(0, "chained session lines, but their messages hold parts: Qwen Code's")
         chained = [v for v in lines if text_of(v.get("type")) in KNOWN_TYPES and any(key in v for key in CHAIN_KEYS)]
         if any(role_of(value) for value in chained):
             return Sniff(95, f"{len(chained)} of the first {len(lines)} lines are chained session lines")

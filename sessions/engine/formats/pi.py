@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
+from sessions.engine.formats._droid_lines import is_droid_line
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._pi_messages import ROLES, pi_contents
 from sessions.engine.formats._pi_tree import PiReading, read_entry, settle_branch
@@ -38,6 +39,8 @@ class Pi:
         """A session line, or lines of type message whose message has one of pi's roles."""
         lines = [value for value in head.values if isinstance(value, dict)]
         entries = [value for value in lines if _is_message(value)]
+        if any(is_droid_line(value) for value in lines):
+            return Sniff(0, "lines have `type: message`, but their session or their blocks are Factory Droid's")
         opened = bool(lines) and lines[0].get("type") == "session" and isinstance(lines[0].get("id"), str)
         if opened and (entries or "cwd" in lines[0]):
             return Sniff(95, f"line {head.lines[0].number} has `type: session` with an id, and entries follow")

@@ -33,7 +33,7 @@ ROLES = {
     "assistant": Role.ASSISTANT,
     **dict.fromkeys(("system", "developer"), Role.SYSTEM),
 }
-OTHER_FORMATS_KEYS = words("type sessionId uuid parts tool_calls tool_call_id message_count ctxweb")
+OTHER_FORMATS_KEYS = words("type sessionId uuid parts tool_calls tool_call_id message_count ctxweb raw")
 COMPRESSED = "[Conversation compressed. Transcript: "
 CLEARED = re.compile(r"\[Previous: used [^\]]*\]\s*\Z")
 

@@ -1,0 +1,28 @@
+"""The branch that one record of a tree stands on (formats 22 and 26)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def branch(links: Sequence[tuple[str, str]], leaf: int) -> list[int]:
+    """Positions from the root to ``leaf``, ascending, where ``links`` are the ids of each record and of its parent.
+
+    A record without a parent is the root.  A parent that does not stand before the record is replaced by the record
+    before it.
+    """
+    places: dict[str, list[int]] = {}
+    for place, (ident, _) in enumerate(links):
+        places.setdefault(ident, []).append(place)
+    at, found = leaf, []
+    while at >= 0:
+        found.append(at)
+        parent = links[at][1]
+        if not parent:
+            break
+        above = [place for place in places.get(parent, ()) if place < at]
+        at = above[-1] if above else at - 1
+    return found[::-1]

@@ -1,0 +1,238 @@
+"""GitHub Copilot CLI sessions: ``events.jsonl`` of session-state, and what the Copilot SDK writes (formats 23).
+
+Only outputs are reported for a request, so contexts are estimates.  A compaction runs beside the work: what was
+written between its start and its end stays.  A sub-agent's events are a session of their own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._assembly import Assembly
+from sessions.engine.formats._copilot_events import (
+    ENVELOPE,
+    NOT_CONTEXT,
+    NOT_CONTEXT_GROUPS,
+    REPLY,
+    RESULT,
+    SYSTEM,
+    USER,
+    agent_of,
+    event_contents,
+    event_of,
+    n_pictures,
+    summary_usage,
+)
+from sessions.engine.formats._counts import count_of
+from sessions.engine.formats._jsonl import objects
+from sessions.engine.formats._preview import stem_of, title_of
+from sessions.engine.formats._provider_errors import refusal_of
+from sessions.engine.formats._times import seconds
+from sessions.engine.formats._values import as_dict, text_of
+from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Head, Source
+    from sessions.engine.types import Block, Message
+
+    Event = Mapping[str, Any]
+
+MESSAGES = frozenset({USER, REPLY, RESULT, SYSTEM})
+PARTS = (("systemTokens", "system"), ("toolDefinitionsTokens", "tools"), ("conversationTokens", "conversation"))
+
+
+@dataclass(slots=True)
+class CopilotRun:
+    """One conversation: the main one, or a sub-agent's.  ``started`` is where a running compaction began."""
+
+    history: Assembly
+    system: tuple[Block, ...] = ()
+    started: int | None = None
+    before: int = 0
+    window: int = 0
+    model: str = ""
+    n_output: int = 0
+    truncated: list[int] = field(default_factory=list)
+    n_failed: int = 0
+    n_unsure: int = 0
+
+
+@dataclass(slots=True)
+class CopilotFile:
+    """What one pass over the file collects; ``runs`` by the call that started them, "" is the main one."""
+
+    measure: Measured
+    runs: dict[str, CopilotRun] = field(default_factory=dict)
+    skipped: list[Skipped] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)
+    totals: dict[str, int] = field(default_factory=dict)
+    session: str = ""
+    client: str = ""
+
+    def run(self, agent: str) -> CopilotRun:
+        """The conversation of an agent, made at its first event."""
+        return self.runs.setdefault(agent, CopilotRun(Assembly(self.measure)))
+
+
+class CopilotCLI:
+    """The format's entry in the registry."""
+
+    name = "copilot_cli"
+    label = "Copilot CLI"
+    source = "Sessions of GitHub Copilot CLI 0.0.420 to 1.0.77, ~/.copilot/session-state/…/events.jsonl (JSONL)"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Events with a dotted type, data, an id and a parent; a collector may have put each into ``raw``."""
+        lines = [value for value in head.values if isinstance(value, dict)]
+        events = [event for value in lines if (event := event_of(value)) and "id" in event and "parentId" in event]
+        if not events or 2 * len(events) < len(lines):
+            return None
+        if any(e["type"] == "session.start" and "copilot" in text_of(e["data"].get("producer")) for e in events):
+            return Sniff(97, "session.start names copilot-agent as its producer, and events follow")
+        n_messages = sum(event["type"] in MESSAGES for event in events)
+        if n_messages:
+            return Sniff(88, f"{n_messages} of the first {len(lines)} lines are Copilot's messages with data")
+        return Sniff(0, "events with a dotted type and data, but none of Copilot's messages")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The main conversation, then its sub-agents."""
+        file = CopilotFile(measure)
+        for line, value in objects(source, file.skipped):
+            event = event_of(value)
+            if event is None:
+                file.skipped.append(Skipped(line.number, line.offset, "not an event with a dotted type and data"))
+                continue
+            path = () if event is value else (ENVELOPE,)
+            _read(file, event, Origin(line.number, line.offset, line.length, path))
+        native = file.session or stem_of(source.name)
+        found: list[Transcript] = []
+        for agent, run in sorted(file.runs.items(), key=lambda item: bool(item[0])):
+            if run.history.messages:
+                found.append(_transcript(file, run, agent, native, found[0].id if found else None))
+        notes = [f"Events of unknown type {kind!r}: {n:,}, kept in the upload" for kind, n in file.unknown.items()]
+        return Parsed(self.name, tuple(found), tuple(file.skipped), warnings=tuple(notes))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a message's event, or of a compaction's summary."""
+        del message
+        return tuple(content for value in values for content in event_contents(value))
+
+
+def _read(file: CopilotFile, event: Event, origin: Origin) -> None:
+    kind, data, agent = event["type"], event["data"], agent_of(event)
+    if kind == "session.start":
+        file.session = text_of(data.get("sessionId")) or file.session
+        file.client = text_of(data.get("copilotVersion")) or file.client
+        file.run("").model = text_of(data.get("selectedModel"))
+    elif kind == "subagent.completed":
+        file.totals[text_of(data.get("toolCallId"))] = count_of(data.get("totalTokens"))
+    elif kind in MESSAGES:
+        _add(file.run(agent), event, origin)
+    elif kind.startswith("session."):
+        _session_event(file.run(agent), event, origin)
+    elif kind not in NOT_CONTEXT and not kind.startswith(NOT_CONTEXT_GROUPS):
+        file.unknown[kind] += 1
+
+
+def _add(run: CopilotRun, event: Event, origin: Origin) -> None:
+    kind, data, history = event["type"], event["data"], run.history
+    contents = event_contents(event)
+    facts: dict[str, Any] = {"id": text_of(event.get("id")), "timestamp": seconds(event.get("timestamp"))}
+    if kind == SYSTEM:
+        run.system = history.measure(contents)
+    elif kind == REPLY:
+        call_id = text_of(data.get("apiCallId"))
+        if not call_id:
+            history.end_run()
+        history.reply(contents, (origin,), response_id=call_id, model=text_of(data.get("model")) or run.model, **facts)
+        run.n_output += count_of(data.get("outputTokens"))
+    elif kind == USER:
+        history.title = history.title or title_of(text_of(data.get("content")))
+        history.add(Role.USER, contents, (origin,), typed=bool(contents), **facts)
+    else:
+        run.n_unsure += n_pictures(data)
+        history.add(Role.USER, contents, (origin,), typed=False, **facts)
+
+
+def _session_event(run: CopilotRun, event: Event, origin: Origin) -> None:
+    kind, data = event["type"].removeprefix("session."), event["data"]
+    if kind == "model_change":
+        run.model = text_of(data.get("newModel")) or run.model
+    elif kind == "error":
+        run.history.refuse(refusal_of(text_of(data.get("message")), count_of(data.get("statusCode"))))
+    elif kind == "compaction_start":
+        run.started, run.before = len(run.history.messages), sum(count_of(data.get(key)) for key, _ in PARTS)
+        run.history.warnings += _told(data, run.before, "Before a compaction")
+    elif kind == "compaction_complete":
+        _compaction(run, event, origin)
+    elif kind == "truncation":
+        run.window = max(0, count_of(data.get("tokenLimit"))) or run.window
+        gone = count_of(data.get("tokensRemovedDuringTruncation")) or count_of(data.get("droppedTokens"))
+        if gone > 0:
+            run.truncated.append(gone)
+            run.history.compaction(0, trigger="auto", tokens_before=None, outside=True)
+    elif kind == "shutdown":
+        run.history.warnings += _told(data, count_of(data.get("currentTokens")), "At its end")
+
+
+def _compaction(run: CopilotRun, event: Event, origin: Origin) -> None:
+    """What stood there at its start left; its summary, and what was written since, stay."""
+    data, history, started = event["data"], run.history, run.started
+    run.started = None
+    if data.get("success") is not True:
+        run.n_failed += 1
+        error = data.get("error")
+        history.refuse(refusal_of(text_of(error) or text_of(as_dict(error).get("message"))))
+        return
+    at, usage = seconds(event.get("timestamp")), summary_usage(data)
+    if usage is not None:
+        model = text_of(as_dict(data.get("compactionTokensUsed")).get("model")) or run.model
+        history.request(None, usage, on_branch=False, model=model, timestamp=at)
+    number = history.compaction(
+        len(history.messages) if started is None else started,
+        trigger="manual" if data.get("customInstructions") else None,
+        tokens_before=count_of(data.get("preCompactionTokens")) or run.before or None,
+        tokens_after=count_of(data.get("postCompactionTokens")) or None,
+    )
+    summary = text_of(data.get("summaryContent"))
+    if summary:
+        place = Origin(origin.line, origin.offset, origin.length, (*origin.path, "data", "summaryContent"))
+        said = (Content(Kind.TEXT, text=summary),)
+        history.summary(said, (place,), number, id=text_of(event.get("id")), timestamp=at)
+
+
+def _told(data: Event, total: int, when: str) -> list[str]:
+    """What the client itself counted, by its own estimate."""
+    parts = ", ".join(f"{name} {count_of(data.get(key)):,}" for key, name in PARTS)
+    return [f"{when} Copilot estimated its context as {total:,} tokens: {parts}"] if total else []
+
+
+def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, parent: str | None) -> Transcript:
+    history = run.history
+    if run.n_output:
+        n = sum(request.on_branch for request in history.requests)
+        history.warnings.append(f"Only outputs are reported: {run.n_output:,} tokens over {n:,} requests")
+    if run.truncated:
+        gone = f"{sum(run.truncated):,} tokens; which messages is not recorded"
+        history.warnings.append(f"Truncations: {len(run.truncated)}, which removed {gone}")
+    if run.n_unsure:
+        history.warnings.append(f"Pictures in results: {run.n_unsure:,}; whether the model got them is not recorded")
+    if run.n_failed:
+        history.warnings.append(f"Compactions that failed: {run.n_failed}")
+    facts: dict[str, Any] = {"client": file.client, "window": run.window, "system": run.system, "otherwise": run.model}
+    if not agent:
+        return history.transcript(native, FORMAT.name, **facts)
+    if file.totals.get(agent):
+        history.warnings.append(f"Copilot counted {file.totals[agent]:,} tokens over all requests of this sub-agent")
+    if parent:
+        facts |= {"parent_id": parent, "parent_call_id": agent}
+    return history.transcript(f"{native}.{agent}", FORMAT.name, **facts)
+
+
+FORMAT = CopilotCLI()

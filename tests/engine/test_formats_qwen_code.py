@@ -1,0 +1,83 @@
+"""Qwen Code: every shared sample against its truth; compressions, refusals and branches on our own fixtures."""
+
+from __future__ import annotations
+
+import pytest
+
+from sessions.engine.types import Kind, Role
+from tests.engine.newer_samples import fixture, n_of, names, sample, truth
+
+NAMES = names("qwen-code")
+
+
+@pytest.mark.samples
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sample_equals_its_truth(name: str) -> None:
+    facts, parsed = truth(name), sample(name)
+    (session,) = parsed.transcripts
+    assert (parsed.format, parsed.skipped) == ("qwen_code", ())
+    assert session.client == facts["versions"][0]
+    used = [request.usage for request in session.requests if request.usage]
+    assert [(u.context, u.output) for u in used] == [
+        (u["promptTokenCount"], u["candidatesTokenCount"]) for u in facts["usage"]
+    ]
+    assert n_of(session, Kind.TOOL_USE) == facts["tool_calls"]
+    assert n_of(session, Kind.TOOL_RESULT) == facts["tool_results"]
+    assert session.n_images == facts["images"]
+    assert len(session.compactions) == facts["compactions"]
+    n_off = sum(not request.on_branch for request in session.requests)
+    assert bool(n_off) == bool(facts["rewinds"])
+    text = n_of(session, Kind.TEXT) + n_off  # one text on the branch that was left
+    assert text == sum(n for part, n in facts["parts"].items() if part.endswith("/text"))
+    assert n_of(session, Kind.THINKING) == facts["parts"].get("assistant/thought", 0)
+    assert {r.model for r in session.requests} == set(facts["models"])
+
+
+@pytest.mark.samples
+def test_a_rewind_takes_the_titles_of_its_branch() -> None:
+    (session,) = sample("qwen-code/as-rewind.jsonl").transcripts
+    assert session.title == "Active branch title"
+    assert session.model == "synthetic-active-model"
+    assert [m.role for m in session.messages] == [Role.USER, Role.USER, Role.ASSISTANT]
+
+
+def test_one_uuid_is_one_message_and_its_thoughts_are_output() -> None:
+    session = fixture("qwen_code/compression.jsonl").transcripts[0]
+    reply = session.messages[1]
+    assert [b.kind for b in reply.blocks] == [Kind.THINKING, Kind.TOOL_USE]
+    assert len(reply.origins) == 2
+    first, second, third = (request.usage for request in session.requests)
+    assert first
+    assert second
+    assert third
+    assert (first.context, first.cache_read, first.output, first.reasoning) == (12000, 8000, 60, 20)
+    assert (second.output, second.reasoning) == (40, 10), "the total says that thoughts come on top"
+    assert third.context == 5100
+    assert session.window == 1_000_000
+    assert session.n_images == 1
+
+
+def test_a_compression_keeps_what_stood_before() -> None:
+    session = fixture("qwen_code/compression.jsonl").transcripts[0]
+    (compaction,) = session.compactions
+    assert (compaction.trigger, compaction.tokens_before, compaction.tokens_after) == (None, 12250, 5100)
+    assert compaction.request == 2
+    assert [session.messages[i].preview for i in compaction.preserved] == ["Which colour?"]
+    made = [m for m in session.messages if m.compaction == 0]
+    assert [(m.role, m.summary) for m in made] == [(Role.USER, True), (Role.ASSISTANT, False)]
+    assert sum(m.preview == "Which colour?" for m in session.messages) == 1
+
+
+def test_a_refusal_a_title_and_what_nobody_typed() -> None:
+    session = fixture("qwen_code/compression.jsonl").transcripts[0]
+    (error,) = session.errors
+    assert (error.kind, error.request, error.tokens, error.limit, error.status) == ("context", 1, 140000, 131072, 400)
+    assert session.title == "The green fence"
+    assert [m.preview for m in session.messages if m.typed] == [session.messages[0].preview, "Which colour?"]
+    assert session.messages[-1].meta
+
+
+def test_a_sub_agent_is_a_session_of_its_own() -> None:
+    main, helper = fixture("qwen_code/compression.jsonl").transcripts
+    assert (helper.parent_id, helper.model, len(helper.requests)) == (main.id, "qwen3-coder-flash", 1)
+    assert len(main.requests) == 3
