@@ -1,7 +1,7 @@
 """What one pass over the events of a Claude managed-agent session collects (formats 47).
 
-A reply is the events between the start of a model request and the next event that is not the agent's; its usage stands in
-the request's end, before or after them.
+A reply is the events between the start of a model request and the next event that is not the agent's; its usage stands
+in the request's end, before or after them.
 """
 
 from __future__ import annotations
