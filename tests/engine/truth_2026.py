@@ -18,12 +18,12 @@ FOLDER = "samples-2026"
 
 
 def names(folder: str) -> list[str]:
-    """Names of a folder's samples; one placeholder where there are none, so that the tests show as skipped."""
+    """Names of a folder's samples, of all where ``folder`` is empty; one placeholder where there are none."""
     root = find_samples()
     truth = root.parent / FOLDER / "truth.json" if root else None
     if truth is None or not truth.is_file():
         return ["(no samples)"]
-    return [name for name in loads(truth.read_bytes())["files"] if name.startswith(f"{folder}/")]
+    return [name for name in loads(truth.read_bytes())["files"] if not folder or name.startswith(f"{folder}/")]
 
 
 def place(name: str) -> Path:
