@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 HEAD_LINES = 64
 PROGRESS_BYTES = 1024 * 1024
 PIECE_BYTES = 1024 * 1024
+TEXT = "#text"
+"""As the whole path of an origin: what stands there is text and no JSON."""
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n\0"
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
@@ -292,11 +294,15 @@ class Source:
     def read(self, origin: Origin) -> Any:
         """The JSON value at ``origin``; the last one read is kept, so parts of one document parse it once.
 
-        In a zip archive the origin's path starts with the member's name.
+        In a zip archive the origin's path starts with the member's name.  The path ``(TEXT,)`` is the text itself, in
+        files that are not JSON.
         """
         if self.archive() is not None:
             name, *path = origin.path or ("",)
             return follow(self.member(str(name)), tuple(path))
+        if origin.path == (TEXT,):
+            self.file.seek(origin.offset)
+            return self.file.read(origin.length).removeprefix(_BOM).decode("utf-8", errors="replace")
         span = (origin.offset, origin.length)
         if self._last is None or self._last[0] != span:
             self.file.seek(origin.offset)

@@ -12,7 +12,7 @@ from sessions.engine.formats._openai_marks import chat_mark, foreign_key, foreig
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._records import inside
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import text_of
+from sessions.engine.formats._values import as_list, text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Skipped
 
@@ -37,7 +37,7 @@ def shape_of(document: Any) -> Sniff | None:
         return Sniff(90, f"a response{pair}: choices with a message")
     if request is None:
         return Sniff(0, "it has choices, but none holds a message") if "choices" in document else None
-    foreign = foreign_key(document)
+    foreign = foreign_key(document) or foreign_turn(as_list(request.get("messages")))
     if foreign:
         return Sniff(0, f"chat messages, but beside {foreign!r}, which no chat request has")
     mark = chat_mark(request)

@@ -18,11 +18,16 @@ REQUEST_KEYS = words("""
 """)
 FOREIGN_KEYS = words("""
     info trajectory trajectory_format sessionId session_id events history steps instance_id conversations images
-    samples eval
+    samples eval agentMode usageLedger
 """)
 """Keys of other tools' files that hold chat messages too."""
-FOREIGN_TURN_KEYS = ("ts", "isSummary", "condenseId", "condenseParent", "truncationId", "truncationParent")
-"""Keys that Cline and Roo write beside role and content (formats 17)."""
+FOREIGN_TURN_KEYS = (
+    *("ts", "isSummary", "condenseId", "condenseParent", "truncationId", "truncationParent"),
+    *("messageId", "parts", "toolInvocations"),
+)
+"""Keys that Cline and Roo (formats 17), Amp (formats 42) and the AI SDK (formats 44) write beside role and content."""
+FOREIGN_PART_KEYS = ("toolUseID", "toolCallId")
+"""Keys of parts in Amp's results (formats 42) and in the calls and results of the AI SDK."""
 MODELS = ("gpt-", "chatgpt-", "o1", "o3", "o4", "openai/")
 
 
@@ -48,8 +53,12 @@ def foreign_key(request: Mapping[str, Any]) -> str:
 
 
 def foreign_turn(turns: Sequence[Any]) -> str:
-    """A key that no message of the API has and a turn of Cline or Roo does; empty where there is none."""
-    return next((key for turn in turns if isinstance(turn, dict) for key in FOREIGN_TURN_KEYS if key in turn), "")
+    """A key that no message of the API has and a turn or part of another tool's does; empty where there is none."""
+    held = [turn for turn in turns if isinstance(turn, dict)]
+    own = next((key for turn in held for key in FOREIGN_TURN_KEYS if key in turn), "")
+    parts = [part for turn in held if isinstance(turn.get("content"), list) for part in turn["content"]]
+    inner = (key for part in parts if isinstance(part, dict) for key in FOREIGN_PART_KEYS if key in part)
+    return own or next(inner, "")
 
 
 def message_mark(messages: Sequence[Any]) -> str:

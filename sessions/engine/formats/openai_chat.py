@@ -20,7 +20,7 @@ from sessions.engine.formats._openai_chat_shapes import (
     line_conversation,
     shape_of,
 )
-from sessions.engine.formats._openai_marks import message_mark
+from sessions.engine.formats._openai_marks import foreign_turn, message_mark
 from sessions.engine.formats._values import text_of
 from sessions.engine.types import Origin, Parsed
 
@@ -50,7 +50,9 @@ class OpenAIChat:
         if lines and all(isinstance(value.get(DISPLAY), str) for value in lines):
             return Sniff(70, f"line 1 has {DISPLAY}: a conversation as text")
         if lines and all(is_chat_line(value) for value in lines):
-            mark = message_mark(lines)
+            mark, foreign = message_mark(lines), foreign_turn(lines)
+            if foreign:
+                return Sniff(0, f"lines are chat messages, but with {foreign!r}, which no chat message has")
             return Sniff(75, f"lines are chat messages: {mark}") if mark else None
         return None
 

@@ -14,6 +14,7 @@ from sessions.engine.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._jsonl import objects
+from sessions.engine.formats._openai_marks import foreign_turn
 from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._python_repr import block_from_repr
 from sessions.engine.formats._times import seconds
@@ -52,7 +53,9 @@ class RoleContent:
         if not fitting:
             named = any("role" in value for value in lines)
             return Sniff(0, "lines have a role, but no content beside it") if named else None
-        foreign = next((key for value in lines for key in OTHER_FORMATS_KEYS if key in value), "")
+        foreign = next((key for value in lines for key in OTHER_FORMATS_KEYS if key in value), "") or foreign_turn(
+            lines
+        )
         if foreign:
             return Sniff(0, f"lines have a role and content, but also {foreign!r}, which this format does not know")
         if 2 * len(fitting) < len(lines):

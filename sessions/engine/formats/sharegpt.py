@@ -11,6 +11,7 @@ from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._anthropic_blocks import contents_of
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.formats._openai_marks import foreign_turn
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._records import first_records, inside, records
 from sessions.engine.formats._sharegpt_blocks import ROLES, n_placeholders, speaker, turn_contents
@@ -79,6 +80,7 @@ class ShareGpt:
 def _sniff_messages(head: Head, n_records: int, fitting: Sequence[Record]) -> Sniff:
     """Records with ``messages``: a chat set where they are several or have its forms, and nothing a request has."""
     foreign = next((name for name in REQUEST_KEYS for record in fitting if name in record), "")
+    foreign = foreign or next(filter(None, (foreign_turn(record["messages"]) for record in fitting)), "")
     if foreign:
         return Sniff(0, f"records have messages, but also {foreign!r}, which a chat set does not")
     if n_records > 1 or isinstance(head.document, list):

@@ -1,0 +1,88 @@
+"""Kimi Code sessions: the wire file of one agent, one record a line (formats 40).
+
+Usage is that of ``usage.record``, each call once; a compaction's own call is counted off the branch.  The recorder's
+sizes of a compaction count messages alone, so its figures here are those of the calls around it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._jsonl import objects
+from sessions.engine.formats._kimi_blocks import kimi_contents
+from sessions.engine.formats._kimi_reading import KimiReading
+from sessions.engine.formats._preview import stem_of
+from sessions.engine.formats._thread import session_of
+from sessions.engine.formats._values import as_dict, as_list, text_of
+from sessions.engine.jsonio import dumps
+from sessions.engine.types import Content, Kind, Origin, Parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Head, Source
+    from sessions.engine.types import Message
+
+FIRST = 20
+"""The metadata line may follow a runner's own lines, at most so many."""
+
+
+class KimiCode:
+    """The format's entry in the registry."""
+
+    name = "kimi_code"
+    label = "Kimi Code"
+    source = "Wire files of Kimi Code, protocol 1.4, ~/.kimi-code/sessions/…/agents/<agent>/wire.jsonl (JSONL)"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A metadata line with a protocol version, and records of a context or of its turns."""
+        lines = [value for value in head.values if isinstance(value, dict)]
+        opened = any(value.get("type") == "metadata" and "protocol_version" in value for value in lines[:FIRST])
+        if not opened:
+            return None
+        records = [value for value in lines if text_of(value.get("type")).startswith(("context.", "turn.", "llm."))]
+        if records:
+            return Sniff(95, f"metadata with a protocol_version, and {len(records)} records of a context or its turns")
+        return Sniff(0, "metadata with a protocol_version, but no record of a context")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session: the agent's."""
+        reading = KimiReading(measure)
+        for line, record in objects(source, reading.skipped):
+            reading.take(record, Origin(line.number, line.offset, line.length))
+        reading.finish()
+        transcript = session_of(
+            reading.thread,
+            id=_session_id(source.name),
+            format=self.name,
+            otherwise=reading.model,
+            system=measure(_system(reading)),
+            warnings=tuple(reading.notes),
+        )
+        found = (transcript,) if transcript.messages or transcript.requests else ()
+        return Parsed(self.name, found, tuple(reading.skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a message, from every line of it."""
+        del message
+        return tuple(content for value in values for content in kimi_contents(value))
+
+
+def _session_id(name: str) -> str:
+    """The session's folder, with the agent's where it is not the main one; the file's name elsewhere."""
+    folders = name.replace("\\", "/").split("/")
+    if len(folders) > 3 and folders[-3] == "agents":
+        return folders[-4] if folders[-2] == "main" else f"{folders[-4]}.{folders[-2]}"
+    return stem_of(name)
+
+
+def _system(reading: KimiReading) -> tuple[Content, ...]:
+    prompt = (Content(Kind.TEXT, text=reading.system),) if reading.system else ()
+    return prompt + tuple(
+        Content(Kind.TEXT, text=dumps(tool), name=text_of(as_dict(tool).get("name"))) for tool in as_list(reading.tools)
+    )
+
+
+FORMAT = KimiCode()

@@ -1,0 +1,103 @@
+"""Events of Claude managed-agent sessions, as the API lists and streams them (formats 47).
+
+Usage stands in the end of every model request.  A compaction is an event without its summary.  The threads of several
+agents are sessions of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.errors import UnreadableInput
+from sessions.engine.formats import Sniff
+from sessions.engine.formats._assembly import with_unique_ids
+from sessions.engine.formats._managed_events import CONTEXT, ManagedReading, event_contents
+from sessions.engine.formats._preview import stem_of
+from sessions.engine.formats._records import first_records, inside, records
+from sessions.engine.formats._thread import session_of
+from sessions.engine.formats._values import as_dict, text_of
+from sessions.engine.types import Content, Parsed, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sessions.engine.formats import Measured
+    from sessions.engine.jsonio import Head, Source
+    from sessions.engine.types import Message
+
+    Record = Mapping[str, Any]
+
+FAMILIES = ("user.", "agent.", "session.", "span.", "system.", "event_")
+FOREIGN_KEYS = ("data", "timestamp", "parentId")
+"""Keys of Copilot's events, whose types look alike."""
+
+
+class ManagedAgents:
+    """The format's entry in the registry."""
+
+    name = "managed_agents"
+    label = "Claude managed agent"
+    source = "Events of Claude managed-agent sessions: GET /v1/sessions/…/events (JSON or JSONL)"
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Events of the API's families, one of which is an agent's or a model request's."""
+        events = [event for record in first_records(head) for _, event in _events(record)]
+        fitting = [event for event in events if _is_event(event)]
+        own = [event["type"] for event in fitting if event["type"].startswith(("agent.", "span.model_request"))]
+        if own and 2 * len(fitting) > len(events):
+            return Sniff(92, f"{len(fitting)} of the first {len(events)} events are a session's, among them {own[0]}")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """A session for every thread, the session's own first."""
+        skipped: list[Skipped] = []
+        threads: dict[str, ManagedReading] = {}
+        native, model = "", ""
+        for record, origin in records(source, skipped):
+            native = native or (text_of(record.get("id")) if "type" not in record or "agent" in record else "")
+            model = model or _model(record)
+            for path, event in _events(record):
+                if not _is_event(event):
+                    skipped.append(Skipped(origin.line, origin.offset, "no event of a session"))
+                    continue
+                thread = text_of(event.get("session_thread_id"))
+                threads.setdefault(thread, ManagedReading(measure)).take(event, inside(origin, *path))
+        stem, found = native or stem_of(source.name), []
+        for thread, reading in threads.items():
+            notes = reading.finish()
+            name = f"{stem}.{thread}" if thread and len(threads) > 1 else stem
+            found.append(session_of(reading.thread, id=name, format=self.name, otherwise=model, warnings=notes))
+        kept = with_unique_ids(session for session in found if session.messages)
+        if not kept:
+            raise UnreadableInput("no events that say anything", next_step="Check the file's format")
+        return Parsed(self.name, kept, tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of the events that a message is."""
+        del message
+        return tuple(content for value in values for content in event_contents(value))
+
+
+def _events(record: Record) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """The events of a record with the path to them: a page's ``data``, a file's ``events``, or the record itself."""
+    for key in ("data", "events"):
+        if isinstance(record.get(key), list):
+            for position, event in enumerate(record[key]):
+                yield (key, position), event
+            return
+    yield (), record
+
+
+def _is_event(event: Any) -> bool:
+    kind = text_of(as_dict(event).get("type"))
+    if not kind.startswith(FAMILIES) or any(key in event for key in FOREIGN_KEYS):
+        return False
+    return kind in CONTEXT or kind.startswith(("session.", "agent.", "user.", "span.", "event_"))
+
+
+def _model(record: Record) -> str:
+    model = as_dict(record.get("agent")).get("model")
+    return text_of(model) or text_of(as_dict(model).get("id"))
+
+
+FORMAT = ManagedAgents()
