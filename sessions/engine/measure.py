@@ -126,5 +126,5 @@ def _settled_block(block: Block, counts: Counts, targets: dict[str, str]) -> Blo
     return Block(
         block.kind, block.n_chars, block.n_bytes, counted.n_tokens, block.n_payload,
         block.approximate or counted.approximate, block.name, block.call_id, target, block.is_error, block.media,
-        _settled(block.parts, counts, targets) if block.parts else (), block.n_non_ascii,
+        _settled(block.parts, counts, targets) if block.parts else (), block.n_non_ascii, block.cut,
     )  # fmt: skip
