@@ -78,12 +78,17 @@ class Content:
     parts: tuple[Content, ...] = ()
 
 
+NOT_IN_FILE = "not in the file"
+"""What is wrong with a picture that neither the file nor an address gives: no size is known, so none is charged."""
+
+
 @dataclass(frozen=True, slots=True)
 class Media:
     """An image or document as its header tells it: pixels are never decoded.
 
     ``width`` and ``height`` are 0 where the header cannot be read (``problem`` says why); ``n_base64`` is the length
-    of the base64 text, ``n_url`` of the URL where it is only linked; ``sha256`` is of the decoded bytes.
+    of the base64 text, ``n_url`` of the URL where it is only linked; ``sha256`` is of the decoded bytes.  A picture
+    of which a file holds an id and no data has the problem ``NOT_IN_FILE``.
     """
 
     media_type: str
