@@ -9,6 +9,7 @@ from rich.table import Table
 
 from ctxweb.commands._engine import FILE, emit, read
 from ctxweb.terminal import terminal, titled
+from sessions.engine.calibration.history import NAME
 from sessions.engine.fates import sentence
 from sessions.engine.report import inspect_document
 from sessions.engine.texts import Texts
@@ -47,6 +48,11 @@ def command(file: Path, format_name: str | None, branch: str | None, train_fract
         _print_session(console, session)
 
 
+def _history(session: dict[str, Any]) -> str:
+    tokens, label = session["history_tokens"], session["overhead_label"]
+    return f"{NAME}: {tokens:,} tokens ({label}), " if tokens else ""
+
+
 def _print_session(console: Terminal, session: dict[str, Any]) -> None:
     """Facts of one session, then its heaviest messages."""
     total = session["totals"]
@@ -56,7 +62,7 @@ def _print_session(console: Terminal, session: dict[str, Any]) -> None:
         f"{session['n_tool_calls']:,} tool calls, {len(session['recorded_compactions'])} recorded compactions\n"
         f"{total['tokens']:,} tokens ({total['label']}), {total['wire_bytes']:,} transcript bytes, "
         f"{total['pressure_bytes']:,} pressure bytes; overhead {session['overhead_tokens']:,} tokens "
-        f"({session['overhead_label']}), window {session['window']:,} ({session['window_source']})"
+        f"({session['overhead_label']}), {_history(session)}window {session['window']:,} ({session['window_source']})"
     )
     console.print(titled(f"\n{session['title'] or session['id']}", facts))
     print_verdicts(console, session)

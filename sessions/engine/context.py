@@ -43,6 +43,7 @@ class Context:
     measured weights (replay-semantics 3), ``members[k]`` how many messages step k brought, ``unedited[k]`` how many
     of them stand unedited and ``standing[k]`` what those that stand weigh by themselves.  ``results`` are the
     positions that hold tool results; ``saved`` is what edits in place have taken off since the last whole new list.
+    ``history`` is what step 0 weighs beside its messages, of a conversation before the file: no list made anew has it.
     """
 
     weights: list[int]
@@ -51,6 +52,7 @@ class Context:
     tokens: int = 0
     size: int = 0
     saved: int = 0
+    history: int = 0
     unedited: list[int] = field(default_factory=list)
     standing: list[int] = field(default_factory=list)
     results: list[int] = field(default_factory=list)
@@ -63,7 +65,7 @@ class Context:
     def add_step(self, k: int, added: Entering) -> None:
         """Append the messages of step ``k``; they weigh the step's measured weight."""
         self.members[k] = self.unedited[k] = len(added.items)
-        self.standing[k] = added.tokens
+        self.standing[k] = added.tokens + (0 if k else self.history)
         self.tokens += self.weights[k]
         self.append(added)
 
@@ -78,6 +80,9 @@ class Context:
     def replace(self, items: list[Item], tokens: int) -> None:
         """Take ``items``, which weigh ``tokens`` (``weigh``), as the list from here on."""
         self.items, self.tokens, self.saved = items, tokens, 0
+        if self.history:
+            self.weights[0] -= self.history
+            self.history = 0
         self.size = sum([item.size for item in items])
         self.results = [position for position, item in enumerate(items) if holds_result(item)]
         self.unedited, self.standing = self._counts(items)
@@ -115,18 +120,19 @@ class Context:
         total = sum([item.tokens for item in items if item.inserted])
         for step, tokens in left.items():
             total += self.weights[step] if whole.get(step) == self.members[step] else tokens
-        return total
+        return total - (self.history if whole.get(0) == self.members[0] and 0 in left else 0)
 
     def prefix(self, n: int) -> int:
         """Display tokens of the first ``n`` messages; looks at the shorter side of the cut where it may."""
         tail = self.items[n:]
+        history = self.history if n else 0
         if n <= len(tail) or not n:
-            return self.weigh(self.items[:n])
+            return self.weigh(self.items[:n]) + history
         first = next((item.step for item in tail if not item.inserted), None)
         cut = self.items[n - 1].step if not self.items[n - 1].inserted else None
         tail_steps = {item.step for item in tail if not item.inserted}
         if len(tail_steps) > 1 and not _in_order(tail):
-            return self.weigh(self.items[:n])
+            return self.weigh(self.items[:n]) + history
         total = self.tokens - sum([item.tokens for item in tail if item.inserted])
         total -= sum([self._step_tokens(step) for step in tail_steps])
         if first is not None and cut == first:
@@ -157,7 +163,9 @@ class Context:
 
     def copy(self) -> Context:
         """The same, to be edited without this one knowing."""
-        made = Context(list(self.weights), list(self.members), list(self.items), self.tokens, self.size, self.saved)
+        made = Context(
+            list(self.weights), list(self.members), list(self.items), self.tokens, self.size, self.saved, self.history
+        )
         made.unedited, made.standing, made.results = list(self.unedited), list(self.standing), list(self.results)
         return made
 

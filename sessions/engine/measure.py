@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.images import media_facts
-from sessions.engine.types import Block, Content, Kind, Media, Message, Parsed, Transcript
+from sessions.engine.types import NOT_IN_FILE, Block, Content, Kind, Media, Message, Parsed, Transcript
 
 if TYPE_CHECKING:
     from sessions.engine.tokenizer import Counts, TokenCounter
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 OnMedia = Callable[[str, str, bytes], None]
 """Called with the sha256 of the decoded bytes, the media type and the bytes of each base64 image or document."""
 
+_SCHEMES_OF_IDS = frozenset({"blob", "attachment", "asset", "sandbox"})
 _STANDARD = bytes.maketrans(b"-_", b"+/")
 _WITHOUT_TOKENS = frozenset({Kind.IMAGE, Kind.DOCUMENT})
 
@@ -57,7 +58,9 @@ class Measure:
 
     def _media(self, content: Content) -> Media:
         if not content.data:
-            return Media(content.media_type, n_url=utf8_length(content.url))
+            missing = content.kind is Kind.IMAGE and not _is_address(content.url)
+            problem = NOT_IN_FILE if missing else ""
+            return Media(content.media_type, n_url=utf8_length(content.url), problem=problem)
         decoded, problem = decoded_media(content.data)
         sha256 = hashlib.sha256(decoded).hexdigest() if decoded else ""
         facts = media_facts(content.media_type, content.data)
@@ -65,6 +68,12 @@ class Measure:
             self._on_media(sha256, content.media_type, decoded)
         problems = "; ".join(filter(None, (problem, facts.problem)))
         return replace(facts, n_url=utf8_length(content.url), sha256=sha256, problem=problems)
+
+
+def _is_address(url: str) -> bool:
+    """Whether a link leads to the picture; the id of a blob, a file or an attachment does not."""
+    scheme, found, _ = url.partition("://")
+    return bool(found) and scheme.lower() not in _SCHEMES_OF_IDS
 
 
 def utf8_length(text: str) -> int:
@@ -126,5 +135,5 @@ def _settled_block(block: Block, counts: Counts, targets: dict[str, str]) -> Blo
     return Block(
         block.kind, block.n_chars, block.n_bytes, counted.n_tokens, block.n_payload,
         block.approximate or counted.approximate, block.name, block.call_id, target, block.is_error, block.media,
-        _settled(block.parts, counts, targets) if block.parts else (), block.n_non_ascii,
+        _settled(block.parts, counts, targets) if block.parts else (), block.n_non_ascii, block.cut,
     )  # fmt: skip

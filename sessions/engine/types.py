@@ -78,12 +78,17 @@ class Content:
     parts: tuple[Content, ...] = ()
 
 
+NOT_IN_FILE = "not in the file"
+"""What is wrong with a picture that neither the file nor an address gives: no size is known, so none is charged."""
+
+
 @dataclass(frozen=True, slots=True)
 class Media:
     """An image or document as its header tells it: pixels are never decoded.
 
     ``width`` and ``height`` are 0 where the header cannot be read (``problem`` says why); ``n_base64`` is the length
-    of the base64 text, ``n_url`` of the URL where it is only linked; ``sha256`` is of the decoded bytes.
+    of the base64 text, ``n_url`` of the URL where it is only linked; ``sha256`` is of the decoded bytes.  A picture
+    of which a file holds an id and no data has the problem ``NOT_IN_FILE``.
     """
 
     media_type: str
@@ -103,7 +108,8 @@ class Block:
     ``n_chars`` and ``n_bytes`` (UTF-8) are of the text; ``n_tokens`` is tiktoken's o200k_base count of it, unscaled
     (``approximate`` where the long-text guard had to cut inside a run); ``n_payload`` the bytes of a signature or an
     encrypted payload; ``target`` the file path or command that a tool call names; ``n_non_ascii`` how many of the
-    characters are outside ASCII (0 also where a block packed by an earlier version does not say).
+    characters are outside ASCII (0 also where a block packed by an earlier version does not say).  ``cut`` names the
+    rule by which the agent shortened the text before it sent it, "" where it did not: the sizes are of what was sent.
     """
 
     kind: Kind
@@ -119,6 +125,7 @@ class Block:
     media: Media | None = None
     parts: tuple[Block, ...] = ()
     n_non_ascii: int = 0
+    cut: str = ""
 
     def leaves(self) -> Iterator[Block]:
         """Yield the block itself, then every block inside it (a tool_result's parts)."""

@@ -76,7 +76,7 @@ class Walk:
         self.items = message_items(weighed, estimator)
         self.entering = entering_steps(weighed, estimator, weighed.left_out if base == "full" else frozenset())
         self.series, self.tokens = weighed.recorded, weighed.tokens
-        self.context = Context(list(self.series.weights), [0] * len(weighed.steps), [])
+        self.context = Context(list(self.series.weights), [0] * len(weighed.steps), [], history=weighed.history)
         self.history = History()
         self.state = State()
         n = len(weighed.transcript.requests)

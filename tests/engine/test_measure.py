@@ -4,10 +4,13 @@ import base64
 import dataclasses
 import hashlib
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sessions.engine.estimators._images import image_tokens
 from sessions.engine.measure import Measure, decoded_media, settle, utf8_length
+from sessions.engine.model_info import model_info
 from sessions.engine.tokenizer import TokenCounter, count
 from sessions.engine.types import Block, Content, Kind, Message, Parsed, Role, Transcript
 
@@ -104,3 +107,24 @@ def test_settling_keeps_every_fact() -> None:
     for field in dataclasses.fields(Block):
         if field.name not in {"n_tokens", "parts"}:
             assert getattr(after, field.name) == getattr(before, field.name), field.name
+
+
+@pytest.mark.parametrize(
+    ("url", "problem", "tokens"),
+    [
+        ("", "not in the file", 0),
+        ("file-abc123", "not in the file", 0),
+        ("sha256:0a1b", "not in the file", 0),
+        ("blob://0a1b", "not in the file", 0),
+        ("/tmp/shot.png", "not in the file", 0),
+        ("https://example.org/a.png", "", 1_369),
+        ("gs://bucket/a.png", "", 1_369),
+    ],
+)
+def test_a_picture_that_cannot_be_resolved_weighs_nothing_and_says_so(url: str, problem: str, tokens: int) -> None:
+    """An id without data is no size: nothing is charged; an address weighs as 1024 x 1024."""
+    with TokenCounter() as counter:
+        (block,) = Measure(counter)((Content(Kind.IMAGE, media_type="image/png", url=url),))
+    assert block.media is not None
+    assert block.media.problem == problem
+    assert image_tokens(block.media, model_info("claude-sonnet-4-5")) == tokens

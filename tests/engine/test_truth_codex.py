@@ -6,6 +6,8 @@ from collections import Counter
 
 import pytest
 
+from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.replay import replay
 from sessions.engine.types import Kind
 from tests.engine.truth_facts import (
     all_messages,
@@ -90,3 +92,12 @@ def test_a_reply_belongs_to_the_usage_that_follows_it(name: str) -> None:
             assert lines[request.index] < first <= last < lines[request.index + 1]
     assert [r.index for r in session.requests if not r.usage] in ([], [len(session.requests) - 1])
     assert len(all_messages(name)) >= sum(request.n_messages for request in replies)
+
+
+def test_the_trigger_of_codex_never_fires_on_a_recording_that_never_compacted() -> None:
+    """Policies 6.1: last usage, what came after it and the stored reasoning of earlier turns stay below the limit."""
+    gates = [g for g in replay(weigh(one_session("codex/edgerunner.jsonl")), "codex_local", base="recorded").gates if g]
+    assert not any(gate.fires for gate in gates)
+    assert [gate.measure for gate in gates[-2:]] == [322_226, 323_937]
+    assert max(gate.measure for gate in gates) == 323_937
+    assert {gate.threshold for gate in gates} == {334_800}

@@ -4,7 +4,7 @@ A reply weighs its recorded output.  Other text weighs tiktoken's count times on
 growths (estimators 7.2) or, where there are too few, the model family's prior; tool results, prompts, images and
 attachments weigh what is around them too (``scale``).
 Images weigh what the provider's rule says.  The overhead (system prompt, tools, what the harness hides) is what the
-first request weighs beyond its messages.
+first request weighs beyond its messages, as far as later contexts allow (``history``).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.calibration.growth import contexts, find_flagged, steps_of, training_requests
+from sessions.engine.calibration.history import base_of, with_base
 from sessions.engine.calibration.scale import fit_attachments, fit_scale
 from sessions.engine.calibration.weighed import Weighed
 from sessions.engine.calibration.weights import (
@@ -47,30 +48,12 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0) -> Weighed:
         scale = replace(scale, attachments=said)
         tokens, labels = message_tokens(transcript, scale, ratio_label, model)
         bodies = contexts(transcript, steps, tokens, thinking, unsent, keeps_thinking=model.keeps_thinking)
-    overhead, overhead_label, warning = _overhead(transcript, bodies, training, scale.ratio)
-    estimated = tuple(None if body is None else body + overhead for body in bodies)
-    warnings = (*transcript.warnings, *([warning] if warning else []), *_model_warnings(model))
+    base = base_of(transcript, steps, bodies, training, scale.ratio)
+    warnings = (*transcript.warnings, *([base.warning] if base.warning else []), *_model_warnings(model))
     return Weighed(
         transcript, model, tokens, labels, thinking, scale, ratio_label, n_growths,
-        overhead, overhead_label, steps, estimated, flagged, warnings,
+        base.overhead, base.label, steps, with_base(bodies, steps, base), flagged, warnings, base.history,
     )  # fmt: skip
-
-
-def _overhead(
-    transcript: Transcript, bodies: tuple[int | None, ...], training: frozenset[int], ratio: float
-) -> tuple[int, Label, str]:
-    """System prompt, tools and what the harness hides, in tokens: U of the first usage minus its messages, at least 0.
-
-    Without usage: the system and tools that the file holds, else 0 with a warning (replay-semantics 3).
-    """
-    for request in transcript.requests:
-        body = bodies[request.index]
-        if request.index in training and request.usage and body is not None:
-            return max(0, request.usage.context - body), Label.CALIBRATED, ""
-    if transcript.system:
-        return round(sum(b.n_tokens for b in transcript.system) * ratio), Label.ESTIMATED, ""
-    warning = "no usage and no system prompt in the file: the overhead (system prompt, tools) is unknown, shown as 0"
-    return 0, Label.ESTIMATED, warning
 
 
 def _model_warnings(model: ModelInfo) -> tuple[str, ...]:

@@ -165,6 +165,7 @@ def fit_document(weighed: Weighed) -> dict[str, Any]:
         "median_error": None if error is None else round(error, 4),
         "overhead": weighed.overhead,
         "overhead_label": weighed.overhead_label.value,
+        "history": weighed.history,
         "overhead_parts": [
             {"name": p.name, "tokens": p.tokens, "label": p.label.value} for p in overhead_parts(weighed)
         ],

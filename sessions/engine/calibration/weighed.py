@@ -28,6 +28,7 @@ class Weighed:
 
     ``tokens[i]`` and ``labels[i]`` are of message i; ``estimated[k]`` is the context of request k by estimate alone,
     None off the selected branch; ``flagged`` holds requests whose usage jumps beyond what its content can explain.
+    ``history`` is what the first context held of a conversation before the file, 0 where it begins with it.
     ``scale`` makes tokens of content, ``n_growths`` is on how many growths it rests.  All token figures are whole
     numbers.  What others remember about a session they keep beside it, keyed weakly: one is equal to itself alone.
     """
@@ -46,6 +47,7 @@ class Weighed:
     estimated: tuple[int | None, ...]
     flagged: frozenset[int]
     warnings: tuple[str, ...]
+    history: int = 0
 
     @property
     def ratio(self) -> float:

@@ -39,12 +39,17 @@ def tokens(n_bytes: int) -> int:
 def visible_bytes(block: Block, image: Callable[[Media], int]) -> int:
     """Model-visible bytes of one block; ``image`` weighs an inline image."""
     if block.kind in _ENCRYPTED and block.n_payload:
-        return max(0, block.n_payload * 3 // 4 - ENCRYPTED_OVERHEAD)
+        return _encrypted_bytes(block)
     size = block.n_bytes + block.n_payload + name_chars(block) + len(block.call_id)
     if block.media is not None:
         inline = block.kind is Kind.IMAGE and block.media.n_base64
         size += image(block.media) if inline else media_bytes(block.media)
     return size + sum(_part_bytes(part, image) for part in block.parts) if block.parts else size
+
+
+def reasoning_tokens(block: Block) -> int:
+    """Tokens of a reasoning item that is stored encrypted; 0 for every other block."""
+    return tokens(_encrypted_bytes(block)) if block.kind is Kind.THINKING and block.n_payload else 0
 
 
 def message_tokens(message: Message, image: Callable[[Media], int]) -> int:
@@ -54,6 +59,10 @@ def message_tokens(message: Message, image: Callable[[Media], int]) -> int:
     content = sum(visible_bytes(block, image) for block in message.blocks if block.kind in _CONTENT)
     items = (visible_bytes(block, image) for block in message.blocks if block.kind not in _CONTENT)
     return tokens(content) + sum(map(tokens, items))
+
+
+def _encrypted_bytes(block: Block) -> int:
+    return max(0, block.n_payload * 3 // 4 - ENCRYPTED_OVERHEAD)
 
 
 def _part_bytes(part: Block, image: Callable[[Media], int]) -> int:

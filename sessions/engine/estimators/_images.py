@@ -8,6 +8,7 @@ from math import ceil, isqrt
 from typing import TYPE_CHECKING
 
 from sessions.engine.estimators._counts import up
+from sessions.engine.types import NOT_IN_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +20,7 @@ PATCH = 28
 TIERS = {"standard": (1568, 1568), "high-res": (2576, 4784)}
 """Claude tiers: longest padded side in pixels, most tokens."""
 ASSUMED_SIDE = 1024
-"""An image whose size is not known (linked, or a broken header) weighs as a square of this side."""
+"""An image whose size is not known (at an address, or with a broken header) weighs as a square of this side."""
 GEMINI_2_TILE, GEMINI_3_IMAGE = 258, 1120
 GEMINI_SIDE = 3072
 """Gemini 2.x scales larger images down to this side before it tiles them."""
@@ -30,7 +31,12 @@ PDF_PAGE_PIXELS = (1075, 1520)
 
 
 def image_tokens(media: Media, model: ModelInfo) -> int:
-    """Tokens that the model's provider bills for an image; an unknown size weighs as 1024 x 1024."""
+    """Tokens that the model's provider bills for an image; an unknown size weighs as 1024 x 1024.
+
+    A picture that is not in the file weighs nothing: nobody knows what was sent in its place.
+    """
+    if media.problem == NOT_IN_FILE:
+        return 0
     width, height = (media.width, media.height) if media.width and media.height else (ASSUMED_SIDE, ASSUMED_SIDE)
     return tokens_of_size(width, height, model.image_tier)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.fates import AROUND, SYSTEM, Tally
+from sessions.engine.fates import AROUND, SYSTEM, Tally, weights
 from sessions.engine.formats._blocks import is_prompt
+from sessions.engine.formats._codex_cut import cut_contents, cut_of
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._openai_items import COMPACTION_TYPES, ITEM_TYPES, item_contents, item_role, item_type
 from sessions.engine.formats._openai_parts import parts_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sessions.engine.formats import Measured
+    from sessions.engine.formats._codex_cut import Cut
     from sessions.engine.jsonio import Line
     from sessions.engine.types import Block, Content
 
@@ -34,6 +36,8 @@ WRAPPERS = (
 )  # fmt: skip
 NOT_CONTEXT = frozenset({"session_meta", "turn_context", "event_msg", "world_state", "compacted", "response_item"})
 NEVER_SENT = frozenset({"ghost_snapshot"})
+CUT_TYPES = frozenset({"function_call_output", "custom_tool_call_output"})
+CUT_OFF = "tool output that the agent cuts off before it sends it"
 KEPT_PROMPT_BYTES = 80_000
 """What a compaction without a replacement history keeps of the prompts: 20,000 tokens of 4 bytes (policies 6.2)."""
 _SAME = ("role", "content", "call_id", "name", "arguments", "input", "output", "encrypted_content", "summary")
@@ -58,22 +62,28 @@ class CodexReading:
     total: Any = None
     tally: Tally = field(default_factory=Tally)
     spawned: dict[str, str] = field(default_factory=dict)
+    cut: Cut | None = None
+    n_cut: int = 0
+    n_cut_bytes: int = 0
 
 
 def read_line(reading: CodexReading, line: Line, value: Mapping[str, Any]) -> None:
     """Take one line; old rollouts have items without an envelope."""
-    n_entries, n_skipped = len(reading.thread.entries), len(reading.skipped)
+    n_entries, n_skipped, n_cut = len(reading.thread.entries), len(reading.skipped), reading.n_cut_bytes
     _take_line(reading, line, value)
     if len(reading.skipped) == n_skipped:
-        _tally(reading, line, value, [block for e in reading.thread.entries[n_entries:] for block in e.blocks])
+        blocks = [block for e in reading.thread.entries[n_entries:] for block in e.blocks]
+        _tally(reading, line, value, blocks, reading.n_cut_bytes - n_cut)
 
 
-def _tally(reading: CodexReading, line: Line, value: Mapping[str, Any], blocks: list[Block]) -> None:
-    """Account for a line: by the items it brought, else by its type."""
+def _tally(reading: CodexReading, line: Line, value: Mapping[str, Any], blocks: list[Block], n_cut: int) -> None:
+    """Account for a line: by the items it brought and what was cut off them, else by its type."""
     kind, payload = text_of(value.get("type")), value.get("payload")
     if blocks:
         around = "copies of items in compactions" if kind == "compacted" else AROUND
-        reading.tally.message(blocks, line.length, around)
+        reading.tally.message(blocks, line.length - n_cut, around)
+        if n_cut:
+            reading.tally.add(CUT_OFF, 1, n_cut, part=True)
     elif kind == "event_msg" and isinstance(payload, dict):
         reading.tally.add(f"{text_of(payload.get('type')) or 'untyped'} events", 1, line.length)
     elif kind == "session_meta" and isinstance(payload, dict):
@@ -106,6 +116,7 @@ def _take_line(reading: CodexReading, line: Line, value: Mapping[str, Any]) -> N
         reading.meta = reading.meta or payload
     elif kind == "turn_context":
         reading.model = text_of(payload.get("model")) or reading.model
+        reading.cut = cut_of(reading.model, payload.get("truncation_policy"))
     elif kind not in NOT_CONTEXT:
         reading.unknown[kind] += 1
 
@@ -124,7 +135,7 @@ def _read_bare(reading: CodexReading, line: Line, value: Mapping[str, Any], kind
 def _read_item(reading: CodexReading, item: Mapping[str, Any], origin: Origin, timestamp: float | None) -> None:
     if item_type(item) in NEVER_SENT:
         return
-    entry = _entry(item, origin, reading.measure, timestamp)
+    entry = _entry(reading, item, origin, timestamp, cut=reading.cut if item_type(item) in CUT_TYPES else None)
     _note_agent(reading, item)
     place = len(reading.thread.entries)
     reading.thread.entries.append(entry)
@@ -150,8 +161,18 @@ def _note_agent(reading: CodexReading, item: Mapping[str, Any]) -> None:
             reading.spawned[text_of(item.get("call_id"))] = agent
 
 
-def _entry(item: Mapping[str, Any], origin: Origin, measure: Measured, timestamp: float | None) -> Entry:
-    contents = item_contents(item)
+def _entry(
+    reading: CodexReading, item: Mapping[str, Any], origin: Origin, timestamp: float | None, *, cut: Cut | None = None
+) -> Entry:
+    """One item; a tool's output as ``cut`` leaves it (``Codex.contents`` cuts it alike, by the blocks' mark)."""
+    whole = item_contents(item)
+    contents = cut_contents(whole, cut) if cut else whole
+    blocks = reading.measure(contents)
+    if cut and any(new is not old for new, old in zip(contents, whole, strict=True)):
+        blocks = tuple(replace(block, cut=cut.name) for block in blocks)
+        n_whole = sum(utf8_length(text) for content in whole for text in _texts(content))
+        reading.n_cut += 1
+        reading.n_cut_bytes += max(0, n_whole - weights(blocks)[0])
     role = item_role(item)
     texts = [content.text for content in contents if content.kind is Kind.TEXT]
     prompt = role is Role.USER and item_type(item) == "message" and is_prompt(contents)
@@ -159,7 +180,7 @@ def _entry(item: Mapping[str, Any], origin: Origin, measure: Measured, timestamp
     return Entry(
         origins=(origin,),
         role=role,
-        blocks=measure(contents),
+        blocks=blocks,
         preview=preview_of(contents),
         key=hash((item_type(item), *(dumps(item.get(key)) for key in _SAME))),
         native_id=text_of(item.get("id")),
@@ -168,6 +189,10 @@ def _entry(item: Mapping[str, Any], origin: Origin, measure: Measured, timestamp
         typed=prompt and not wrapped,
         meta=wrapped,
     )
+
+
+def _texts(content: Content) -> tuple[str, ...]:
+    return (content.text, *(part.text for part in content.parts))
 
 
 def _read_event(reading: CodexReading, event: Mapping[str, Any], timestamp: float | None) -> None:
@@ -228,7 +253,7 @@ def _read_compaction(reading: CodexReading, payload: Mapping[str, Any], line: Li
                 continue
             path = ("payload", "replacement_history", position)
             origin = Origin(line.number, line.offset, line.length, path)
-            entry = _entry(item, origin, reading.measure, timestamp)
+            entry = _entry(reading, item, origin, timestamp)
             twin = next((place for place in waiting if reading.thread.entries[place].key == entry.key), None)
             if twin is None:
                 is_summary = item_type(item) in COMPACTION_TYPES or (bool(summary) and summary in _text_of(item))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import Sniff
 from sessions.engine.formats._codex_build import transcript_of
+from sessions.engine.formats._codex_cut import cut_contents, cut_named
 from sessions.engine.formats._codex_reading import CodexReading, read_line
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._openai_items import ITEM_TYPES, item_contents
@@ -67,9 +68,10 @@ class Codex:
         )
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message's item."""
-        del message
-        return tuple(content for value in values for content in item_contents(value))
+        """The blocks of a message's item, as its history held them: tool outputs may be cut."""
+        found = tuple(content for value in values for content in item_contents(value))
+        cut = next((cut for block in message.blocks if (cut := cut_named(block.cut))), None)
+        return cut_contents(found, cut) if cut else found
 
 
 def _kin(transcript: Transcript, reading: CodexReading) -> Kin:
@@ -84,6 +86,11 @@ def _notes(reading: CodexReading) -> tuple[str, ...]:
     ]
     if reading.n_repeats:
         notes.append(f"Token counts that repeat the call before: {reading.n_repeats:,}, counted once")
+    if reading.n_cut:
+        notes.append(
+            f"Tool outputs that Codex cuts before it sends them: {reading.n_cut:,}; "
+            f"{reading.n_cut_bytes:,} bytes stand in the file alone"
+        )
     if reading.n_estimates:
         notes.append(f"Token counts without a call (the client's estimate): {reading.n_estimates:,}, not counted")
     return tuple(notes)

@@ -15,6 +15,11 @@ middle-truncated, and the summary follows as a user message.  In the middle of a
 environment) comes back before the last user message; between turns the next turn brings it, after the summary.  In
 token-budget mode nothing is summarised: a fresh window starts with the initial context.
 
+Active tokens are the last usage, the estimates of the items after it and the stored encrypted reasoning before the
+last user turn boundary (``get_non_last_reasoning_items_tokens``), each item rounded up by itself.  The server may say
+that its usage holds that reasoning (``x-reasoning-included``); rollouts do not record it, so it is taken to be outside.
+Before a turn the new prompt is not in the history yet: neither its tokens nor the boundary that it makes count.
+
 Not replayed: compaction on a change to a model with a smaller window (a replay has one model) and the retries of a
 summary call that is too long itself.  A prompt typed since the last reply is not yet in the history that is
 compacted.
@@ -34,9 +39,11 @@ Shrinking the newest tool outputs so that the call fits changes the call alone, 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.edits import cut_text
+from sessions.engine.estimators._codex import reasoning_tokens
 from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._lists import apart, is_answer, last_assistant, used
 from sessions.engine.policy import Gate, Item, Policy, View
@@ -47,6 +54,8 @@ if TYPE_CHECKING:
 
 
 BYTES_PER_TOKEN = 4
+AGENT_MESSAGE = "agent_message"
+"""Type of the item that another agent's message is: it opens a turn, as a user message does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +85,19 @@ class Parts(NamedTuple):
     live: list[Item]
 
 
+@dataclass(slots=True)
+class Stored:
+    """Tokens of encrypted reasoning in the first ``seen`` items: all of it, and what stands before the last boundary.
+
+    ``last`` is the id of the newest of those items.  The policy's memory, so that a request costs what it adds.
+    """
+
+    seen: int = 0
+    last: str = ""
+    whole: int = 0
+    before: int = 0
+
+
 def limit(window: int, configured: int | None) -> int:
     """``min(configured, ⌊raw window·9/10⌋)`` tokens; a rollout's window is 95 % of the raw one, which is meant here."""
     share = window * 9 // 10
@@ -83,13 +105,49 @@ def limit(window: int, configured: int | None) -> int:
 
 
 def gate(params: Limit, view: View) -> Gate:
-    """Active tokens ≥ the limit, or ≥ the whole window: last usage in full and estimates of what came after."""
-    measure = used(view)
+    """Active tokens ≥ the limit, or ≥ the whole window: last usage, estimates of what came after, stored reasoning."""
+    new = _new_prompt(view)
+    measure = used(view) - sum(item.size for item in new)
+    stored = stored_reasoning(view, len(view.items) - len(new))
+    if view.usage is not None:
+        measure += stored
     if params.scope == "body_after_prefix":
         measure = max(0, measure - view.overhead)
     threshold = min(limit(view.window, params.auto_compact_token_limit), view.window)
     reason = f"active tokens, {params.scope.replace('_', ' ')}"
     return Gate(measure >= threshold, reason, measure, threshold, ">=", "tokens")
+
+
+def stored_reasoning(view: View, stop: int) -> int:
+    """Tokens of the encrypted reasoning before the last turn boundary among the first ``stop`` items."""
+    held: Stored = view.state.memory.setdefault("stored reasoning", Stored())
+    if held.seen > stop or (held.seen and view.items[held.seen - 1].id != held.last):
+        held = view.state.memory["stored reasoning"] = Stored()
+    for item in view.items[held.seen : stop]:
+        if _opens_turn(item):
+            held.before = held.whole
+        held.whole += sum(map(reasoning_tokens, item.message.blocks))
+        held.last = item.id
+    held.seen = stop
+    return held.before
+
+
+def _opens_turn(item: Item) -> bool:
+    """A user message that is no wrapper (a summary is one), or a message of another agent."""
+    message = item.message
+    said = message.typed or (message.summary and message.role is Role.USER)
+    return said or any(block.name == AGENT_MESSAGE for block in message.blocks if block.kind is Kind.OPAQUE)
+
+
+def _new_prompt(view: View) -> list[Item]:
+    """What a turn that begins here brings: all since the last reply or tool result, where the newest is typed."""
+    if not view.newest_typed:
+        return []
+    return list(takewhile(_is_said, reversed(view.items)))
+
+
+def _is_said(item: Item) -> bool:
+    return item.message.role is not Role.ASSISTANT and not item.message.result_ids()
 
 
 def parts(items: Sequence[Item]) -> Parts:

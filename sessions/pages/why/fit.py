@@ -74,6 +74,7 @@ class FitView:
     effective_name: str
     overhead: int
     overhead_label: str
+    history: int
     parts: tuple[OverheadPart, ...]
     flagged: tuple[FlaggedUsage, ...]
     n_flagged: int
@@ -109,6 +110,7 @@ def build_fit(session_id: str, view: Overview) -> FitView:
         effective_name=gate.label if gate else "",
         overhead=weighed.overhead,
         overhead_label=str(weighed.overhead_label),
+        history=weighed.history,
         parts=overhead_parts(weighed),
         flagged=_flagged(weighed, base),
         n_flagged=len(weighed.flagged),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policies.codex import limit
 from sessions.engine.replay import replay
+from sessions.engine.types import Block, Kind, Message, Role
 from tests.engine.policies.asked import fires_at, ids, session_of
-from tests.engine.sessions import Build, image
+from tests.engine.sessions import Build, image, text
 
 
 @pytest.mark.parametrize(
@@ -125,3 +128,96 @@ def test_token_budget_starts_a_fresh_window():
     event = result.events[0]
     assert event.after == ()
     assert event.summary_calls == 0
+
+
+ENCRYPTED = 2_200
+"""Bytes of an encrypted reasoning item that weighs (2,200 · 3/4 − 650) / 4 = 250 tokens."""
+
+
+def reasoned(*stored, result=100_000, base=100_000):
+    """A turn for every tuple of encrypted lengths, each a prompt and a reply with that reasoning; the last goes on
+    with a result: the request after it is sent in the middle of that turn.
+    """
+    session = Build(overhead=base)
+    for number, lengths in enumerate(stored, 1):
+        session.prompt(10)
+        session.reply(100, *(["c0"] if number == len(stored) else []))
+        reply = session.messages[-1]
+        hidden = tuple(Block(Kind.THINKING, n_payload=n) for n in lengths)
+        session.messages[-1] = replace(reply, blocks=(*hidden, *reply.blocks))
+    session.result("c0", result)
+    session.reply(100)
+    return session
+
+
+def asked(session, request=-1, **options):
+    result = replay(weigh(session.done()), "codex_local", summarizer="stub:100", **options)
+    return result.gates[request]
+
+
+@pytest.mark.parametrize(
+    ("length", "tokens"),
+    [(0, 0), (866, 0), (867, 0), (868, 1), (869, 1), (872, 1), (874, 2), (2_200, 250), (2_204, 251)],
+)
+def test_stored_reasoning_before_the_turn_counts(length, tokens):
+    """⌊length · 3/4⌋ − 650 bytes by 4, up, at least 0; the reasoning of the running turn is in the usage."""
+    plain, stored = (asked(reasoned((n,), (2_200,), (2_200,))) for n in (0, length))
+    assert stored.measure - plain.measure == tokens
+    assert asked(reasoned((), (), (2_200,))).measure == asked(reasoned((), (), ())).measure
+
+
+def test_every_item_of_stored_reasoning_is_rounded_up_by_itself():
+    one = asked(reasoned((868, 868, 868), ())).measure
+    assert one - asked(reasoned((), ())).measure == 3
+
+
+@pytest.mark.parametrize(("result", "fires"), [(-1, False), (0, True), (1, True)])
+def test_stored_reasoning_takes_the_count_over_the_limit(result, fires):
+    """One below, at and one above 244,800, of which 500 are stored reasoning of two earlier turns."""
+    plain = asked(reasoned((), (), (), result=100_000)).measure
+    session = reasoned((ENCRYPTED,), (ENCRYPTED,), (ENCRYPTED,), result=100_000 + 244_800 - 500 - plain + result)
+    gate = asked(session, window=272_000)
+    assert (gate.fires, gate.measure, gate.threshold) == (fires, 244_800 + result, 244_800)
+
+
+def test_without_usage_stored_reasoning_is_in_the_estimate_already():
+    session = reasoned((ENCRYPTED,), ())
+    plain = reasoned((), ())
+    difference = [asked(each, params={"usage": "none"}).measure for each in (session, plain)]
+    assert difference[0] - difference[1] == 250
+
+
+def test_before_a_turn_the_new_prompt_neither_counts_nor_closes_the_turn():
+    """Codex asks before it records the prompt: its tokens and the boundary that it makes come after."""
+    found = []
+    for prompt in (10, 5_000):
+        session = reasoned((ENCRYPTED,), (ENCRYPTED,))
+        session.prompt(prompt)
+        session.reply(100)
+        found.append(asked(session).measure)
+    last = session.requests[-2].usage
+    assert found == [last.context + last.output + 250] * 2
+
+
+def test_a_summary_or_a_message_of_another_agent_opens_a_turn():
+    for opener in (
+        Message(0, "", Role.USER, (text(5),), summary=True),
+        Message(0, "", Role.ASSISTANT, (Block(Kind.OPAQUE, n_bytes=20, name="agent_message"),)),
+    ):
+        session = reasoned((ENCRYPTED,))
+        plain = asked(session).measure
+        session.messages.insert(2, opener)
+        session.messages = [replace(m, index=n, id=f"m{n}") for n, m in enumerate(session.messages)]
+        session.requests[-1] = replace(session.requests[-1], message=4)
+        assert asked(session).measure - plain >= 250
+
+
+def test_what_a_compaction_dropped_is_stored_no_more():
+    session = reasoned((ENCRYPTED,), (ENCRYPTED,), result=300_000)
+    session.turns(2, start=7)
+    session.reply(100)
+    result = replay(weigh(session.done()), "codex_local", summarizer="stub:100", window=272_000)
+    (event,) = result.events
+    sent = result.sent[-2]
+    assert result.gates[-1].measure - sent.tokens - sent.output in range(500, 510)
+    assert event.request == 2

@@ -110,7 +110,8 @@ _TRACKS: WeakKeyDictionary[Weighed, Track | None] = WeakKeyDictionary()
 def track_of(weighed: Weighed) -> Track | None:
     """The track of a session, made once; None where jumping would not be exact.
 
-    That is where system messages stand among the others, or two tool calls share an id.
+    That is where system messages stand among the others, two tool calls share an id, or the first context held a
+    conversation before the file.
     """
     if weighed not in _TRACKS:
         _TRACKS[weighed] = new_track(weighed)
@@ -119,7 +120,7 @@ def track_of(weighed: Weighed) -> Track | None:
 
 def new_track(weighed: Weighed) -> Track | None:
     """The same, made anew."""
-    if not weighed.steps:
+    if not weighed.steps or weighed.history:
         return None
     lists = _lists(weighed)
     if lists is None:
