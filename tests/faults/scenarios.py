@@ -81,7 +81,7 @@ SCENARIOS = {
         slow_bodies.run,
         (EMBEDDED,),
         "16 connections announce 10 MB and send 500 bytes a second. Meanwhile /healthz is asked four times a second.",
-        "The first figures are for uploads, the second for the sign-in page of an installation with accounts.",
+        "Uploads go to an installation without accounts, forms of the sign-in page to one with accounts.",
     ),
     "ends": Scenario(
         "Told to end while busy",

@@ -42,13 +42,13 @@ def run(size: Size, ground: Ground) -> list[Figure]:
                     f"≥ {LEAST_QUESTIONS}",
                     n_early >= LEAST_QUESTIONS,
                 ),
-                seconds("its slowest answer meanwhile", max(times, default=PATIENCE), at_most=1.0),
+                seconds(f"{N_SLOW} slow {words}: slowest answer", max(times, default=PATIENCE), at_most=1.0),
             ]
     return figures
 
 
 def _asked(port: int, slow: list[_Slow], enough: int) -> tuple[list[float], int, int]:
-    """Seconds of each answer, how many questions had none, and how many answers came before any body ended."""
+    """Seconds of each answer, how many questions had none, and how many answers came before time was up."""
     times, unanswered, n_early = [], 0, 0
     time.sleep(ASK_SECONDS)
     # A server that ends slow bodies at once is asked, too.
