@@ -103,7 +103,9 @@ class Block:
     ``n_chars`` and ``n_bytes`` (UTF-8) are of the text; ``n_tokens`` is tiktoken's o200k_base count of it, unscaled
     (``approximate`` where the long-text guard had to cut inside a run); ``n_payload`` the bytes of a signature or an
     encrypted payload; ``target`` the file path or command that a tool call names; ``n_non_ascii`` how many of the
-    characters are outside ASCII (0 also where a block packed by an earlier version does not say).
+    characters are outside ASCII, ``n_json`` how many characters more the text has as JSON (escapes; for arguments and
+    opaque blocks, which are JSON, the blanks that ``json.dumps`` puts between their parts).  Both are 0 also where a
+    block packed by an earlier version does not say.
     """
 
     kind: Kind
@@ -119,6 +121,7 @@ class Block:
     media: Media | None = None
     parts: tuple[Block, ...] = ()
     n_non_ascii: int = 0
+    n_json: int = 0
 
     def leaves(self) -> Iterator[Block]:
         """Yield the block itself, then every block inside it (a tool_result's parts)."""

@@ -130,7 +130,9 @@ def _without_arguments(view: View, item: Item, call_id: str) -> Item:
     def change(block: Block) -> Block:
         if block.kind is not Kind.TOOL_USE or block.call_id != call_id or block.n_chars <= empty.n_chars:
             return block
-        return replace(block, n_chars=empty.n_chars, n_bytes=empty.n_bytes, n_tokens=empty.n_tokens, n_non_ascii=0)
+        return replace(
+            block, n_chars=empty.n_chars, n_bytes=empty.n_bytes, n_tokens=empty.n_tokens, n_non_ascii=0, n_json=0
+        )
 
     return edit_blocks(view, item, change)
 
