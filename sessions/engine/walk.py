@@ -198,7 +198,7 @@ class Walk:
         """What the view says of the list as it stands now."""
         view, context = self.view, self.context
         view.items, view.results, view.size = context.items, context.results, context.size
-        view.context = self._display()
+        view.context, view.tails = self._display(), context.tails
         view.unedited = view.context + context.saved
 
     def _edit(self, request: int, layer: Layer, gate: Gate) -> tuple[LayerResult, Edited] | None:
