@@ -128,7 +128,8 @@ class Tools(Protocol):
         ``mode``: "fresh" (of what is dropped, an earlier summary read as any message), "merge" (what is new, merged
         into the last summary), "nine" (fresh, in nine sections) or "opaque" (one dense machine string).  ``calls`` is
         how many model calls the original makes for it (0: notes that exist already); ``most`` caps the summary in
-        display tokens; ``suffix`` is what the policy adds to its end, ``suffix_tokens`` what that weighs.  Recorded
+        display tokens, and is what a stub of such notes weighs; ``suffix`` is what the policy adds to its end,
+        ``suffix_tokens`` what that weighs.  Recorded
         products stand in place of all of it.  Raises SummaryFailed.
         """
 

@@ -143,8 +143,10 @@ class Summaries:
             if self.fails(self.n_calls):
                 raise SummaryFailed(f"summary call {self.n_calls} failed (injected)")
         previous = "\n".join(self.written[item.id] for item in self.last if item.id in self.written)
+        # Notes that exist already have a size of their own.
+        argument = self.argument if calls or most is None else most
         brief = Brief(
-            self.weighed, self.request, dropped, self.argument, mode, previous, self.n_summaries, self.texts, most,
+            self.weighed, self.request, dropped, argument, mode, previous, self.n_summaries, self.texts, most,
             self.written, self.writer,
         )  # fmt: skip
         written = self.summarizer.write(brief)

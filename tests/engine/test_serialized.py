@@ -42,77 +42,79 @@ def test_arguments_have_their_blanks(arguments):
     assert len(compact(arguments)) + json_blanks(compact(arguments)) == dumped(arguments)
 
 
+SAID, ARGS = 'a "quoted"\n\\path\tund grüßt \x01', {"path": "a, b: c", "lines": [1, 2]}
+GIVEN = [
+    {"role": "user", "content": SAID},
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "thinking", "thinking": SAID, "signature": "sig"},
+            {"type": "text", "text": SAID},
+            {"type": "tool_use", "id": "c1", "name": "Read", "input": ARGS},
+            {"type": "tool_use", "id": "c2", "name": "List", "input": {}},
+        ],
+    },
+    {
+        "role": "user",
+        "content": [
+            {"type": "tool_result", "tool_use_id": "c1", "content": SAID},
+            {"type": "tool_result", "tool_use_id": "c2", "content": "", "is_error": True},
+            {"type": "text", "text": SAID},
+        ],
+    },
+    {
+        "role": "user",
+        "content": [
+            {
+                "type": "tool_result",
+                "tool_use_id": "c3",
+                "content": [
+                    {"type": "text", "text": SAID},
+                    {
+                        "type": "image",
+                        "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+                    },
+                ],
+            },
+            {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}},
+        ],
+    },
+]
+PARTS = (Content(Kind.TEXT, SAID), Content(Kind.IMAGE, media_type="image/png", data="iVBORw0KGgo="))
+CONTENTS = [
+    (Role.USER, [Content(Kind.TEXT, SAID)]),
+    (
+        Role.ASSISTANT,
+        [
+            Content(Kind.THINKING, SAID, payload="sig"),
+            Content(Kind.TEXT, SAID),
+            Content(Kind.TOOL_USE, compact(ARGS), name="Read", call_id="c1"),
+            Content(Kind.TOOL_USE, "{}", name="List", call_id="c2"),
+        ],
+    ),
+    (
+        Role.USER,
+        [
+            Content(Kind.TOOL_RESULT, SAID, call_id="c1"),
+            Content(Kind.TOOL_RESULT, call_id="c2", is_error=True),
+            Content(Kind.TEXT, SAID),
+        ],
+    ),
+    (
+        Role.USER,
+        [
+            Content(Kind.TOOL_RESULT, call_id="c3", parts=PARTS),
+            Content(Kind.IMAGE, url="https://example.org/a.png"),
+        ],
+    ),
+]
+
+
 def test_a_whole_list_is_as_long_as_its_json():
-    said, path = 'a "quoted"\n\\path\tund grüßt \x01', {"path": "a, b: c", "lines": [1, 2]}
-    given_list = [
-        {"role": "user", "content": said},
-        {
-            "role": "assistant",
-            "content": [
-                {"type": "thinking", "thinking": said, "signature": "sig"},
-                {"type": "text", "text": said},
-                {"type": "tool_use", "id": "c1", "name": "Read", "input": path},
-                {"type": "tool_use", "id": "c2", "name": "List", "input": {}},
-            ],
-        },
-        {
-            "role": "user",
-            "content": [
-                {"type": "tool_result", "tool_use_id": "c1", "content": said},
-                {"type": "tool_result", "tool_use_id": "c2", "content": "", "is_error": True},
-                {"type": "text", "text": said},
-            ],
-        },
-        {
-            "role": "user",
-            "content": [
-                {
-                    "type": "tool_result",
-                    "tool_use_id": "c3",
-                    "content": [
-                        {"type": "text", "text": said},
-                        {
-                            "type": "image",
-                            "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
-                        },
-                    ],
-                },
-                {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}},
-            ],
-        },
-    ]
-    parts = (Content(Kind.TEXT, said), Content(Kind.IMAGE, media_type="image/png", data="iVBORw0KGgo="))
-    contents = [
-        (Role.USER, [Content(Kind.TEXT, said)]),
-        (
-            Role.ASSISTANT,
-            [
-                Content(Kind.THINKING, said, payload="sig"),
-                Content(Kind.TEXT, said),
-                Content(Kind.TOOL_USE, compact(path), name="Read", call_id="c1"),
-                Content(Kind.TOOL_USE, "{}", name="List", call_id="c2"),
-            ],
-        ),
-        (
-            Role.USER,
-            [
-                Content(Kind.TOOL_RESULT, said, call_id="c1"),
-                Content(Kind.TOOL_RESULT, call_id="c2", is_error=True),
-                Content(Kind.TEXT, said),
-            ],
-        ),
-        (
-            Role.USER,
-            [
-                Content(Kind.TOOL_RESULT, call_id="c3", parts=parts),
-                Content(Kind.IMAGE, url="https://example.org/a.png"),
-            ],
-        ),
-    ]
-    messages = [Message(n, f"m{n}", role, measured(*held)) for n, (role, held) in enumerate(contents)]
+    messages = [Message(n, f"m{n}", role, measured(*held)) for n, (role, held) in enumerate(CONTENTS)]
     sizes = [of_message(message, MODEL) for message in messages]
-    assert [size - 2 for size in sizes] == [dumped(message) for message in given_list]
-    assert sum(sizes) == dumped(given_list)
+    assert [size - 2 for size in sizes] == [dumped(message) for message in GIVEN]
+    assert sum(sizes) == dumped(GIVEN)
     opaque = {"type": "redacted", "data": ["x", "y"]}
     held = Message(0, "m", Role.ASSISTANT, measured(Content(Kind.OPAQUE, compact(opaque))))
     assert of_message(held, MODEL) == dumped([{"role": "assistant", "content": [opaque]}])

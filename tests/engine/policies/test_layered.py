@@ -175,6 +175,18 @@ def test_v2_micro_stops_under_the_target():
     assert left < 40_000 <= left + 6_000
 
 
+@pytest.mark.golden("layered_v1")
+@pytest.mark.parametrize("summarizer", ["stub:0", "stub:100", "stub:5000", "stub"])
+def test_a_stub_does_not_size_session_notes(summarizer):
+    """Notes of 2,000 tokens weigh 2,000 whatever a summary would."""
+    session = weigh(long_session(180, tokens=900))
+    params = {**OFF, "max_output": 32_000, "notes_tokens": 2_000}
+    event = replay(session, "layered_v1", params=params, summarizer=summarizer).events[0]
+    bare = replay(session, "layered_v1", params={**params, "notes_tokens": 0}, summarizer=summarizer).events[0]
+    assert event.summary_calls == bare.summary_calls == 0
+    assert event.after[0].tokens - bare.after[0].tokens == 2_000
+
+
 def worked(*sizes, unseen=(), prompt=1):
     """Seen results of these sizes, one a reply, then ``unseen`` ones that answer the last reply together."""
     build = Build(usage=False)
