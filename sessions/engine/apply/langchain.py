@@ -9,7 +9,7 @@ SUMMARY = {
     "trigger_fraction", "trigger_tokens", "trigger_messages", "combine", "keep_messages", "keep_tokens",
     "keep_fraction", "summary_input",
 }  # fmt: skip
-CLEARING = {"trigger", "keep", "clear_at_least", "clear_tool_inputs"}
+CLEARING = {"trigger", "keep", "clear_at_least", "clear_tool_inputs", "exclude_tools"}
 
 
 def make(setting: Wanted) -> Made:
