@@ -30,15 +30,14 @@ def image_charge_param() -> Any:
 
 
 def hand_off(view: View, budget: int) -> list[Item]:
-    """System messages, the handoff, the newest typed prompt; the list itself where there is nothing to hand over.
+    """System messages, the handoff, the newest typed prompt; the list itself where it is empty.
 
     The summary is written from the newest snippets that fit ``budget`` bytes, the live prompt's among them; other items
     are dropped unread.  Raises SummaryFailed.
     """
     system, rest = apart(view.items)
     live = next((item for item in reversed(rest) if item.message.typed), None)
-    dropped = [item for item in rest if item is not live]
-    if not dropped:
+    if not rest:
         return list(view.items)
     within = newest_within(rest, budget)
     read = [item for item in within if item is not live]

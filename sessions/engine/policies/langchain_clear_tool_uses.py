@@ -3,8 +3,8 @@
 langchain-ai/langchain ``langchain/agents/middleware/context_editing.py`` (1.4.7).  Each request is a copy of the whole
 history: when its approximate count is > the trigger, results are cleared oldest first, all but the newest ``keep``;
 with ``clear_at_least`` > 0 it stops as soon as that much has been taken off, and stands even where less could be.
-A result is passed over when the reply before it did not make its call, or calls an excluded tool.  Arguments are emptied on demand.  The count
-is not scaled by usage.  What is cleared once stays cleared: the history only grows.
+A result is passed over when the reply before it did not make its call, or calls an excluded tool.  Arguments are
+emptied on demand.  The count is not scaled by usage.  What is cleared once stays cleared: the history only grows.
 """
 
 from __future__ import annotations
