@@ -364,7 +364,6 @@ CASES = {
 }
 
 
-@pytest.mark.golden(*CASES)
 @pytest.mark.parametrize("policy", CASES)
 def test_no_list_differs_from_the_rules(policy):
     draw, restate, shape = CASES[policy]
