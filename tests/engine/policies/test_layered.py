@@ -11,7 +11,7 @@ from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.context import message_items
 from sessions.engine.demo.session import write_demo
 from sessions.engine.params import build
-from sessions.engine.policies.layered import V2Params, fit_edit, micro_to_target
+from sessions.engine.policies.layered import V1Params, V2Params, fit_edit, micro_gate, micro_to_target
 from sessions.engine.reading import read_transcripts
 from sessions.engine.replay import replay
 from sessions.engine.sizes import estimator_named
@@ -208,14 +208,20 @@ def whole(weighed):
 
 def edited(edit, weighed, at, **params):
     """Lengths of the results after one layer's edit, its target being ``at`` characters."""
+    view = asked(weighed)
+    changes = edit(build(V2Params, {"limit": at, "target": 100, **params}), view)
+    items = [changes.get(n, item) for n, item in enumerate(view.items)]
+    return [b.n_chars for item in items for b in item.message.blocks if b.kind is Kind.TOOL_RESULT]
+
+
+def asked(weighed):
+    """What a layer of v2 is asked about at the last request."""
     view = empty_view(weighed, "serialized_chars", 200_000)
     stop = next((r.message for r in weighed.transcript.requests[-1:]), None)
     view.items = message_items(weighed, estimator_named("serialized_chars"))[:stop]
     view.size = sum(item.size for item in view.items)
     view.results = [n for n, item in enumerate(view.items) if item.message.result_ids()]
-    changes = edit(build(V2Params, {"limit": at, "target": 100, **params}), view)
-    items = [changes.get(n, item) for n, item in enumerate(view.items)]
-    return [b.n_chars for item in items for b in item.message.blocks if b.kind is Kind.TOOL_RESULT]
+    return view
 
 
 PLACEHOLDER = len("[Result saved to .tool_results/s0.txt]")
@@ -274,6 +280,15 @@ def test_v2_fit_leaves_what_a_preview_would_not_shorten():
     """A result as long as preview and marker stays; one more character, and it is cut."""
     same = 1_000 + PREVIEW
     assert edited(fit_edit, worked(unseen=(same - 1, same, same + 1)), 1_000) == [same - 1, same, same]
+    untouched = fit_edit(build(V2Params, {"limit": 1_000}), asked(worked(unseen=(same - 1, same))))
+    assert not untouched
+
+
+@pytest.mark.golden("layered_v1")
+@pytest.mark.parametrize(("n", "fires"), [(2, False), (3, False), (4, True)])
+def test_v1_micro_is_due_over_three_results(n, fires):
+    gate = micro_gate(build(V1Params, {}), asked(worked(unseen=(900,) * n)))
+    assert (gate.fires, gate.measure, gate.threshold, gate.operator) == (fires, n, 3, ">")
 
 
 @pytest.mark.golden("layered_v2")
