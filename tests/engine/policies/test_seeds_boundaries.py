@@ -115,6 +115,21 @@ def test_reactive_keeps_the_last_five(n, kept):
 
 
 @pytest.mark.golden("buzz_handoff")
+@pytest.mark.parametrize(("over", "fires"), [(-1, False), (0, True), (1, True)])
+@pytest.mark.parametrize(("reserve", "limit"), [("off", 180_000), ("on", 167_232)])
+def test_the_later_release_looks_at_the_last_input_alone(reserve, limit, over, fires):
+    """≥, when the next prompt stands; a long reply in between changes nothing."""
+    session = Build(overhead=10_000)
+    session.prompt(limit - 10_000 + over)
+    session.reply(9_000)
+    session.prompt(10)
+    session.reply()
+    params = {"growth": "off", "reserve_output": reserve}
+    gate = replay(weigh(session.done()), "buzz_handoff", params=params, window=200_000, summarizer="stub:10").gates[1]
+    assert (gate.fires, gate.measure, gate.threshold) == (fires, limit + over, limit)
+
+
+@pytest.mark.golden("buzz_handoff")
 @pytest.mark.parametrize(("given", "expected"), [(16 * 1024 * 1024, 15_099_489), (65_539, 58_977), (65_540, 58_986)])
 def test_nine_tenths_of_the_history_s_cap(given, expected):
     """``cap // 10 * 9``."""
