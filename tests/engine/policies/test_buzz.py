@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.context import message_items
 from sessions.engine.policies import buzz_recovery
 from sessions.engine.policies._handoff import newest_within, snippet_bytes
+from sessions.engine.policies._turns import without_oldest_turns
 from sessions.engine.policy import Item
 from sessions.engine.replay import replay
+from sessions.engine.sizes import estimator_named
 from sessions.engine.types import Block, Kind, Message, Role
 from tests.engine.sessions import Build, image, long_session
 
@@ -205,3 +208,14 @@ def test_snippets_go_on_after_one_that_does_not_fit(over, read):
 
 def test_a_newest_snippet_that_does_not_fit_is_cut_and_alone():
     assert [i.id for i in newest_within([item("a", 1), item("b", 500)], 100)] == ["b"]
+
+
+@pytest.mark.golden("buzz_truncate")
+@pytest.mark.parametrize(("over", "dropped"), [(-1, 3), (0, 3), (1, 6)])
+def test_truncate_stops_at_the_cap(over, dropped):
+    """With one turn gone the body is one under, at or one over the cap."""
+    weighed = turns(4, 400_000)
+    items = message_items(weighed, estimator_named("wire_bytes"))[:-1]
+    cap = sum(item.size for item in items[3:]) - over
+    left = without_oldest_turns(items, lambda held: held.size, cap)
+    assert len(items) - len(left) == dropped
