@@ -122,6 +122,24 @@ class Context:
             total += self.weights[step] if whole.get(step) == self.members[step] else tokens
         return total - (self.history if whole.get(0) == self.members[0] and 0 in left else 0)
 
+    def tails(self, items: Sequence[Item], kept: Sequence[Item]) -> list[int]:
+        """What ``kept`` and ``items[n:]`` weigh together, for every n up to the length of ``items`` (``weigh``)."""
+        whole, left = self._sums(kept)
+        total = self.weigh(kept)
+        found = [total]
+        for item in reversed(items):
+            if item.inserted:
+                total += item.tokens
+            else:
+                step = item.step
+                held = left.get(step, 0)
+                total -= self.weights[step] if whole.get(step) == self.members[step] else held
+                left[step] = held + item.tokens
+                whole[step] = whole.get(step, 0) + (not item.edited)
+                total += self.weights[step] if whole[step] == self.members[step] else left[step]
+            found.append(total)
+        return found[::-1]
+
     def prefix(self, n: int) -> int:
         """Display tokens of the first ``n`` messages; looks at the shorter side of the cut where it may."""
         tail = self.items[n:]

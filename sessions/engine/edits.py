@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from sessions.engine.measure import json_escapes
 from sessions.engine.tokenizer import count
 from sessions.engine.types import Block, Kind
 
@@ -23,7 +24,8 @@ MEDIA = (Kind.IMAGE, Kind.DOCUMENT)
 @lru_cache(maxsize=256)
 def marker(text: str) -> Block:
     """A text block of a marker that a policy writes, counted exactly."""
-    return Block(Kind.TEXT, n_chars=len(text), n_bytes=len(text.encode()), n_tokens=count(text).n_tokens)
+    n_bytes, n_json = len(text.encode()), json_escapes(text)
+    return Block(Kind.TEXT, n_chars=len(text), n_bytes=n_bytes, n_tokens=count(text).n_tokens, n_json=n_json)
 
 
 def result_chars(block: Block) -> int:
@@ -42,8 +44,9 @@ def with_text(block: Block, text: str) -> Block:
     """A block whose whole content is ``text``: its parts are gone."""
     mark = marker(text)
     return replace(
-        block, n_chars=mark.n_chars, n_bytes=mark.n_bytes, n_tokens=mark.n_tokens, n_non_ascii=0, parts=(), media=None
-    )
+        block, n_chars=mark.n_chars, n_bytes=mark.n_bytes, n_tokens=mark.n_tokens, n_non_ascii=0, n_json=mark.n_json,
+        parts=(), media=None,
+    )  # fmt: skip
 
 
 def cut_text(block: Block, n_chars: int, text: str) -> Block:
@@ -65,6 +68,7 @@ def cut_text(block: Block, n_chars: int, text: str) -> Block:
         n_bytes=part(sum(leaf.n_bytes for leaf in leaves)) + mark.n_bytes,
         n_tokens=part(sum(leaf.n_tokens for leaf in leaves)) + mark.n_tokens,
         n_non_ascii=part(sum(leaf.n_non_ascii for leaf in leaves)),
+        n_json=part(sum(leaf.n_json for leaf in leaves)) + mark.n_json,
         approximate=True,
         parts=(),
         media=None,

@@ -9,8 +9,10 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
 from sessions.engine.images import media_facts
@@ -24,6 +26,8 @@ OnMedia = Callable[[str, str, bytes], None]
 
 _SCHEMES_OF_IDS = frozenset({"blob", "attachment", "asset", "sandbox"})
 _STANDARD = bytes.maketrans(b"-_", b"+/")
+_JSON = frozenset({Kind.TOOL_USE, Kind.OPAQUE})
+_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _WITHOUT_TOKENS = frozenset({Kind.IMAGE, Kind.DOCUMENT})
 
 
@@ -54,6 +58,7 @@ class Measure:
             media=self._media(content) if content.data or content.url or content.kind in _WITHOUT_TOKENS else None,
             parts=self(content.parts) if content.parts else (),
             n_non_ascii=0 if n_bytes == len(text) else len(text) - len(text.encode("ascii", "ignore")),
+            n_json=json_blanks(text) if content.kind in _JSON else json_escapes(text),
         )
 
     def _media(self, content: Content) -> Media:
@@ -81,6 +86,17 @@ def utf8_length(text: str) -> int:
     if text.isascii():
         return len(text)
     return len(text.encode("utf-8", "surrogatepass"))
+
+
+def json_escapes(text: str) -> int:
+    """Characters that JSON adds to a text, its quotes left out: ``json.dumps(text, ensure_ascii=False)``."""
+    return len(encode_basestring(text)) - 2 - len(text)
+
+
+def json_blanks(compact: str) -> int:
+    """Blanks that ``json.dumps`` puts into compact JSON: one after each comma and colon outside of strings."""
+    bare = _JSON_STRING.sub("", compact)
+    return bare.count(",") + bare.count(":")
 
 
 def decoded_media(data: str) -> tuple[bytes, str]:
@@ -135,5 +151,5 @@ def _settled_block(block: Block, counts: Counts, targets: dict[str, str]) -> Blo
     return Block(
         block.kind, block.n_chars, block.n_bytes, counted.n_tokens, block.n_payload,
         block.approximate or counted.approximate, block.name, block.call_id, target, block.is_error, block.media,
-        _settled(block.parts, counts, targets) if block.parts else (), block.n_non_ascii, block.cut,
+        _settled(block.parts, counts, targets) if block.parts else (), block.n_non_ascii, block.cut, block.n_json,
     )  # fmt: skip

@@ -166,30 +166,33 @@ def _unpack_origin(row: Row) -> Origin:
 
 def _pack_block(b: Block, table: _Table) -> Row:
     text = table.index
-    flags = b.approximate | b.is_error << 1 | (text(b.cut) << 2 if b.cut else 0)
+    flags = b.approximate | b.is_error << 1 | bool(b.n_json) << 2 | (text(b.cut) << 3 if b.cut else 0)
     row: Row = [_KIND_INDEX[b.kind], b.n_chars, b.n_bytes, b.n_tokens, b.n_payload, flags]
     row += [text(b.name), text(b.call_id), text(b.target)]
     if b.media is not None or b.parts:
         row += [table.media_index(b.media), [_pack_block(part, table) for part in b.parts]]
     if b.n_non_ascii:
         row.append(b.n_non_ascii)
+    if b.n_json:
+        row.append(b.n_json)
     return row
 
 
 def _unpack_block(row: Row, s: list[str], media: list[Media | None]) -> Block:
-    # 9 or 11 numbers (media and parts), one more where the text is not all ASCII.
+    # 9 or 11 numbers (media and parts), one more where the text is not all ASCII, and one where a flag says so.
+    n_json = row.pop() if row[5] & 4 else 0
     n_non_ascii = 0 if len(row) & 1 else row.pop()
     if len(row) == 9:
         kind, n_chars, n_bytes, n_tokens, n_payload, flags, name, call, target = row
         return Block(
             _KINDS[kind], n_chars, n_bytes, n_tokens, n_payload, flags & 1 == 1, s[name], s[call], s[target],
-            flags & 2 == 2, None, (), n_non_ascii, s[flags >> 2] if flags > 3 else "",
+            flags & 2 == 2, None, (), n_non_ascii, s[flags >> 3] if flags > 7 else "", n_json,
         )  # fmt: skip
     kind, n_chars, n_bytes, n_tokens, n_payload, flags, name, call, target, facts, parts = row
     inner = tuple([_unpack_block(part, s, media) for part in parts])
     return Block(
         _KINDS[kind], n_chars, n_bytes, n_tokens, n_payload, flags & 1 == 1, s[name], s[call], s[target],
-        flags & 2 == 2, media[facts], inner, n_non_ascii, s[flags >> 2] if flags > 3 else "",
+        flags & 2 == 2, media[facts], inner, n_non_ascii, s[flags >> 3] if flags > 7 else "", n_json,
     )  # fmt: skip
 
 

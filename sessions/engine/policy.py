@@ -8,6 +8,7 @@ afterwards.  Nothing else may change a context.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sessions.engine.types import Kind
@@ -127,7 +128,8 @@ class Tools(Protocol):
         ``mode``: "fresh" (of what is dropped, an earlier summary read as any message), "merge" (what is new, merged
         into the last summary), "nine" (fresh, in nine sections) or "opaque" (one dense machine string).  ``calls`` is
         how many model calls the original makes for it (0: notes that exist already); ``most`` caps the summary in
-        display tokens; ``suffix`` is what the policy adds to its end, ``suffix_tokens`` what that weighs.  Recorded
+        display tokens, and is what a stub of such notes weighs; ``suffix`` is what the policy adds to its end,
+        ``suffix_tokens`` what that weighs.  Recorded
         products stand in place of all of it.  Raises SummaryFailed.
         """
 
@@ -147,6 +149,12 @@ class Tools(Protocol):
         """Size of an item under another estimator than the gate's, in that one's unit."""
 
 
+def item_tails(items: Sequence[Item], kept: Sequence[Item]) -> list[int]:
+    """``View.tails`` where nothing is measured: every message weighs its own tokens."""
+    totals = accumulate((item.tokens for item in reversed(items)), initial=sum(item.tokens for item in kept))
+    return list(totals)[::-1]
+
+
 @dataclass(slots=True)
 class View:
     """The session as a policy sees it at one request, under itself.
@@ -156,7 +164,9 @@ class View:
     ``context`` is the display size of what would be sent; ``unedited`` the same had no edit in place been made since
     the last event that took messages out (what a client holds whose provider clears for it).  ``results`` are the
     positions in ``items`` that hold tool results.  ``idle_seconds`` have passed since the last reply, None where the
-    recording has no times; ``n_turns`` typed prompts were sent so far.
+    recording has no times; ``n_turns`` typed prompts were sent so far.  ``tails(items, kept)`` are the display
+    tokens that ``kept`` and ``items[n:]`` would have together, for every n up to the length of ``items``: steps that
+    stand whole weigh their measured growth, in which thinking that is sent no more weighs nothing.
     """
 
     items: list[Item]
@@ -174,6 +184,7 @@ class View:
     results: list[int] = field(default_factory=list)
     idle_seconds: float | None = None
     n_turns: int = 0
+    tails: Callable[[Sequence[Item], Sequence[Item]], list[int]] = item_tails
 
     @property
     def rejected(self) -> bool:
@@ -253,6 +264,17 @@ class Policy:
         """The layer whose gate is the policy's own."""
         layers = self.pipeline
         return next((layer for layer in layers if layer.drawn), layers[-1])
+
+
+def cut_to(view: View, kept: Sequence[Item], items: Sequence[Item], latest: int, goal: int) -> int:
+    """How many of ``items`` go, the oldest first, until the list with ``kept`` weighs at most ``goal`` display tokens.
+
+    System prompt and tools are not in ``goal``.  No more than ``latest`` go; none where the list is within already.
+    """
+    if view.context - view.overhead <= goal:
+        return 0
+    tails = view.tails(items, kept)
+    return next((cut for cut in range(latest) if tails[cut] <= goal), latest)
 
 
 def pair_safe_cut(items: Sequence[Item], cut: int, latest: int) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sessions.engine import registry
 from sessions.engine.calibration.weights import message_estimate
 from sessions.engine.errors import BadParameter, UnreadableInput
+from sessions.engine.measure import json_escapes
 from sessions.engine.policy import Draft, Item, State, SummaryFailed, View
 from sessions.engine.sizes import message_size, message_sizes
 from sessions.engine.tokenizer import count
@@ -142,8 +143,10 @@ class Summaries:
             if self.fails(self.n_calls):
                 raise SummaryFailed(f"summary call {self.n_calls} failed (injected)")
         previous = "\n".join(self.written[item.id] for item in self.last if item.id in self.written)
+        # Notes that exist already have a size of their own.
+        argument = self.argument if calls or most is None else most
         brief = Brief(
-            self.weighed, self.request, dropped, self.argument, mode, previous, self.n_summaries, self.texts, most,
+            self.weighed, self.request, dropped, argument, mode, previous, self.n_summaries, self.texts, most,
             self.written, self.writer,
         )  # fmt: skip
         written = self.summarizer.write(brief)
@@ -252,7 +255,8 @@ def drafted_message(draft: Draft, message_id: str, ratio: float) -> Message:
     text = draft.text
     n_chars = len(text) if text else draft.tokens * CHARS_PER_TOKEN
     n_bytes = len(text.encode("utf-8", "replace")) if text else n_chars
-    block = Block(Kind.TEXT, n_chars=n_chars, n_bytes=n_bytes, n_tokens=round(draft.tokens / ratio))
+    n_tokens = round(draft.tokens / ratio)
+    block = Block(Kind.TEXT, n_chars=n_chars, n_bytes=n_bytes, n_tokens=n_tokens, n_json=json_escapes(text))
     return Message(-1, message_id, Role(draft.role), (block,), preview=draft.preview, summary=draft.summary)
 
 

@@ -108,8 +108,10 @@ class Block:
     ``n_chars`` and ``n_bytes`` (UTF-8) are of the text; ``n_tokens`` is tiktoken's o200k_base count of it, unscaled
     (``approximate`` where the long-text guard had to cut inside a run); ``n_payload`` the bytes of a signature or an
     encrypted payload; ``target`` the file path or command that a tool call names; ``n_non_ascii`` how many of the
-    characters are outside ASCII (0 also where a block packed by an earlier version does not say).  ``cut`` names the
-    rule by which the agent shortened the text before it sent it, "" where it did not: the sizes are of what was sent.
+    characters are outside ASCII, ``n_json`` how many characters more the text has as JSON (escapes; for arguments and
+    opaque blocks, which are JSON, the blanks that ``json.dumps`` puts between their parts).  Both are 0 also where a
+    block packed by an earlier version does not say.  ``cut`` names the rule by which the agent shortened the text before
+    it sent it, "" where it did not: the sizes are of what was sent.
     """
 
     kind: Kind
@@ -126,6 +128,7 @@ class Block:
     parts: tuple[Block, ...] = ()
     n_non_ascii: int = 0
     cut: str = ""
+    n_json: int = 0
 
     def leaves(self) -> Iterator[Block]:
         """Yield the block itself, then every block inside it (a tool_result's parts)."""

@@ -95,6 +95,7 @@ class Walk:
         self.view = View([], 0, 0, None, self.window, weighed.overhead, 0, weighed.model, self.state, summaries)
         if self.window_source == "default" and weighed.model.known:
             self.warnings.append("the context window is not recorded: 200,000 tokens are assumed")
+        self._warn_of_an_end_in_a_compaction()
         if base == "full":
             self._warn_of_missing_originals()
 
@@ -198,7 +199,7 @@ class Walk:
         """What the view says of the list as it stands now."""
         view, context = self.view, self.context
         view.items, view.results, view.size = context.items, context.results, context.size
-        view.context = self._display()
+        view.context, view.tails = self._display(), context.tails
         view.unedited = view.context + context.saved
 
     def _edit(self, request: int, layer: Layer, gate: Gate) -> tuple[LayerResult, Edited] | None:
@@ -359,6 +360,16 @@ class Walk:
 
     def _display(self) -> int:
         return max(0, self.weighed.overhead + self.context.tokens)
+
+    def _warn_of_an_end_in_a_compaction(self) -> None:
+        transcript = self.weighed.transcript
+        ending = [n for n, c in enumerate(transcript.compactions) if c.request >= len(transcript.requests)]
+        if ending:
+            which = " and ".join(str(number) for number in ending)
+            words = "ends" if len(ending) == 1 else "end"
+            self.warnings.append(
+                f"recorded compaction {which} {words} the session: no request was sent after it, so no gate is asked"
+            )
 
     def _warn_of_missing_originals(self) -> None:
         for number, compaction in enumerate(self.weighed.transcript.compactions):

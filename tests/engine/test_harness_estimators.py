@@ -15,6 +15,7 @@ CLAUDE, GPT = model_info("claude-sonnet-4-5"), model_info("gpt-4o")
 
 # 1,000 + 5 characters of ASCII; 80 of which 20 are Chinese (60 + 3 x 20 bytes).
 TEXT = Block(Kind.TEXT, n_chars=1_005, n_bytes=1_005, n_tokens=250)
+ESCAPED = Block(Kind.TEXT, n_chars=30, n_bytes=30, n_tokens=10, n_json=7)
 MIXED = Block(Kind.TEXT, n_chars=80, n_bytes=120, n_tokens=40, n_non_ascii=20)
 THINKING = Block(Kind.THINKING, n_chars=101, n_bytes=101, n_tokens=25, n_payload=1_000)
 SEALED = Block(Kind.THINKING, n_payload=1_000)
@@ -71,7 +72,7 @@ CLAW_CODE = [
     ((RESULT,), 250_035),  # 10 + 120 + 1,000,009 = 1,000,139; / 4 -> 250,034; + 1
     ((TEXT, CALL), 252 + 11),  # block by block
 ]
-SERIALIZED = [
+CHARS = [
     ((TEXT,), 1_005),
     ((MIXED,), 80),  # characters, not bytes
     ((THINKING,), 1_101),  # 101 and its signature
@@ -80,6 +81,17 @@ SERIALIZED = [
     ((PDF,), 400_015),  # base64 and "application/pdf"
     ((OPAQUE,), 30),
     ((RESULT,), 1_000_099),  # 10 id + 80 + 1,000,009
+]
+SERIALIZED = [  # as the chars above, and the length of each block's keys and punctuation in json.dumps
+    ((TEXT,), 1_033),  # {"type": "text", "text": ""} has 28
+    ((MIXED,), 108),  # characters, not bytes
+    ((ESCAPED,), 65),  # 30 and 7 escapes
+    ((THINKING,), 1_154),  # 53: its signature too
+    ((CALL,), 93),  # 53
+    ((IMAGE,), 1_000_086),  # 72 + "image"
+    ((PDF,), 400_095),  # 72 + "document"
+    ((OPAQUE,), 30),  # JSON already
+    ((RESULT,), 1_000_263),  # 55 + 10, and 108 + 2 and 1,000,086 + 2 in brackets
 ]
 CL100K = [
     ((TEXT,), 249),  # 0.994 x 250 = 248.5, halves up
@@ -270,6 +282,7 @@ AIDER = [
 ]
 GOLDEN = {
     "claw_code": CLAW_CODE,
+    "chars": CHARS,
     "serialized_chars": SERIALIZED,
     "chars_per_4": CHARS_PER_4, "tiktoken_cl100k": CL100K, "claude_code_padded": PADDED, "codex": CODEX,
     "codex_original": CODEX_ORIGINAL, "gemini_cli": GEMINI_CLI, "opencode": OPENCODE, "opencode_v2": OPENCODE_V2,

@@ -37,6 +37,22 @@ def recorded(*, until: int, n: int = 1, trigger: str = "auto", step: int = 900):
     return weigh(changed_copy(session.done(), format="claude_code", window=200_000))
 
 
+@pytest.mark.parametrize("base", ["full", "recorded"])
+@pytest.mark.parametrize("n_after", [0, 1])
+def test_a_session_that_ends_in_its_compaction_says_so(base, n_after):
+    """No request after it: no gate is asked, in a comparison or a replay; with one more there is."""
+    session = Build(overhead=10_000)
+    session.prompt()
+    session.turns(160, tokens=900)
+    session.compact(2_000)
+    session.turns(n_after, start=160)
+    weighed = weigh(changed_copy(session.done(), format="claude_code", window=200_000))
+    words = "recorded compaction 0 ends the session: no request was sent after it, so no gate is asked"
+    assert (words in replay(weighed, "claude_code", base=base).warnings) is (not n_after)
+    assert (compare(weighed).compared[0].outcome == "not comparable") is (not n_after)
+    assert (words in compare(weighed).warnings) is (not n_after)
+
+
 @pytest.fixture(scope="module")
 def at_167_000():
     return recorded(until=167_000, n=2)

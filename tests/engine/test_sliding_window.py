@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as changed
+
 import pytest
 
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policy import Item, pair_safe_cut
 from sessions.engine.replay import replay
-from tests.engine.sessions import Build, long_session
+from sessions.engine.types import Kind
+from tests.engine.sessions import Build, long_session, text
 
 
 def test_drops_the_oldest_to_the_target():
@@ -86,3 +89,63 @@ def test_a_cut_never_splits_a_pair():
     assert pair_safe_cut(items, 3, 3) == 1
     assert pair_safe_cut(items, 1, 5) == 1
     assert pair_safe_cut(items, 4, 5) == 4
+
+
+def thought(n_turns, thinking, **options):
+    """Turns that think; at the next prompt the thinking before it is no longer sent (a growth below its prompt)."""
+    session = Build(overhead=10_000, model="claude-sonnet-4-5", **options)
+    number = 0
+    for _ in range(n_turns):
+        session.prompt(200)
+        sent = 0
+        for _ in range(3):
+            reply = session.reply(300 + thinking, f"c{number}")
+            words = changed(reply.blocks[0], n_tokens=300, n_chars=1_200, n_bytes=1_200)
+            thoughts = text(thinking, Kind.THINKING)
+            session.messages[-1] = changed(reply, blocks=(thoughts, words, *reply.blocks[1:]))
+            session.result(f"c{number}", 300)
+            number += 1
+            sent += thinking
+        session.reply(300)
+        session.context -= sent
+    session.prompt(200)
+    session.reply()
+    return weigh(session.done())
+
+
+@pytest.mark.golden("sliding_window")
+@pytest.mark.parametrize("usage", [True, False])
+@pytest.mark.parametrize(
+    ("policy", "params"),
+    [
+        ("sliding_window", {}),
+        ("sliding_window", {"capacity": "effective"}),
+        ("parametric", {"edit": "truncate", "share": 70, "target": 50, "keep_last": 5}),
+        ("parametric", {"edit": "truncate", "share": 70, "target": 50, "keep_last": 5, "capacity": "effective"}),
+    ],
+)
+def test_the_target_is_reached_when_thinking_no_longer_weighs(policy, params, usage):
+    """What goes frees what it weighs in the context, not what it was when it was written."""
+    weighed = thought(20, 1_000, usage=usage)
+    event = replay(weighed, policy, window=60_000, params=params).events[0]
+    overhead = weighed.overhead if params.get("capacity") == "effective" else 0
+    target = (60_000 - overhead) // 2 + overhead
+    assert event.after_tokens <= target
+    assert event.after_tokens > target - 4_000, "and no more goes than has to"
+
+
+@pytest.mark.golden("sliding_window")
+@pytest.mark.parametrize(("over", "dropped"), [(-1, 1), (0, 1), (1, 2)])
+def test_stops_at_the_target_and_not_only_under_it(over, dropped):
+    """Prompts of 5,000 alone: after one of them went the list is one under, at or one over half of the window."""
+    session = Build(usage=False, model="gpt-4.1")
+    for n in range(15):
+        session.prompt(5_000 if n < 2 else 4_000)
+    session.reply()
+    weighed = weigh(session.done())
+    whole = replay(weighed, "none").context_tokens[0]
+    first = weighed.tokens[0]
+    window = 2 * (whole - first - over)
+    event = replay(weighed, "sliding_window", window=window, params={"trigger": 50}).events[0]
+    assert event.dropped == dropped
+    assert event.before_tokens - first - window // 2 == over

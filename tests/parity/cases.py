@@ -83,6 +83,7 @@ def langchain_clear(rng: random.Random, n_chars: int, n_messages: int) -> tuple[
         "keep": rng.randint(0, 5),
         "clear_at_least": rng.choice((0, 0, rng.randint(1, 1 + n_chars // 8))),
         "clear_tool_inputs": rng.choice(("on", "off")),
+        "exclude_tools": rng.choice(("", "", "Read", "Bash Grep")),
     }, 1_000_000
 
 

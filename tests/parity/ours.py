@@ -57,6 +57,8 @@ class Watched(Walk):
         except EditFailed:
             self.ours.failed = True
             return None
+        if outcome is None:
+            return None
         if isinstance(outcome, dict):
             counts = count_patch(len(self.context.items), outcome, self.context.items)
             self.context.patch(outcome)

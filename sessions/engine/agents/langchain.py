@@ -12,7 +12,7 @@ OWN = {
         "trigger_fraction", "trigger_tokens", "trigger_messages", "combine", "keep_messages", "keep_tokens",
         "keep_fraction", "summary_input",
     },
-    "langchain_clear_tool_uses": {"trigger", "keep", "clear_at_least", "clear_tool_inputs"},
+    "langchain_clear_tool_uses": {"trigger", "keep", "clear_at_least", "clear_tool_inputs", "exclude_tools"},
 }  # fmt: skip
 
 

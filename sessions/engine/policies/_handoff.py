@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.params import when
 from sessions.engine.policies._lists import apart
-from sessions.engine.types import Kind
+from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
     from sessions.engine.policy import Item, View
+    from sessions.engine.types import Block
 
 SUMMARY_OUTPUT = 8_192
 """Tokens kept free for the summary in its own prompt."""
@@ -29,18 +30,18 @@ def image_charge_param() -> Any:
 
 
 def hand_off(view: View, budget: int) -> list[Item]:
-    """System messages, the handoff, the newest typed prompt; the list itself where there is nothing to hand over.
+    """System messages, the handoff, the newest typed prompt; the list itself where it is empty.
 
-    The summary is written from the newest snippets that fit ``budget`` bytes; older items are dropped unread.  Raises
-    SummaryFailed.
+    The summary is written from the newest snippets that fit ``budget`` bytes, the live prompt's among them; other items
+    are dropped unread.  Raises SummaryFailed.
     """
     system, rest = apart(view.items)
     live = next((item for item in reversed(rest) if item.message.typed), None)
-    dropped = [item for item in rest if item is not live]
-    if not dropped:
+    if not rest:
         return list(view.items)
-    read = newest_within(dropped, budget)
-    omitted = len(dropped) - len(read)
+    within = newest_within(rest, budget)
+    read = [item for item in within if item is not live]
+    omitted = len(rest) - len(within)
     suffix = f"\n\n(… {omitted} older items omitted)" if omitted else ""
     made = view.summarize(read, suffix=suffix)
     return [*system, *made, *([live] if live else [])]
@@ -52,28 +53,42 @@ def prompt_budget(view: View) -> int:
 
 
 def newest_within(items: list[Item], budget: int) -> list[Item]:
-    """The newest items whose snippets fit together; one at least."""
+    """The items whose snippets fit together, the newest asked first; one that does not fit is passed over.
+
+    Where the newest does not fit by itself it is cut to the budget, and nothing else fits.
+    """
     left = budget
-    first = len(items)
-    while first:
-        left -= snippet_bytes(items[first - 1])
-        if left < 0 and first < len(items):
-            break
-        first -= 1
-        if left < 0:
-            break
-    return items[first:]
+    kept: list[Item] = []
+    for item in reversed(items):
+        size = snippet_bytes(item)
+        if size <= left:
+            left -= size
+            kept.append(item)
+        elif not kept:
+            return [item]
+    return kept[::-1]
 
 
 def snippet_bytes(item: Item) -> int:
-    """Bytes of an item in the summary's prompt: text, ``[image: type, N base64 bytes]``, tool calls as names only."""
+    """Bytes of an item in the summary's prompt: a line a prompt, reply or result, with who says it in brackets.
+
+    Images are ``[image: type, N base64 bytes]``, calls ``tool:`` and their name; thinking is left out.
+    """
+    blocks = item.message.blocks
+    if item.message.role is Role.ASSISTANT:
+        calls = sum(len(f" tool:{block.name}".encode()) for block in blocks if block.kind is Kind.TOOL_USE)
+        return len("[assistant] \n") + calls + _text_bytes([b for b in blocks if b.kind is not Kind.TOOL_USE])
+    results = [block for block in blocks if block.kind is Kind.TOOL_RESULT]
+    size = sum(len("[tool_err] \n" if block.is_error else "[tool] \n") + _text_bytes([block]) for block in results)
+    said = [block for block in blocks if block.kind is not Kind.TOOL_RESULT]
+    return size + (len("[user] \n") + _text_bytes(said) if said or not results else 0)
+
+
+def _text_bytes(blocks: list[Block]) -> int:
     size = 0
-    for block in item.message.blocks:
-        for leaf in block.leaves():
-            if leaf.kind is Kind.TOOL_USE:
-                size += len(leaf.name)
-            elif leaf.kind in (Kind.IMAGE, Kind.DOCUMENT) and leaf.media is not None:
-                size += len(f"[image: {leaf.media.media_type}, {leaf.media.n_base64} base64 bytes]")
-            else:
-                size += leaf.n_bytes
+    for leaf in (leaf for block in blocks for leaf in block.leaves()):
+        if leaf.media is not None and leaf.kind in (Kind.IMAGE, Kind.DOCUMENT):
+            size += len(f"[image: {leaf.media.media_type}, {leaf.media.n_base64} base64 bytes]")
+        elif leaf.kind is not Kind.THINKING:
+            size += leaf.n_bytes
     return size

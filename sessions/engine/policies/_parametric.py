@@ -12,7 +12,7 @@ from sessions.engine.policies._conditions import ask, capacity
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._turns import turn_starts
-from sessions.engine.policy import EditFailed, Policy, pair_safe_cut
+from sessions.engine.policy import EditFailed, Policy, cut_to, pair_safe_cut
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _cut(params: Any, view: View) -> list[Item]:
     if not any(not item.inserted for item in middle):
         raise EditFailed("nothing but what is always kept is left to compact")
     if params.edit == "truncate":
-        return [*front, *_truncated(params, view, middle, tail), *tail]
+        return [*front, *_truncated(params, view, front, middle, tail), *tail]
     mode, dropped = "fresh", middle
     if params.merge == "on":
         anchor = {item.id for item in view.state.last_summary}
@@ -212,16 +212,12 @@ def _cut(params: Any, view: View) -> list[Item]:
     return [*front, *view.summarize(dropped, mode=mode, most=params.summary_cap), *tail]
 
 
-def _truncated(params: Any, view: View, middle: list[Item], tail: list[Item]) -> list[Item]:
+def _truncated(params: Any, view: View, front: list[Item], middle: list[Item], tail: list[Item]) -> list[Item]:
     """What is left of the middle: nothing, or its newest messages down to the target."""
     if params.target is None:
         return []
-    overhead = view.overhead if params.capacity == "effective" else 0
-    excess = view.context - overhead - capacity(params, view) * params.target // 100
-    cut = 0
-    while cut < len(middle) and excess > 0:
-        excess -= middle[cut].tokens
-        cut += 1
+    goal = capacity(params, view) * params.target // 100 - (view.overhead if params.capacity == "static" else 0)
+    cut = cut_to(view, front, [*middle, *tail], len(middle), goal)
     return middle[pair_safe_cut([*middle, *tail], cut, len(middle)) :]
 
 

@@ -109,7 +109,7 @@ HISTORY = Policy(
 
 
 TEXTS = (Kind.TEXT, Kind.TOOL_RESULT)
-SCALED = ("n_chars", "n_bytes", "n_non_ascii")
+SCALED = ("n_chars", "n_bytes", "n_non_ascii", "n_json")
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,6 +207,7 @@ def collapsed(view: View, members: Sequence[Item]) -> Item:
         n_chars=n_chars,
         n_bytes=n_frame + part(leaf.n_bytes for leaf in leaves),
         n_tokens=n_frame // 4 + part(leaf.n_tokens for leaf in leaves),
+        n_json=part(leaf.n_json for leaf in leaves),
         approximate=True,
     )
     return view.tools.rewrite(members[0], [text], f"{PREFIX}…{SUFFIX}")

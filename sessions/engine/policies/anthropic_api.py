@@ -259,7 +259,9 @@ def _blank(params: UsesParams, view: View, item: Item, found: ResultPlace) -> It
         if not _is_blanked(params, block, found):
             return block
         blank = marker(BLANK)
-        return replace(block, n_chars=blank.n_chars, n_bytes=blank.n_bytes, n_tokens=blank.n_tokens, n_non_ascii=0)
+        return replace(
+            block, n_chars=blank.n_chars, n_bytes=blank.n_bytes, n_tokens=blank.n_tokens, n_non_ascii=0, n_json=0
+        )
 
     return edit_blocks(view, item, change)
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from sessions.engine.params import choice, usage_param, when
 from sessions.engine.policies._handoff import hand_off, image_charge_param, prompt_budget
 from sessions.engine.policies._lists import apart
+from sessions.engine.policies._looked import has_later_prompt
 from sessions.engine.policies._turns import without_oldest_turns
-from sessions.engine.policy import Gate, Item, Policy, SummaryFailed, View
+from sessions.engine.policy import Gate, Item, Layer, Policy, View
 
+WIRE = "wire_bytes"
 HISTORY_SHARE = (10, 9)
 """The byte cap's share: ``max_history_bytes // 10 * 9``."""
 
@@ -47,6 +49,14 @@ class Params:
         256 * 1024 * 1024,
         65_536,
     )
+    max_handoffs: int = when(
+        10,
+        "Handoffs at most",
+        "In a session; then only the body's cap acts. The later release knows only 0: none",
+        "handoffs",
+        0,
+        10_000,
+    )
     usage: str = usage_param()
 
 
@@ -64,6 +74,15 @@ def history_cap(params: Params) -> int:
 
 def gate(params: Params, view: View) -> Gate:
     """With usage: last input + growth in bytes at one byte per token ≥ threshold; without: total bytes > the cap."""
+    asked = _asked(params, view)
+    n = view.state.memory.get("handoffs", 0)
+    if asked.fires and n >= params.max_handoffs and (params.growth == "on" or not params.max_handoffs):
+        return asked._replace(fires=False, reason=f"{asked.reason}; {n} handoffs so far: only the body's cap acts")
+    return asked
+
+
+def _asked(params: Params, view: View) -> Gate:
+    """The gate without the number of handoffs."""
     limit = threshold(params, view.window)
     if view.usage is None:
         cap = min(limit, history_cap(params))
@@ -81,16 +100,44 @@ def edit(params: Params, view: View) -> list[Item]:
     """History becomes one ``[Context Handoff]`` message; the live user prompt stands again after it (seeds 2.4).
 
     System messages in the list stay in place.  The live prompt is the newest typed user message; what the agent did
-    since then is in the handoff.  A summary that fails is skipped, and the body-size guard runs in its place.
+    since then is in the handoff.  Raises SummaryFailed: such a round has no handoff.
     """
-    try:
-        return hand_off(view, prompt_budget(view))
-    except SummaryFailed:
-        system, rest = apart(view.items)
-        left = without_oldest_turns(rest, lambda i: view.tools.size_by(i, "wire_bytes"), params.max_history_bytes)
-        if len(left) == len(rest):
-            raise
-        return [*system, *left]
+    del params
+    made = hand_off(view, prompt_budget(view))
+    view.state.memory["handoffs"] = view.state.memory.get("handoffs", 0) + 1
+    view.state.memory["handed_off_at"] = view.request
+    return made
+
+
+def cap_gate(params: Params, view: View) -> Gate:
+    """Wire bytes of the history over the cap, in a round without a handoff (seeds 2.4, 2.5)."""
+    size, limit = _wire_bytes(view), params.max_history_bytes
+    fires = size > limit and view.state.memory.get("handed_off_at") != view.request
+    return Gate(fires, "wire bytes of the history", size, limit, ">", "bytes")
+
+
+def cap_edit(params: Params, view: View) -> list[Item] | None:
+    """Drop the oldest whole turn while over the cap, never the last one; with one turn alone it declines."""
+    if not has_later_prompt(view):
+        return None
+    system, rest = apart(view.items)
+
+    def size(item: Item) -> int:
+        return view.tools.size_by(item, WIRE)
+
+    most = params.max_history_bytes - sum(size(item) for item in system)
+    return [*system, *without_oldest_turns(rest, size, most)]
+
+
+def _wire_bytes(view: View) -> int:
+    """Wire bytes of the list; asked at every request, so only what is new is added to what is known."""
+    total: int
+    items, stop, total = view.state.memory.get(WIRE, (None, 0, 0))
+    if items is not view.items:
+        stop = total = 0
+    total += sum(view.tools.size_by(item, WIRE) for item in view.items[stop:])
+    view.state.memory[WIRE] = (view.items, len(view.items), total)
+    return total
 
 
 POLICY = Policy(
@@ -102,6 +149,7 @@ POLICY = Policy(
     params=Params,
     gate=gate,
     edit=edit,
+    layers=(Layer("truncate_history", "Truncate history", cap_gate, cap_edit, cheap=True),),
     threshold_param="max_output",
     tier="founding",
 )

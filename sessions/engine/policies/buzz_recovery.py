@@ -1,8 +1,7 @@
 """buzz-agent's reactive ladder: after a refusal, forced handoffs within half, a quarter, an eighth … (seeds 2.6).
 
 The budget of each try bounds what the summary is written from and what may stand afterwards, in pressure bytes of the
-history that was refused.  At most three tries; it gives up where the next budget is under the floor, whose default is
-ours (the release does not say it).
+history that was refused.  At most three tries; it gives up where the next budget is under the floor.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class Params:
 
     attempts: int = param(3, "Tries", "Forced handoffs after one refusal", "tries", 1, 10)
     floor: int = param(
-        16_384, "Smallest budget", "Gives up where the next budget is smaller", "bytes", 0, 16 * 1024 * 1024, 1_024
+        4_096, "Smallest budget", "Gives up where the next budget is smaller", "bytes", 0, 16 * 1024 * 1024, 1_024
     )
     image_charge: int = image_charge_param()
 

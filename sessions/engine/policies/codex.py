@@ -218,6 +218,7 @@ def _truncated(view: View, item: Item, tokens: int) -> Item:
         n_bytes=sum(b.n_bytes for b in texts),
         n_tokens=sum(b.n_tokens for b in texts),
         n_non_ascii=sum(b.n_non_ascii for b in texts),
+        n_json=sum(b.n_json for b in texts),
     )
     n_chars = joined.n_chars * min(tokens * BYTES_PER_TOKEN, joined.n_bytes) // max(1, joined.n_bytes)
     cut: Block = cut_text(joined, n_chars, f"…{whole - tokens} tokens truncated…")

@@ -35,7 +35,7 @@ from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._conditions import capacity
 from sessions.engine.policies._lists import apart, used
 from sessions.engine.policies._looked import n_conversation
-from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Policy, pair_safe_cut
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Policy, cut_to, pair_safe_cut
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
@@ -230,12 +230,8 @@ def sliding_edit(params: SlidingParams, view: View) -> list[Item]:
     """Drop the oldest until the target is met or only the last ``keep_last`` are left; never split a tool pair."""
     system, rest = apart(view.items)
     latest = max(0, len(rest) - params.keep_last)
-    goal = capacity(params, view) * params.target // 100
-    excess = view.context - (view.overhead if params.capacity == "effective" else 0) - goal
-    cut = 0
-    while cut < latest and excess > 0:
-        excess -= rest[cut].tokens
-        cut += 1
+    goal = capacity(params, view) * params.target // 100 - (view.overhead if params.capacity == "static" else 0)
+    cut = cut_to(view, system, rest, latest, goal)
     if params.max_messages is not None:
         cut = min(latest, max(cut, len(rest) - params.max_messages))
     return [*system, *rest[pair_safe_cut(rest, cut, latest) :]]

@@ -197,6 +197,7 @@ def _shortened(params: Params, view: View, item: Item) -> Item:
             n_chars=kept + mark.n_chars,
             n_bytes=block.n_bytes * kept // block.n_chars + mark.n_bytes,
             n_tokens=block.n_tokens * kept // block.n_chars + mark.n_tokens,
+            n_json=block.n_json * kept // block.n_chars + mark.n_json,
             approximate=True,
         )
 

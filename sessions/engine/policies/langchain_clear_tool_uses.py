@@ -3,10 +3,8 @@
 langchain-ai/langchain ``langchain/agents/middleware/context_editing.py`` (1.4.7).  Each request is a copy of the whole
 history: when its approximate count is > the trigger, results are cleared oldest first, all but the newest ``keep``;
 with ``clear_at_least`` > 0 it stops as soon as that much has been taken off, and stands even where less could be.
-A result is passed over when the reply before it did not make its call.  Arguments are emptied on demand.  The count
-is not scaled by usage.  What is cleared once stays cleared: the history only grows.
-
-The original can spare tools by name (``exclude_tools``); here all count.
+A result is passed over when the reply before it did not make its call, or calls an excluded tool.  Arguments are
+emptied on demand.  The count is not scaled by usage.  What is cleared once stays cleared: the history only grows.
 """
 
 from __future__ import annotations
@@ -46,6 +44,7 @@ class Params:
     clear_tool_inputs: str = choice(
         ("on", "off"), "Clear arguments too", "Empties the arguments of calls whose result is cleared", default="off"
     )
+    exclude_tools: str = param("", "Never clear", "Names of tools whose results stay; they use up keep", words=True)
 
 
 def saved(view: View) -> int:
@@ -59,6 +58,7 @@ def waiting(params: Params, view: View) -> Iterator[tuple[int, int, str]]:
     Those at the start of which none may be cleared any more are not looked at again.
     """
     start = looked_at(view, "waiting_from")
+    excluded = frozenset(params.exclude_tools.split())
     stop, left = _first_kept(view, params.keep)
     cleared = view.state.memory.get("cleared", ())
     waits = False
@@ -71,13 +71,20 @@ def waiting(params: Params, view: View) -> Iterator[tuple[int, int, str]]:
             reply = position - 1
             while reply >= 0 and role_of(view.items[reply]) != ASSISTANT:
                 reply -= 1
-            if reply >= 0 and block.call_id in view.items[reply].message.call_ids():
+            if reply >= 0 and _may_go(view.items[reply], block.call_id, excluded):
                 if not waits:
                     looked(view, "waiting_from", n)
                 waits = True
                 yield position, reply, block.call_id
     if not waits:
         looked(view, "waiting_from", max(start, stop))
+
+
+def _may_go(reply: Item, call_id: str, excluded: frozenset[str]) -> bool:
+    """Whether a reply makes this call, of a tool that is not excluded."""
+    calls = (b.name for b in reply.message.blocks if b.kind is Kind.TOOL_USE and b.call_id == call_id)
+    name = next(calls, None) if call_id else None
+    return name is not None and name not in excluded
 
 
 def _first_kept(view: View, keep: int) -> tuple[int, int]:
@@ -130,7 +137,9 @@ def _without_arguments(view: View, item: Item, call_id: str) -> Item:
     def change(block: Block) -> Block:
         if block.kind is not Kind.TOOL_USE or block.call_id != call_id or block.n_chars <= empty.n_chars:
             return block
-        return replace(block, n_chars=empty.n_chars, n_bytes=empty.n_bytes, n_tokens=empty.n_tokens, n_non_ascii=0)
+        return replace(
+            block, n_chars=empty.n_chars, n_bytes=empty.n_bytes, n_tokens=empty.n_tokens, n_non_ascii=0, n_json=0
+        )
 
     return edit_blocks(view, item, change)
 

@@ -2,8 +2,8 @@
 
 The layers of the pipeline that the teaching code of Claude Code's compaction describes (seeds 1.1, 1.2).
 
-Sizes are characters of text; the full text of what a layer cuts is thought of as saved under the name its marker
-gives.
+Sizes of results are characters of their text, that of ``layered_v2``'s list is its length as JSON; the full text of
+what a layer cuts is thought of as saved under the name its marker gives.
 
 ``layered_v1``: The layered pipeline as first written up: token threshold for the summary, cheap layers at every
 request (seeds 1).
@@ -161,33 +161,43 @@ def micro_edit(params: Any, view: View) -> dict[int, Item]:
 
 
 def micro_to_target(params: Any, view: View) -> dict[int, Item]:
-    """Of the results the model has seen: oldest first into one line with the saved file, until under the target."""
+    """Of the results that the model has seen: oldest first into one line with the saved file, until at the target.
+
+    The newest ``keep_results`` of those seen stay; results behind the last reply are neither cleared nor counted.
+    """
     last_reply = last_assistant(view.items)
-    old = found_results(view)[: -params.keep_results or None]
-    left = view.size - target(params)
-    chosen: dict[str, Block] = {}
-    for position, block in old:
-        if left < 0:
-            break
-        if position > last_reply or result_chars(block) <= params.min_chars:
-            continue
-        chosen[block.call_id] = with_text(block, f"[Result saved to {saved(block)}]")
-        left -= result_chars(block) - result_chars(chosen[block.call_id])
-    return _swap(view, chosen)
+    seen = [place for place in found_results(view) if place.position < last_reply]
+    old = seen[: -params.keep_results or None]
+    long = [place for place in old if result_chars(place.block) > params.min_chars]
+    return _until(view, target(params), long, lambda block: with_text(block, f"[Result saved to {saved(block)}]"))
 
 
 def fit_edit(params: Any, view: View) -> dict[int, Item]:
-    """Largest results first, new ones included: a marker and a preview where that is shorter; stops at the target."""
-    left = view.size - target(params)
-    chosen: dict[str, Block] = {}
-    for _, block in sorted(found_results(view), key=lambda pair: -result_chars(pair[1])):
-        if left < 0:
-            break
+    """Largest results first, new ones included: a marker and a preview where that is shorter; until at the target."""
+
+    def change(block: Block) -> Block:
         cut = cut_text(block, params.fit_preview, f"<persisted-output> full text: {saved(block)}")
-        if result_chars(cut) < result_chars(block):
-            chosen[block.call_id] = cut
-            left -= result_chars(block) - result_chars(cut)
-    return _swap(view, chosen)
+        return cut if result_chars(cut) < result_chars(block) else block
+
+    largest = sorted(found_results(view), key=lambda place: -result_chars(place.block))
+    return _until(view, target(params), largest, change)
+
+
+def _until(view: View, goal: int, places: list[ResultPlace], change: Callable[[Block], Block]) -> dict[int, Item]:
+    """Items whose results are changed in the order of ``places``, until the list is at most ``goal`` in its unit."""
+    left = view.size - goal
+    swaps: dict[int, Block] = {}
+    changes: dict[int, Item] = {}
+    for position, block in places:
+        if left <= 0:
+            break
+        swaps[id(block)] = change(block)
+        held = changes.get(position, view.items[position])
+        new = edit_blocks(view, view.items[position], lambda b: swaps.get(id(b), b))
+        if new is not view.items[position]:
+            changes[position] = new
+            left -= held.size - new.size
+    return changes
 
 
 def over_limit(params: Any, view: View) -> Gate:
@@ -196,7 +206,7 @@ def over_limit(params: Any, view: View) -> Gate:
 
 
 def target(params: Any) -> int:
-    """Characters to come under: a share of the limit."""
+    """Characters to come down to: a share of the limit."""
     return int(params.limit * params.target // 100)
 
 
@@ -329,7 +339,7 @@ class V2Params(Layers):
     """Every number of the pipeline; defaults of the teaching code."""
 
     limit: int = when(50_000, "Limit, above", "Characters of the serialised list", "chars", 1_000, 10_000_000, 1_000)
-    target: int = when(80, "Target", "Micro and fit stop under this share of the limit", "%", 1, 100)
+    target: int = when(80, "Target", "Micro and fit stop at or under this share of the limit", "%", 1, 100)
     fit_preview: int = param(1_000, "Preview left by fit", "", "chars", 0, 100_000, 100)
 
 

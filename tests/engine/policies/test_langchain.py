@@ -70,6 +70,19 @@ def test_arguments_are_emptied_on_demand():
     assert [m[3][0][1] for m in views(spec, "langchain_clear_tool_uses", **given)[-1] if m[3]] == [2, 64]
 
 
+@pytest.mark.golden("langchain_clear_tool_uses")
+@pytest.mark.parametrize(
+    ("excluded", "keep", "positions"),
+    [("", 1, [2, 4, 6]), ("Bash", 1, [2, 6]), ("Bash", 0, [2, 6]), ("Bash Read", 1, []), ("bash", 1, [2, 4, 6])],
+)
+def test_excluded_tools_stay_and_use_up_keep(excluded, keep, positions):
+    """Read, Bash, Read, Bash: keep is taken off first, so the last Bash is what keep holds."""
+    spec = [user()]
+    for n, name in enumerate(("Read", "Bash", "Read", "Bash")):
+        spec += [reply(f"c{n}", name=name), result(f"c{n}", 400)]
+    assert cleared(spec, trigger=0, keep=keep, exclude_tools=excluded) == positions
+
+
 NO_OTHER = {"trigger_fraction": None, "usage": "none", "summary_input": None}
 
 

@@ -8,9 +8,14 @@ from collections import Counter
 import pytest
 
 from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.context import message_items
 from sessions.engine.demo.session import write_demo
+from sessions.engine.params import build
+from sessions.engine.policies.layered import V1Params, V2Params, fit_edit, micro_gate, micro_to_target
 from sessions.engine.reading import read_transcripts
 from sessions.engine.replay import replay
+from sessions.engine.sizes import estimator_named
+from sessions.engine.summaries import empty_view
 from sessions.engine.texts import Texts
 from sessions.engine.types import Block, Kind
 from tests.engine.sessions import Build, long_session, text
@@ -168,6 +173,134 @@ def test_v2_micro_stops_under_the_target():
     assert over > 50_000
     left = sum(item.size for item in first.after)
     assert left < 40_000 <= left + 6_000
+
+
+@pytest.mark.golden("layered_v1")
+@pytest.mark.parametrize("summarizer", ["stub:0", "stub:100", "stub:5000", "stub"])
+def test_a_stub_does_not_size_session_notes(summarizer):
+    """Notes of 2,000 tokens weigh 2,000 whatever a summary would."""
+    session = weigh(long_session(180, tokens=900))
+    params = {**OFF, "max_output": 32_000, "notes_tokens": 2_000}
+    event = replay(session, "layered_v1", params=params, summarizer=summarizer).events[0]
+    bare = replay(session, "layered_v1", params={**params, "notes_tokens": 0}, summarizer=summarizer).events[0]
+    assert event.summary_calls == bare.summary_calls == 0
+    assert event.after[0].tokens - bare.after[0].tokens == 2_000
+
+
+def worked(*sizes, unseen=(), prompt=1):
+    """Seen results of these sizes, one a reply, then ``unseen`` ones that answer the last reply together."""
+    build = Build(usage=False)
+    build.prompt(prompt)
+    for n, size in enumerate(sizes):
+        build.reply(1, f"s{n}")
+        build.add("user", chars(size, f"s{n}"))
+    build.reply(1, *(f"u{n}" for n in range(len(unseen))))
+    if unseen:
+        build.add("user", *(chars(size, f"u{n}") for n, size in enumerate(unseen)))
+        build.reply(1)
+    return weigh(build.done())
+
+
+def whole(weighed):
+    """Characters of the list as JSON at the last request."""
+    return replay(weighed, "layered_v2", params={"limit": 10_000_000}).gates[-1].measure
+
+
+def edited(edit, weighed, at, **params):
+    """Lengths of the results after one layer's edit, its target being ``at`` characters."""
+    view = asked(weighed)
+    changes = edit(build(V2Params, {"limit": at, "target": 100, **params}), view)
+    items = [changes.get(n, item) for n, item in enumerate(view.items)]
+    return [b.n_chars for item in items for b in item.message.blocks if b.kind is Kind.TOOL_RESULT]
+
+
+def asked(weighed):
+    """What a layer of v2 is asked about at the last request."""
+    view = empty_view(weighed, "serialized_chars", 200_000)
+    stop = next((r.message for r in weighed.transcript.requests[-1:]), None)
+    view.items = message_items(weighed, estimator_named("serialized_chars"))[:stop]
+    view.size = sum(item.size for item in view.items)
+    view.results = [n for n, item in enumerate(view.items) if item.message.result_ids()]
+    return view
+
+
+PLACEHOLDER = len("[Result saved to .tool_results/s0.txt]")
+PREVIEW = len("<persisted-output> full text: .tool_results/s0.txt")
+
+
+@pytest.mark.golden("layered_v2")
+@pytest.mark.parametrize(("under", "fires"), [(-1, False), (0, False), (1, True)])
+def test_v2_acts_over_its_limit_and_not_at_it(under, fires):
+    """``len(json.dumps(messages))`` against the limit: >."""
+    weighed = worked(900, 900, 900, 900, 900)
+    length = whole(weighed)
+    assert length > 5 * (900 + len('{"type": "tool_result", "tool_use_id": "s0", "content": ""}'))
+    made = replay(weighed, "layered_v2", params={"limit": length - under}, summarizer="stub:10")
+    assert bool(made.events) is fires
+
+
+@pytest.mark.golden("layered_v2")
+@pytest.mark.parametrize(("n_seen", "cleared"), [(2, 0), (3, 0), (4, 1), (5, 2)])
+def test_v2_keeps_the_last_three_of_the_results_that_were_seen(n_seen, cleared):
+    """Two unseen ones are not counted among the three, and not cleared."""
+    left = edited(micro_to_target, worked(*[900] * n_seen, unseen=(900, 900)), 1_000)
+    assert left == [PLACEHOLDER] * cleared + [900] * (min(n_seen, 3) + 2)
+
+
+@pytest.mark.golden("layered_v2")
+@pytest.mark.parametrize(("over", "cleared"), [(-1, 1), (0, 1), (1, 2)])
+def test_v2_micro_stops_at_its_target(over, cleared):
+    """Each placeholder takes 9,000 − 38; after one the list is one under, at or one over the target."""
+    weighed = worked(*[9_000] * 6)
+    at = whole(weighed) - (9_000 - PLACEHOLDER) - over
+    assert edited(micro_to_target, weighed, at).count(PLACEHOLDER) == cleared
+
+
+@pytest.mark.golden("layered_v2")
+@pytest.mark.parametrize(("size", "cleared"), [(119, 0), (120, 0), (121, 1)])
+def test_v2_micro_leaves_results_of_120_characters(size, cleared):
+    left = edited(micro_to_target, worked(size, 900, 900, 900, unseen=(900,)), 1_000)
+    assert left == [PLACEHOLDER if cleared else size, 900, 900, 900, 900]
+
+
+@pytest.mark.golden("layered_v2")
+@pytest.mark.parametrize(("over", "cut"), [(-1, 1), (0, 1), (1, 2)])
+def test_v2_fit_stops_at_its_target(over, cut):
+    """The largest of three new results goes first; then the list is one under, at or one over the target."""
+    weighed = worked(unseen=(15_000, 20_000, 10_000))
+    at = whole(weighed) - (20_000 - 1_000 - PREVIEW) - over
+    left = edited(fit_edit, weighed, at)
+    assert left[1] == 1_000 + PREVIEW
+    assert left.count(1_000 + PREVIEW) == cut
+    assert left[2] == 10_000
+
+
+@pytest.mark.golden("layered_v2")
+def test_v2_fit_leaves_what_a_preview_would_not_shorten():
+    """A result as long as preview and marker stays; one more character, and it is cut."""
+    same = 1_000 + PREVIEW
+    assert edited(fit_edit, worked(unseen=(same - 1, same, same + 1)), 1_000) == [same - 1, same, same]
+    untouched = fit_edit(build(V2Params, {"limit": 1_000}), asked(worked(unseen=(same - 1, same))))
+    assert not untouched
+
+
+@pytest.mark.golden("layered_v1")
+@pytest.mark.parametrize(("n", "fires"), [(2, False), (3, False), (4, True)])
+def test_v1_micro_is_due_over_three_results(n, fires):
+    gate = micro_gate(build(V1Params, {}), asked(worked(unseen=(900,) * n)))
+    assert (gate.fires, gate.measure, gate.threshold, gate.operator) == (fires, n, 3, ">")
+
+
+@pytest.mark.golden("layered_v2")
+@pytest.mark.parametrize(("over", "fires"), [(-1, False), (0, False), (1, True)])
+def test_v2_summarises_over_its_limit_and_not_at_it(over, fires):
+    """A prompt that no cheap layer can shorten."""
+    session = Build(usage=False)
+    session.prompt(5_000)
+    session.reply()
+    weighed = weigh(session.done())
+    made = replay(weighed, "layered_v2", params={"limit": whole(weighed) - over}, summarizer="stub:10")
+    assert (len(made.events) + len(made.attempts) > 0) is fires
 
 
 def test_v2_fit_cuts_new_results_too():

@@ -93,6 +93,7 @@ def clear(case):
         keep=params["keep"],
         clear_at_least=params["clear_at_least"],
         clear_tool_inputs=params["clear_tool_inputs"] == "on",
+        exclude_tools=params["exclude_tools"].split(),
     )
     messages, views = built(case), []
     for k in requests(case["messages"]):
