@@ -166,7 +166,7 @@ def _unpack_origin(row: Row) -> Origin:
 
 def _pack_block(b: Block, table: _Table) -> Row:
     text = table.index
-    flags = b.approximate | b.is_error << 1 | bool(b.n_json) << 2 | (text(b.cut) << 3 if b.cut else 0)
+    flags = b.approximate | b.is_error << 1 | bool(b.n_json) << 2 | ((text(b.cut) + 1) << 3 if b.cut else 0)
     row: Row = [_KIND_INDEX[b.kind], b.n_chars, b.n_bytes, b.n_tokens, b.n_payload, flags]
     row += [text(b.name), text(b.call_id), text(b.target)]
     if b.media is not None or b.parts:
@@ -186,13 +186,13 @@ def _unpack_block(row: Row, s: list[str], media: list[Media | None]) -> Block:
         kind, n_chars, n_bytes, n_tokens, n_payload, flags, name, call, target = row
         return Block(
             _KINDS[kind], n_chars, n_bytes, n_tokens, n_payload, flags & 1 == 1, s[name], s[call], s[target],
-            flags & 2 == 2, None, (), n_non_ascii, s[flags >> 3] if flags > 7 else "", n_json,
+            flags & 2 == 2, None, (), n_non_ascii, s[(flags >> 3) - 1] if flags > 7 else "", n_json,
         )  # fmt: skip
     kind, n_chars, n_bytes, n_tokens, n_payload, flags, name, call, target, facts, parts = row
     inner = tuple([_unpack_block(part, s, media) for part in parts])
     return Block(
         _KINDS[kind], n_chars, n_bytes, n_tokens, n_payload, flags & 1 == 1, s[name], s[call], s[target],
-        flags & 2 == 2, media[facts], inner, n_non_ascii, s[flags >> 3] if flags > 7 else "", n_json,
+        flags & 2 == 2, media[facts], inner, n_non_ascii, s[(flags >> 3) - 1] if flags > 7 else "", n_json,
     )  # fmt: skip
 
 

@@ -82,7 +82,7 @@ def test_too_much_text_is_not_read_again(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_replay_counts_with_the_file_s_texts(tmp_path: Path) -> None:
     weighed, texts = opened(written(tmp_path))
-    replayed = replay(weighed, "codex_local", estimator="tiktoken_cl100k", texts=texts)
+    replayed = replay(weighed, "crush", estimator="tiktoken_cl100k", texts=texts)
     assert replayed.estimator == "tiktoken_cl100k"
     first = weighed.transcript.messages[0]
     assert replayed.gates[0].measure == tokens(PROSE[0])

@@ -27,7 +27,7 @@ TIME = st.none() | st.floats(allow_nan=False)
 MEDIA = st.builds(Media, TEXT, COUNT, COUNT, COUNT, COUNT, COUNT, TEXT, TEXT)
 LEAF = st.builds(
     Block, st.sampled_from(Kind), COUNT, COUNT, st.integers(-9, 2**40), COUNT, st.booleans(), TEXT, TEXT, TEXT,
-    st.booleans(), st.none() | MEDIA, st.just(()), COUNT, COUNT,
+    st.booleans(), st.none() | MEDIA, st.just(()), COUNT, TEXT, COUNT,
 )  # fmt: skip
 BLOCK = st.recursive(
     LEAF, lambda inner: st.builds(Block, st.just(Kind.TOOL_RESULT), parts=st.lists(inner, max_size=3).map(tuple))
