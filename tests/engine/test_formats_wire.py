@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
+from sessions.engine import registry
+from sessions.engine.formats._assembly import transcript_of
+from sessions.engine.jsonio import Source
 from sessions.engine.reading import read_contents
 from sessions.engine.types import Kind
 from tests.engine.test_formats_contract import FIXTURES, read
+from tests.engine.test_formats_mutations import measure
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sessions.engine.types import Transcript
 
 WIRE = FIXTURES / "wire_capture"
@@ -103,3 +110,20 @@ def test_events_of_a_response(name: str) -> None:
     assert [(r.usage.cache_read, r.usage.context, r.usage.output) for r in session.requests if r.usage] == [
         (70, 75, 14)
     ]
+
+
+def test_a_message_of_a_pair_that_looks_like_an_event_is_read_again_as_it_was(tmp_path: Path) -> None:
+    document = json.loads((ANTHROPIC / "pairs.json").read_text(encoding="utf-8"))
+    event = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hum"}}
+    document[2]["request"]["messages"][-1] = event
+    file = tmp_path / "pairs.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    with file.open("rb") as opened:
+        source = Source(opened, file.name)
+        for transcript in registry.get("formats", "anthropic_messages").parse(source, measure).transcripts:
+            for message in transcript.messages:
+                assert measure(read_contents(source, "anthropic_messages", message)) == message.blocks
+
+
+def test_a_session_without_an_id_is_one() -> None:
+    assert transcript_of([], [], [], id="", format="x").id == ""

@@ -218,6 +218,7 @@ def transcript_of(
     times = [message.timestamp for message in messages if message.timestamp is not None]
     models = Counter(request.model for request in requests if request.model)
     defaults: dict[str, Any] = {
+        "id": "",
         "model": models.most_common(1)[0][0] if models else otherwise,
         "started_at": min(times, default=None),
         "ended_at": max(times, default=None),

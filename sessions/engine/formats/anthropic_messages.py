@@ -98,10 +98,11 @@ class AnthropicMessages:
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of one entry of ``messages``, of the reply, or of the events that stream it."""
         path = message.origins[0].path
+        if len(path) > 1 and isinstance(path[0], int):
+            # Of a pair, whatever it looks like: a damaged one may look like an event.
+            return tuple(content for value in values for content in wire_contents(value, path))
         if all(is_event(value) for value in values):
             return contents_of(response_of(values).get("content"))
-        if path and isinstance(path[0], int):
-            return tuple(content for value in values for content in wire_contents(value, path))
         return tuple(content for value in values for content in contents_of(value.get("content")))
 
 
