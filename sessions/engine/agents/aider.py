@@ -6,4 +6,4 @@ from sessions.engine.agent import Agent, PolicyFacts
 
 FACTS = PolicyFacts(counts="tokens of its chat history")
 
-AGENT = Agent(name="aider", label="aider", policies=("aider",), facts={"aider": FACTS})
+AGENT = Agent(name="aider", label="aider", formats=("aider",), policies=("aider",), facts={"aider": FACTS})

@@ -1,0 +1,7 @@
+"""Antigravity: its transcripts and where it keeps them (formats 25)."""
+
+from __future__ import annotations
+
+from sessions.engine.agent import Agent
+
+AGENT = Agent(name="antigravity", label="Antigravity", formats=("antigravity",), folder="~/.gemini/antigravity")

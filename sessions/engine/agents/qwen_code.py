@@ -1,0 +1,7 @@
+"""Qwen Code: its transcripts and where it keeps them (formats 22)."""
+
+from __future__ import annotations
+
+from sessions.engine.agent import Agent
+
+AGENT = Agent(name="qwen_code", label="Qwen Code", formats=("qwen_code",), folder="~/.qwen/projects")
