@@ -166,6 +166,8 @@ def get_session(session_id: str) -> Session:
 
     A weighed session that was cached before its facts last changed is forgotten.
     """
+    if "\0" in session_id:
+        raise Session.DoesNotExist  # PostgreSQL takes no such text, not even to look for it
     session = Session.objects.select_related("upload__live", "parent", "shares_with").get(pk=session_id)
     notice(session)
     return session

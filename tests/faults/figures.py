@@ -49,7 +49,7 @@ class Size:
 LONG = Size()
 SHORT = Size(
     kills=4, largest_bytes=1_000_000, jobs=150, start_seconds=6.0, load_seconds=5.0, n_clients=4, slow_seconds=15.0,
-    enough_answers=3, big_bytes=5_000_000, watched_steps=7, clock_steps=2, harmless_kills=2, idle_seconds=2.0,
+    enough_answers=3, big_bytes=25_000_000, watched_steps=7, clock_steps=2, harmless_kills=2, idle_seconds=2.0,
     pickups=3,
 )  # fmt: skip
 
