@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ log = logging.getLogger(__name__)
 def run() -> None:
     """Work until SIGTERM or SIGINT, which give back what is under way, or until memory has grown too far."""
     from django.conf import settings
-    from django.db import DatabaseError, connection
+    from django.db import Error, connection
 
     from sessions.services import queue
     from sessions.services.work import is_waiting, work_one
@@ -37,7 +36,7 @@ def run() -> None:
             pause = POLL_SECONDS
         except queue.Interrupted:
             break
-        except DatabaseError as error:
+        except Error as error:
             log.warning("the database does not answer (%s); trying again in %.0f s", error, pause)
             connection.close()
             pause = min(max(1.0, pause * 2), LONGEST_PAUSE_SECONDS)
@@ -95,4 +94,4 @@ def _megabytes() -> float:
         n_pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:
         return 0.0
-    return n_pages * os.sysconf("SC_PAGE_SIZE") / 1e6 if sys.platform != "win32" else 0.0
+    return n_pages * os.sysconf("SC_PAGE_SIZE") / 1e6

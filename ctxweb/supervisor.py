@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ctxweb.backoff import BackOff
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sessions.models.work import Work
+    from sessions.services.processes import Ending
     from sessions.services.queue import Kind
 
 LOOK_SECONDS = 0.2
@@ -29,21 +32,18 @@ SWEEP_EVERY = 20
 TERM_SECONDS = 2.5
 """How long a worker has to give back its work when all ends; then it is killed and the work given back for it."""
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
-STEADY_SECONDS = 60.0
-
 log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class Slot:
-    """A place for one worker process; ``pause`` doubles while its processes end early."""
+    """A place for one worker process, which starts at ``next_start`` where there is none."""
 
     process: subprocess.Popen[bytes] | None = None
     name: str = ""
     started: float = 0.0
     n_oom_kills: int | None = None
-    pause: float = FIRST_PAUSE
+    back_off: BackOff = field(default_factory=BackOff)
     next_start: float = 0.0
     overtime: bool = False
 
@@ -80,7 +80,7 @@ class Supervisor:
         """Have ``run`` end."""
         self.stopping.set()
 
-    def _survive(self, step: Any) -> None:
+    def _survive(self, step: Callable[[], None]) -> None:
         try:
             step()
         except Exception as error:
@@ -99,9 +99,8 @@ class Supervisor:
         """Note how the slot's process ended in the work it had, and let another start."""
         slot.process = None
         lived = time.monotonic() - slot.started
-        slot.pause = FIRST_PAUSE if lived > STEADY_SECONDS else min(slot.pause * 2, LONGEST_PAUSE)
-        replaced = status == 0
-        slot.next_start = time.monotonic() + (0 if replaced else slot.pause)
+        pause, replaced = slot.back_off.after(lived), status == 0
+        slot.next_start = time.monotonic() + (0 if replaced else pause)
         how = _how(slot, status)
         if not replaced:
             click.echo(f"A worker is gone: {how.words}; starting another.", err=True)
@@ -169,7 +168,7 @@ def _start(slot: Slot) -> None:
     slot.name = f"{name_of(slot.process.pid)}/{here}"
 
 
-def _how(slot: Slot, status: int) -> Any:
+def _how(slot: Slot, status: int) -> Ending:
     from django.conf import settings
 
     from sessions.services.processes import Ending, ending, oom_kills
@@ -190,7 +189,7 @@ def _rows_of(names: list[str]) -> Iterator[tuple[Kind[Any], Work]]:
             yield kind, row
 
 
-def _release(name: str, how: Any) -> None:
+def _release(name: str, how: Ending | None) -> None:
     from sessions.services import queue
 
     for kind, row in _rows_of([name]):

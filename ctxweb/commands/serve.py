@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ctxweb import address
+from ctxweb.backoff import BackOff
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -30,9 +31,6 @@ SAY_SECONDS = 30.0
 
 HEAD_START_SECONDS = 5.0
 """How long the workers wait for the server's first answer."""
-
-FIRST_PAUSE, LONGEST_PAUSE, STEADY_SECONDS = 0.5, 30.0, 60.0
-"""Between two processes for requests that end early, and after how long one counts as steady."""
 
 STOP_SECONDS = 3
 """How long requests under way have to end."""
@@ -158,7 +156,7 @@ def _serve(host: str, port: int, supervisor: Supervisor) -> None:
 
     granian starts its process again when that ends, but gives up when it ends twice within seconds.
     """
-    pause = FIRST_PAUSE
+    back_off = BackOff()
     while not supervisor.stopping.is_set():
         begun = time.monotonic()
         try:
@@ -166,7 +164,7 @@ def _serve(host: str, port: int, supervisor: Supervisor) -> None:
         except SystemExit:
             if supervisor.stopping.is_set():
                 raise
-            pause = FIRST_PAUSE if time.monotonic() - begun > STEADY_SECONDS else min(pause * 2, LONGEST_PAUSE)
+            pause = back_off.after(time.monotonic() - begun)
             click.echo(f"The process for requests ended twice in a row; starting another in {pause:.0f} s.", err=True)
             supervisor.stopping.wait(pause)
 

@@ -83,7 +83,7 @@ def ingest(*, upload_id: uuid.UUID, on_progress: Callable[[int], None] | None = 
         if held is not None:
             ingest_claimed(held, on_progress)
         return Upload.objects.get(pk=upload_id)
-    except (Job.DoesNotExist, Upload.DoesNotExist):
+    except Upload.DoesNotExist:
         raise UploadDeleted(DELETED) from None
 
 

@@ -14,13 +14,8 @@ if TYPE_CHECKING:
 
 
 def claim(*, upload_id: uuid.UUID | None = None) -> queue.Claim[Job] | None:
-    """Take an upload for reading, the one named or whichever waits; None where nothing waits.
-
-    Raises Job.DoesNotExist for a named upload that is not there.
-    """
-    rows = Job.objects.all()
-    if upload_id is not None:
-        rows = rows.filter(pk=Job.objects.values_list("pk", flat=True).get(upload_id=upload_id))
+    """Take an upload for reading, the one named or whichever waits; None where nothing waits."""
+    rows = Job.objects.all() if upload_id is None else Job.objects.filter(upload_id=upload_id)
     with transaction.atomic():
         held = queue.take(rows, done_bytes=0)
         if held is not None:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from django.db import DatabaseError, connection, transaction
+from django.db import Error, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -43,11 +43,15 @@ stopping = threading.Event()
 """Set when this process is to end: who works gives the work back at its next sign of progress."""
 
 
-class Superseded(Exception):
+class BrokenOff(BaseException):
+    """The work ends here, through no fault of its own: whoever answers for errors on the way lets it pass."""
+
+
+class Superseded(BrokenOff):
     """The work is no longer this claim's: taken over, cancelled or deleted; nothing more may be written."""
 
 
-class Interrupted(Exception):
+class Interrupted(BrokenOff):
     """The process is to end; the work was not finished."""
 
 
@@ -90,7 +94,7 @@ def beating(claim: Claim[Any]) -> Iterator[None]:
             while not done.wait(BEAT_SECONDS) and claim.is_mine:
                 try:
                     claim.beat()
-                except DatabaseError as error:
+                except Error as error:
                     # A beat that cannot be written now is written with the next one.
                     log.debug("no beat: %s", error)
                     connection.close()

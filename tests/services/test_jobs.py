@@ -8,16 +8,19 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
+from django.db import InterfaceError
 
-from sessions.models import Job, State, Upload
+from sessions.models import Job, Member, Session, State, Upload
 from sessions.services import jobs, processes, queue, work
 from sessions.services.ingest import ingest, ingest_claimed
 from sessions.services.processes import Ending, name_of, this_process
 from sessions.services.uploads import receive
 from sessions.services.work import UPLOADS
+from tests.services.packs import zipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -239,6 +242,46 @@ def test_a_process_that_is_to_end_gives_its_work_back(upload: Upload, monkeypatc
     assert work.work_one()
     assert not work.is_waiting()
     assert Upload.objects.get().status == State.DONE
+
+
+@pytest.mark.parametrize("ended", ["stopping", "superseded"])
+def test_an_archive_that_is_broken_off_counts_as_not_read(ended: str) -> None:
+    """What breaks a reading off is no fault of the member that was being read."""
+    packed = receive(file=io.BytesIO(zipped({"a.jsonl": LINES, "b.jsonl": LINES})), filename="two.zip").upload
+    held = jobs.claim(upload_id=packed.pk)
+    assert held is not None
+    if ended == "superseded":
+        held.is_mine = False
+        ingest_claimed(held)
+    else:
+        queue.stopping.set()
+        try:
+            with pytest.raises(queue.Interrupted):
+                ingest_claimed(held)
+        finally:
+            queue.stopping.clear()
+        assert Job.objects.get().state == State.QUEUED
+    assert not Member.objects.exists()
+    assert not Session.objects.exists()
+
+
+def test_a_beat_survives_a_connection_that_is_gone(upload: Upload, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A driver calls it an interface error, which is no DatabaseError."""
+    monkeypatch.setattr(queue, "BEAT_SECONDS", 0.001)
+    held = jobs.claim(upload_id=upload.pk)
+    assert held is not None
+    beats: list[int] = []
+    again = threading.Event()
+
+    def gone(claim: object) -> None:
+        beats.append(1)
+        if len(beats) > 1:
+            again.set()
+        raise InterfaceError("connection already closed")
+
+    monkeypatch.setattr(queue.Claim, "beat", gone)
+    with queue.beating(held):
+        assert again.wait(60), "the thread went on"
 
 
 def test_want_of_memory_is_said_as_what_it_is(upload: Upload, monkeypatch: pytest.MonkeyPatch) -> None:
