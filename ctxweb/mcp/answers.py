@@ -77,7 +77,7 @@ def _item_line(item: Item) -> str:
 
 def _room(opened: OpenSession, held: int) -> str:
     weighed = opened.weighed
-    trigger = own_trigger(weighed.transcript.format)
+    trigger = own_trigger(weighed.transcript)
     threshold = own_threshold(weighed.transcript, weighed.window, weighed.model)
     if trigger is None or threshold is None:
         return "When this agent compacts is not known."
@@ -139,7 +139,7 @@ def text_of(opened: OpenSession, message: int) -> str:
 
 def best(opened: OpenSession, policy: str) -> list[str]:
     """The cheapest setting of the agent's policy among those that lose the fewest rules on this session."""
-    from sessions.engine.agent import agent_of
+    from sessions.engine.agent import writer_of
     from sessions.engine.quality.columns import loss_columns
     from sessions.engine.sweeps.recommend import recommend
     from sessions.engine.sweeps.sweep import grid, sweep
@@ -147,7 +147,7 @@ def best(opened: OpenSession, policy: str) -> list[str]:
     from sessions.runs.replay_state import ReplayState
 
     weighed = opened.weighed
-    name = policy or next(iter(agent_of(weighed.transcript.format).policies), "claude_code")
+    name = policy or next(iter(writer_of(weighed.transcript).policies), "claude_code")
     try:
         axes, points = grid([name], [usual_over(ReplayState(policy=name), weighed)])
         done = sweep(weighed, points, axes, columns=loss_columns(weighed, opened.index))

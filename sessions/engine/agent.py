@@ -6,6 +6,7 @@ here.  What no record says is not known, and is told so.  Windows and thresholds
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -30,6 +31,7 @@ EVERY_REQUEST, TURN_END = "every request", "turn's end"
 """When a trigger is asked: before every request, or when the agent has finished and never within its run."""
 ALWAYS, WITH_TRIGGER = "always", "with trigger"
 """When a recorded compaction's ``tokens_before`` is the agent's own; elsewhere one that equals our sum may be ours."""
+_BETWEEN = re.compile(r"[\s/_-]+")
 LIST_ALONE = "Counts the messages; the system prompt and the tools are not in its estimate here."
 """A note on triggers that ask an estimate of the list alone."""
 
@@ -185,17 +187,25 @@ def agent_of(format_name: str) -> Agent:
 
 
 def writer_of(transcript: Transcript) -> Agent:
-    """The agent that wrote a transcript: its format's, else the one that its client names, UNKNOWN where none is."""
+    """The agent that wrote a transcript: its format's, else the one that its client names, UNKNOWN where none is.
+
+    What a session's own agent, policy, trigger or settings are is asked here, never of the format alone.
+    """
     found = agent_of(transcript.format)
-    named = transcript.client.lower()
+    named = _spelled(transcript.client)
     if found is not UNKNOWN or not named:
         return found
-    return next((agent for agent in agents() if named.startswith(agent.label.lower())), UNKNOWN)
+    return next((agent for agent in agents() if f"{named} ".startswith(f"{_spelled(agent.label)} ")), UNKNOWN)
 
 
-def own_trigger(format_name: str) -> Trigger | None:
-    """The trigger that a transcript of this format ran under, None where it is not known."""
-    return next((trigger for trigger in agent_of(format_name).triggers if trigger.is_default), None)
+def _spelled(name: str) -> str:
+    """A name in lower case with blanks: "claude-code/2.1.17" is "claude code 2.1.17"."""
+    return _BETWEEN.sub(" ", name.lower())
+
+
+def own_trigger(transcript: Transcript) -> Trigger | None:
+    """The trigger that a transcript ran under, None where it is not known."""
+    return next((trigger for trigger in writer_of(transcript).triggers if trigger.is_default), None)
 
 
 def policy_facts(policy: str) -> PolicyFacts:

@@ -176,7 +176,7 @@ def refetched_tokens(weighed: Weighed, event: Event) -> int:
                 continue
             call = _call_of(weighed, before, position, block.call_id) if block.kind is Kind.TOOL_RESULT else None
             if call and call.target and used_otherwise(weighed.target_uses.get(call.target, []), call.name, start):
-                newest[call.target] = block_tokens(weighed, block)
+                newest[call.target] = weighed.content_tokens(block)
     return sum(newest.values())
 
 
@@ -196,9 +196,3 @@ def used_otherwise(uses: Sequence[tuple[int, str]], tool: str, start: int) -> bo
     """True when the first of ``uses`` (message index, tool name) from message ``start`` on is by another tool."""
     at = bisect_left(uses, (start, ""))
     return at < len(uses) and uses[at][1] != tool
-
-
-def block_tokens(weighed: Weighed, block: Block) -> int:
-    """Tokens of one block by the session's ratio, images by rule."""
-    text = round(sum(leaf.n_tokens for leaf in block.leaves()) * weighed.ratio)
-    return text + sum(weighed.image_tokens(leaf) for leaf in block.leaves())

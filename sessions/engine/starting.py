@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine import params as parameters
-from sessions.engine.agent import NOTHING_KNOWN, agent_of
+from sessions.engine.agent import NOTHING_KNOWN, writer_of
 from sessions.engine.errors import BadParameter
 from sessions.engine.summaries import empty_view
 
@@ -33,7 +33,7 @@ def starting(weighed: Weighed, policy: str, start: str = AS_RECORDED) -> KnownSe
     """
     if start not in STARTS:
         raise BadParameter(f"start is one of {', '.join(STARTS)}, not {start!r}")
-    facts = agent_of(weighed.transcript.format).facts.get(policy)
+    facts = writer_of(weighed.transcript).facts.get(policy)
     return NOTHING_KNOWN if start == DEFAULTS or facts is None else facts.client(weighed.transcript)
 
 

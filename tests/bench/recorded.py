@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.agent import agent_of
+from sessions.engine.agent import writer_of
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import EngineError
 from sessions.engine.reading import read_transcripts
@@ -74,7 +74,7 @@ def held_of(path: Path, name: str) -> list[Held]:
         return []
     found = []
     for transcript in transcripts:
-        agent = agent_of(transcript.format)
+        agent = writer_of(transcript)
         if agent.policies and agent.triggers and transcript.requests:
             weighed = weigh(transcript)
             found.append(Held(name, agent.label, transcript.client, compare(weighed), len(weighed.steps)))

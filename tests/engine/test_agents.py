@@ -9,12 +9,27 @@ import pytest
 
 from sessions.engine import agent as records
 from sessions.engine import setting
-from sessions.engine.agent import AT_LEAST, OVER, UNKNOWN, Agent, Uses, agent_of, agents, own_trigger, thresholds
+from sessions.engine.agent import (
+    AT_LEAST,
+    OVER,
+    UNKNOWN,
+    Agent,
+    Uses,
+    agent_of,
+    agents,
+    own_trigger,
+    thresholds,
+    writer_of,
+)
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.configuration import configure
 from sessions.engine.model_info import model_info
 from sessions.engine.params import build
 from sessions.engine.registry import plugins
+from sessions.engine.starting import starting
+from sessions.engine.types import Transcript
 from sessions.engine.why.overcount import triggers
+from sessions.engine.why.shared import own_threshold
 
 FOLDER = Path(records.__file__).parent / "agents"
 AGENTS = [pytest.param(agent, id=agent.name) for agent in agents()]
@@ -127,13 +142,36 @@ def test_the_order_of_triggers_is_that_of_the_ranks() -> None:
 def test_a_format_that_no_agent_writes() -> None:
     """What is not known is nobody's: no trigger, no threshold."""
     assert agent_of("nobody's") is UNKNOWN
-    assert own_trigger("nobody's") is None
+    assert own_trigger(Transcript("s", "nobody's", ())) is None
     assert thresholds(UNKNOWN, WINDOW, MODEL) == ()
 
 
 def test_the_trigger_that_a_transcript_ran_under() -> None:
     """An option, and a version that does not write the format, is none."""
-    own = {name: trigger.name for name in plugins("formats") if (trigger := own_trigger(name))}
+    own = {name: trigger.name for name in plugins("formats") if (trigger := own_trigger(Transcript("s", name, ())))}
     assert own["langchain"] == "deepagents"
     assert own["opencode"] == "opencode"
     assert not {"cline", "inspect", "openhands"} & set(own)
+
+
+@pytest.mark.parametrize(
+    ("client", "name", "threshold", "words"),
+    [
+        ("Claude Code", "claude_code", 167_000, ""),
+        ("claude-code 2.1.20", "claude_code", 155_000, "Claude Code 2.1.20"),
+        ("claude-code/2.1.22", "claude_code", 167_000, "Claude Code 2.1.22"),
+        ("Claude Codex 2.1.20", "", None, ""),
+        ("pi 0.1.2", "pi", 183_616, ""),
+        ("pipeline 0.1.2", "", None, ""),
+        ("", "", None, ""),
+    ],
+)
+def test_a_format_of_many_agents_is_the_named_clients(
+    client: str, name: str, threshold: int | None, words: str
+) -> None:
+    """Trigger, threshold and where a policy starts are that agent's; a name that only begins alike is another's."""
+    transcript = Transcript("s", "atif", (), client=client, model=MODEL.name)
+    trigger = own_trigger(transcript)
+    assert (writer_of(transcript).name, trigger.name if trigger else "") == (name, name)
+    assert own_threshold(transcript, WINDOW, MODEL) == threshold
+    assert starting(weigh(transcript), "claude_code").words == words

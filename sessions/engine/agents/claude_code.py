@@ -83,7 +83,7 @@ _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 def client(transcript: Transcript) -> KnownSetting:
     """The settings of the version that wrote a transcript, and that version in words."""
-    found = _VERSION.match(transcript.client)
+    found = _VERSION.search(transcript.client)
     if not found:
         return NOTHING_KNOWN
     version = (int(found[1]), int(found[2]), int(found[3]))

@@ -165,6 +165,19 @@ class Weighed:
         """Tokens of an image or document by the provider's rule, never scaled; 0 for other blocks."""
         return media_tokens(block, self.model)
 
+    def content_tokens(self, block: Block) -> int:
+        """Tokens of what a block holds: its texts by the scale, its images and documents by rule."""
+        texts = (self.scale.tokens_of(leaf) for leaf in block.leaves() if leaf.n_tokens or leaf.n_payload)
+        return round(sum(texts)) + sum(self.image_tokens(leaf) for leaf in block.leaves())
+
+    def framing_tokens(self, block: Block) -> int:
+        """Tokens of a call or a result beside what it holds: ids, wrappers, the frames of its images."""
+        if block.kind is Kind.TOOL_USE:
+            return round(self.scale.prior.call)
+        if block.kind is not Kind.TOOL_RESULT:
+            return 0
+        return self.scale.wrapper + self.scale.frame * sum(leaf.kind is Kind.IMAGE for leaf in block.leaves())
+
     def overcount(self, block: Block) -> float | None:
         """Wire bytes of an image over its tokens (replay-semantics 1); None for other blocks and linked images."""
         media = block.media

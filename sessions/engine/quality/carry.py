@@ -154,12 +154,8 @@ def _uses(index: Index, timeline: Timeline, spans: dict[int, tuple[int, int]]) -
 
 
 def _shares(weighed: Weighed, message: Message) -> list[tuple[str, int]]:
-    """Kind and tokens of each block: the message's tokens shared out by tiktoken's counts and media rules."""
-    raw = [
-        sum(leaf.n_tokens for leaf in block.leaves()) * weighed.ratio
-        + sum(weighed.image_tokens(leaf) for leaf in block.leaves())
-        for block in message.blocks
-    ]
+    """Kind and tokens of each block: the message's tokens shared out by what its blocks weigh, framing included."""
+    raw = [weighed.content_tokens(block) + weighed.framing_tokens(block) for block in message.blocks]
     whole, total = sum(raw), weighed.tokens[message.index]
     shares = [round(total * part / whole) if whole else 0 for part in raw]
     return [(block.kind.value, share) for block, share in zip(message.blocks, shares, strict=True)]

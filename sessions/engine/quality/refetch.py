@@ -18,7 +18,7 @@ class Refetch:
     """The estimate for one event.
 
     ``calls`` are those whose results would be read again, newest first, ``tokens`` what they weigh by the session's
-    ratio; ``n_elsewhere`` counts gone needs that no tool result held (said by the user or the agent): to be asked for.
+    scale; ``n_elsewhere`` counts gone needs that no tool result held (said by the user or the agent): to be asked for.
     """
 
     calls: tuple[ToolCall, ...]
@@ -26,12 +26,21 @@ class Refetch:
     n_elsewhere: int
 
 
+def result_tokens(weighed: Weighed, call: ToolCall) -> int:
+    """Tokens of a call's result, its framing included; 0 for a call without one."""
+    if call.result is None:
+        return 0
+    message, block = call.result
+    found = weighed.transcript.messages[message].blocks[block]
+    return weighed.content_tokens(found) + weighed.framing_tokens(found)
+
+
 class Results:
     """Finds the tool result that held a reference.  Made once per session."""
 
     def __init__(self, weighed: Weighed, index: Index) -> None:
-        """``weighed`` gives the ratio from tiktoken's count to tokens."""
-        self.index, self.ratio, self.wrapper = index, weighed.ratio, weighed.wrapper
+        """``weighed`` says what a result weighs."""
+        self.index, self.weighed = index, weighed
         self.by_message: dict[int, list[tuple[int, ToolCall]]] = {}
         for call in index.calls:
             if call.result:
@@ -39,7 +48,7 @@ class Results:
 
     def tokens(self, call: ToolCall) -> int:
         """Tokens of a call's result, its framing included."""
-        return round(call.n_tokens * self.ratio) + self.wrapper
+        return result_tokens(self.weighed, call)
 
     def holding(self, reference: int, newest: int) -> ToolCall | None:
         """The newest call up to message ``newest`` whose result held the reference."""

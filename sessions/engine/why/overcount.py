@@ -204,7 +204,7 @@ def _result(gate: Trigger, ground: Ground, window: int) -> GateResult:
 def _threshold(gate: Trigger, weighed: Weighed, window: int) -> int:
     """The gate's default; of the session's own gate, what its client's version had (policies 4.11)."""
     transcript, model = weighed.transcript, weighed.model
-    own = own_threshold(transcript, window, model) if gate is own_trigger(transcript.format) else None
+    own = own_threshold(transcript, window, model) if gate is own_trigger(transcript) else None
     return gate.threshold(window, model) if own is None else own
 
 

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from sessions.engine.agent import NOTHING_KNOWN, agent_of, own_trigger, policy_facts, thresholds, writer_of
+from sessions.engine.agent import NOTHING_KNOWN, own_trigger, policy_facts, thresholds, writer_of
 from sessions.engine.calibration.growth import JUMP_FACTOR, JUMP_FLOOR
 from sessions.engine.calibration.held import INFERRED
 from sessions.engine.configuration import gate_threshold
@@ -168,10 +168,10 @@ def thresholds_of(transcript: Transcript, window: int, model: ModelInfo) -> tupl
 
 def own_threshold(transcript: Transcript, window: int, model: ModelInfo) -> int | None:
     """The threshold of the trigger that a transcript ran under, as its client had it; None where it is not known."""
-    trigger = own_trigger(transcript.format)
+    trigger = own_trigger(transcript)
     if trigger is None:
         return None
-    at = _of_client(agent_of(transcript.format), transcript, window, model)
+    at = _of_client(writer_of(transcript), transcript, window, model)
     return trigger.threshold(window, model) if at is None else at
 
 

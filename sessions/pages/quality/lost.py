@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.quality.assess import PLAIN_STATE
 from sessions.engine.quality.references import COMMAND, ERROR, ID, IDENTIFIER, LOCATION, NUMBER, PATH, QUOTED, URL
+from sessions.engine.quality.refetch import result_tokens
 from sessions.engine.quality.standing import GONE, MENTIONED, STATES, VERBATIM
 from sessions.pages.ui.figures import count
 
@@ -216,10 +217,13 @@ def _again(
 
 
 def _call(call: ToolCall, new: ToolCall | None, weighed: Weighed, link: Link) -> CallRow:
-    tokens = round(call.n_tokens * weighed.ratio) + weighed.wrapper
     shown = call.result[0] if call.result else call.message
     return CallRow(
-        call.name, call.key[:MOST_TEXT], _place(shown, link), _place(new.message if new else None, link), tokens
+        call.name,
+        call.key[:MOST_TEXT],
+        _place(shown, link),
+        _place(new.message if new else None, link),
+        result_tokens(weighed, call),
     )
 
 

@@ -95,7 +95,7 @@ def build_fit(session_id: str, view: Overview) -> FitView:
     points = fit_points(weighed)
     worst, error = worst_points(points), median_error(points)
     last = len(weighed.transcript.requests) - 1
-    gate = own_trigger(weighed.transcript.format)
+    gate = own_trigger(weighed.transcript)
     return FitView(
         scatter=figure_json(scatter_figure(points, worst)) if points else "",
         residuals=figure_json(residual_figure(points, worst, last)) if points else "",

@@ -141,7 +141,7 @@ class OverCountView:
 def build_over_counts(session_id: str, view: Overview, found: OverCount) -> OverCountView:
     """The lanes, rows and blamed messages of a session; its own harness first, then the wrongest."""
     base = reverse("sessions:session", args=[session_id])
-    own = own_trigger(view.weighed.transcript.format)
+    own = own_trigger(view.weighed.transcript)
     ordered = sorted(found.results, key=lambda result: _rank(result, own))
     rows = tuple(_row(result, session_id, base, own=result.gate is own) for result in ordered)
     lanes = [_lane(result, row) for result, row in zip(ordered, rows, strict=True)]

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from sessions.engine.caching import cache_use
-from sessions.engine.cost import block_tokens
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
@@ -260,5 +259,5 @@ def _reuses(weighed: Weighed, messages: Iterable[Message]) -> list[Reuse]:
             uses = weighed.target_uses.get(call.target, [])
             last = next((at for at, name in reversed(uses) if name != call.name), -1)
             if last > message.index:
-                found.append(Reuse(position, call_at, call.target, call.name, block_tokens(weighed, block), last))
+                found.append(Reuse(position, call_at, call.target, call.name, weighed.content_tokens(block), last))
     return found

@@ -1,0 +1,72 @@
+"""One block weighs what its text is made of (estimators 7.3), wherever its tokens are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.calibration.prior import Prior
+from sessions.engine.cost import refetched_tokens
+from sessions.engine.quality.calls import ToolCall
+from sessions.engine.quality.carry import _shares
+from sessions.engine.quality.refetch import result_tokens
+from sessions.engine.replay import replay
+from sessions.engine.types import Block, Kind, Role
+from tests.engine.sessions import Build, image, text
+
+if TYPE_CHECKING:
+    from sessions.engine.calibration.weighed import Weighed
+
+DIGITS = Prior(1.0, (1.0, 0, 0, 0, 0.5, 0, 0, 0), (2.0, *(0.0,) * 7), call=40, wrapper=10, frame=12)
+"""A digit weighs half a token beside the o200k tokens; a call has 40 around it, a result 10, an image in it 12."""
+
+
+def listing(tokens: int, digits: int, call_id: str, *parts: Block) -> Block:
+    return replace(text(tokens, Kind.TOOL_RESULT, call_id=call_id, parts=parts), classes=(digits, 0, 0, 0))
+
+
+def session() -> Weighed:
+    """A listing of digits and one without, equally long by o200k; later another tool uses the first's file."""
+    build = Build(model="claude-opus-4-6", usage=False)
+    build.prompt()
+    build.reply(60, "a", target="/a.log")
+    build.add(Role.USER, listing(1_000, 800, "a"))
+    build.reply(60, "b", target="/b.md")
+    build.add(Role.USER, listing(1_000, 0, "b", image(4_000, 280)))
+    build.turns(8, tokens=3_000)
+    build.reply(60, "z", name="Grep", target="/a.log")
+    build.result("z", 20)
+    build.reply(10)
+    return weigh(build.done(), prior=DIGITS)
+
+
+def test_blocks_of_as_many_o200k_tokens_weigh_what_they_are_made_of() -> None:
+    weighed = session()
+    digits, words = (weighed.transcript.messages[at].blocks[0] for at in (2, 4))
+    assert weighed.content_tokens(digits) == 1_400
+    assert weighed.content_tokens(words) == 1_100, "100 of them by the image's rule"
+    assert (weighed.framing_tokens(digits), weighed.framing_tokens(words)) == (10, 22)
+    assert [weighed.framing_tokens(block) for block in weighed.transcript.messages[1].blocks] == [0, 40]
+
+
+def test_what_is_read_again_weighs_as_it_did() -> None:
+    """The losses page's figure of a result is its message's own."""
+    weighed = session()
+    for message, call in ((2, "a"), (4, "b")):
+        found = ToolCall(message - 1, 1, call, "Read", "read", "", 1, None, (message, 0), 1_000)
+        assert result_tokens(weighed, found) == weighed.tokens[message]
+    assert result_tokens(weighed, ToolCall(1, 1, "a", "Read", "read", "", 1, None)) == 0
+
+
+def test_the_upper_end_of_the_cost_fetches_that_again() -> None:
+    weighed = session()
+    done = replay(weighed, "regenerative_full", window=20_000, summarizer="stub:100")
+    dropped = [event for event in done.events if any(i.message.index == 2 for i in event.before)]
+    assert [refetched_tokens(weighed, event) for event in dropped] == [1_400]
+
+
+def test_a_reply_is_shared_out_by_what_its_blocks_weigh() -> None:
+    """A text without classes weighs the session's mean, 1.2 here; a call without arguments its framing."""
+    weighed = session()
+    assert _shares(weighed, weighed.transcript.messages[1]) == [("text", 72), ("tool_use", 40)]
