@@ -76,6 +76,8 @@ def _print_session(console: Terminal, session: dict[str, Any]) -> None:
         f"({session['overhead_label']}), {_history(session)}window {session['window']:,} ({session['window_source']})"
     )
     console.print(titled(f"\n{session['title'] or session['id']}", facts))
+    if session["image_rule"]:
+        console.print(f"Image rule: {session['image_rule']}")
     for line in cost_sentences(session["cost"]):
         console.print(line)
     print_verdicts(console, session)

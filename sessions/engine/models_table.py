@@ -163,25 +163,37 @@ GEMINI = (
 )
 
 OTHERS = "unknown"
-"""The family of models whose tokenizer and picture rule are not established here."""
-WINDOWS = (
-    ("deepseek-v4-pro", 1_000_000), ("deepseek-v4-flash", 1_000_000), ("deepseek-v4-flash-free", 200_000),
-    ("deepseek-chat", 1_000_000),
-    ("glm-4.5", 131_072), ("glm-4.6", 204_800), ("glm-4.7", 204_800), ("glm-5", 204_800), ("glm-5.1", 200_000),
-    ("glm-5.2", 1_000_000), ("glm-5.3", 1_000_000),
-    ("kimi-k2.5", 262_144), ("kimi-k2.6", 262_144), ("kimi-k2.7-code", 262_144), ("kimi-k3", 1_048_576),
-    ("kimi-k3.1-pro", 1_000_000),
-    ("grok-4.3", 1_000_000), ("grok-4.20", 1_000_000), ("grok-4.5", 500_000), ("grok-4.6", 500_000),
-    ("grok-build-0.1", 256_000),
-    ("minimax-m2", 204_800), ("minimax-m2.1", 204_800), ("minimax-m2.5", 204_800), ("minimax-m2.7", 204_800),
-    ("minimax-m3", 1_000_000),
-    ("qwen3-coder", 262_144), ("qwen3-coder-plus", 1_048_576), ("qwen3.6-plus", 1_000_000), ("qwen3.7-max", 1_000_000),
-    ("qwen3.7-plus", 1_000_000),
-    ("mimo-v2.5", 1_048_576), ("devstral-2512", 262_144), ("mistral-medium-2604", 262_144),
-    ("step-3.5-flash", 256_000),
+"""The family of models whose tokenizer is not established here."""
+NO_RULE = "standard"
+"""The rule that stands in where a model's own is not established: Claude's."""
+QWEN_28, QWEN_32 = "qwen-28-1280", "qwen-32-2560"
+KIMI, KIMI_3, GLM, GROK = "kimi-16384", "kimi-65536", "glm-6144", "xai"
+WINDOWS: tuple[tuple[str, int, str], ...] = (
+    ("deepseek-v4-pro", 1_000_000, NO_RULE), ("deepseek-v4-flash", 1_000_000, NO_RULE),
+    ("deepseek-v4-flash-free", 200_000, NO_RULE), ("deepseek-chat", 1_000_000, NO_RULE),
+    ("glm-4.5", 131_072, NO_RULE), ("glm-4.6", 204_800, NO_RULE), ("glm-4.7", 204_800, NO_RULE),
+    ("glm-5", 204_800, NO_RULE), ("glm-5.1", 200_000, NO_RULE), ("glm-5.2", 1_000_000, NO_RULE),
+    ("glm-5.3", 1_000_000, NO_RULE), ("glm-4.5v", 65_536, GLM), ("glm-4.6v", 131_072, GLM),
+    ("glm-4.6v-flash", 131_072, GLM), ("glm-5v-turbo", 200_000, NO_RULE),
+    ("kimi-k2.5", 262_144, KIMI), ("kimi-k2.6", 262_144, KIMI), ("kimi-k2.7-code", 262_144, KIMI),
+    ("kimi-k3", 1_048_576, KIMI_3), ("kimi-k3.1-pro", 1_000_000, NO_RULE),
+    ("grok-2-vision", 32_768, GROK), ("grok-4", 256_000, GROK), ("grok-4-fast", 2_000_000, GROK),
+    ("grok-4-fast-reasoning", 2_000_000, GROK), ("grok-4-fast-non-reasoning", 2_000_000, GROK),
+    ("grok-4.3", 1_000_000, GROK), ("grok-4.20", 1_000_000, GROK), ("grok-4.5", 500_000, GROK),
+    ("grok-4.6", 500_000, GROK), ("grok-build-0.1", 256_000, GROK),
+    ("minimax-m2", 204_800, NO_RULE), ("minimax-m2.1", 204_800, NO_RULE), ("minimax-m2.5", 204_800, NO_RULE),
+    ("minimax-m2.7", 204_800, NO_RULE), ("minimax-m3", 1_000_000, NO_RULE),
+    ("qwen3-coder", 262_144, NO_RULE), ("qwen3-coder-plus", 1_048_576, NO_RULE),
+    ("qwen2.5-vl-7b", 131_072, QWEN_28), ("qwen2.5-vl-32b", 131_072, QWEN_28), ("qwen2.5-vl-72b", 131_072, QWEN_28),
+    ("qwen3-vl-plus", 262_144, QWEN_32), ("qwen3-vl-flash", 262_144, QWEN_32),
+    ("qwen3-vl-235b-a22b", 262_144, QWEN_32), ("qwen3-vl-32b", 262_144, QWEN_32),
+    ("qwen3.5-plus", 1_000_000, QWEN_32), ("qwen3.6-plus", 1_000_000, QWEN_32),
+    ("qwen3.7-max", 1_000_000, NO_RULE), ("qwen3.7-plus", 1_000_000, NO_RULE),
+    ("mimo-v2.5", 1_048_576, NO_RULE), ("devstral-2512", 262_144, NO_RULE), ("mistral-medium-2604", 262_144, NO_RULE),
+    ("step-3.5-flash", 256_000, NO_RULE),
 )  # fmt: skip
-"""Windows of models of which no more is established (models.dev, 2026-07; docs.x.ai): their text counts as
-an unlisted model's, and they have no price."""
+"""Windows (models.dev, 2026-07; docs.x.ai; docs.z.ai; Model Studio) and image rules of models of which no more is
+established: their text counts as an unlisted model's, and they have no price."""
 
 FAMILIES = {"claude": CLAUDE, "gpt": GPT, "gemini": GEMINI}
-BY_WINDOW = tuple(ModelRow(name, window, NOT_LISTED[1], "standard", OLD_CLAUDE) for name, window in WINDOWS)
+BY_WINDOW = tuple(ModelRow(name, window, NOT_LISTED[1], tier, OLD_CLAUDE) for name, window, tier in WINDOWS)

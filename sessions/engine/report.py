@@ -16,6 +16,7 @@ from sessions.engine.cost_report import cost_document
 from sessions.engine.diff import diff_event, diff_lists
 from sessions.engine.encodings import clearing_document, compaction_document, refusal_document
 from sessions.engine.errors import BadParameter
+from sessions.engine.estimators._images import image_rule_words
 from sessions.engine.lists import items_at
 from sessions.engine.sizes import message_sizes
 from sessions.engine.thrash import thrash_document
@@ -82,6 +83,7 @@ def session_document(weighed: Weighed, texts: Texts | None = None) -> dict[str, 
         "history_tokens": weighed.history,
         "overhead_parts": [part_document(part) for part in overhead_parts(weighed, texts)],
         "ratio": round(weighed.ratio, 4),
+        "image_rule": image_rule_words(weighed.model) if transcript.n_images else None,
         "result_wrapper_tokens": weighed.wrapper,
         "ratio_label": weighed.ratio_label.value,
         "fit": fit_summary(weighed),

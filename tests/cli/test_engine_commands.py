@@ -14,6 +14,7 @@ import pytest
 
 from ctxweb.cli import main
 from tests.engine.claude_lines import claude_session
+from tests.engine.test_images import png
 
 
 def run(*arguments, expect=0):
@@ -39,6 +40,34 @@ def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("cli") / "session.jsonl"
     path.write_text(claude_session(n_turns=40, compact_after=20), encoding="utf-8")
     return path
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens", "rule", "warned"),
+    [
+        ("kimi-k2.6", 972, "Kimi's published image processor: cells of 28 pixels", False),
+        ("glm-5v-turbo", 972, "none known for this model: Claude's patches of 28 pixels stand in for it", True),
+    ],
+)
+def test_inspect_says_whose_image_rule_it_is(tmp_path, model, tokens, rule, warned):
+    """In JSON and in words; a model of which none is known is warned of (estimators 18)."""
+    picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{png(1500, 500)}"}}
+    asked = {"role": "user", "content": [{"type": "text", "text": "What is this?"}, picture]}
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps({"model": model, "messages": [asked, {"role": "assistant", "content": "A logo."}]}))
+    (session,) = document("inspect", path)["sessions"]
+    assert session["image_rule"] == rule
+    assert [image["tokens"] for message in session["messages"] for image in message["images"]] == [tokens]
+    out, _ = run("inspect", path)
+    assert f"Image rule: {rule}" in " ".join(out.split())
+    assert (f"no image rule of {model}'s provider is known" in " ".join(out.split())) == warned
+
+
+def test_inspect_without_images_names_no_image_rule(file):
+    (session,) = document("inspect", file)["sessions"]
+    assert session["image_rule"] is None
+    out, _ = run("inspect", file)
+    assert "Image rule" not in out
 
 
 def test_inspect(file):

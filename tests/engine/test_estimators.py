@@ -175,6 +175,72 @@ def test_other_providers(size: tuple[int, int], rule: str, tokens: int) -> None:
     assert rules.tokens_of_size(*size, rule) == tokens
 
 
+@pytest.mark.parametrize(
+    ("model", "size", "tokens"),
+    [
+        # Qwen: 64 x 40 cells are the most; one row more is scaled into √(2,560 · 41 / 64) x √(2,560 · 64 / 41).
+        ("qwen3-vl-plus", (2048, 1280), 64 * 40 + 2),
+        ("qwen3-vl-plus", (2048, 1312), 40 * 63 + 2),
+        ("qwen3.6-plus", (1024, 1024), 32 * 32 + 2),
+        ("qwen3.6-plus", (1040, 1024), 32 * 32 + 2),  # 32.5 cells are the even 32
+        ("qwen3.6-plus", (1041, 1024), 33 * 32 + 2),
+        ("qwen3.6-plus", (64, 64), 4 + 2),
+        ("qwen3.6-plus", (47, 64), 6 + 2),  # 1 x 2 cells are too few: ⌈√(4 · 47 / 64)⌉ x ⌈√(4 · 64 / 47)⌉ = 2 x 3
+        ("qwen2.5-vl-72b", (1120, 896), 40 * 32 + 2),
+        ("qwen2.5-vl-72b", (1120, 924), 39 * 32 + 2),
+        # Kimi: what llama.cpp and vLLM counted with the published weights, then the limits.
+        ("kimi-k3", (1500, 500), 972),
+        ("kimi-k3", (2875, 1500), 5_562),
+        ("kimi-k3", (2800, 2800), 10_000),
+        ("kimi-k2.5", (1500, 500), 972),
+        ("kimi-k2.5", (448, 448), 256),
+        ("kimi-k2.5", (448, 449), 16 * 17),
+        ("kimi-k2.6", (1792, 1792), 64 * 64),  # 128 x 128 patches, the limit
+        ("kimi-k2.6", (1806, 1806), 64 * 64),  # 129 x 129: scaled to 1,792
+        ("kimi-k2.7-code", (14_336, 28), 256),  # the longest side is 7,168
+        # GLM: 96 x 64 cells are the most, 8 the fewest.
+        ("glm-4.6v", (2688, 1792), 96 * 64),
+        ("glm-4.6v", (2688, 1820), 95 * 64),  # √(6,144 · 2688 / 1820) = 95.3, √(6,144 · 1820 / 2688) = 64.5
+        ("glm-4.5v", (1, 1), 3 * 3),  # scaled to 28 x 28, one cell: ⌈√8⌉ a side
+        ("glm-4.5v", (14, 112), 8),  # scaled to 28 x 224
+        ("glm-4.5v", (28, 196), 2 * 8),  # 7 cells: ⌈√(8 · 28 / 196)⌉ x ⌈√(8 · 196 / 28)⌉
+        ("z-ai/glm-4.6v-flash", (1024, 1024), 37 * 37),
+        # Grok: six tiles and one more.
+        ("grok-4.5", (1, 1), 512),
+        ("grok-4.5", (448, 448), 512),
+        ("grok-4.5", (449, 448), 768),
+        ("grok-4-0709", (896, 896), 1_280),
+        ("grok-4-fast-reasoning", (1344, 896), 1_792),
+        ("x-ai/grok-4.20", (4096, 4096), 1_792),
+    ],
+)
+def test_image_rules_that_their_makers_publish(model: str, size: tuple[int, int], tokens: int) -> None:
+    """At the limits and on both sides of them (estimators 18.1 to 18.4)."""
+    assert rules.image_tokens(Media("image/png", width=size[0], height=size[1]), model_info(model)) == tokens
+
+
+@pytest.mark.parametrize(
+    ("model", "words", "own"),
+    [
+        ("claude-opus-4-8", "Claude's: patches of 28 pixels", True),
+        ("gpt-4o", "OpenAI's: tiles of 512 pixels", True),
+        ("gpt-5-mini", "OpenAI's: patches of 32 pixels", True),
+        ("gemini-2.5-pro", "Gemini's: tiles of 768 pixels", True),
+        ("gemini-3-pro", "Gemini's: one figure for every size", True),
+        ("qwen3.6-plus", "Qwen's: cells of 32 pixels, at most 2,560 unless the agent asks for high resolution", True),
+        ("kimi-k2.6", "Kimi's published image processor: cells of 28 pixels", True),
+        ("glm-4.6v", "GLM's published image processor: cells of 28 pixels", True),
+        ("grok-4.5", "xAI's of 2025: tiles of 448 pixels, an upper bound for over 6 tiles", True),
+        ("glm-5v-turbo", "none known for this model: Claude's patches of 28 pixels stand in for it", False),
+        ("minimax-m3", "none known for this model: Claude's patches of 28 pixels stand in for it", False),
+        ("never-heard-of", "none known for this model: Claude's patches of 28 pixels stand in for it", False),
+    ],
+)
+def test_whose_image_rule_it_is_is_told(model: str, words: str, own: bool) -> None:
+    assert rules.image_rule_words(model_info(model)) == words
+    assert rules.has_own_image_rule(model_info(model)) == own
+
+
 @given(st.integers(1, 65_535), st.integers(1, 65_535))
 def test_patches_stay_within_their_budget(width: int, height: int) -> None:
     patches = rules.openai_patches(width, height, 1_536)

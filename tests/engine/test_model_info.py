@@ -81,6 +81,12 @@ def test_unknown_models_say_what_is_assumed(name: str) -> None:
         ("zai-org/GLM-4.5", 131_072),
         ("glm-4.7", 204_800),
         ("glm-5.1", 200_000),
+        ("glm-4.5v", 65_536),
+        ("glm-4.6v-flash", 131_072),
+        ("qwen3-vl-plus-2025-12-19", 262_144),
+        ("qwen3.5-plus", 1_000_000),
+        ("grok-4-0709", 256_000),
+        ("grok-4-fast-reasoning", 2_000_000),
         ("openrouter/z-ai/glm-5.2:free", 1_000_000),
         ("moonshotai/kimi-k2.6", 262_144),
         ("kimi-k2.7-code", 262_144),
@@ -97,9 +103,9 @@ def test_unknown_models_say_what_is_assumed(name: str) -> None:
     ],
 )
 def test_models_of_which_a_window_is_established(name: str, window: int) -> None:
-    """Text and pictures count as an unlisted model's; no price is made up."""
+    """Text counts as an unlisted model's; no price is made up."""
     info = model_info(name)
-    assert (info.known, info.window, info.text_prior, info.image_tier) == (True, window, 1.18, "standard")
+    assert (info.known, info.window, info.text_prior) == (True, window, 1.18)
     assert (info.input_price, info.family, info.note) == (None, "unknown", "")
 
 

@@ -12,7 +12,7 @@ import pytest
 from sessions import selectors
 from sessions.engine import jsonio, report
 from sessions.engine.types import Parsed
-from tests.web.stored import SHOT
+from tests.web.stored import SHOT, pressed, store
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -114,6 +114,30 @@ def test_inspector_says_what_every_estimator_charges(client: Client, session: Se
     html = page(client, session, f"m/{SHOT}/", **HTMX)
     for words in ("Wire bytes", "Pressure bytes", "tiktoken", "1254 × 1254", "over-hero", "/media/"):
         assert words in html
+
+
+def test_inspector_says_whose_image_rule_it_is(client: Client, session: Session) -> None:
+    html = page(client, session, f"m/{SHOT}/", **HTMX)
+    assert "<dt>Image rule</dt><dd>Claude&#x27;s: patches of 28 pixels</dd>" in html
+    assert "no image rule" not in page(client, session)
+
+
+@pytest.mark.parametrize(
+    ("model", "words", "warns"),
+    [
+        ("grok-4.5", ("xAI&#x27;s of 2025: tiles", "1,792"), False),
+        ("minimax-m3", ("none known for this model", "1,521"), True),
+    ],
+)
+def test_a_model_without_an_image_rule_says_so(
+    client: Client, session: Session, model: str, words: tuple[str, str], warns: bool
+) -> None:
+    """Nine tiles of 448 px are six and one more; without a rule, Claude's 39 x 39 patches (estimators 9.2, 18.4)."""
+    other = store(pressed().replace(b"claude-sonnet-4-5-20250929", model.encode()), "other.jsonl")
+    html = page(client, other, f"m/{SHOT}/", **HTMX)
+    assert f"<dt>Image rule</dt><dd>{words[0]}" in html
+    assert re.search(rf"<dt>Tokens</dt><dd>[^/]*{words[1]}", html)
+    assert (f"no image rule of {model}&#x27;s provider is known" in page(client, other)) == warns
 
 
 def test_inspector_shows_text_without_running_it(client: Client, session: Session) -> None:

@@ -22,6 +22,7 @@ from sessions.engine.calibration.shifts import find_shifts, shifted
 from sessions.engine.calibration.stays import Replies, Stays, Way, bodies_of, way_of
 from sessions.engine.calibration.weighed import Weighed
 from sessions.engine.calibration.weights import estimate_by_kind, message_tokens, thinking_tokens
+from sessions.engine.estimators._images import has_own_image_rule
 from sessions.engine.model_info import ModelInfo, model_info
 from sessions.engine.types import Kind, Label, Role
 
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from sessions.engine.calibration.prior import Prior
     from sessions.engine.calibration.scale import Scale
     from sessions.engine.types import Transcript
+
+NO_IMAGE_RULE = (
+    "no image rule of {model}'s provider is known: its images are estimated as Claude's, so their tokens may be wrong"
+)
 
 
 def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior | None = None) -> Weighed:
@@ -60,7 +65,7 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior |
     base = base_of(transcript, steps, bodies, training, scale.ratio)
     estimated = with_base(bodies, steps, base)
     shifts = find_shifts(transcript, steps, estimated, training)
-    warnings = (*transcript.warnings, *([base.warning] if base.warning else []), *_model_warnings(model))
+    warnings = (*transcript.warnings, *([base.warning] if base.warning else []), *_model_warnings(model, transcript))
     return Weighed(
         transcript, model, tuple(replies.tokens), labels, tuple(replies.thinking), scale,
         Label.CALIBRATED if n_growths else Label.ESTIMATED, n_growths,
@@ -89,5 +94,7 @@ def _replies(evidence: Evidence, scale: Scale, *, calibrated: bool) -> tuple[Rep
     return Replies(tokens, thinking, unsent_tokens(transcript, tokens, scale, model)), labels
 
 
-def _model_warnings(model: ModelInfo) -> tuple[str, ...]:
+def _model_warnings(model: ModelInfo, transcript: Transcript) -> tuple[str, ...]:
+    if model.known and transcript.n_images and not has_own_image_rule(model):
+        return (NO_IMAGE_RULE.format(model=model.name), *filter(None, (model.note,)))
     return (model.note,) if model.note else ()

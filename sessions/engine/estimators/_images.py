@@ -8,6 +8,8 @@ from math import ceil, isqrt
 from typing import TYPE_CHECKING
 
 from sessions.engine.estimators._counts import up
+from sessions.engine.estimators._image_grids import glm_tokens, grid_tokens, kimi_tokens, xai_tokens
+from sessions.engine.models_table import OTHERS
 from sessions.engine.types import NOT_IN_FILE
 
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ ASSUMED_SIDE = 1024
 GEMINI_2_TILE, GEMINI_3_IMAGE = 258, 1120
 GEMINI_SIDE = 3072
 """Gemini 2.x scales larger images down to this side before it tiles them."""
+QWEN_LEAST, QWEN_MARKS = 4, 2
+"""The fewest cells, and the marks before and after an image that Model Studio bills with it (estimators 18.1)."""
+GLM_LEAST = 8
 PDF_TEXT_PER_PAGE = 2_250
 """Middle of Anthropic's 1,500 to 3,000 tokens of text a page (estimators 11)."""
 PDF_PAGE_PIXELS = (1075, 1520)
@@ -142,11 +147,46 @@ def _patches_rule(width: int, height: int, numbers: str) -> int:
     return openai_patch_tokens(width, height, int(budget), Fraction(multiplier))
 
 
+def _qwen_rule(width: int, height: int, numbers: str) -> int:
+    cell, most = (int(number) for number in numbers.split("-"))
+    return grid_tokens(width, height, cell, QWEN_LEAST, most) + QWEN_MARKS
+
+
 _RULES: dict[str, Callable[[int, int, str], int]] = {
     "tiles": _tiles_rule,
     "patches": _patches_rule,
     "gemini": gemini_tokens,
+    "qwen": _qwen_rule,
+    "kimi": lambda width, height, most: kimi_tokens(width, height, int(most)),
+    "glm": lambda width, height, most: glm_tokens(width, height, GLM_LEAST, int(most)),
+    "xai": lambda width, height, _: xai_tokens(width, height),
 }
+_WORDS = {
+    "tiles": "OpenAI's: tiles of 512 pixels",
+    "patches": "OpenAI's: patches of 32 pixels",
+    "gemini-2": "Gemini's: tiles of 768 pixels",
+    "gemini-3": "Gemini's: one figure for every size",
+    "qwen": "Qwen's: cells of {} pixels, at most {:,} unless the agent asks for high resolution",
+    "kimi": "Kimi's published image processor: cells of 28 pixels",
+    "glm": "GLM's published image processor: cells of 28 pixels",
+    "xai": "xAI's of 2025: tiles of 448 pixels, an upper bound for over 6 tiles",
+}
+
+
+def has_own_image_rule(model: ModelInfo) -> bool:
+    """Whether a rule of the model's own provider is known; else Claude's patches stand in for it."""
+    return model.family != OTHERS or model.image_tier not in TIERS
+
+
+def image_rule_words(model: ModelInfo) -> str:
+    """Whose rule the images are counted by, in words."""
+    if not has_own_image_rule(model):
+        return "none known for this model: Claude's patches of 28 pixels stand in for it"
+    if model.image_tier in TIERS:
+        return "Claude's: patches of 28 pixels"
+    kind, _, numbers = model.image_tier.partition("-")
+    figures = [int(number) for number in numbers.split("-")] if kind == "qwen" else []
+    return (_WORDS.get(model.image_tier) or _WORDS[kind]).format(*figures)
 
 
 def _fits(width: int, height: int, side: int, most: int) -> bool:

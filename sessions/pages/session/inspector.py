@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine import registry
+from sessions.engine.estimators import _images
 from sessions.engine.sizes import message_size
 from sessions.engine.types import Block, Kind, Label
 from sessions.pages.ui import figures
@@ -48,6 +49,7 @@ class Picture:
     n_base64: int
     tokens: int
     patches: str
+    rule: str
     cost: float | None
     factor: float | None
     sha256: str
@@ -187,6 +189,7 @@ def _picture(leaf: Block, view: Overview) -> Picture:
         n_base64=media.n_base64,
         tokens=tokens,
         patches=_patches(leaf, model),
+        rule=_images.image_rule_words(model) if leaf.kind is Kind.IMAGE else "",
         cost=tokens * price / 1_000_000 if price is not None else None,
         factor=view.weighed.overcount(leaf),
         sha256=media.sha256,
@@ -198,8 +201,6 @@ def _picture(leaf: Block, view: Overview) -> Picture:
 
 def _patches(leaf: Block, model: Any) -> str:
     """The rule's own unit where it has one: Claude's patches of 28 px."""
-    from sessions.engine.estimators import _images
-
     media = leaf.media
     if media is None or not media.width or model.family != "claude" or leaf.kind is not Kind.IMAGE:
         return ""
