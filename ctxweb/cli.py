@@ -18,6 +18,7 @@ from typing import NoReturn
 import click
 
 from ctxweb.version import ctxweb_version
+from sessions.engine.near import unknown
 from sessions.faults import fault_of
 
 COMMANDS = {
@@ -45,8 +46,8 @@ COMMANDS = {
     "diff": "The message list before and after one compaction.",
     "recorded": "Recorded compactions beside what a policy does there.",
     "probe": "What the compactions of a replay lose.",
-    "study": "Whether such losses came true in recorded sessions.",
-    "check": "Floors that a policy has to keep on a corpus, for a build.",
+    "study": "Compare predicted losses with real re-reads.",
+    "check": "Fail a build when a policy exceeds your limits.",
     "export": "A message list as JSONL, an Anthropic request or a chat request.",
     "formats": "Transcript formats that can be read.",
     "policies": "Compaction policies and their parameters.",
@@ -68,6 +69,15 @@ class CommandTable(click.Group):
             return None
         command: click.Command = importlib.import_module(f"ctxweb.commands.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names; an unknown one is answered with the one nearest to it."""
+        word = click.utils.make_str(args[0])
+        if self.get_command(ctx, word) is None and not word.startswith("-"):
+            raise click.UsageError(unknown("command", word, self.list_commands(ctx), "List: `ctxweb --help`."), ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing any."""

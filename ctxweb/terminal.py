@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from rich.cells import cell_len
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from typing import TextIO
 
 _UNSAFE = re.compile(
@@ -36,9 +40,72 @@ class Terminal(Console):
         return super().render_str(printable(text), **{**options, "markup": False, "emoji": False})
 
 
+WIDE = 160
+"""Columns where nobody watches: what a pipe takes has no width of its own."""
+
+
 def terminal(file: TextIO | None = None) -> Terminal:
     """A console on standard output, or on ``file``."""
-    return Terminal(file=file, markup=False, emoji=False)
+    made = Terminal(file=file, markup=False, emoji=False)
+    if not made.is_terminal and "COLUMNS" not in os.environ:
+        made.width = WIDE
+    return made
+
+
+def counted(number: int, noun: str, several: str = "") -> str:
+    """A count with its noun: "1 compaction", "1,204 messages"."""
+    return f"{number:,} {noun if number == 1 else several or noun + 's'}"
+
+
+GAP, PROSE = 2, 24
+"""Columns of width between two columns; the least that a column of words takes."""
+
+
+class Head(NamedTuple):
+    """A column: its heading; figures stand right and are never broken, words (``flows``) may take several lines."""
+
+    text: str
+    right: bool = False
+    flows: bool = False
+
+
+def figure(text: str) -> Head:
+    """The head of a column of figures."""
+    return Head(text, right=True)
+
+
+def words(text: str) -> Head:
+    """The head of a column of words."""
+    return Head(text, flows=True)
+
+
+def show_table(console: Terminal, heads: Sequence[Head], rows: Iterable[Sequence[str]], title: str = "") -> None:
+    """A table where it fits the width, else every row as a list: no figure is ever cut.
+
+    A column that is empty in every row is left out.
+    """
+    kept = [tuple(row) for row in rows]
+    used = [place for place, head in enumerate(heads) if not kept or any(row[place] for row in kept)]
+    table = Table(box=None, pad_edge=False, title=title or None, title_justify="left", title_style="bold")
+    needed = 0
+    for place in used:
+        head = heads[place]
+        least = _least(head, [row[place] for row in kept])
+        table.add_column(head.text, justify="right" if head.right else "left", no_wrap=not head.flows, min_width=least)
+        needed += least + GAP
+    for row in kept:
+        table.add_row(*(row[place] for place in used))
+    if needed - GAP <= console.width:
+        console.print(table)
+        return
+    if title:
+        console.print(Text(title, "bold"))
+    for row in kept:
+        first, *others = used
+        console.print(titled(f"{heads[first].text} {row[first]}".strip()))
+        for place in others:
+            if row[place]:
+                console.print(f"  {heads[place].text}: {row[place]}" if heads[place].text else f"  {row[place]}")
 
 
 def titled(title: str, rest: str = "", *, style: str = "bold") -> Text:
@@ -46,3 +113,9 @@ def titled(title: str, rest: str = "", *, style: str = "bold") -> Text:
     text = Text(printable(title), style)
     plain = terminal().highlighter(Text(printable(rest)))
     return Text.assemble(text, plain)
+
+
+def _least(head: Head, cells: Sequence[str]) -> int:
+    """The least width in which a column cuts nothing."""
+    widest = max((cell_len(text) for text in (head.text, *cells)), default=0)
+    return min(widest, PROSE) if head.flows else widest

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ctxweb.amount import TOKENS
 from ctxweb.terminal import say
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.near import unknown
 from sessions.engine.prices import prices_of
 from sessions.engine.reading import read_transcripts
 from sessions.engine.replay import BASES, replay
@@ -108,8 +110,7 @@ def choose(parsed: Parsed, session: str | None) -> Transcript:
     for transcript in parsed.transcripts:
         if transcript.id == session:
             return transcript
-    known = ", ".join(t.id for t in parsed.transcripts)
-    raise BadParameter(f"no session {session!r} in this file; it has: {known}")
+    raise BadParameter(unknown("session", session, [t.id for t in parsed.transcripts]))
 
 
 def settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, object]:
@@ -140,6 +141,29 @@ def replay_options(command: Callable[..., None]) -> Callable[..., None]:
             *_model_options(),
         ],
     )
+
+
+def compaction_option(what: str, *, default: int | None = None) -> Callable[..., Any]:
+    """``--compaction``, counted from 1 as pages do, given to the command as ``event``, counted from 0 as JSON does.
+
+    ``--event``, from 0, is taken as well.
+    """
+
+    def take(context: click.Context, option: click.Parameter, value: int | None) -> None:
+        if value is not None:
+            context.params["event"] = value - (option.name == "compaction")
+        context.params.setdefault("event", default)
+
+    def added(command: Callable[..., None]) -> Callable[..., None]:
+        shown = " [default: 1]" if default == 0 else ""
+        first = click.option("--compaction", type=click.IntRange(min=1), metavar="N", callback=take, expose_value=False,
+                             help=f"{what}, from 1.{shown}")  # fmt: skip
+        old = click.option(
+            "--event", "from_0", type=click.IntRange(min=0), callback=take, expose_value=False, hidden=True
+        )
+        return first(old(command))
+
+    return added
 
 
 def _command_options() -> list[Callable[..., Any]]:
@@ -219,7 +243,7 @@ def _replay_options(summarizers: str = WITHOUT_MODEL) -> list[Callable[..., Any]
         click.option("--base", type=click.Choice(BASES), default="full", show_default=True, help="Which history."),
         click.option("--estimator", help="Estimator the gate measures with; see `ctxweb estimators`."),
         click.option("--summarizer", default="recorded", show_default=True, help=summarizers),
-        click.option("--window", type=click.IntRange(min=1), help="Context window in tokens."),
+        click.option("--window", type=TOKENS, help="Context window in tokens."),
         click.option("--fail", default="", metavar="WHICH", help="Make summary calls fail: always, every:N, first:N."),
         click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy."),
         start_option,

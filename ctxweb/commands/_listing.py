@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
 from ctxweb.commands._engine import emit
-from ctxweb.terminal import terminal
+from ctxweb.terminal import Head, show_table, terminal, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +16,5 @@ def show(kind: str, entries: Sequence[dict[str, Any]], *, as_json: bool) -> None
     if as_json:
         emit({"schema": f"ctxweb.{kind}/1", kind: list(entries)})
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("name", "label", "source"):
-        table.add_column(heading)
-    for entry in entries:
-        table.add_row(entry["name"], entry["label"], entry["source"])
-    terminal().print(table)
+    rows = [(entry["name"], entry["label"], entry["source"]) for entry in entries]
+    show_table(terminal(), (Head("name"), words("label"), words("source")), rows)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ctxweb.amount import TOKENS
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import POLICY_HELP, choose, emit, files_argument, read, settings
 from sessions.engine.calibration.calibrate import weigh
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 @files_argument(required=False)
 @click.option("--policy", required=True, help=POLICY_HELP)
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy.")
-@click.option("--window", type=click.IntRange(min=1), help="Context window in tokens; default: the model's.")
+@click.option("--window", type=TOKENS, help="Context window in tokens; default: the model's.")
 @click.option("--model", default="", help="The model, for its window; with FILE: the session's.")
 @click.option("--session", help="With FILE: session id; default: the root session with most requests.")
 @click.option("--for", "agents", multiple=True, metavar="AGENT", help="This agent only; repeat for several.")

@@ -1,4 +1,4 @@
-"""``ctxweb check``: floors that a policy has to keep on a corpus; exit status 1 when one is broken."""
+"""``ctxweb check``: limits that a policy must meet on many sessions; exit status 1 when one is exceeded."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
+from ctxweb.amount import Amount
 from ctxweb.commands._engine import (
     check_options,
     chosen_policy,
@@ -19,7 +19,7 @@ from ctxweb.commands._engine import (
     settings,
 )  # fmt: skip
 from ctxweb.commands._files import inputs
-from ctxweb.terminal import say, terminal
+from ctxweb.terminal import Head, counted, figure, say, show_table, terminal
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.checks import QUALITY, check, read_limits
 from sessions.engine.errors import BadParameter, UnknownName, UnreadableInput
@@ -40,7 +40,8 @@ def _floors(command: Callable[..., None]) -> Callable[..., None]:
     for measure in reversed(CHECKED):
         option = "--" + measure.check.replace("_", "-")
         word = "At least" if measure.least else "At most"
-        command = click.option(option, measure.check, type=float, help=f"{word}: {measure.help}.")(command)
+        kind = Amount(whole=False, share_of=100 if measure.help.endswith("per cent") else None)
+        command = click.option(option, measure.check, type=kind, help=f"{word}: {measure.help}.")(command)
     return command
 
 
@@ -48,12 +49,13 @@ def _floors(command: Callable[..., None]) -> Callable[..., None]:
 @check_options
 @_floors
 @price_option
+@click.option("--allow-unknown", is_flag=True, help="Pass where a cost is unknown because no price is known.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def command(corpus: tuple[str, ...], prices: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Replay every session of CORPUS (files and folders) under a policy and hold it against floors.
+    """Fail a build when a policy exceeds your limits on the sessions of CORPUS (files and folders).
 
-    Root sessions with requests are checked, all of each file.  Exit status 1 when a floor is broken or a file that was
-    named cannot be read.
+    All root sessions with requests are checked.  Exit status 1 when a limit is exceeded, a value is unknown, or a
+    named file cannot be read.
     """
     try:
         limits = read_limits({measure.check: options[measure.check] for measure in CHECKED})
@@ -106,7 +108,10 @@ def _checked(
             name = f"{given.shown}#{transcript.id}"
             if options["policy_cmd"] and made.attempts:
                 broken.append(f"{name}: {made.attempts[0].reason}")
-            found += check(made, limits, name, prices=given_prices(weighed, prices), assessed=assessed)
+            found += check(
+                made, limits, name, prices=given_prices(weighed, prices), assessed=assessed,
+                allow_unknown=options["allow_unknown"],
+            )  # fmt: skip
     return found, broken
 
 
@@ -122,13 +127,17 @@ def _assessed(made: Replay, texts: Texts) -> tuple[Assessment, ...]:
 
 
 def _print(found: list[Floor], *, passed: bool) -> None:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("session", "floor", "limit", "value", ""):
-        table.add_column(heading, justify="right" if heading in {"limit", "value"} else "left")
+    heads = (Head("session"), Head("limit"), figure("allowed"), figure("value"), Head(""))
+    rows = []
     for floor in found:
-        value = "none" if floor.value is None else f"{floor.value:,.4g}" if floor.value % 1 else f"{floor.value:,.0f}"
-        table.add_row(floor.session, floor.name, f"{floor.limit:,g}", value, "ok" if floor.ok else "BROKEN")
+        value = (
+            "unknown" if floor.value is None else f"{floor.value:,.4g}" if floor.value % 1 else f"{floor.value:,.0f}"
+        )
+        said = "EXCEEDED" if not floor.ok else "met" if floor.value is not None else ""
+        if floor.value is None and not floor.ok:
+            said = "UNKNOWN"
+        rows.append((floor.session, floor.name, f"{floor.limit:,g}", value, said))
     console = terminal()
-    console.print(table)
+    show_table(console, heads, rows)
     n = sum(not floor.ok for floor in found)
-    console.print("All floors hold." if passed else f"{n} of {len(found)} floors are broken.")
+    console.print("All limits met." if passed else f"{n} of {counted(len(found), 'limit')} exceeded or unknown.")

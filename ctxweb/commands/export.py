@@ -9,7 +9,8 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from ctxweb.commands._engine import choose, read, settings, warn
+from ctxweb.amount import TOKENS
+from ctxweb.commands._engine import choose, compaction_option, read, settings, warn
 from ctxweb.commands._files import first_inputs
 from ctxweb.terminal import say
 from sessions.engine import registry
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 @click.option("--to", "target", required=True, help="What to write: jsonl, anthropic or openai.")
 @click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="File; default: standard output.")
 @click.option("--policy", help="Write a list of a replay under this policy; see `ctxweb policies`.")
-@click.option("--event", type=click.IntRange(min=0), help="The list beside this event of the replay, from 0.")
-@click.option("--side", type=click.Choice(["before", "after"]), help="Which list of the event; default: after.")
+@compaction_option("The list beside this compaction of the replay")
+@click.option("--side", type=click.Choice(["before", "after"]), help="Which list of the compaction; default: after.")
 @click.option("--request", type=click.IntRange(min=0), help="The list sent at this request, from 0.")
 @click.option("--format", "format_name", help="Transcript format of FILE, instead of sniffing.")
 @click.option("--session", help="Session id in FILE; default: the root session with most requests.")
@@ -38,13 +39,13 @@ if TYPE_CHECKING:
 @click.option("--base", type=click.Choice(["full", "recorded"]), help="Which history; default: full under a policy.")
 @click.option("--estimator", help="Estimator the gate measures with; see `ctxweb estimators`.")
 @click.option("--summarizer", default="recorded", show_default=True, help="recorded, stub:N or extractive.")
-@click.option("--window", type=click.IntRange(min=1), help="Context window in tokens.")
+@click.option("--window", type=TOKENS, help="Context window in tokens.")
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy.")
 def command(what: str, target: str, out: Path | None, **options: Any) -> None:
     """Write the messages of a transcript FILE, or of a stored SESSION, as another tool reads them.
 
-    Without further options it is the whole session; --event or --request choose one list of a replay.  FILE needs no
-    database.  What the target cannot carry is counted on standard error.
+    Without further options it is the whole session; --compaction or --request choose one list of a replay.  FILE needs
+    no database.  What the target cannot carry is counted on standard error.
     """
     from sessions.engine.export import export, reader
     from sessions.engine.exports import Report

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
+from click.core import ParameterSource
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import emit, files_argument, read
-from ctxweb.terminal import terminal, titled
+from ctxweb.commands._engine import emit, files_argument, read, write_csv
+from ctxweb.terminal import Head, counted, figure, show_table, terminal, titled, words
 from sessions.engine.calibration.history import NAME
 from sessions.engine.cost_report import cost_sentences
 from sessions.engine.encodings import clearing_words, refusal_words
@@ -36,14 +38,28 @@ HEAVIEST = 12
     "--train-fraction", type=click.FloatRange(0, 1), default=1.0, show_default=True,
     help="Calibrate on the usage of the first share of the requests.",
 )  # fmt: skip
+@click.option("--all", "everything", is_flag=True, help="Every message, not only the heaviest.")
+@click.option("--top", type=click.IntRange(min=1), default=HEAVIEST, show_default=True, help="How many messages.")
+@click.option("--sort", type=click.Choice(("tokens", "bytes")), help="The largest first; default: the session's order.")
+@click.option("--csv", "as_csv", is_flag=True, help="The messages as CSV on standard output.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
-def command(file: Path, format_name: str | None, branch: str | None, train_fraction: float, as_json: bool) -> None:
+def command(  # noqa: PLR0917
+    file: Path, format_name: str | None, branch: str | None, train_fraction: float, top: int, sort: str | None,
+    *, everything: bool, as_csv: bool, as_json: bool,
+) -> None:  # fmt: skip
     """What every message of FILE weighs in bytes and in tokens."""
+    if as_json and as_csv:
+        raise click.UsageError("--json or --csv, not both")
     parsed = read(file, format_name, branch)
     texts = Texts(lambda: file.open("rb"), parsed.format)
     document = inspect_document(parsed, train_fraction=train_fraction, texts=texts)
     if as_json:
         emit(document)
+        return
+    most = None if everything else top
+    if as_csv:
+        given = click.get_current_context().get_parameter_source("top") is not ParameterSource.DEFAULT
+        write_csv(_csv(document, sort or "", most if given else None))
         return
     console = terminal()
     console.print(titled(file.name, f"  {document['format']}: {document['format_reason']}"))
@@ -56,7 +72,21 @@ def command(file: Path, format_name: str | None, branch: str | None, train_fract
     if said := sentence(parsed.fates):
         console.print(said)
     for session in document["sessions"]:
-        _print_session(console, session)
+        _print_session(console, session, sort or "", most)
+
+
+HEADS = (
+    figure("message"), Head("role"), words("kinds"), figure("tokens"), Head("known"), figure("transcript bytes"),
+    Head("overcount"),
+)  # fmt: skip
+
+
+def _row(message: dict[str, Any]) -> tuple[str, ...]:
+    factors = [image["overcount"] for image in message["images"] if image["overcount"]]
+    return (
+        f"#{message['index']}", message["role"], " ".join(message["kinds"]), f"{message['tokens']:,}",
+        message["label"], f"{message['wire_bytes']:,}", f"×{max(factors):,.0f}" if factors else "",
+    )  # fmt: skip
 
 
 def _history(session: dict[str, Any]) -> str:
@@ -64,15 +94,16 @@ def _history(session: dict[str, Any]) -> str:
     return f"{NAME}: {tokens:,} tokens ({label}), " if tokens else ""
 
 
-def _print_session(console: Terminal, session: dict[str, Any]) -> None:
-    """Facts of one session, then its heaviest messages."""
+def _print_session(console: Terminal, session: dict[str, Any], sort: str, top: int | None) -> None:
+    """Facts of one session, then the messages asked for."""
     total = session["totals"]
     facts = (
         f"  {session['model'] or 'model not recorded'}\n"
-        f"{session['n_messages']:,} messages, {session['n_requests']:,} requests, {session['n_images']:,} images, "
-        f"{session['n_tool_calls']:,} tool calls, {len(session['recorded_compactions'])} recorded compactions\n"
+        f"{counted(session['n_messages'], 'message')}, {counted(session['n_requests'], 'request')}, "
+        f"{counted(session['n_images'], 'image')}, {counted(session['n_tool_calls'], 'tool call')}, "
+        f"{counted(len(session['recorded_compactions']), 'recorded compaction')}\n"
         f"{total['tokens']:,} tokens ({total['label']}), {total['wire_bytes']:,} transcript bytes, "
-        f"{total['pressure_bytes']:,} pressure bytes; overhead {session['overhead_tokens']:,} tokens "
+        f"{total['pressure_bytes']:,} adjusted bytes; fixed overhead {session['overhead_tokens']:,} tokens "
         f"({session['overhead_label']}), {_history(session)}window {session['window']:,} ({session['window_source']})"
     )
     console.print(titled(f"\n{session['title'] or session['id']}", facts))
@@ -82,16 +113,7 @@ def _print_session(console: Terminal, session: dict[str, Any]) -> None:
         console.print(line)
     print_verdicts(console, session)
     print_events(console, session)
-    table = Table(box=None, pad_edge=False)
-    for heading in ("message", "role", "kinds", "tokens", "known", "transcript bytes", "over-count"):
-        table.add_column(heading, justify="right" if heading in {"message", "tokens", "transcript bytes"} else "left")
-    for message in _heaviest(session["messages"]):
-        factors = [image["overcount"] for image in message["images"] if image["overcount"]]
-        table.add_row(
-            str(message["index"]), message["role"], " ".join(message["kinds"]), f"{message['tokens']:,}",
-            message["label"], f"{message['wire_bytes']:,}", f"×{max(factors):,.0f}" if factors else "",
-        )  # fmt: skip
-    console.print(table)
+    show_table(console, HEADS, [_row(message) for message in chosen(session["messages"], sort, top)])
     for branch in session.get("branches", ()):
         mark = "selected" if branch["selected"] else f"--branch {branch['leaf']}"
         console.print(f"Branch {branch['preview']!r}: {branch['n_messages']:,} messages, {mark}")
@@ -123,7 +145,23 @@ def print_events(console: Terminal, session: dict[str, Any]) -> None:
         console.print(f"  request {clearing['request']}: {clearing_words(RecordedClearing(**clearing))}")
 
 
-def _heaviest(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The messages with most transcript bytes, in their order."""
-    heavy = sorted(messages, key=lambda m: (-m["wire_bytes"], m["index"]))[:HEAVIEST]
-    return sorted(heavy, key=lambda m: m["index"])
+def chosen(messages: Iterable[dict[str, Any]], sort: str, top: int | None) -> list[dict[str, Any]]:
+    """The ``top`` messages with most of ``sort``, or all: in their order or, where sorted, the largest first."""
+    key = "tokens" if sort == "tokens" else "wire_bytes"
+    heavy = sorted(messages, key=lambda m: (-m[key], m["index"]))[:top]
+    return heavy if sort else sorted(heavy, key=lambda m: m["index"])
+
+
+def _csv(document: dict[str, Any], sort: str, top: int | None) -> str:
+    """A row per message of every session."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("session", "message", "role", "kinds", "tokens", "known", "transcript_bytes", "overcount"))
+    for session in document["sessions"]:
+        for message in chosen(session["messages"], sort, top):
+            factors = [image["overcount"] for image in message["images"] if image["overcount"]]
+            writer.writerow((
+                session["id"], message["index"], message["role"], " ".join(message["kinds"]), message["tokens"],
+                message["label"], message["wire_bytes"], max(factors, default=""),
+            ))  # fmt: skip
+    return out.getvalue()

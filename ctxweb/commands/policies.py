@@ -1,41 +1,57 @@
-"""``ctxweb policies``: the compaction policies and their parameters."""
+"""``ctxweb policies``: the compaction policies, and the parameters of one."""
 
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
 from ctxweb.commands._listing import show
-from ctxweb.terminal import terminal
+from ctxweb.terminal import Head, show_table, terminal, titled, words
+from sessions.engine.errors import UnknownName
 from sessions.engine.params import specs
-from sessions.engine.registry import plugins
+from sessions.engine.registry import get, plugins
+
+if TYPE_CHECKING:
+    from sessions.engine.policy import Policy
 
 
 @click.command("policies")
+@click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
-def command(as_json: bool) -> None:
-    """Compaction policies and their parameters (`--set KEY=VALUE`)."""
-    policies = plugins("policies").values()
-    entries = [
-        {
-            "name": p.name,
-            "label": p.label,
-            "source": p.source,
-            "estimator": p.estimator,
-            "params": [dataclasses.asdict(spec) for spec in specs(p.params)],
-        }
-        for p in policies
+def command(name: str | None, *, as_json: bool) -> None:
+    """All compaction policies, or what policy NAME does, its source and its parameters (`--set KEY=VALUE`)."""
+    try:
+        chosen = [get("policies", name)] if name else list(plugins("policies").values())
+    except UnknownName as error:
+        raise click.UsageError(str(error)) from error
+    if as_json or not name:
+        show("policies", [_entry(policy) for policy in chosen], as_json=as_json)
+    else:
+        _print(chosen[0])
+
+
+def _entry(policy: Policy) -> dict[str, Any]:
+    return {
+        "name": policy.name,
+        "label": policy.label,
+        "source": policy.source,
+        "estimator": policy.estimator,
+        "params": [dataclasses.asdict(spec) for spec in specs(policy.params)],
+    }
+
+
+def _print(policy: Policy) -> None:
+    console = terminal()
+    console.print(titled(policy.label, f"  {policy.name}"))
+    for line in (policy.help, f"Source: {policy.source}. Trigger counts with {policy.estimator}.", *policy.caveats):
+        if line:
+            console.print(line, highlight=False)
+    heads = (Head("parameter"), Head("default"), words("allowed"), words("what it is"))
+    rows = [
+        (spec.name, str(spec.default).lower() or "none", spec.bounds, ". ".join(filter(None, (spec.label, spec.help))))
+        for spec in specs(policy.params)
     ]
-    show("policies", entries, as_json=as_json)
-    if as_json:
-        return
-    table = Table(box=None, pad_edge=False, title="Parameters", title_justify="left")
-    for heading in ("policy", "parameter", "default", "range", "what it is"):
-        table.add_column(heading)
-    for policy in policies:
-        for spec in specs(policy.params):
-            default = str(spec.default).lower() or "none"
-            table.add_row(policy.name, spec.name, default, spec.bounds, spec.help or spec.label)
-    terminal().print(table)
+    show_table(console, heads, rows)
+    console.print(f"Try it: ctxweb replay FILE --policy {policy.name}", highlight=False)

@@ -9,7 +9,7 @@ import click
 from rich.table import Table
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import emit, replay_options, run_replay, warn
+from ctxweb.commands._engine import compaction_option, emit, replay_options, run_replay, warn
 from ctxweb.terminal import terminal, titled
 from sessions.engine.errors import BadParameter
 
@@ -23,7 +23,7 @@ SHOWN = 8
 
 @click.command("probe", cls=EachFile)
 @replay_options
-@click.option("--event", type=click.IntRange(min=0), help="Only this event, from 0; default: all.")
+@compaction_option("Only this compaction")
 @click.option(
     "--horizon", type=click.IntRange(min=1), help="Requests after an event that count as later; default: all."
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
+from ctxweb.amount import TOKENS
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import choose, emit, files_argument, read, settings, start_option, warn
-from ctxweb.terminal import terminal, titled
+from ctxweb.terminal import Head, counted, figure, show_table, terminal, titled, words
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.recorded import compare, recorded_document
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--policy", help="Compaction policy; default: what the client that wrote FILE does.")
 @click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
 @click.option("--session", help="Session id; default: the root session with most requests.")
-@click.option("--window", type=click.IntRange(min=1), help="Context window in tokens.")
+@click.option("--window", type=TOKENS, help="Context window in tokens.")
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy.")
 @start_option
 @click.option("--calibrate", is_flag=True, help="Say which thresholds and known settings explain the recording.")
@@ -59,20 +59,20 @@ def _print(console: Terminal, comparison: Comparison) -> None:
     if not comparison.compared:
         console.print("This session records no compaction.")
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("compaction", "request", "trigger", "recorded before", "gate", "outcome", "policy fires at"):
-        table.add_column(heading, justify="left" if heading in {"trigger", "gate", "outcome"} else "right")
-    for one in comparison.compared:
-        table.add_row(*_row(one))
-    console.print(table)
+    show_table(console, HEADS, [_row(one) for one in comparison.compared])
     for one in comparison.compared:
         for reason in one.reasons:
-            console.print(f"compaction {one.index}: {reason}", highlight=False, soft_wrap=True)
+            console.print(f"compaction {one.index + 1}: {reason}", highlight=False)
     console.print(
-        f"recall {_share(comparison.recall)} of the automatic ones, "
-        f"precision {_share(comparison.precision)} of the policy's; "
-        f"{comparison.n_false_alarms} false alarms, {comparison.n_by_hand} made by hand, counted apart"
+        f"Matched: {_share(comparison.recall)} of the automatic compactions, {_share(comparison.precision)} of the "
+        f"policy's. {counted(comparison.n_false_alarms, 'false alarm')}, {comparison.n_by_hand:,} manual (not counted)."
     )
+
+
+HEADS = (
+    figure("compaction"), figure("request"), Head("started"), figure("recorded before"), Head("trigger counted"),
+    words("outcome"), figure("policy fires at"),
+)  # fmt: skip
 
 
 def _row(one: ComparedCompaction) -> tuple[str, ...]:
@@ -80,11 +80,11 @@ def _row(one: ComparedCompaction) -> tuple[str, ...]:
     asked = f"{gate.measure:,} {gate.operator} {gate.threshold:,} {gate.unit}" if gate else "not asked"
     before = "not reported" if one.recorded_before is None else f"{one.recorded_before:,} tokens"
     fired = "nowhere" if one.fired_at is None else str(one.fired_at)
-    return str(one.index), str(one.request), one.trigger or "not said", before, asked, one.outcome, fired
+    return str(one.index + 1), f"{one.request:,}", one.trigger or "unknown", before, asked, one.outcome, fired
 
 
 def _share(share: float | None) -> str:
-    return "none to count" if share is None else f"{100 * share:.0f} %"
+    return "none" if share is None else f"{100 * share:.0f}%"
 
 
 def _explained(consistent: ConsistentThresholds | None) -> str:

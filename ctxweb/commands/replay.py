@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, price_option, replay_options, run_replay, warn
-from ctxweb.terminal import terminal, titled
+from ctxweb.terminal import Head, counted, figure, show_table, terminal, titled
 from sessions.engine.cost_report import cost_sentences, span, usd
 from sessions.engine.report import replay_document
 
@@ -32,50 +31,41 @@ def command(file: Path, prices: tuple[str, ...], as_json: bool, **options: Any) 
         return
     console = terminal()
     facts = (
-        f" on {document['session']}: {len(document['events'])} compactions, "
-        f"window {document['window']:,} tokens ({document['window_source']}), gate in {document['estimator']}, "
-        f"summaries {document['summarizer']}. Assumes the agent sends the same messages."
+        f" on {document['session']}: {counted(len(document['events']), 'compaction')}. "
+        f"Window {document['window']:,} tokens ({document['window_source']}), trigger counts with "
+        f"{document['estimator']}, summaries {document['summarizer']}. Assumes the agent sends the same messages."
     )
     console.print(titled(document["policy"], facts))
     if document["as_recorded"]:
         console.print(f"The client {document['as_recorded']}.", highlight=False)
-    console.print(_events(document["events"]))
+    if document["events"]:
+        show_table(console, HEADS, [_row(number, event) for number, event in enumerate(document["events"], 1)])
     _print_totals(console, document, given=bool(prices))
     for line in cost_sentences(document["recorded_cost"]):
         console.print(line)
     warn(result.warnings)
 
 
-def _events(events: list[dict[str, Any]]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in (
-        "event",
-        "request",
-        "gate",
-        "tokens before",
-        "after",
-        "kept",
-        "edited",
-        "dropped",
-        "inserted",
-        "paid back after",
-    ):
-        table.add_column(heading, justify="left" if heading == "gate" else "right")
-    for number, event in enumerate(events):
-        gate = f"{event['measure']:,} {event['operator']} {event['threshold']:,} {event['unit']}"
-        counts = (str(event[name]) for name in ("kept", "edited", "dropped", "inserted"))
-        before, after = event["before"]["tokens"], event["after"]["tokens"]
-        table.add_row(str(number), str(event["request"]), gate, f"{before:,}", f"{after:,}", *counts, _paid(event))
-    return table
+HEADS = (
+    figure("compaction"), figure("request"), Head("trigger counted"), figure("tokens before"), figure("after"),
+    figure("kept"), figure("edited"), figure("dropped"), figure("inserted"), Head("pays off after"),
+)  # fmt: skip
+
+
+def _row(number: int, event: dict[str, Any]) -> tuple[str, ...]:
+    trigger = f"{event['measure']:,} {event['operator']} {event['threshold']:,} {event['unit']}"
+    fates = (f"{event[name]:,}" for name in ("kept", "edited", "dropped", "inserted"))
+    before, after = event["before"]["tokens"], event["after"]["tokens"]
+    return str(number), f"{event['request']:,}", trigger, f"{before:,}", f"{after:,}", *fates, _paid(event)
 
 
 def _paid(event: dict[str, Any]) -> str:
-    """Calls until the compaction has paid for itself, its own the first."""
+    """Requests until the compaction has paid for itself, its own the first."""
     cost = event["cost"]
     if cost is None or cost["break_even_calls"] is None:
         return "no price" if cost is None else "never"
-    cold = " (cold cache)" if cost["cold_cache"] else ""
-    return ("at once" if cost["free"] else f"{cost['break_even_calls']:,.1f} calls") + cold
+    cold = ", cache expired" if cost["cold_cache"] else ""
+    return ("at once" if cost["free"] else f"{cost['break_even_calls']:,.1f} requests") + cold
 
 
 def _print_totals(console: Terminal, document: dict[str, Any], *, given: bool) -> None:
@@ -84,10 +74,11 @@ def _print_totals(console: Terminal, document: dict[str, Any], *, given: bool) -
     source = "prices as given" if given else "list prices"
     price = "no price known"
     if cost is not None:
-        again = f", {usd(cost['high'])} with what is fetched again" if cost["high"] > cost["low"] else ""
+        again = f", {usd(cost['high'])} with re-reads" if usd(cost["high"]) != usd(cost["low"]) else ""
         price = f"{usd(cost['low'])}{again} (estimated, {source}), range {span(around['least'], around['most'])}"
     console.print(
-        f"peak {totals['peak_context_tokens']:,} tokens; input {totals['input_tokens']:,}, cache read "
-        f"{totals['cache_read_tokens']:,}, cache write {totals['cache_write_tokens']:,}, output "
-        f"{totals['output_tokens']:,}; {totals['summary_calls']} summary calls; {price}"
+        f"Peak {totals['peak_context_tokens']:,} tokens. Cost: {price}.\n"
+        f"Input {totals['input_tokens']:,}, cache read {totals['cache_read_tokens']:,}, cache write "
+        f"{totals['cache_write_tokens']:,}, output {totals['output_tokens']:,} tokens, "
+        f"{counted(totals['summary_calls'], 'summary call')}."
     )

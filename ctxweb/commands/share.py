@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import name_of, opened, settings
+from ctxweb.commands._engine import compaction_option, name_of, opened, settings
 from ctxweb.commands._engine import replay_options as options_of_replay
 
 
@@ -21,7 +21,7 @@ from ctxweb.commands._engine import replay_options as options_of_replay
     help="File to write. [default: FILE's name with .html, here]",
 )
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
-@click.option("--event", type=click.IntRange(min=0), default=0, show_default=True, help="Whose lists it shows, from 0.")
+@compaction_option("Whose lists it shows", default=0)
 @click.option("--title", default="", help="What there is to see, in one line.")
 @click.option("--note", default="", help="A note to the reader.")
 @click.option("--show", "shown", multiple=True, metavar="KIND", help="Leave this kind of secret in; may be repeated.")

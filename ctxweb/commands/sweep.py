@@ -6,11 +6,11 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, opened, price_option, settings, sweep_options, warn, write_csv
-from ctxweb.terminal import terminal, titled
+from ctxweb.terminal import Head, counted, figure, show_table, terminal, titled
+from sessions.engine.cost_report import span, usd
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.sweeps.recommend import read_floors, recommend
 from sessions.engine.sweeps.regret import optimum
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from sessions.engine.texts import Texts
 
 MAX_AXES = 2
+LOSSES = (("rules_gone", "rules lost"), ("needs_gone", "lost, used later"), ("read_again_tokens", "re-reads"))
+"""Columns of losses in a row of the document, with their headings."""
 
 
 @click.command("sweep", cls=EachFile)
@@ -44,11 +46,11 @@ MAX_AXES = 2
     "--recommend",
     "floors",
     multiple=True,
-    metavar="FLOOR=N",
-    help="What the recommended setting has to keep: max_compactions=3, max_peak=150000, max_cost=2.",
+    metavar="LIMIT=N",
+    help="What the recommended setting has to meet: max_compactions=3, max_peak=150000, max_cost=2.",
 )
-@click.option("--regret", is_flag=True, help="Set every cost against the cheapest schedule of compactions.")
-@click.option("--losses", is_flag=True, help="Add rules gone, needs gone and what would be read again; slower.")
+@click.option("--regret", is_flag=True, help="Show each cost divided by the cheapest possible, with hindsight.")
+@click.option("--losses", is_flag=True, help="Add rules lost, what is lost and used later, and re-reads. Slower.")
 @price_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 @click.option("--csv", "as_csv", is_flag=True, help="The rows as CSV on standard output.")
@@ -58,7 +60,7 @@ def command(  # noqa: PLR0917
 ) -> None:  # fmt: skip
     """Replay FILE at every setting of a grid. Assumes the agent sends the same messages.
 
-    The front (*) holds the settings that no other beats on cost, compactions and peak at once.
+    A best trade-off is a setting that no other beats on cost, compactions and peak at once.
     """
     if as_json and as_csv:
         raise click.UsageError("--json or --csv, not both")
@@ -117,7 +119,7 @@ def _optimum(result: Sweep, window: int | None) -> Optimum | None:
         window=max((row.setting.window for row in result.rows if row.setting.window), default=window),
     )  # fmt: skip
     if best is None:
-        click.echo("Warning: no cheapest schedule: no price is known, or none fits the window", err=True)
+        click.echo("Warning: the cheapest possible is unknown: no price is known, or nothing fits the window", err=True)
     return best
 
 
@@ -125,24 +127,29 @@ def _print(document: dict[str, Any], nothing_kept: bool) -> None:
     keys = [axis["key"] for axis in document["axes"]]
     console = terminal()
     facts = (
-        f" on {document['session']}: {len(document['rows'])} settings, "
+        f" on {document['session']}: {counted(len(document['rows']), 'setting')}, "
         f"summaries {document['summarizer']}. Assumes the agent sends the same messages."
     )
     console.print(titled(", ".join(document["policies"]), facts))
-    table = Table(box=None, pad_edge=False)
-    regret = ("÷ cheap-\nest",) if document["optimum"] else ()
-    for heading in (*keys, "compac-\ntions", "peak\ntokens", "tokens\nsent", "from\ncache", "cost", *regret, ""):
-        table.add_column(heading, justify="left" if heading in {"policy", ""} else "right", no_wrap=True)
+    above = (figure("÷ cheapest possible"),) if document["optimum"] else ()
+    lost = LOSSES if document["rows"] and LOSSES[0][0] in document["rows"][0] else ()
+    heads = (
+        *(Head(key, right=key != "policy") for key in keys), figure("compactions"), figure("peak"),
+        figure("tokens sent"), figure("from cache"), figure("cost"), *above, *(figure(label) for _, label in lost),
+        Head(""),
+    )  # fmt: skip
+    rows = []
     for row in document["rows"]:
         sent = row["input_tokens"] + row["cache_read_tokens"] + row["cache_write_tokens"]
         peak = f"{row['peak_context_tokens']:,}"
         numbers = (f"{row['compactions']:,}", peak, f"{sent:,}", f"{row['cache_read_tokens']:,}", _dollars(row))
-        mark = "*" if row["pareto"] else "" if row["fits"] else "over"
-        against = ("" if row["regret"] is None else f"{row['regret']:.2f}",) if regret else ()
-        table.add_row(*(_said(row[key]) for key in keys), *numbers, *against, mark)
-    console.print(table)
+        mark = "best trade-off" if row["pareto"] else "" if row["fits"] else "over the window"
+        against = ("" if row["regret"] is None else f"{row['regret']:.2f}",) if above else ()
+        losses = (f"{row[key]:,.0f}" for key, _ in lost)
+        rows.append((*(_said(row[key]) for key in keys), *numbers, *against, *losses, mark))
+    show_table(console, heads, rows)
     if not all(row["fits"] for row in document["rows"]):
-        console.print("over: a request would be over the window and could not be sent.")
+        console.print("Over the window: such a request could not be sent.")
     if document["optimum"] is not None:
         _print_optimum(console, document["optimum"])
     recommended = document["recommended"]
@@ -150,13 +157,13 @@ def _print(document: dict[str, Any], nothing_kept: bool) -> None:
         where = ", ".join(f"{key} {_said(recommended['row'][key])}" for key in keys)
         console.print(titled(f"Recommended: {where}.", f" {recommended['reason']}"))
         for near in recommended["neighbours"]:
-            broken = "" if near["keeps"] else ", breaks a floor"
+            broken = "" if near["keeps"] else ", exceeds a limit"
             console.print(
                 f"  {near['key']} {_said(near['value'])}: cost {near['change']:+.1%}, "
-                f"{near['compactions']:,} compactions{broken}"
+                f"{counted(near['compactions'], 'compaction')}{broken}"
             )
     elif nothing_kept:
-        console.print(titled("Nothing to recommend:", " no setting fits the window and keeps the floors."))
+        console.print(titled("Nothing to recommend:", " no setting fits the window and meets the limits."))
 
 
 def _print_optimum(console: Terminal, best: dict[str, Any]) -> None:
@@ -164,16 +171,17 @@ def _print_optimum(console: Terminal, best: dict[str, Any]) -> None:
     cold = sum(event["cost"]["cold_cache"] for event in events)
     free = sum(event["cost"]["free"] for event in events)
     console.print(
-        f"Cheapest schedule any policy with summaries could have had: ${cost['low']:,.2f}, {len(events):,} compactions "
-        f"({cold:,} with a cold cache, {free:,} paid back at once), peak "
+        f"Cheapest possible, with hindsight: {usd(cost['low'])}, {counted(len(events), 'compaction')} "
+        f"({cold:,} after the cache expired, {free:,} paid off at once), peak "
         f"{best['totals']['peak_context_tokens']:,} tokens."
     )
 
 
 def _dollars(row: dict[str, Any]) -> str:
     cost = row["cost_usd"]
-    return "no price" if cost is None else f"${cost['low']:,.2f}–{cost['high']:,.2f}"
+    return "no price" if cost is None else span(cost["low"], cost["high"])
 
 
 def _said(value: Any) -> str:
-    return value if isinstance(value, str) else f"{value:,}"
+    """A swept value with at most one decimal."""
+    return value if isinstance(value, str) else f"{round(value, 1):,}"

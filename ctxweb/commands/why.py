@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
+from ctxweb.amount import TOKENS
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, files_argument, read
 from ctxweb.commands._local import latest_file
@@ -28,7 +29,7 @@ NAMED = 4
 @files_argument(required=False)
 @click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
 @click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest.")
-@click.option("--window", type=click.IntRange(min=1), help="Context window in tokens for the triggers.")
+@click.option("--window", type=TOKENS, help="Context window in tokens for the triggers.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def command(file: Path | None, format_name: str | None, branch: str | None, window: int | None, as_json: bool) -> None:
     """Why FILE was compacted, and where the triggers of known agents fire on it; without FILE, your latest session."""

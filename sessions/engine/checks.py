@@ -26,7 +26,11 @@ QUALITY = frozenset({"max_lost", "max_rules_lost", "min_probe_score"})
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """One floor on one session: ``value`` is null where there is nothing to measure, which breaks no floor."""
+    """One floor on one session.
+
+    ``value`` is null where there is nothing to measure, which breaks no floor, and where it is unknown (a cost without
+    a price), which breaks one unless that was allowed.
+    """
 
     name: str
     limit: float
@@ -39,7 +43,7 @@ def read_limits(given: Mapping[str, float | None]) -> dict[str, float]:
     """The floors that are set; raises BadParameter where none is."""
     chosen = {name: value for name, value in given.items() if value is not None}
     if not chosen:
-        raise BadParameter(f"no floor is given; there are: {', '.join(measure.check for measure in CHECKED)}")
+        raise BadParameter(f"no limit is given. Limits: {', '.join(measure.check for measure in CHECKED)}")
     return chosen
 
 
@@ -50,6 +54,7 @@ def check(
     *,
     prices: Prices | None = None,
     assessed: tuple[Assessment, ...] = (),
+    allow_unknown: bool = False,
 ) -> tuple[Floor, ...]:
     """Every floor of ``limits`` on one replay.  ``assessed`` are its events judged, for the floors of QUALITY.
 
@@ -61,7 +66,10 @@ def check(
         if measure.check not in limits:
             continue
         bound, value = limits[measure.check], values[measure.name]
-        ok = value is None or (value >= bound if measure.least else value <= bound)
+        if value is None:
+            ok = allow_unknown or measure.name != "cost"
+        else:
+            ok = value >= bound if measure.least else value <= bound
         found.append(Floor(measure.check, bound, value, session, ok))
     return tuple(found)
 

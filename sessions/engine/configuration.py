@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine import near, registry
 from sessions.engine import params as parameters
-from sessions.engine import registry
 from sessions.engine.agent import policy_facts
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
@@ -75,7 +75,7 @@ def configure(
     known = configurable()
     unknown = next((name for name in agents if name not in known), None)
     if unknown is not None:
-        raise UnknownName(f"no agent {unknown!r}; known: {', '.join(known)}")
+        raise UnknownName(near.unknown("agent", unknown, known))
     found = (_snippet(registry.get("agents", name), known[name], setting) for name in agents or known)
     return tuple(sorted(found, key=_rank))
 

@@ -9,7 +9,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.amounts import read_amount
 from sessions.engine.errors import BadParameter
+from sessions.engine.near import unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,6 +51,13 @@ class Spec:
     def is_whole(self) -> bool:
         """True when only whole numbers make sense."""
         return self.is_number and not isinstance(self.step, float)
+
+    @property
+    def whole(self) -> float | None:
+        """What 100% stands for: 100 for a number of per cent, 1 for a fraction, None where no share is meant."""
+        if self.unit.startswith("%"):
+            return 100
+        return 1 if self.high == 1 and not self.is_whole else None
 
     @property
     def bounds(self) -> str:
@@ -111,7 +120,7 @@ def build(params: type, given: Mapping[str, object]) -> Any:
     values: dict[str, object] = {}
     for name, value in given.items():
         if name not in known:
-            raise BadParameter(f"no parameter {name!r}; known: {', '.join(known)}")
+            raise BadParameter(unknown("parameter", name, known))
         values[name] = _read(known[name], value)
     return params(**values)
 
@@ -140,7 +149,7 @@ def _names(value: object) -> list[str]:
 
 def _number(spec: Spec, value: object) -> float | int:
     try:
-        number: float = float(str(value).replace(",", "").replace("_", ""))
+        number: float = read_amount(str(value), share_of=spec.whole)
     except ValueError:
         raise BadParameter(f"{spec.name} is a number, not {value!r}") from None
     if not math.isfinite(number):

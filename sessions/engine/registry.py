@@ -15,6 +15,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from sessions.engine.errors import UnknownName
+from sessions.engine.near import meant, unknown
 
 CONSTANTS = {
     "formats": "FORMAT",
@@ -25,6 +26,8 @@ CONSTANTS = {
     "agents": "AGENT",
 }
 FAMILIES = {"policies": "POLICIES"}
+LISTED = frozenset({"formats", "estimators", "policies"})
+"""Packages that a command of the same name lists."""
 
 
 @cache
@@ -59,7 +62,8 @@ def get(package: str, name: str) -> Any:
     if colon and variant is not None:
         return variant(argument)
     if name not in registered:
-        known = ", ".join(sorted(registered))
         noun = package.removesuffix("s").replace("policie", "policy")
-        raise UnknownName(f"no {noun} {name!r}; known: {known}")
+        near = meant(name, registered)
+        listed = f"List: `ctxweb {package}`." if near and package in LISTED else ""
+        raise UnknownName(unknown(noun, name, sorted(registered), listed))
     return registered[name]

@@ -38,4 +38,4 @@ def test_wrong_usage():
     assert run("--policy", "nothing").exit_code == 2
     result = run("--policy", "none", "--for", "vim")
     assert result.exit_code == 2
-    assert "no agent 'vim'; known: anthropic_api" in result.stderr
+    assert "Unknown agent 'vim'. Known: anthropic_api" in result.stderr

@@ -80,15 +80,15 @@ def test_a_folder_may_hold_other_files_a_named_file_may_not(corpus: Path) -> Non
 def test_without_a_floor_or_with_a_wrong_policy_it_is_wrong_usage(corpus: Path) -> None:
     code, _, said = check(corpus, *FIRES)
     assert code == 2
-    assert "no floor is given" in said
+    assert "no limit is given" in said
     assert check(corpus, "--policy", "nothing", "--max-cost", 1)[0] == 2
 
 
 def test_the_table_names_what_broke(corpus: Path) -> None:
     result = CliRunner().invoke(cli, ["check", str(corpus), *FIRES, "--max-compactions", "0"])
     assert result.exit_code == 1
-    assert "BROKEN" in result.stdout
-    assert "1 of 1 floors are broken." in result.stdout
+    assert "EXCEEDED" in result.stdout
+    assert "1 of 1 limit exceeded or unknown." in result.stdout
 
 
 def test_the_workflow_example_uses_options_that_exist() -> None:

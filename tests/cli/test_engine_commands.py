@@ -189,7 +189,10 @@ def test_tables_for_people(file):
     out, _ = run("replay", file, "--policy", "claude_code", "--window", "40000")
     assert "Assumes the agent sends the same messages" in " ".join(out.split())
     out, _ = run("diff", file, "--policy", "sliding_window", "--window", "30000")
-    assert "dropped" in out
+    assert "Dropped: " in out
+    assert "− #" in out
+    out, _ = run("diff", file, "--policy", "sliding_window", "--window", "30000", "--table")
+    assert "− dropped" in out
 
 
 def test_engine_commands_do_not_import_django(file):
@@ -202,7 +205,7 @@ def test_engine_commands_do_not_import_django(file):
 
 
 def test_probe(file):
-    """Stable fields of ctxweb.probe/1; the three states add up; --event takes one."""
+    """Stable fields of ctxweb.probe/1; the three states add up; --compaction takes one, from 1, and --event from 0."""
     options = ("probe", file, "--policy", "sliding_window", "--window", "30000", "--set", "trigger=60")
     result = document(*options)
     assert result["schema"] == "ctxweb.probe/1"
@@ -215,6 +218,7 @@ def test_probe(file):
     last = len(result["events"]) - 1
     (one,) = document(*options, "--event", last)["events"]
     assert one == result["events"][last]
+    assert document(*options, "--compaction", last + 1)["events"] == [one]
     assert len(result["recorded"]) == 1
     run(*options, "--event", 99, expect=1)
     out, _ = run(*options, "--horizon", 5)

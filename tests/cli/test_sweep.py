@@ -73,7 +73,7 @@ def test_regret(file):
         assert row["regret"] >= 1
     assert best["totals"]["compactions"] == len(best["events"])
     out, _ = run(*options)
-    assert "Cheapest schedule" in out
+    assert "Cheapest possible, with hindsight" in out
     assert all(f"{row['regret']:.2f}" in out for row in swept["rows"])
 
 
@@ -83,7 +83,7 @@ def test_a_table_for_people(file):
     words = " ".join(out.split())
     assert "Recommended: trigger" in words
     assert "Assumes the agent sends the same messages" in words
-    assert "over: a request" in " ".join(
+    assert "Over the window: such a request" in " ".join(
         run("sweep", file, "--policy", "none", "--over", "window=9000:9000:1")[0].split()
     )
 
@@ -93,7 +93,7 @@ def test_a_table_for_people(file):
     (["--policy", "sliding_window", "--over", "trigger=1"], "key=start:stop:count"),
     (["--policy", "sliding_window", "--over", "trigge=1:2:2"], "trigger"),
     (["--policy", "sliding", "--over", "window=1:2:2"], "sliding_window"),
-    (["--policy", "none", "--over", "window=1:2:2", "--recommend", "max_love=1"], "no floor"),
+    (["--policy", "none", "--over", "window=1:2:2", "--recommend", "max_love=1"], "Unknown limit"),
     (["--policy", "none", "--over", "window=1:2:2", "--price", "input=x"], "key=dollars"),
     (["--policy", "none", "--over", "window=1:2:2", "--json", "--csv"], "not both"),
 ])  # fmt: skip

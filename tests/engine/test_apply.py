@@ -281,9 +281,9 @@ def test_exact_ones_come_first_then_those_that_can():
 
 def test_what_does_not_exist_is_refused():
     """An agent, a policy, a parameter."""
-    with pytest.raises(UnknownName, match="no agent 'vim'"):
+    with pytest.raises(UnknownName, match="Unknown agent 'vim'"):
         configure("none", agents=("vim",))
-    with pytest.raises(UnknownName, match="no policy"):
+    with pytest.raises(UnknownName, match="Unknown policy 'nothing'"):
         configure("nothing")
     with pytest.raises(BadParameter):
         configure("claude_code", {"keep": 3})

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.amounts import read_amount
 from sessions.engine.errors import BadParameter
 from sessions.engine.floors import SWEPT
 from sessions.engine.sweeps.sweep import cost_key
@@ -84,9 +85,9 @@ def read_floors(pairs: Mapping[str, object]) -> dict[str, float]:
     for name, value in pairs.items():
         side, _, field = name.partition("_")
         if side not in {"max", "min"} or field not in SWEPT:
-            raise BadParameter(f"no floor {name!r}; known: max_ or min_ with {', '.join(SWEPT)}")
+            raise BadParameter(f"Unknown limit {name!r}. Known: max_ or min_ with {', '.join(SWEPT)}")
         try:
-            floors[name] = float(str(value).replace(",", "").replace("_", ""))
+            floors[name] = read_amount(str(value))
         except ValueError:
             raise BadParameter(f"{name} is a number, not {value!r}") from None
         if math.isnan(floors[name]):

@@ -5,11 +5,13 @@ Threshold policies jump from compaction to compaction (``fast``), all others are
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine import params as parameters
 from sessions.engine import registry, starting
+from sessions.engine.amounts import read_amount
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.cost import Totals, totals
 from sessions.engine.errors import BadParameter
@@ -53,12 +55,16 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """An axis as asked for: ``n`` values from ``low`` to ``high``, both included, evenly spaced."""
+    """An axis as asked for: ``n`` values from ``low`` to ``high``, both included, evenly spaced.
+
+    ``shares``: both were written as per cent and are fractions of 1 here.
+    """
 
     key: str
     low: float
     high: float
     n: int
+    shares: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +111,12 @@ def read_over(text: str) -> Over:
     if not found or not key.strip() or len(parts) != 3:
         raise wrong
     try:
-        over = Over(key.strip(), float(parts[0]), float(parts[1]), int(parts[2]))
+        low, high = (read_amount(part, share_of=1) for part in parts[:2])
+        over = Over(key.strip(), low, high, int(parts[2]), shares="%" in parts[0])
     except ValueError:
         raise wrong from None
+    if ("%" in parts[0]) != ("%" in parts[1]):
+        raise wrong
     if not 1 <= over.n <= MAX_SETTINGS or not abs(over.low) < float("inf") or not abs(over.high) < float("inf"):
         raise wrong
     return over
@@ -128,16 +137,21 @@ def spaced(over: Over, *, whole: bool) -> tuple[float | int, ...]:
 def axis_of(over: Over, policies: Sequence[str]) -> Axis:
     """The axis of an Over for these policies; raises UnknownName, or BadParameter where one has no such parameter."""
     if over.key == WINDOW:
+        if over.shares:
+            raise BadParameter("the window is a number of tokens, not per cent")
         return Axis(WINDOW, spaced(over, whole=True))
-    whole = True
+    whole, scale = True, 1.0
     for name in policies:
         specs = {spec.name: spec for spec in parameters.specs(registry.get("policies", name).params)}
         spec = specs.get(over.key)
         if spec is None or not spec.is_number:
             numbers = [WINDOW, *(s.name for s in specs.values() if s.is_number)]
             raise BadParameter(f"policy {name} has no number {over.key!r} to sweep; it has: {', '.join(numbers)}")
-        whole = whole and spec.is_whole
-    return Axis(over.key, spaced(over, whole=whole))
+        if over.shares and spec.whole is None:
+            raise BadParameter(f"{over.key} of policy {name} is no share: {spec.bounds}, not per cent")
+        whole, scale = whole and spec.is_whole, spec.whole if over.shares and spec.whole else 1.0
+    scaled = dataclasses.replace(over, low=over.low * scale, high=over.high * scale)
+    return Axis(over.key, spaced(scaled, whole=whole))
 
 
 def grid(

@@ -93,7 +93,7 @@ def arguments(state: QualityState) -> list[str]:
     """The same as options of the command line; the side that is shown is no option, the document has both."""
     options = replay_state.arguments(state.replay)
     if state.replay.event is not None and state.of != "recorded":
-        options += ["--event", str(state.replay.event)]
+        options += ["--compaction", str(state.replay.event + 1)]
     if state.horizon is not None:
         options += ["--horizon", str(state.horizon)]
     if state.find:

@@ -58,7 +58,7 @@ def shared_context(found: Session, state: ReplayState, tab: str) -> dict[str, An
     if found.branch_of_id:
         command += ["--branch", found.branch]
     if tab == "diff":
-        command += ["--event", str(state.event or 0)]
+        command += ["--compaction", str((state.event or 0) + 1)]
     path = reverse(f"sessions:{tab}_json", args=[found.pk])
     return {
         "session": found,
