@@ -11,12 +11,15 @@ from sessions.engine.amounts import read_amount
 
 
 class Amount(click.ParamType[float | int]):
-    """A number, whole unless ``whole`` is False, of at least ``least``; ``share_of`` says what 100% stands for."""
+    """A number from ``least`` to ``most``, whole unless ``whole`` is False; ``share_of`` says what 100% stands for."""
 
     name = "number"
 
-    def __init__(self, least: float | None = None, *, whole: bool = True, share_of: float | None = None) -> None:
-        self.least, self.whole, self.share_of = least, whole, share_of
+    def __init__(
+        self, least: float | None = None, most: float | None = None, *, whole: bool = True,
+        share_of: float | None = None,
+    ) -> None:  # fmt: skip
+        self.least, self.most, self.whole, self.share_of = least, most, whole, share_of
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | int:
         """The number that ``value`` writes; wrong usage for everything else."""
@@ -28,6 +31,8 @@ class Amount(click.ParamType[float | int]):
             self.fail(f"{value!r} is not a {'whole' if self.whole else 'finite'} number.", param, ctx)
         if self.least is not None and number < self.least:
             self.fail(f"{value} is less than {self.least:,}.", param, ctx)
+        if self.most is not None and number > self.most:
+            self.fail(f"{value} is more than {self.most:,}.", param, ctx)
         return int(number) if self.whole else number
 
 

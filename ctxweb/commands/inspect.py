@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from ctxweb.amount import Amount
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, files_argument, read, write_csv
 from ctxweb.terminal import Head, counted, figure, show_table, terminal, titled, words
@@ -35,7 +36,7 @@ HEAVIEST = 12
 @click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
 @click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest.")
 @click.option(
-    "--train-fraction", type=click.FloatRange(0, 1), default=1.0, show_default=True,
+    "--train-fraction", type=Amount(0, 1, whole=False, share_of=1), default=1.0, show_default=True,
     help="Calibrate on the usage of the first share of the requests.",
 )  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="Every message, not only the heaviest.")
