@@ -36,6 +36,7 @@ COMMANDS = {
     "list": "Sessions that agents keep on this machine.",
     "why": "Why a session was compacted, and where the triggers of known agents fire on it.",
     "aftermath": "What came after every recorded compaction: full again when, by what, what was read again.",
+    "fleet": "Many sessions by agent, version, model, project or week, and what another threshold would cost.",
     "inspect": "What fills a transcript's context.",
     "skeleton": "The shape of a transcript without its texts, for a report.",
     "replay": "Replay a transcript under a compaction policy.",

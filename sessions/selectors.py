@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, BinaryIO
 
 from django.db.models import Count, Q, Sum
@@ -11,6 +11,7 @@ from django.db.models import Count, Q, Sum
 from sessions.adapters import own_models, storage
 from sessions.adapters.cache import Cache
 from sessions.engine.agent import agents
+from sessions.engine.fleet.values import NOT_RECORDED, RULES, Part, Tried
 from sessions.engine.model_info import own_changes
 from sessions.models import (
     OVERCOUNTED,
@@ -26,7 +27,7 @@ from sessions.models import (
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.texts import Texts
@@ -43,8 +44,21 @@ SESSION_FILTERS: dict[str, Callable[[SessionQuerySet], SessionQuerySet]] = {
     "overcount": lambda found: found.overcounted(),
     "compacted": lambda found: found.compacted(),
     "images": lambda found: found.with_images(),
+    "false": lambda found: found.filter(figures__n_false__gt=0),
+    "refused": lambda found: found.filter(figures__n_refused__gt=0),
+    "missed": lambda found: found.filter(figures__n_missed__gt=0),
+    "thrashing": lambda found: found.filter(figures__n_thrash__gt=0),
+    "again": lambda found: found.filter(figures__tokens_again__gt=0),
+    "above": lambda found: found.filter(figures__dollars_above__gt=0),
 }
 """Filters of the library by name."""
+
+
+ALIKE = {
+    "agent": "figures__agent", "client": "figures__client", "model": "model", "project": "figures__project",
+    "week": "figures__week",
+}  # fmt: skip
+"""What sessions are grouped and filtered by, and where it is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +109,7 @@ def session_list(
     only: str = "",
     format: str = "",
     model: str = "",
+    alike: Mapping[str, str] | None = None,
     sort: str = "",
     start: int = 0,
     limit: int = PAGE,
@@ -102,18 +117,34 @@ def session_list(
     """Root sessions for the library: two queries.
 
     ``only`` is a name of ``SESSION_FILTERS``, ``sort`` one of ``models.SORTS`` (``-`` in front reverses it); unknown
-    names mean no filter and the default order.
+    names mean no filter and the default order.  ``alike`` are values by the names of ``ALIKE``.
     """
     found = Session.objects.roots().matching(search)
     if only in SESSION_FILTERS:
         found = SESSION_FILTERS[only](found)
     if format:
         found = found.filter(format=format)
-    if model:
-        found = found.filter(model=model)
+    found = _alike(found, {**(alike or {}), "model": model})
     total = found.count()
     rows = found.sorted_by(sort).select_related("upload").annotate(n_children=Count("children"))
     return SessionPage(tuple(rows[start : start + limit]), total, start, limit)
+
+
+def _alike(found: SessionQuerySet, values: Mapping[str, str]) -> SessionQuerySet:
+    """Those that have these values in common; "" asks for none, NOT_RECORDED for what is not recorded."""
+    wanted = {ALIKE[name]: "" if value == NOT_RECORDED else value for name, value in values.items() if value}
+    return found.filter(**wanted)
+
+
+def fleet_parts(alike: Mapping[str, str]) -> tuple[list[Part], int]:
+    """What every root session adds that has the values of ``alike``, and how many sessions wait: two queries."""
+    names = [f.name for f in fields(Part)]
+    paths = ["pk" if name == "id" else ALIKE.get(name, f"figures__{name}") for name in names]
+    roots = _alike(Session.objects.roots(), alike)
+    known = roots.filter(figures__rules=RULES)
+    rows = (dict(zip(names, row, strict=True)) for row in known.values_list(*paths))
+    parts = [Part(**row | {"tried": tuple(Tried(*one) for one in row["tried"])}) for row in rows]
+    return parts, Session.objects.roots().count() - Session.objects.roots().filter(figures__rules=RULES).count()
 
 
 NAMED_FILE = re.compile(r"Transcript: (?:[^\]\s]*/)?([^\]/\s]+\.jsonl)\]")

@@ -80,9 +80,9 @@ class Ground(NamedTuple):
 
 def aftermaths(weighed: Weighed) -> tuple[Aftermath, ...]:
     """One entry per recorded compaction, in order."""
-    cases = [case for case in cases_of(weighed) if case.what == COMPACTION]
-    if not cases:
+    if not weighed.transcript.compactions:
         return ()
+    cases = [case for case in cases_of(weighed) if case.what == COMPACTION]
     messages = weighed.transcript.messages
     results = {call: message.index for message in messages for call in message.result_ids()}
     writes = [m.index for m in messages for b in m.blocks if b.kind is Kind.TOOL_USE and verb_of(b.name) == WRITE]

@@ -70,6 +70,7 @@ def pack(transcript: Transcript) -> bytes:
         [[g.kind, g.text, g.part, g.whole] for g in t.gaps],
         t.trigger_at,
         table.classes,
+        t.project,
     ]
     return zlib.compress(json.dumps(value, separators=(",", ":")).encode("ascii"), 3)
 
@@ -82,13 +83,13 @@ def unpack(data: bytes) -> Transcript:
             value = json.JSONDecoder().decode(zlib.decompress(data).decode("ascii"))
         except (zlib.error, ValueError) as error:
             raise UnreadablePack(f"the stored session cannot be unpacked ({error}); ingest its upload again") from error
-        if not isinstance(value, list) or len(value) not in range(8, 15) or value[0] != VERSION:
+        if not isinstance(value, list) or len(value) not in range(8, 16) or value[0] != VERSION:
             raise UnreadablePack(f"the stored session is not of pack version {VERSION}; ingest its upload again")
         return _unpack(value)
 
 
 def _unpack(value: Row) -> Transcript:
-    # Earlier packs end before the branches, the errors, the clearings, the gaps, the trigger or the classes.
+    # Earlier packs end before the branches, errors, clearings, gaps, trigger, classes or project.
     _, head, rows, requests, compactions, system, media_rows, s, *added = value
     media = [_unpack_media(row, s) for row in media_rows]
     classes = iter(added[5]) if len(added) > 5 else repeat(0)
@@ -106,6 +107,7 @@ def _unpack(value: Row) -> Transcript:
         tuple(RecordedClearing(*row) for row in added[2]) if len(added) > 2 else (),
         gaps=tuple(Gap(*row) for row in added[3]) if len(added) > 3 else (),
         trigger_at=added[4] if len(added) > 4 else None,
+        project=added[6] if len(added) > 6 else "",
     )  # fmt: skip
 
 

@@ -332,7 +332,7 @@ class Transcript:
     where a rewind left more than one, the latest first.  ``errors`` are the requests refused for their size and the
     compactions that failed, ``clearings`` what was cleared in place, ``gaps`` what of its file was not understood.
     ``trigger_at`` is the number of tokens at which the requests themselves ask the provider to compact, None where they
-    do not.
+    do not.  ``project`` is the folder that the agent worked in, "" where that is not recorded.
     """
 
     id: str
@@ -355,6 +355,7 @@ class Transcript:
     clearings: tuple[RecordedClearing, ...] = ()
     gaps: tuple[Gap, ...] = ()
     trigger_at: int | None = None
+    project: str = ""
 
     @property
     def branch(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sessions.models.answer import ModelAnswer
+from sessions.models.figures import CatchingUp, FiguresRun, SessionFigures
 from sessions.models.link import LinkedView, ReplayLink
 from sessions.models.live import LiveSource
 from sessions.models.message import Flag, Media, MessageRow
@@ -19,6 +20,8 @@ __all__ = [
     "SORTS",
     "UNFINISHED",
     "AnswerUse",
+    "CatchingUp",
+    "FiguresRun",
     "Flag",
     "Job",
     "LinkedView",
@@ -36,6 +39,7 @@ __all__ = [
     "SavedView",
     "Session",
     "SessionFacts",
+    "SessionFigures",
     "SessionKey",
     "State",
     "StoppedSource",

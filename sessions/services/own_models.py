@@ -10,6 +10,7 @@ from sessions.adapters.models_file import keep_models, models_in
 from sessions.adapters.own_models import look_again
 from sessions.engine.errors import BadParameter
 from sessions.engine.own_models import one_model
+from sessions.models import SessionFigures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +38,7 @@ def set_model(*, name: str, given: Mapping[str, str]) -> None:
         models[key] = one_model(name, facts)
     keep_models(settings.MODELS_FILE, models)
     look_again()
+    SessionFigures.objects.update(rules=0)
 
 
 def _whole(field: str, text: str) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.errors import BadParameter
 from sessions.engine.model_info import model_info, normalised
 from sessions.engine.prices import KEYS, prices_of
-from sessions.models import ModelPrice, Session
+from sessions.models import ModelPrice, Session, SessionFigures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,18 +57,18 @@ def models_in_use() -> list[str]:
 def set_prices(*, model: str, given: Mapping[str, str]) -> None:
     """Keep the prices that are given (texts by the keys of KEYS, "" for the list price); none given forgets them.
 
-    Raises BadParameter for what is no price.
+    What sessions cost is worked out again.  Raises BadParameter for what is no price.
     """
     values = {key: _price(key, given.get(key, "")) for key in KEYS}
     chosen = {key: value for key, value in values.items() if value is not None}
     name = normalised(model)
     if not chosen:
         ModelPrice.objects.filter(model=name).delete()
-        forget_prices()
-        return
-    prices_of(model_info(model), chosen)
-    ModelPrice.objects.update_or_create(model=name, defaults=values)
+    else:
+        prices_of(model_info(model), chosen)
+        ModelPrice.objects.update_or_create(model=name, defaults=values)
     forget_prices()
+    SessionFigures.objects.update(rules=0)
 
 
 def _price(key: str, text: str) -> float | None:

@@ -21,7 +21,8 @@ from sessions.engine.types import Kin, Label
 from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.headline import headline, is_trouble, leading
 from sessions.engine.why.verdicts import verdicts_of
-from sessions.models import Flag, MediaUse, MessageRow, Session, SessionFacts, SessionKey, Upload
+from sessions.models import Flag, MediaUse, MessageRow, Session, SessionFacts, SessionFigures, SessionKey, Upload
+from sessions.services.figures import figures_of, keep
 from sessions.services.sharing import keys_of, mark_shared
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Message, Parsed, Transcript
+    from sessions.engine.why.verdicts import Verdict
 
 TYPED, META, ATTACHMENT, SUMMARY, REINJECTED, ERROR, APPROXIMATE = (int(flag) for flag in Flag)
 MAX_COUNT = 2**63 - 1
@@ -52,6 +54,7 @@ class PackedSession(NamedTuple):
     rows: list[tuple[Any, ...]]
     keys: Sequence[int] = ()
     media: Sequence[str] = ()
+    figures: SessionFigures | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +83,16 @@ def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) ->
         packed: list[PackedSession] = []
         for position, transcript in enumerate(parsed.transcripts):
             facts = beside.submit(pack.pack, transcript)
-            session, rows = _session_and_rows(upload, position, transcript, place)
+            session, rows, figures = _session_and_rows(upload, position, transcript, place)
             parent = ids.get(transcript.parent_id) if transcript.parent_id else None
             session.parent_id = parent if parent != session.id else None
             _set_kin(session, transcript, kin.get(transcript.id) or Kin(transcript.id, transcript.parent_id or ""))
             session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
-            packed.append(PackedSession(session, facts.result(), rows, keys_of(transcript), media_of(transcript)))
+            keys, media = keys_of(transcript), media_of(transcript)
+            packed.append(PackedSession(session, facts.result(), rows, keys, media, figures))
         for position, transcript in enumerate(parsed.alternatives, len(parsed.transcripts)):
             facts = beside.submit(pack.pack, transcript)
-            session, rows = _session_and_rows(upload, position, transcript, place)
+            session, rows, _ = _session_and_rows(upload, position, transcript, place)
             session.branch_of_id = ids[transcript.id]
             session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
             packed.append(PackedSession(session, facts.result(), rows, (), media_of(transcript)))
@@ -105,20 +109,22 @@ def _set_kin(session: Session, transcript: Transcript, kin: Kin) -> None:
 
 def _session_and_rows(
     upload: Upload, position: int, transcript: Transcript, place: Place
-) -> tuple[Session, list[tuple[Any, ...]]]:
+) -> tuple[Session, list[tuple[Any, ...]], SessionFigures | None]:
     weighed = calibrate.weigh(transcript)
+    verdicts = verdicts_of(weighed)
     left = bool(transcript.branches) and not transcript.branches[0].selected
     key = branch_id(upload, transcript, place.key) if left else session_id(upload, position, transcript.id, place.key)
     rows = message_rows(key, weighed)
-    session = _session(weighed, rows)
+    session = _session(weighed, rows, verdicts)
     session.id, session.upload, session.position = key, upload, place.start + position
     session.member, session.text_sha256 = place.member, place.sha256
     name = (place.member or upload.filename).rpartition("/")[2]
     session.title = plain(transcript.title or _first_prompt(transcript) or name, 255)
     session.branch = plain(transcript.branch, 64)
-    if not left:
-        mark_shared(session, upload, weighed, [row[COLUMNS.index("wire_bytes")] for row in rows])
-    return session, rows
+    if left:
+        return session, rows, None
+    mark_shared(session, upload, weighed, [row[COLUMNS.index("wire_bytes")] for row in rows])
+    return session, rows, figures_of(session, weighed, verdicts)
 
 
 def insert_sessions(upload: Upload, packed: Sequence[PackedSession]) -> None:
@@ -138,6 +144,7 @@ def insert_sessions(upload: Upload, packed: Sequence[PackedSession]) -> None:
         unique_fields=["session_id"],
         update_fields=["packed"],
     )
+    keep([p.figures for p in packed if p.figures])
     SessionKey.objects.filter(session__upload=upload).delete()
     SessionKey.objects.bulk_create(
         [SessionKey(session_id=p.session.id, key=key) for p in packed for key in p.keys], batch_size=400
@@ -215,20 +222,19 @@ def message_rows(key: str, weighed: Weighed) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _verdict(weighed: Weighed) -> tuple[str, str]:
+def _verdict(weighed: Weighed, found: Sequence[Verdict]) -> tuple[str, str]:
     """The headline of the session's verdicts, and the worst cause that is no normal one."""
-    found = verdicts_of(weighed)
     worst = leading([v for v in found if is_trouble(v)], len(weighed.transcript.requests))
     return headline(weighed, found), CAUSES[worst.cause] if worst else ""
 
 
-def _session(weighed: Weighed, rows: Sequence[tuple[Any, ...]]) -> Session:
+def _session(weighed: Weighed, rows: Sequence[tuple[Any, ...]], verdicts: Sequence[Verdict]) -> Session:
     transcript = weighed.transcript
     at = {name: position for position, name in enumerate(COLUMNS)}
     worst = max((r for r in rows if r[at["overcount"]] is not None), key=lambda r: r[at["overcount"]], default=None)
     peak, peak_label = _peak(weighed)
     usage = usage_totals(transcript) or {}
-    said, wrong = _verdict(weighed)
+    said, wrong = _verdict(weighed, verdicts)
     return Session(
         native_id=plain(transcript.id, 255),
         format=transcript.format,

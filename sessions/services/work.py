@@ -6,9 +6,9 @@ from typing import Any
 
 from django.db import connection
 
-from sessions.models import Job, SummaryJob, SweepRun
+from sessions.models import FiguresRun, Job, SummaryJob, SweepRun
 from sessions.models.work import QUEUED
-from sessions.services import jobs, queue, summary_jobs, sweep_runs
+from sessions.services import figures, jobs, queue, summary_jobs, sweep_runs
 from sessions.services.ingest import ingest_claimed
 from sessions.services.model_access import environment_access
 from sessions.services.queue import Claim, Kind
@@ -21,7 +21,8 @@ def _write_summaries(held: Claim[SummaryJob]) -> None:
 UPLOADS = Kind(Job, jobs.claim, ingest_claimed, jobs.put_back)
 SWEEPS = Kind(SweepRun, sweep_runs.claim, sweep_runs.run_claimed, sweep_runs.put_back)
 SUMMARIES = Kind(SummaryJob, summary_jobs.claim, _write_summaries, summary_jobs.put_back)
-KINDS: tuple[Kind[Any], ...] = (UPLOADS, SWEEPS, SUMMARIES)
+FIGURES = Kind(FiguresRun, figures.claim, figures.run_claimed, figures.put_back)
+KINDS: tuple[Kind[Any], ...] = (UPLOADS, SWEEPS, SUMMARIES, FIGURES)
 _turns = list(KINDS)
 """The kinds, the one served last behind: a long row of uploads does not keep a sweep waiting."""
 

@@ -48,7 +48,7 @@ COMPACTION = st.builds(
 TRANSCRIPT = st.builds(
     Transcript, TEXT, TEXT, st.lists(MESSAGE, max_size=3).map(tuple), st.lists(REQUEST, max_size=3).map(tuple),
     st.lists(COMPACTION, max_size=2).map(tuple), st.none() | TEXT, TEXT, TEXT, TEXT, TEXT, st.none() | COUNT,
-    st.lists(BLOCK, max_size=2).map(tuple), TIME, TIME, st.lists(TEXT, max_size=2).map(tuple),
+    st.lists(BLOCK, max_size=2).map(tuple), TIME, TIME, st.lists(TEXT, max_size=2).map(tuple), project=TEXT,
 )  # fmt: skip
 
 
@@ -82,6 +82,7 @@ def test_packs_from_before_the_classes_of_characters_still_open() -> None:
     session = Transcript("s", "codex", (Message(0, "m", Role.USER, (outer, inner)),), system=(inner,))
     assert unpack(pack(session)) == session
     value = loads(zlib.decompress(pack(session)))
+    assert value.pop() == ""
     assert value.pop() == [[5, 6, 7, 8], 0, [1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 4]]
     opened = unpack(zlib.compress(dumps(value).encode()))
     assert opened.messages[0].blocks[1] == Block(Kind.TEXT, 9, 9)

@@ -92,7 +92,7 @@ def test_every_row_is_as_wide_as_its_head(client: Client, rendered: set[str]) ->
         client.post(f"/s/{session.pk}/share/?view=session", {"title": "Look"})
     addresses = [f"/s/{session.pk}/{tail}" for session in stored for tail in ADDRESSES]
     addresses += [f"/uploads/{upload.pk}/" for upload in Upload.objects.all()]
-    addresses += [f"/uploads/status/?ids={Upload.objects.all()[0].pk}", "/", "/settings/", "/saved/"]
+    addresses += [f"/uploads/status/?ids={Upload.objects.all()[0].pk}", "/", "/settings/", "/saved/", "/fleet/"]
     several = "&".join(f"s={session.pk}" for session in stored[:2])
     addresses += [f"/sweep/?policy=sliding_window&over=window:20000:60000:3&{several}", f"/delete/?{several}"]
     pages |= {address: client.get(address).content.decode() for address in addresses}

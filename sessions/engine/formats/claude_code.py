@@ -7,7 +7,7 @@ Records of the client (progress, hooks, snapshots, titles) and ``toolUseResult``
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.fates import Tally
@@ -47,6 +47,7 @@ class ClaudeReading:
     n_twins: int = 0
     twin_bytes: int = 0
     client: str = ""
+    project: str = ""
     tally: Tally = field(default_factory=Tally)
 
 
@@ -119,6 +120,7 @@ def _read(reading: ClaudeReading, line: Line, value: Mapping[str, Any], measure:
     if not is_empty:
         _tally(reading.tally, kind, record, line.length - twin_bytes)
     reading.client = text_of(value.get("version")) or reading.client
+    reading.project = reading.project or text_of(value.get("cwd"))
     if record.uuid or record.is_message or record.refusal or record.clearing:
         reading.records.append(record)
 
@@ -147,19 +149,25 @@ def _transcripts(
         for records in sessions_of(main):
             native_id = next((r.session for r in reversed(records) if r.session), "") or stem_of(name)
             title = _title(reading, records)
-            latest, *left = transcripts_of(records, native_id=native_id, title=title, client=reading.client)
+            latest, *left = _made(reading, records, native_id, title)
             built.append((latest, records))
             alternatives += left
     children = []
     for key, records in sides.items():
         if any(record.is_message for record in records):
-            latest, *left = transcripts_of(records, native_id=key, client=reading.client)
+            latest, *left = _made(reading, records, key)
             children.append((latest, records))
             alternatives += left
     if not built:
         return children, alternatives
     records_of = [records for _, records in children]
     return built + list(zip(linked(children, built), records_of, strict=True)), alternatives
+
+
+def _made(reading: ClaudeReading, records: Sequence[ClaudeRecord], native_id: str, title: str = "") -> list[Transcript]:
+    """One session on its latest branch, then on those that were left, with what the file says of all."""
+    found = transcripts_of(records, native_id=native_id, title=title, client=reading.client)
+    return [replace(transcript, project=reading.project) for transcript in found]
 
 
 def _title(reading: ClaudeReading, records: Sequence[ClaudeRecord]) -> str:

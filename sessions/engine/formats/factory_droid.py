@@ -108,6 +108,7 @@ def _store(source: Source, measure: Measured) -> Parsed:
         format=FORMAT.name,
         title=title_of(text_of(store.header.get("sessionTitle")) or text_of(store.header.get("title"))),
         client=text_of(store.header.get("version")),
+        project=text_of(store.header.get("cwd")),
         warnings=_warnings(store),
     )
     notes = [f"Lines of unknown type {kind!r}: {n:,}, kept in the upload" for kind, n in store.unknown.items()]

@@ -101,6 +101,7 @@ def _session(entries: Iterable[tuple[Entry, list[Origin]]], facts: Entry, measur
         Opencode.name,
         title=text_of(facts.get("title")),
         client=text_of(facts.get("version")),
+        project=text_of(facts.get("directory")),
         parent_id=text_of(facts.get("parent_id")) or text_of(facts.get("parentID")),
         system=measure(reading.system),
     )

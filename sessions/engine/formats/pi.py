@@ -89,6 +89,7 @@ def _transcript(reading: PiReading, name: str) -> Transcript:
         id=text_of(reading.header.get("id")) or stem_of(name),
         format="pi",
         otherwise=text_of(reading.header.get("modelId")),
+        project=text_of(reading.header.get("cwd")),
         warnings=_warnings(reading),
     )
 

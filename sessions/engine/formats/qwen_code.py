@@ -63,12 +63,13 @@ class QwenCode:
         """The main conversation on the branch of its last turn, then its sub-agents."""
         skipped: list[Skipped] = []
         sessions: dict[str, QwenSession] = {"": QwenSession()}
-        client = ""
+        client = project = ""
         for line, value in objects(source, skipped):
             if not is_qwen_record(value):
                 skipped.append(Skipped(line.number, line.offset, "not a record with a uuid and a message of parts"))
                 continue
             client = text_of(value.get("version")) or client
+            project = project or text_of(value.get("cwd"))
             record = record_of(line, value, measure)
             if record.kind == COMPRESSION and record.history is None:
                 skipped.append(
@@ -81,7 +82,7 @@ class QwenCode:
             own: dict[str, Any] = {"id": f"{native}.{agent}" if agent else native}
             if agent and found and not found[0].parent_id:
                 own["parent_id"] = native
-            transcript = _transcript(session, client=client, **own)
+            transcript = _transcript(session, client=client, project=project, **own)
             found += [transcript] if transcript.messages else []
         return Parsed(self.name, tuple(found), tuple(skipped))
 

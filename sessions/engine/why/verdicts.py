@@ -24,7 +24,7 @@ from sessions.engine.why import (
     causes_window,
 )
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence
-from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED
+from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WRONG_COUNT
 from sessions.engine.why.exclude import NOT_SURE, RIVALS, is_excluded
 from sessions.engine.why.filled import filled_rows
 from sessions.engine.why.shared import position_of, shared_facts, thresholds_of
@@ -143,6 +143,12 @@ class Verdict:
     def change(self) -> str:
         """What a user can change about it, in a sentence; "" where nothing has to be, or nothing is known."""
         return "" if self.certainty == "possible" else CHANGES.get(self.cause, "")
+
+
+def is_false(verdict: Verdict) -> bool:
+    """Whether a counter was wrong and the context truly held less than the threshold."""
+    limit = verdict.threshold or verdict.window
+    return verdict.cause in WRONG_COUNT and verdict.true is not None and verdict.true < limit
 
 
 def verdicts_of(weighed: Weighed) -> tuple[Verdict, ...]:

@@ -10,6 +10,7 @@ from django.conf import settings
 
 from sessions.engine import registry
 from sessions.engine.agent import agents
+from sessions.engine.fleet.values import NOT_RECORDED
 from sessions.models import OVERCOUNTED
 from sessions.pages.library import state as urlstate
 from sessions.pages.ui.addresses import Filter
@@ -60,6 +61,31 @@ COLUMNS = (
     ("images", "Images", "", "r mid", ""),
     ("last", "Last message", "", "r opt", ""),
 )
+
+
+ONLY_WORDS = {
+    "false": "with a false alarm", "refused": "with a refused request", "missed": "with a missed compaction",
+    "thrashing": "thrashing", "again": "re-reading", "above": "with a context over 100,000 tokens",
+}  # fmt: skip
+"""Filters that other pages lead to."""
+NOT_SAID = "not recorded"
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """A filter that is set and has no field: what it says, and the address without it."""
+
+    words: str
+    href: str
+
+
+def also_set(state: LibraryState) -> tuple[Set, ...]:
+    """The filters that another page led to."""
+    found = [Set(f"{name}: {NOT_SAID if value == NOT_RECORDED else value}", urlstate.changed(state, **{name: ""}))
+             for name, value in state.alike.items() if value]  # fmt: skip
+    if state.only in ONLY_WORDS:
+        found.append(Set(ONLY_WORDS[state.only], urlstate.changed(state, only="")))
+    return tuple(found)
 
 
 def choices(state: LibraryState, counts: Mapping[str, int]) -> tuple[Filter, ...]:
@@ -119,7 +145,8 @@ def library_context(
         "without_q": urlstate.changed(state, q=""),
         "clear": urlstate.query(urlstate.LibraryState(sort=state.sort)),
         "state_query": urlstate.changed(state),
-        "kept": [(n, v) for n, v in (("only", state.only), ("sort", state.sort)) if v],
+        "also_set": also_set(state),
+        "kept": [(n, v) for n, v in (("only", state.only), ("sort", state.sort), *state.alike.items()) if v],
     }
 
 

@@ -27,18 +27,27 @@ class LibraryState:
     only: str = ""
     format: str = ""
     model: str = ""
+    agent: str = ""
+    client: str = ""
+    project: str = ""
+    week: str = ""
     sort: str = ""
     start: int = 0
 
     @property
     def filtered(self) -> bool:
         """Whether fewer than all sessions may be shown."""
-        return bool(self.q or self.only or self.format or self.model)
+        return bool(self.n_filters)
 
     @property
     def n_filters(self) -> int:
-        """How many of search, filter, format and model are set."""
-        return sum(map(bool, (self.q, self.only, self.format, self.model)))
+        """How many of search, filter, format, model and what sessions have in common are set."""
+        return sum(map(bool, (self.q, self.only, self.format, self.model, *self.alike.values())))
+
+    @property
+    def alike(self) -> dict[str, str]:
+        """What the sessions shown have in common, without the model."""
+        return {name: getattr(self, name) for name in ("agent", "client", "project", "week")}
 
     @property
     def column(self) -> str:
@@ -59,6 +68,7 @@ def parse(query: Mapping[str, str]) -> LibraryState:
         only=query.get("only", "")[:20],
         format=query.get("format", "").replace("\x00", "")[:40],
         model=query.get("model", "").replace("\x00", "")[:100],
+        **{name: query.get(name, "").replace("\x00", "")[:255] for name in ("agent", "client", "project", "week")},
         sort=query.get("sort", "")[:20],
         start=min(int(start), MAX_START) if start.isascii() and start.isdigit() and len(start) < 9 else 0,
     )

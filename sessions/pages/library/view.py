@@ -46,7 +46,8 @@ def library(request: HttpRequest) -> HttpResponse:
 def _rows(state: LibraryState, limit: int) -> SessionPage:
     """The sessions of the state from its start."""
     return selectors.session_list(
-        search=state.q, only=state.only, format=state.format, model=state.model, sort=state.sort,
+        search=state.q, only=state.only, format=state.format, model=state.model,
+        alike=state.alike, sort=state.sort,
         start=state.start, limit=limit,
     )  # fmt: skip
 

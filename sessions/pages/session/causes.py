@@ -9,9 +9,10 @@ from sessions.engine.agent import policy_facts, writer_of
 from sessions.engine.why.case import COMPACTION, ERROR
 from sessions.engine.why.causes import CAUSES, REACHED
 from sessions.engine.why.headline import leading
+from sessions.engine.why.verdicts import is_false
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import session_urls
-from sessions.pages.ui.causes import is_false, named_message
+from sessions.pages.ui.causes import named_message
 from sessions.runs.replay_state import ReplayState
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.encodings import clearing_words, refusal_words
 from sessions.engine.why.case import COMPACTION
+from sessions.engine.why.verdicts import is_false
 from sessions.pages.session import foot_notes, lanes
 from sessions.pages.session.bars import Bar, ByteScale, Cut, Mark, Pressure, binned, byte_scale, placed, token_top
 from sessions.pages.session.points import points, said_of, worst_weight
-from sessions.pages.ui.causes import is_false
 from sessions.pages.ui.chart import Figure, axis, figure_json, index_ticks, layout, line
 from sessions.runs.overview import KINDS, called, kinds_of
 

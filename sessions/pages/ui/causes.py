@@ -5,18 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.why.case import COMPACTION
-from sessions.engine.why.causes import WRONG_COUNT
+from sessions.engine.why.verdicts import is_false
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sessions.engine.why.verdicts import Verdict
-
-
-def is_false(verdict: Verdict) -> bool:
-    """Whether a counter was wrong and the context truly held less than the threshold."""
-    limit = verdict.threshold or verdict.window
-    return verdict.cause in WRONG_COUNT and verdict.true is not None and verdict.true < limit
 
 
 def named_message(verdict: Verdict) -> int | None:

@@ -1,0 +1,169 @@
+"""``ctxweb fleet``: many sessions together, by what they have in common, and what another threshold would have cost."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.table import Table
+
+from ctxweb.commands._engine import emit, read, settings
+from ctxweb.commands._files import inputs
+from ctxweb.terminal import say, terminal, titled
+from sessions.engine.errors import EngineError
+from sessions.engine.fleet.groups import fleet_document, part_document
+from sessions.engine.fleet.values import BY, NOT_RECORDED
+from sessions.engine.reading import NotATranscript
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ctxweb.terminal import Terminal
+    from sessions.engine.fleet.values import Part
+
+SHOWN = 40
+LEAST_WIDTH = 124
+"""Columns that the table takes, however narrow the terminal says it is."""
+COLUMNS = (
+    ("sessions", "sessions"), ("compactions", "compac-\ntions"), ("false", "false\nalarms"), ("refused", "refused"),
+    ("missed", "missed"), ("thrashing", "thrash-\ning"), ("overcounted", "over-\ncounted"),
+    ("tokens_again", "tokens\nre-read"),
+)  # fmt: skip
+
+
+@click.command("fleet")
+@click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE]...")
+@click.option("--by", type=click.Choice(BY), default=BY[0], show_default=True, help="What sessions are grouped by.")
+@click.option(
+    "--only",
+    "pairs",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Only sessions with this agent, client, model, project or week; '-' for not recorded.",
+)
+@click.option("--sessions", "each", is_flag=True, help="Name every session with its figures.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+def command(files: tuple[str, ...], by: str, pairs: tuple[str, ...], *, each: bool, as_json: bool) -> None:
+    """Sum up many sessions: FILES (or folders), without any the library of the dashboard.
+
+    Subagents are not counted; of a resumed session in the library only what is its own.
+    """
+    wanted = {key: str(value) for key, value in settings(pairs, "--only").items()}
+    if unknown := set(wanted) - set(BY):
+        raise click.UsageError(f"Unknown --only {min(unknown)!r}. Keys: {', '.join(BY)}.")
+    parts = list(_of_files(files) if files else _of_library())
+    parts = [part for part in parts if _fits(part, wanted)]
+    document = fleet_document(parts, by)
+    if each:
+        document["sessions"] = [part_document(part) for part in parts]
+    if as_json:
+        emit(document)
+        return
+    if not parts:
+        say("No session. Name files or folders, or store some: `ctxweb ingest PATH`.")
+        return
+    console = terminal()
+    console.width = max(console.width, LEAST_WIDTH)
+    _print_groups(console, document)
+    _print_thresholds(console, document)
+    if each:
+        _print_sessions(console, document)
+
+
+def _fits(part: Part, wanted: Mapping[str, str]) -> bool:
+    return all(getattr(part, key) == ("" if value == NOT_RECORDED else value) for key, value in wanted.items())
+
+
+def _of_files(files: tuple[str, ...]) -> Iterator[Part]:
+    """What every root session of the files adds; what cannot be read is said and left out."""
+    from sessions.engine.calibration.calibrate import weigh
+    from sessions.engine.fleet.part import part_of
+
+    for number, given in enumerate(inputs(files), 1):
+        _show(f"{number:,} files read")
+        try:
+            parsed = read(given.path, None, name=given.name)
+        except (EngineError, OSError) as problem:
+            if given.named or not isinstance(problem, NotATranscript):
+                say(f"{given.shown}: {problem}")
+            continue
+        for transcript in parsed.transcripts:
+            if transcript.parent_id is None:
+                yield part_of(weigh(transcript), ident=given.shown)
+    _show("")
+
+
+def _show(words: str) -> None:
+    """How far the work is, on one line of a terminal; nothing where nobody looks."""
+    if sys.stderr.isatty():
+        click.echo(f"\r\x1b[K{words}", nl=False, err=True)
+
+
+def _of_library() -> list[Part]:
+    """What every stored session adds; what is not worked out yet is now."""
+    from ctxweb.commands.ingest import start_django
+
+    start_django()
+    from sessions import selectors
+    from sessions.services import figures
+
+    n_failed = figures.catch_up(lambda done, total: _show(f"{done:,} of {total:,} sessions" if done < total else ""))
+    if n_failed:
+        say(f"{n_failed:,} sessions could not be worked out and are left out: upload them again.")
+    return selectors.fleet_parts({})[0]
+
+
+def _print_groups(console: Terminal, document: dict[str, Any]) -> None:
+    table = Table(box=None, pad_edge=False)
+    table.add_column(document["by"], overflow="fold", min_width=16)
+    for _, heading in (*COLUMNS, ("", "cost"), ("", "above\n100K")):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for group in document["groups"][:SHOWN]:
+        table.add_row(group["key"] or "not recorded", *_cells(group))
+    if len(document["groups"]) > 1:
+        table.add_row("all", *_cells(document["totals"]), style="bold")
+    console.print(table)
+    n_more = len(document["groups"]) - SHOWN
+    if n_more > 0:
+        console.print(f"{n_more:,} groups more: --json has all.")
+
+
+def _cells(group: dict[str, Any]) -> tuple[str, ...]:
+    cost, share = group["cost_usd"], group["share_above_100k"]
+    return (
+        *(f"{group[name]:,}" for name, _ in COLUMNS),
+        "unknown" if cost is None else f"${cost:,.2f}",
+        "unknown" if share is None else f"{100 * share:.0f}%",
+    )
+
+
+def _print_thresholds(console: Terminal, document: dict[str, Any]) -> None:
+    if not document["thresholds"]:
+        return
+    n = document["n_replayed"]
+    console.print(titled("\nAt another threshold", f" ({n:,} sessions replayed, summary of 4,000 tokens; estimated)"))
+    table = Table(box=None, pad_edge=False)
+    for heading in ("threshold", "compactions", "cost", ""):
+        table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
+    for row in document["thresholds"]:
+        cost = row["cost_usd"]
+        said = "unknown" if cost is None else f"${cost['low']:,.2f}–{cost['high']:,.2f}"
+        if cost is not None and f"{cost['low']:,.2f}" == f"{cost['high']:,.2f}":
+            said = f"${cost['low']:,.2f}"
+        over = row["over_window"]
+        mark = "cheapest" if row["cheapest"] else f"{over:,} would pass their window" if over else ""
+        table.add_row("never" if row["tokens"] is None else f"{row['tokens']:,}", f"{row['compactions']:,}", said, mark)
+    console.print(table)
+    console.print("Assumes the agent sends the same messages.")
+
+
+def _print_sessions(console: Terminal, document: dict[str, Any]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("session", "week", *(heading for _, heading in COLUMNS[1:]), "cost"):
+        is_text = heading in {"session", "week"}
+        table.add_column(heading, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
+    for one in document["sessions"]:
+        cost = "unknown" if one["dollars"] is None else f"${one['dollars']:,.2f}"
+        table.add_row(one["id"], one["week"], *(f"{one[name]:,}" for name, _ in COLUMNS[1:]), cost)
+    console.print(table)

@@ -1,0 +1,1 @@
+"""Many sessions together: what each adds, and the sums by agent, version, model, project or week."""

@@ -1,0 +1,196 @@
+"""What the fleet page shows: sums by group, each figure with the sessions behind it, and what thresholds cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from sessions.engine.fleet.groups import COUNTS
+from sessions.engine.fleet.values import BY, NOT_RECORDED
+from sessions.pages.fleet import state as urlstate
+from sessions.pages.ui import figures
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.fleet.groups import Group
+    from sessions.pages.fleet.state import FleetState
+    from sessions.runs.fleet import Fleet
+
+WORDS = {"agent": "Agent", "client": "Version", "model": "Model", "project": "Project", "week": "Week"}
+ONLY = {
+    "n_compactions": "compacted", "n_false": "false", "n_refused": "refused", "n_missed": "missed",
+    "n_thrash": "thrashing", "n_overcounted": "overcount", "tokens_again": "again",
+}  # fmt: skip
+"""The library's filter that shows the sessions behind a figure."""
+HEADS = (
+    ("Compactions", "recorded in the transcripts"),
+    ("False alarms", "a counter was wrong: the context was under the threshold"),
+    ("Refused", "requests that the provider refused for their size"),
+    ("Missed", "compactions that did not come at the threshold"),
+    ("Thrashing", "full again within 3 requests"),
+    ("Overcounted", "messages with an image of 10 × its tokens or more"),
+    ("Re-read", "tokens of results read again after a compaction dropped them"),
+)
+NOT_SAID = "not recorded"
+MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class FleetCell:
+    """One sum, in how many sessions it occurs, and where they are listed ("" where it occurs in none)."""
+
+    value: int
+    words: str
+    n_sessions: int
+    href: str
+    is_bad: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FleetRow:
+    """One group: ``href`` lists its sessions, ``inside`` shows it alone, grouped by something else."""
+
+    name: str
+    title: str
+    n_sessions: int
+    href: str
+    inside: str
+    cells: tuple[FleetCell, ...]
+    cost: str
+    share: str
+    share_href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """One way to group."""
+
+    words: str
+    href: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdRow:
+    """All sessions at one threshold."""
+
+    words: str
+    compactions: int
+    cost: str
+    change: str
+    n_over: int
+    is_cheapest: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FleetView:
+    """Everything that the page shows; ``narrowed`` are what the sessions have in common, with the way back."""
+
+    fleet: Fleet
+    tabs: tuple[Tab, ...]
+    heads: tuple[tuple[str, str], ...]
+    column: str
+    total: FleetRow
+    rows: tuple[FleetRow, ...]
+    n_more: int
+    narrowed: tuple[Tab, ...]
+    thresholds: tuple[ThresholdRow, ...]
+    n_unpriced: int
+
+
+def fleet_view(state: FleetState, found: Fleet) -> FleetView:
+    """The page's content."""
+    alike = dict(state.alike)
+    here = reverse("sessions:fleet")
+    tabs = tuple(Tab(WORDS[by], here + urlstate.query(by, alike), by == state.by) for by in BY)
+    narrowed = tuple(
+        Tab(f"{WORDS[name]}: {_said(value)}", here + urlstate.query(state.by, {**alike, name: ""}), True)
+        for name, value in alike.items()
+    )
+    return FleetView(
+        fleet=found,
+        tabs=tabs,
+        heads=HEADS,
+        column=WORDS[state.by],
+        total=_row(found.total, state, alike, "All sessions"),
+        rows=tuple(_group(group, state, alike) for group in found.groups[:MOST]),
+        n_more=max(0, len(found.groups) - MOST),
+        narrowed=narrowed,
+        thresholds=_thresholds(found),
+        n_unpriced=found.total.n_sessions - found.total.n_priced,
+    )
+
+
+def _said(value: str) -> str:
+    return NOT_SAID if value == NOT_RECORDED else value
+
+
+def _group(group: Group, state: FleetState, alike: Mapping[str, str]) -> FleetRow:
+    value = group.key or NOT_RECORDED
+    name = PurePosixPath(group.key).name or group.key if state.by == "project" else group.key
+    return _row(group, state, {**alike, state.by: value}, name or NOT_SAID)
+
+
+def _row(group: Group, state: FleetState, alike: Mapping[str, str], name: str) -> FleetRow:
+    following = BY[(BY.index(state.by) + 1) % len(BY)]
+    return FleetRow(
+        name=name,
+        title=group.key,
+        n_sessions=group.n_sessions,
+        href=_library(alike, ""),
+        inside=reverse("sessions:fleet") + urlstate.query(following, alike),
+        cells=tuple(
+            FleetCell(
+                group.sums[key], figures.count(group.sums[key]), group.sessions_with[key],
+                _library(alike, ONLY[key]) if group.sums[key] else "", key in ("n_false", "n_refused", "n_missed"),
+            )
+            for key in COUNTS
+        ),
+        cost=_dollars(group.dollars),
+        share=_share(group),
+        share_href=_library(alike, "above") if group.dollars_above else "",
+    )  # fmt: skip
+
+
+def _share(group: Group) -> str:
+    return "unknown" if group.share_above is None else f"{100 * group.share_above:.0f}%"
+
+
+def _library(alike: Mapping[str, str], only: str) -> str:
+    """The library with the sessions behind a figure."""
+    pairs = [("only", only)] if only else []
+    pairs += [(name, value) for name, value in alike.items() if value]
+    return reverse("sessions:library") + (f"?{urlencode(pairs)}" if pairs else "")
+
+
+def _dollars(value: float | None) -> str:
+    return "unknown" if value is None else f"${value:,.2f}"
+
+
+def _thresholds(found: Fleet) -> tuple[ThresholdRow, ...]:
+    best = next((row for row in found.thresholds if row.is_cheapest), None)
+    least = None if best is None or best.low is None else (best.low + (best.high or 0)) / 2
+    rows = []
+    for row in found.thresholds:
+        middle = None if row.low is None else (row.low + (row.high or 0)) / 2
+        change = "" if middle is None or not least or row.is_cheapest else f"{100 * (middle / least - 1):+,.0f}%"
+        rows.append(
+            ThresholdRow(
+                "Never" if row.tokens is None else figures.count(row.tokens), row.compactions,
+                _range(row.low, row.high), change.replace("-", figures.MINUS), row.n_over, row.is_cheapest,
+            )
+        )  # fmt: skip
+    return tuple(rows)
+
+
+def _range(low: float | None, high: float | None) -> str:
+    """A cost range with its ends, one figure where they are equal as written."""
+    if low is None or high is None:
+        return "unknown"
+    first, last = f"{low:,.2f}", f"{high:,.2f}"
+    return f"${first}" if first == last else f"${first}–{last}"

@@ -1,0 +1,78 @@
+"""Many sessions together: the page, its data, and the start of catching up."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from sessions import tasks
+from sessions.pages.fleet import state as urlstate
+from sessions.pages.fleet.context import fleet_view
+from sessions.pages.ui.view import asks_fragment, csv_lines, varied
+from sessions.runs import fleet as fleets
+from sessions.services import figures
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from sessions.pages.fleet.state import FleetState
+
+
+@require_safe
+def fleet(request: HttpRequest) -> HttpResponse:
+    """The page; its part while a worker catches up."""
+    state = urlstate.parse(request.GET)
+    here = urlstate.query(state.by, state.alike)
+    context = {
+        "view": fleet_view(state, fleets.fleet(state.by, state.alike)),
+        "cli": _command(state),
+        "here": f"{reverse('sessions:fleet')}{here}",
+        "start_url": f"{reverse('sessions:fleet_start')}{here}",
+        "json_url": f"{reverse('sessions:fleet_json')}{here}",
+        "csv_url": f"{reverse('sessions:fleet_csv')}{here}",
+    }
+    name = "sessions/fleet/_view.html" if asks_fragment(request) else "sessions/fleet/page.html"
+    response = varied(render(request, name, context))
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _command(state: FleetState) -> str:
+    given = [part for name, value in state.alike.items() for part in ("--only", f"{name}={value}")]
+    return shlex.join(["ctxweb", "fleet", "--by", state.by, *given])
+
+
+@require_safe
+def fleet_json(request: HttpRequest) -> JsonResponse:
+    """``ctxweb.fleet/1``."""
+    state = urlstate.parse(request.GET)
+    document = fleets.fleet(state.by, state.alike).document
+    return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+
+
+@require_safe
+def fleet_csv(request: HttpRequest) -> HttpResponse:
+    """The groups as CSV."""
+    state = urlstate.parse(request.GET)
+    rows = [
+        {name: value for name, value in group.items() if name != "sessions_with"}
+        for group in fleets.fleet(state.by, state.alike).document["groups"]
+    ]
+    lines = [tuple(rows[0]) if rows else ("key",), *(tuple(row.values()) for row in rows)]
+    response = HttpResponse("".join(csv_lines(lines)), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="fleet.csv"'
+    return response
+
+
+@require_POST
+def start(request: HttpRequest) -> HttpResponse:
+    """Have a worker work out what is missing."""
+    if figures.start():
+        tasks.wake()
+    state = urlstate.parse(request.GET)
+    return redirect(f"{reverse('sessions:fleet')}{urlstate.query(state.by, state.alike)}")
