@@ -80,7 +80,7 @@ class ThresholdRow:
     """All sessions at one threshold."""
 
     words: str
-    compactions: int
+    n_compactions: int
     cost: str
     change: str
     n_over: int
