@@ -166,6 +166,9 @@ def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]]) ->
     if head.tables:
         known = f"its tables: {', '.join(list(head.tables)[:N_TABLES])}"
         return NotATranscript(f"{head.problem}; {known}", next_step="Export the session from its agent")
+    if beside := _beside(head.document):
+        reason, step = beside
+        return NotATranscript(reason, next_step=step)
     near = "; ".join(f"{plugin.name}: {guess.reason}" for guess, plugin in guesses[:N_NEAREST])
     nearest = f"Nearest: {near}. " if near else ""
     if not head.values and head.document is None:
@@ -178,6 +181,34 @@ def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]]) ->
         offset=head.lines[0].offset if head.lines else 0,
         next_step=f"{nearest}Known formats: {known}",
     )
+
+
+def _beside(document: Any) -> tuple[str, str] | None:
+    """Files that agents write beside a transcript and that hold no messages: what one is, and what to read instead."""
+    if isinstance(document, list) and document and all(_is_cline_edit(entry) for entry in document):
+        return (
+            "Cline's context_history.json: what Cline replaced in messages before it sent them, without the messages",
+            "Read the task's ui_messages.json; what was replaced stands there as it was before",
+        )
+    files = document.get("files") if isinstance(document, dict) else None
+    if (
+        isinstance(files, list)
+        and files
+        and all(isinstance(f, dict) and {"path", "conversations"} <= {*f} for f in files)
+    ):
+        return (
+            "an Agent Trace: which lines of files an agent wrote, without any message",
+            "Read the agent's own transcript",
+        )
+    return None
+
+
+def _is_cline_edit(entry: Any) -> bool:
+    """``[message, [type of edit, [[block, [[time, how, what, facts] …]] …]]]`` with numbers for the first two."""
+    match entry:
+        case [int(), [int(), [*blocks]]]:
+            return all(isinstance(block, list) and len(block) == 2 and isinstance(block[1], list) for block in blocks)
+    return False
 
 
 def _nothing(parsed: Parsed, chosen: Format) -> UnreadableInput:

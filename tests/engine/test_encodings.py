@@ -83,6 +83,7 @@ FILES = (
         ((1, None, 900_004, 7_000, "summary", (WHO,)),),
         refusals=((1, "context", 1_060_000, None, 1),),
     ),
+    Recorded("gemini_cli/masked.jsonl", clearings=((3, "results", "auto", 2, None),)),
     Recorded("gemini_cli/stream_refused.jsonl", refusals=((0, "context", 1_050_000, 1_048_576, 1),)),
     Recorded(
         "goose/refused_then_compacted.json",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sessions.engine.formats.amp import FORMAT, usage_of
 from sessions.engine.jsonio import Source, dumps
 from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind, Transcript
+
+if TYPE_CHECKING:
+    from sessions.engine.types import Transcript
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "transcripts" / "amp" / "T-0001.json"
 
@@ -61,7 +63,7 @@ def test_a_summary_is_a_compaction_and_a_refusal_an_event() -> None:
 def test_pictures_threads_and_files_beside_the_messages() -> None:
     found = session()
     assert found.n_images == 1
-    assert [b.kind for b in found.messages[8].blocks] == [Kind.OPAQUE]
+    assert (found.messages[8].preview, found.messages[8].typed) == ("ls fence.md", False), "the user's own command"
     assert found.warnings == (
         "Related thread (handoff): T-0000",
         "Files that the user mentioned: 1; sent besides, not among the messages",

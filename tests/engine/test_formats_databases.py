@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.errors import UnreadableInput
+from sessions.engine.formats._cursor_store import context_of, wires
 from sessions.engine.jsonio import Source
 from sessions.engine.reading import read_contents, read_transcripts
 from sessions.engine.types import Kind, Role, Transcript
@@ -63,8 +64,52 @@ def test_nothing_but_conversations_is_read_of_cursors_database() -> None:
     assert not any("never-read" in text for text in texts)
 
 
+def test_the_newest_root_of_a_cursor_chat_lists_its_messages() -> None:
+    """Six of seven are there: the last one's blob is not in the file (formats 49.1)."""
+    path = FIXTURES / "cursor_db/store.db"
+    (session,) = fixture("cursor_db/store.db").transcripts
+    assert [(str(m.role), [str(b.kind) for b in m.blocks], m.typed) for m in session.messages] == [
+        ("system", ["text"], False),
+        ("user", ["text"], False),
+        ("user", ["text"], True),
+        ("assistant", ["thinking", "text", "tool_use"], False),
+        ("user", ["tool_result"], False),
+        ("assistant", ["text"], False),
+    ]
+    assert session.messages[4].result_ids() == session.messages[3].call_ids() == {"t1"}
+    assert [request.message for request in session.requests] == [3, 5]
+    assert (session.id, session.title, session.model, session.window) == (
+        *("7b1c", "Green fence", "claude-4.5-sonnet"), 200_000
+    )  # fmt: skip
+    assert session.warnings == (
+        "Messages of the chat that its store does not hold in a known form: 1",
+        "Cursor's own count of its context at the end: 12,215 tokens",
+    )
+    with path.open("rb") as file:
+        source = Source(file)
+        texts = [[c.text for c in read_contents(source, "cursor_db", m)] for m in session.messages]
+    assert texts[3] == ["Two coats.", "The first coat.", '{"command":"brush --green"}']
+    assert texts[4] == ["wet"]
+
+
+def test_a_count_of_cursors_that_does_not_add_up_is_not_believed() -> None:
+    """480 + 11,592 = 12,072; field 1 of field 5 states the sum, field 2 the window."""
+    parts = b"".join(
+        b"\x1a" + bytes([len(part)]) + part for part in (b"\x0a\x01a\x18\xe0\x03", b"\x0a\x01b\x18\xc8\x5a")
+    )
+    window = b"\x10\xc0\x9a\x0c"
+    for stated, found in ((b"\x08\xa8\x5e", (12_072, 200_000)), (b"\x08\xa9\x5e", (0, 0)), (b"", (0, 0))):
+        held = stated + window + parts
+        assert context_of(wires(b"\x2a" + bytes([len(held)]) + held)) == found
+
+
+@pytest.mark.parametrize("data", [b"\x0a", b"\x0a\x20abc", b"\xff" * 12, b"\x0b", b"\x80"])
+def test_bytes_that_are_no_protobuf_have_no_fields(data: bytes) -> None:
+    assert wires(data) == []
+
+
 @pytest.mark.samples
-def test_a_store_of_a_cursor_chat_says_what_it_is() -> None:
+def test_a_store_of_a_cursor_chat_without_messages_says_what_it_is() -> None:
     told = fact("cursor/as-store.db", "meta")
     with place("cursor/as-store.db").open("rb") as file, pytest.raises(UnreadableInput) as refused:
         read_transcripts(file)

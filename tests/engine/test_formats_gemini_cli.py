@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,3 +111,23 @@ def test_every_run_behind_a_preamble_is_a_session_and_its_total_its_own() -> Non
     assert usage is not None
     assert (usage.input, usage.cache_read, usage.output) == (45, 5, 10)
     assert second.warnings == ("The run reports only its total: 80 input and 10 output tokens over 2 requests",)
+
+
+def test_masked_results_are_a_clearing_and_the_messages_keep_what_was_sent() -> None:
+    """Before the clearing 5,000 tokens were sent, after it 2,100 (formats 8; policies 7.2)."""
+    masked = session("masked.jsonl")
+    (clearing,) = masked.clearings
+    assert (clearing.request, clearing.message, clearing.n_cleared) == (3, 7, 2)
+    assert masked.compactions == ()
+    assert [r.usage.context if r.usage else None for r in masked.requests] == [1000, 3000, 5000, 2100]
+    assert [m.blocks[0].n_chars for m in masked.messages if m.blocks[0].kind is Kind.TOOL_RESULT] == [5600, 5200, 7]
+    assert all(request.on_branch for request in masked.requests)
+
+
+def test_a_list_that_changes_more_than_masks_is_no_clearing() -> None:
+    """A prompt changed beside the masks: a new list, as after a compression."""
+    data = (FIXTURES / "masked.jsonl").read_bytes()
+    head, line, rest = data.partition(b'{"$set"')
+    changed = head + line + rest.replace(b"Why does the build fail?", b"What then?")
+    (other,) = read_transcripts(io.BytesIO(changed), "log.jsonl").transcripts
+    assert (other.clearings, len(other.compactions)) == ((), 1)

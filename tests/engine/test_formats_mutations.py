@@ -90,13 +90,23 @@ def mutated_database(data: bytes, chance: random.Random) -> bytes:
 
 
 def mutated_cell(cell: Any, chance: random.Random) -> Any:
-    text = cell.decode() if isinstance(cell, bytes) else cell
+    try:
+        text = cell.decode() if isinstance(cell, bytes) else cell
+    except UnicodeDecodeError:
+        return mutated_bytes(cell, chance)
     try:
         found = dumps(mutated(loads(text.encode()), chance)) if isinstance(text, str) else mutated(text, chance)
     except JsonProblem:
         found = mutated(text, chance)
     plain = found is None or isinstance(found, (str, float)) or (isinstance(found, int) and abs(found) < 2**60)
     return found if plain else dumps(found)
+
+
+def mutated_bytes(cell: bytes, chance: random.Random) -> bytes:
+    """Bytes that are no text: one of them another, now and then the end lost."""
+    at = chance.randrange(len(cell))
+    found = cell[:at] + bytes([chance.randrange(256)]) + cell[at + 1 :]
+    return found[: chance.randrange(len(found))] if chance.random() < 0.3 else found
 
 
 @pytest.mark.parametrize(("name", "path"), FILES, ids=[f"{name}/{path.name}" for name, path in FILES])

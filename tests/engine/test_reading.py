@@ -54,6 +54,9 @@ def said(text: str) -> bytes:
         (b'{"name":"x","version":1}', "no known transcript format"),
         (b"[1,2,3]", "no known transcript format"),
         (b"null", "no known transcript format"),
+        (b'[[4, [1, [[0, [[1700000000000, "text", ["[see above]"], [["a.py"]]]]]]]]]', "Cline's context_history.json"),
+        (b"[[4, [1, [[0, 3]]]]]", "no known transcript format"),
+        (b'{"version": "0.1", "files": [{"path": "a.py", "conversations": [{"ranges": []}]}]}', "an Agent Trace"),
     ],
 )
 def test_a_file_that_is_no_transcript_is_refused_with_a_place_and_a_next_step(data: bytes, reason: str) -> None:

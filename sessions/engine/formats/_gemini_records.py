@@ -2,7 +2,8 @@
 
 A record holds a reply, its tool calls and their results: it is the reply's message and, where there are results, a
 second one.  The newer log writes a record again under its id when it changes; ``$rewindTo`` takes off everything from
-that id on, ``$set`` with messages replaces the whole list (a session that goes on, a compression, a roll-back).
+that id on, ``$set`` with messages replaces the whole list (a session that goes on, a compression, a roll-back, or
+results that the client masked: those are cleared in place, and the messages keep what they were sent with).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._blocks import is_prompt, opaque
+from sessions.engine.formats._clearings import RESULTS, Clearing
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._gemini_parts import SNAPSHOT, call_of, parts_of, result_of, usage_from
 from sessions.engine.formats._preview import preview_of, title_of
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 TYPES = frozenset({"user", "gemini"})
 SCREEN_TYPES = frozenset({"info", "error", "warning"})
+MASKED = "<tool_output_masked>"
+"""Begins what stands for a result that the client took out of the list (policies 7.2)."""
 CLIENT_WORDS = ("<session_context>", "This is the Gemini CLI.")
 
 
@@ -44,6 +48,9 @@ class GeminiRecord:
     model: str
     timestamp: float | None
     key: int = 0
+    said: int = 0
+    """What the record says without its results, as a hash."""
+    n_masked: int = 0
     dropped: bool = False
 
 
@@ -60,7 +67,7 @@ class Log:
     """The records in the order they came, and those of the list as it is now."""
 
     measure: Measured
-    items: list[GeminiRecord | Replacement | Refusal] = field(default_factory=list)
+    items: list[GeminiRecord | Replacement | Refusal | Clearing] = field(default_factory=list)
     live: list[GeminiRecord] = field(default_factory=list)
     by_id: dict[str, GeminiRecord] = field(default_factory=dict)
     n_screen: int = 0
@@ -69,9 +76,14 @@ class Log:
         """Take a record, new or written again."""
         record = _record(value, origin, self.measure)
         known = self.by_id.get(record.ident) if record.ident else None
+        if known and self._mask([known], [record]):
+            return
         if known:
-            known.entries, known.usage, known.model = record.entries, record.usage, record.model
-            known.is_reply, known.key = record.is_reply, record.key
+            known.usage, known.model = record.usage, record.model
+            if known.key == record.key:
+                return
+            known.entries = record.entries
+            known.is_reply, known.key, known.said = record.is_reply, record.key, record.said
         else:
             self.items.append(record)
             self.live.append(record)
@@ -94,9 +106,11 @@ class Log:
 
     def replace(self, values: Sequence[tuple[Value, Origin]]) -> None:
         """Make the list what ``values`` are: records that it already has stay the same messages."""
+        records = [_record(value, origin, self.measure) for value, origin in values]
+        if self._mask(self.live, records):
+            return
         waiting, kept, made = list(self.live), [], []
-        for value, origin in values:
-            record = _record(value, origin, self.measure)
+        for record in records:
             twin = next((r for r in waiting if r.ident == record.ident and r.key == record.key), None)
             if twin is None:
                 made.append(record)
@@ -112,6 +126,18 @@ class Log:
         self.live = kept + made
         self.by_id = {record.ident: record for record in self.live}
 
+    def _mask(self, known: Sequence[GeminiRecord], records: Sequence[GeminiRecord]) -> bool:
+        """Note a clearing where ``records`` are the ``known`` ones with more of their results masked."""
+        if [(r.ident, r.said) for r in known] != [(r.ident, r.said) for r in records]:
+            return False
+        changed = [(old, new) for old, new in zip(known, records, strict=True) if old.key != new.key]
+        if not changed or any(new.n_masked <= old.n_masked for old, new in changed):
+            return False
+        self.items.append(Clearing(RESULTS, "auto", sum(new.n_masked - old.n_masked for old, new in changed)))
+        for old, new in changed:
+            old.key, old.n_masked = new.key, new.n_masked
+        return True
+
     def thread(self) -> Thread:
         """The session in the making."""
         thread = Thread()
@@ -120,6 +146,9 @@ class Log:
         for item in self.items:
             if isinstance(item, Refusal):
                 thread.refuse(item)
+                continue
+            if isinstance(item, Clearing):
+                thread.clear(item)
                 continue
             if isinstance(item, Replacement):
                 kept = sorted(place for record in item.kept for place in places[id(record)])
@@ -187,10 +216,11 @@ def _record(value: Value, origin: Origin, measure: Measured) -> GeminiRecord:
         entries.append(
             Entry((origin,), Role.USER, blocks, preview_of(results), native_id=native_id, timestamp=timestamp)
         )
-    key = hash((role, contents, results))
+    n_masked = sum(any(MASKED in leaf.text for leaf in (result, *result.parts)) for result in results)
     return GeminiRecord(
-        ident, entries, is_reply, _usage(value.get("tokens")), text_of(value.get("model")), timestamp, key
-    )
+        ident, entries, is_reply, _usage(value.get("tokens")), text_of(value.get("model")), timestamp,
+        hash((role, contents, results)), hash((role, contents, len(results))), n_masked,
+    )  # fmt: skip
 
 
 def _usage(tokens: Any) -> Usage | None:

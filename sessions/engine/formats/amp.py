@@ -125,10 +125,21 @@ def _block(block: Any) -> Content:
         return block_of(block)
     if block.get("type") == "tool_result" and "run" in block:
         return _result(block)
+    if block.get("type") == "manual_bash_invocation":
+        return _own_command(block)
     summary = as_dict(block.get("summary"))
     if block.get("type") == "summary" and isinstance(summary.get("summary"), str):
         return Content(Kind.TEXT, text=summary["summary"], name="summary")
     return _media(block) or block_of(block)
+
+
+def _own_command(block: Entry) -> Content:
+    """A command that the user ran, which the model is told with what it printed, as the user's words."""
+    run = as_dict(block.get("toolRun"))
+    result = run.get("result")
+    printed = as_dict(result).get("output", result)
+    said = printed if isinstance(printed, str) else dumps(printed) if printed is not None else ""
+    return Content(Kind.TEXT, text="\n".join(filter(None, (text_of(as_dict(block.get("args")).get("cmd")), said))))
 
 
 def _media(block: Entry) -> Content | None:

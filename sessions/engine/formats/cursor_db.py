@@ -1,4 +1,4 @@
-"""Cursor's own databases: conversations of the editor in state.vscdb (formats 49).
+"""Cursor's own databases: conversations of the editor in state.vscdb, one chat of the agent in store.db (formats 49).
 
 Only the keys of conversations are read: other tables of the file hold credentials.  What Cursor left out of the
 context is not recorded.
@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._chat_entries import call_of, result_of
 from sessions.engine.formats._counts import count_of, exclusive_usage
+from sessions.engine.formats._cursor_store import BLOBS, chat_of, message_contents
 from sessions.engine.formats._records import inside
 from sessions.engine.formats._rows import has_columns, rows_of
 from sessions.engine.formats._times import seconds
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Value = Mapping[str, Any]
 
 TABLE, COMPOSER, TOOL = "cursorDiskKV", "composerData:", "toolFormerData"
-STORE = ("blobs", "meta")
+STORE = (BLOBS, "meta")
 USER = 1
 RANGE = "WHERE key >= ? AND key < ? ORDER BY key"
 
@@ -42,14 +42,14 @@ class CursorDatabase:
 
     name = "cursor_db"
     label = "Cursor database"
-    source = "Cursor's state.vscdb, Cursor/User/globalStorage (SQLite)"
+    source = "Cursor's state.vscdb, Cursor/User/globalStorage, and store.db, ~/.cursor/chats (SQLite)"
     coverage = Coverage(usage=PARTLY, subagents=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
         """Cursor's table of keys and values, or the store of one chat."""
         if has_columns(head, TABLE, "key", "value"):
             return Sniff(95, f"a database with Cursor's table {TABLE}")
-        if set(head.tables) == set(STORE) and has_columns(head, "blobs", "id", "data"):
+        if set(head.tables) == set(STORE) and has_columns(head, BLOBS, "id", "data"):
             return Sniff(90, "a chat's store of Cursor: a database of blobs and meta")
         return None
 
@@ -57,7 +57,7 @@ class CursorDatabase:
         """Every conversation that has messages; those that one started name it as their parent."""
         database = source.database()
         if database is not None and TABLE not in database.tables:
-            raise _store(source)
+            return Parsed(self.name, (chat_of(source, measure, self.name),))
         skipped: list[Skipped] = []
         found = [_Composer(source, value, origin, measure) for value, origin in _composers(source, skipped)]
         homes = {child: composer.id for composer in found for child in composer.children}
@@ -69,21 +69,11 @@ class CursorDatabase:
         found: list[Content] = []
         for value, origin in zip(values, message.origins, strict=True):
             held = as_dict(decoded(value))
+            if origin.path[:1] == (BLOBS,):
+                found += message_contents(held, message.role)
+                continue
             found += (_result(held),) if origin.path[-1:] == (TOOL,) else _bubble(held)
         return tuple(found)
-
-
-def _store(source: Source) -> UnreadableInput:
-    """What a chat's store says of itself: its messages are in a binary form that is not documented."""
-    told: Value = {}
-    for row, _ in rows_of(source, "meta", "LIMIT 1"):
-        try:
-            told = as_dict(decoded(bytes.fromhex(text_of(row.get("value"))).decode("utf-8", errors="replace")))
-        except ValueError:
-            break
-    name, model = text_of(told.get("name")) or "without a name", text_of(told.get("lastUsedModel")) or "unknown"
-    reason = f"the store of a Cursor chat ({name}, model {model}), whose messages are kept in a form of Cursor's own"
-    return UnreadableInput(reason, next_step="Use the chat's transcript under ~/.cursor/projects, or state.vscdb")
 
 
 def _composers(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Value, Origin]]:
