@@ -24,7 +24,7 @@ from sessions.faults import fault_of
 COMMANDS = {
     "serve": "Serve the dashboard with its worker.",
     "worker": "Run a worker for a shared broker.",
-    "user": "Create a user, or give one a new password.",
+    "user": "Invite people, create accounts, give a new password, remove an account.",
     "ingest": "Store and count transcripts, archives or folders.",
     "watch": "Follow a folder of transcripts while they are written.",
     "delete": "Delete sessions and uploads with everything that belongs to them.",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.utils.functional import SimpleLazyObject
+
+from sessions.models.viewer import viewer
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -16,3 +19,9 @@ def csp_nonce(request: HttpRequest) -> dict[str, object]:
     Lazy: the nonce enters the policy header only where a template prints it.
     """
     return {"csp_nonce": SimpleLazyObject(lambda: str(getattr(request, "csp_nonce", "")))}
+
+
+def people(request: HttpRequest) -> dict[str, object]:
+    """Whether ``accounts`` are required, who is looking, and whether they keep new uploads to themselves."""
+    kept = SimpleLazyObject(lambda: bool(request.session.get("uploads_private")))
+    return {"accounts": settings.REQUIRE_LOGIN, "viewer": viewer(), "uploads_private": kept}

@@ -23,11 +23,11 @@ class RequestIdFilter(logging.Filter):
 
 
 class HideTokens(logging.Filter):
-    """Takes the token out of a replay link's address: whoever reads logs could open the link with it."""
+    """Takes the token out of the address of a replay link or an invitation: whoever reads logs could use it."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Cut ``/l/<token>`` down to ``/l/…``; let everything pass."""
+        """Cut ``/l/<token>`` down to ``/l/…``, ``/join/<token>`` alike; let everything pass."""
         message = record.getMessage()
-        if "/l/" in message:
-            record.msg, record.args = re.sub(r"/l/[^/\s?]+", "/l/…", message), ()
+        if "/l/" in message or "/join/" in message:
+            record.msg, record.args = re.sub(r"/(l|join)/[^/\s?]+", r"/\1/…", message), ()
         return True

@@ -1,4 +1,4 @@
-"""Middleware of the project: a request id, limits of bodies, who may upload, and the login wall."""
+"""Middleware of the project: a request id, limits of bodies, who may upload, the login wall, and who is looking."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from django.middleware.csrf import CsrfViewMiddleware
 from django.shortcuts import resolve_url
 
 from ctxweb import logs, refusals
+from sessions.models.viewer import EVERYTHING, Viewer, seen_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 REFUSAL, GATE = "ctxweb.refusal", "ctxweb.gate"
 """Keys of the WSGI environment that ``ctxweb.front`` sets; no header can, since those begin with HTTP_."""
 
-OPEN_PREFIXES = ("/l/", "/login/", "/static/")
+OPEN_PREFIXES = ("/l/", "/join/", "/login/", "/static/")
 OPEN_PATHS = {"/healthz", "/readyz"}
-"""What a visitor without an account may see: replay links, the way in, static files and health."""
+"""What a visitor without an account may see: replay links, the ways in, static files and health."""
 
 _csrf = CsrfViewMiddleware(lambda request: HttpResponse())
 _GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -106,5 +107,23 @@ def login_wall(get_response: GetResponse) -> GetResponse:
         if request.headers.get("HX-Request") == "true":
             return HttpResponse(status=401, headers={"HX-Redirect": resolve_url(settings.LOGIN_URL)})
         return redirect_to_login(request.get_full_path())
+
+    return middleware
+
+
+def viewer_of(request: HttpRequest) -> Viewer:
+    """Whose eyes a request has: its account's, or everybody's where no account is asked for."""
+    if not settings.REQUIRE_LOGIN:
+        return EVERYTHING
+    user = request.user
+    return Viewer(user.pk, is_admin=user.is_superuser) if user.is_authenticated else Viewer()
+
+
+def eyes(get_response: GetResponse) -> GetResponse:
+    """Let selectors and services know who is looking (``sessions.models.viewer``)."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        with seen_as(viewer_of(request)):
+            return get_response(request)
 
     return middleware

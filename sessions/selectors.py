@@ -1,4 +1,4 @@
-"""Reads for views, API and CLI: nothing here writes."""
+"""Reads for views, API and CLI: nothing here writes; what the viewer (``models.viewer``) may not see does not exist."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from sessions.engine.fleet.values import NOT_RECORDED, RULES, Part, Tried
 from sessions.engine.model_info import own_changes
 from sessions.models import (
     OVERCOUNTED,
+    Invitation,
     Media,
+    MediaUse,
     Member,
     MessageRow,
     ReplayLink,
@@ -23,11 +25,15 @@ from sessions.models import (
     Session,
     SessionFacts,
     Upload,
+    viewer,
 )
 
 if TYPE_CHECKING:
     import uuid
     from collections.abc import Callable, Iterable, Mapping
+
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.texts import Texts
@@ -119,7 +125,7 @@ def session_list(
     ``only`` is a name of ``SESSION_FILTERS``, ``sort`` one of ``models.SORTS`` (``-`` in front reverses it); unknown
     names mean no filter and the default order.  ``alike`` are values by the names of ``ALIKE``.
     """
-    found = Session.objects.roots().matching(search)
+    found = Session.objects.seen_by(viewer()).roots().matching(search)
     if only in SESSION_FILTERS:
         found = SESSION_FILTERS[only](found)
     if format:
@@ -140,11 +146,12 @@ def fleet_parts(alike: Mapping[str, str]) -> tuple[list[Part], int]:
     """What every root session adds that has the values of ``alike``, and how many sessions wait: two queries."""
     names = [f.name for f in fields(Part)]
     paths = ["pk" if name == "id" else ALIKE.get(name, f"figures__{name}") for name in names]
-    roots = _alike(Session.objects.roots(), alike)
+    every = Session.objects.seen_by(viewer()).roots()
+    roots = _alike(every, alike)
     known = roots.filter(figures__rules=RULES)
     rows = (dict(zip(names, row, strict=True)) for row in known.values_list(*paths))
     parts = [Part(**row | {"tried": tuple(Tried(*one) for one in row["tried"])}) for row in rows]
-    return parts, Session.objects.roots().count() - Session.objects.roots().filter(figures__rules=RULES).count()
+    return parts, every.count() - every.filter(figures__rules=RULES).count()
 
 
 NAMED_FILE = re.compile(r"Transcript: (?:[^\]\s]*/)?([^\]/\s]+\.jsonl)\]")
@@ -160,7 +167,8 @@ def library_facts() -> LibraryFacts:
 
     Messages that a resumed or forked session has from an earlier one are counted once; so are those of branches.
     """
-    sums = Session.objects.once().aggregate(
+    mine = Session.objects.seen_by(viewer())
+    sums = mine.once().aggregate(
         n_sessions=Count("id"),
         n_messages=Sum("n_messages", default=0),
         tokens=Sum("tokens", default=0),
@@ -172,7 +180,7 @@ def library_facts() -> LibraryFacts:
         n_overcounted=Count("id", filter=Q(worst_overcount__gte=OVERCOUNTED)),
     )
     again = (
-        Session.objects.once()
+        mine.once()
         .filter(shares_with__isnull=False)
         .aggregate(
             n_messages=Sum("n_shared_messages", default=0),
@@ -182,25 +190,32 @@ def library_facts() -> LibraryFacts:
         )
     )
     sums |= {name: max(0, sums[name] - n) for name, n in again.items()}
-    worst = Session.objects.once().filter(worst_overcount__isnull=False).sorted_by("overcount").first()
+    worst = mine.once().filter(worst_overcount__isnull=False).sorted_by("overcount").first()
     return LibraryFacts(
         **sums,
-        n_uploads=Upload.objects.count(),
-        n_media=Media.objects.filter(media_type__startswith="image/").count(),
+        n_uploads=Upload.objects.seen_by(viewer()).count(),
+        n_media=_media().filter(media_type__startswith="image/").count(),
         worst=worst,
-        formats=tuple(Session.objects.order_by("format").values_list("format", flat=True).distinct()),
-        models=tuple(Session.objects.exclude(model="").order_by("model").values_list("model", flat=True).distinct()),
+        formats=tuple(mine.order_by("format").values_list("format", flat=True).distinct()),
+        models=tuple(mine.exclude(model="").order_by("model").values_list("model", flat=True).distinct()),
     )
 
 
 def get_session(session_id: str) -> Session:
     """The session with its upload, parent and watched file, one query; raises Session.DoesNotExist.
 
-    A weighed session that was cached before its facts last changed is forgotten.
+    So does one that the viewer may not see; a relative that they may not see is left out.  A weighed session that was
+    cached before its facts last changed is forgotten.
     """
     if "\0" in session_id:
         raise Session.DoesNotExist  # PostgreSQL takes no such text, not even to look for it
-    session = Session.objects.select_related("upload__live", "parent", "shares_with").get(pk=session_id)
+    who = viewer()
+    found = Session.objects.seen_by(who).select_related("upload__live", "parent__upload", "shares_with__upload")
+    session = found.get(pk=session_id)
+    for name in ("parent", "shares_with"):
+        relative = getattr(session, name)
+        if relative is not None and relative.private and not who.owns(relative.upload.owner_id):
+            setattr(session, name, None)  # in memory alone: whoever writes a session reads it by itself
     notice(session)
     return session
 
@@ -214,23 +229,32 @@ def notice(session: Session) -> None:
 
 def session_version(session_id: str) -> SessionVersion | None:
     """What whoever waits for a change compares, one small query; None without the session."""
-    found = Session.objects.filter(pk=session_id).values_list("version", "n_messages", "upload__live").first()
+    found = (
+        Session.objects.seen_by(viewer())
+        .filter(pk=session_id)
+        .values_list("version", "n_messages", "upload__live")
+        .first()
+    )
     return SessionVersion(found[0], found[1], found[2] is not None) if found else None
 
 
 def filter_counts() -> dict[str, int]:
     """How many root sessions each filter of the library leaves, "all" for none: one query."""
-    return Session.objects.roots().aggregate(
-        all=Count("pk"),
-        overcount=Count("pk", filter=Q(worst_overcount__gte=OVERCOUNTED)),
-        compacted=Count("pk", filter=Q(n_compactions__gt=0)),
-        images=Count("pk", filter=Q(n_images__gt=0)),
+    return (
+        Session.objects.seen_by(viewer())
+        .roots()
+        .aggregate(
+            all=Count("pk"),
+            overcount=Count("pk", filter=Q(worst_overcount__gte=OVERCOUNTED)),
+            compacted=Count("pk", filter=Q(n_compactions__gt=0)),
+            images=Count("pk", filter=Q(n_images__gt=0)),
+        )
     )
 
 
 def child_sessions(session: Session) -> tuple[Session, ...]:
     """The sub-agent sessions of ``session`` in file order."""
-    return tuple(session.children.order_by("position"))
+    return tuple(Session.objects.seen_by(viewer()).filter(parent=session).order_by("position"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +283,8 @@ def _chained_before(name: str) -> Session | None:
     """The session read from the transcript file called ``name`` by a pipeline that saved it before it compacted."""
     uploaded = Q(upload__filename=name) | Q(upload__filename__endswith=f"/{name}")
     named = (uploaded & Q(member="")) | Q(member=name) | Q(member__endswith=f"/{name}")
-    return Session.objects.filter(named, format__in=chained_formats()).order_by("-created_at").first()
+    mine = Session.objects.seen_by(viewer())
+    return mine.filter(named, format__in=chained_formats()).order_by("-created_at").first()
 
 
 def _chained_after(session: Session) -> tuple[Session, ...]:
@@ -267,7 +292,8 @@ def _chained_after(session: Session) -> tuple[Session, ...]:
     rows = MessageRow.objects.filter(
         session__format__in=chained_formats(), index=0, preview__contains=f"/{session.filename}]"
     ).exclude(session=session)
-    return tuple(Session.objects.filter(pk__in=rows.values("session_id")).order_by("created_at")[:5])
+    mine = Session.objects.seen_by(viewer())
+    return tuple(mine.filter(pk__in=rows.values("session_id")).order_by("created_at")[:5])
 
 
 def branch_sessions(session: Session) -> dict[str, Session]:
@@ -275,13 +301,13 @@ def branch_sessions(session: Session) -> dict[str, Session]:
     if not session.branch:
         return {}
     home = session.branch_of_id or session.pk
-    found = Session.objects.filter(Q(pk=home) | Q(branch_of_id=home)).only("id", "branch")
+    found = Session.objects.seen_by(viewer()).filter(Q(pk=home) | Q(branch_of_id=home)).only("id", "branch")
     return {one.branch: one for one in found}
 
 
 def compacted_sessions(limit: int) -> tuple[Session, ...]:
     """The newest sessions with recorded compactions, branches once: one query."""
-    found = Session.objects.once().compacted().select_related("upload").order_by("-created_at", "pk")
+    found = Session.objects.seen_by(viewer()).once().compacted().select_related("upload").order_by("-created_at", "pk")
     return tuple(found[:limit])
 
 
@@ -358,8 +384,26 @@ def open_blob(sha256: str) -> BinaryIO:
 def upload_status(ids: Iterable[uuid.UUID]) -> tuple[Upload, ...]:
     """The uploads in the order asked for, with ``job`` and ``sessions`` loaded: two queries; unknown ids left out."""
     wanted = list(dict.fromkeys(ids))
-    found = {upload.pk: upload for upload in Upload.objects.with_ids(wanted)}
+    found = {upload.pk: upload for upload in Upload.objects.seen_by(viewer()).with_ids(wanted)}
     return tuple(found[pk] for pk in wanted if pk in found)
+
+
+def get_upload(upload_id: uuid.UUID) -> Upload:
+    """The upload; raises Upload.DoesNotExist, also for one that the viewer may not see."""
+    return Upload.objects.seen_by(viewer()).get(pk=upload_id)
+
+
+def get_media(sha256: str) -> Media:
+    """An image or document of a session that the viewer sees; raises Media.DoesNotExist."""
+    return _media().get(pk=sha256)
+
+
+def _media() -> QuerySet[Media]:
+    """The images and documents that the viewer sees."""
+    if viewer().is_admin:
+        return Media.objects.all()
+    shown = MediaUse.objects.filter(session__in=Session.objects.seen_by(viewer()))
+    return Media.objects.filter(pk__in=shown.values("sha256"))
 
 
 def upload_members(upload: Upload) -> tuple[Member, ...]:
@@ -374,14 +418,45 @@ def upload_sessions(upload: Upload) -> tuple[Session, ...]:
 
 def unfinished_uploads() -> tuple[Upload, ...]:
     """Uploads still queued or being read, newest first, for a page opened while they are: two queries."""
-    return tuple(Upload.objects.unfinished().select_related("job").prefetch_related("sessions")[:PAGE])
+    return tuple(
+        Upload.objects.seen_by(viewer()).unfinished().select_related("job").prefetch_related("sessions")[:PAGE]
+    )
 
 
 def saved_views(owner_id: int | None) -> tuple[SavedView, ...]:
     """The newest hundred saved views of an account (None: of everybody), their sessions loaded: one query."""
-    return tuple(SavedView.objects.seen_by(owner_id).select_related("session")[:PAGE])
+    found = SavedView.objects.seen_by(owner_id)
+    if not viewer().is_admin:
+        found = found.filter(session__in=Session.objects.seen_by(viewer()))
+    return tuple(found.select_related("session")[:PAGE])
 
 
 def session_links(session: Session) -> tuple[ReplayLink, ...]:
     """The session's links, newest first, revoked ones included."""
     return tuple(session.links.all())
+
+
+def accounts() -> list[tuple[User, int, int]]:
+    """The accounts by name, each with how many sessions of the team's and of its own it has: one query."""
+    from django.contrib.auth.models import User
+
+    of_session = "uploads__sessions"
+    roots = Q(**{f"{of_session}__parent": None, f"{of_session}__branch_of": None, f"{of_session}__isnull": False})
+    counted = User.objects.filter(is_active=True).annotate(
+        n_team=Count(of_session, filter=roots & Q(**{f"{of_session}__private": False})),
+        n_private=Count(of_session, filter=roots & Q(**{f"{of_session}__private": True})),
+    )
+    return [(user, user.n_team, user.n_private) for user in counted.order_by("username")]
+
+
+def open_invitations() -> tuple[Invitation, ...]:
+    """Invitations that nobody has used yet."""
+    return tuple(Invitation.objects.open().select_related("maker")[:PAGE])
+
+
+def links_seen(session: Session | None = None) -> tuple[ReplayLink, ...]:
+    """The newest hundred links of one session, or of all that the viewer sees, revoked ones included."""
+    found = ReplayLink.objects.filter(session__in=Session.objects.seen_by(viewer()))
+    if session is not None:
+        found = found.filter(session=session)
+    return tuple(found.select_related("maker", "session__upload")[:PAGE])

@@ -3,38 +3,142 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 import click
 
+from ctxweb import address
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
 
 @click.command()
-@click.argument("name")
+@click.argument("name", required=False)
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
-def command(name: str, *, password_stdin: bool) -> None:
-    """Create the user NAME, or give NAME a new password; NAME may sign in again at once."""
+@click.option("--invite", is_flag=True, help="Print an address that makes one account; NAME is for whom it is meant.")
+@click.option(
+    "--days", type=click.IntRange(1, 90), default=7, show_default=True, help="How long an invitation lets somebody in."
+)
+@click.option("--admin/--member", "is_admin", default=None, help="The role of NAME, or of whoever is invited.")
+@click.option("--list", "listed", is_flag=True, help="List accounts, their roles and their sessions.")
+@click.option("--remove", is_flag=True, help="Remove the account NAME; asks what becomes of its sessions.")
+@click.option("--sessions", "things", metavar="team|delete|NAME", help="With --remove: what becomes of its sessions.")
+def command(
+    name: str | None,
+    *,
+    password_stdin: bool,
+    invite: bool,
+    days: int,
+    is_admin: bool | None,
+    listed: bool,
+    remove: bool,
+    things: str | None,
+) -> None:
+    """Create the account NAME, or give NAME a new password; NAME may sign in again at once.
+
+    The first account is an admin's.
+    """
+    if sum((invite, listed, remove)) > 1:
+        raise click.UsageError("Give one of --invite, --list and --remove.")
+    if name is None and not (invite or listed):
+        raise click.UsageError("Give a NAME, or --invite or --list.")
+    if things is not None and not remove:
+        raise click.UsageError("--sessions goes with --remove.")
     from ctxweb.startup import load_django, migrate
 
     load_django()
     migrate()
+    if listed:
+        _list()
+    elif invite:
+        _invite(name or "", days, is_admin=bool(is_admin))
+    elif remove:
+        _remove(_account(name or ""), things)
+    else:
+        _password(name or "", from_stdin=password_stdin, is_admin=is_admin)
+
+
+def _account(name: str) -> User:
+    from django.contrib.auth.models import User
+
+    found = User.objects.filter(username=name).first()
+    if found is None:
+        raise click.ClickException(f"There is no account {name}. List: `ctxweb user --list`.")
+    return found
+
+
+def _list() -> None:
+    from sessions import selectors
+
+    for user, n_team, n_private in selectors.accounts():
+        role = "admin" if user.is_superuser else "member"
+        click.echo(f"{user}\t{role}\t{n_team} sessions of the team's\t{n_private} of their own")
+
+
+def _invite(hint: str, days: int, *, is_admin: bool) -> None:
+    from django.conf import settings
+
+    from sessions.services import people
+
+    made = people.invite(hint=hint, is_admin=is_admin, days=days)
+    base = settings.PUBLIC_URL or f"{address.url('127.0.0.1', address.DEFAULT_PORT)}/"
+    click.echo(urljoin(base if base.endswith("/") else f"{base}/", f"join/{made.token}/"))
+    role = "an admin" if is_admin else "a member"
+    click.echo(f"Makes one account, {role}'s, within {days} day{'' if days == 1 else 's'}. Shown once.", err=True)
+    if not settings.PUBLIC_URL:
+        click.echo("Only this machine reaches it. Set CTXWEB_PUBLIC_URL to the address that others use.", err=True)
+    if not settings.REQUIRE_LOGIN:
+        click.echo("It opens while the server asks for accounts: CTXWEB_REQUIRE_LOGIN=1.", err=True)
+
+
+def _remove(user: User, things: str | None) -> None:
+    from sessions.services import people
+
+    has = people.leaving(user=user)
+    click.echo(
+        f"{user} has {has.n_sessions} sessions ({has.n_private} of their own), {has.n_links} open links, "
+        f"{has.n_saved} saved views, {has.n_tokens} tokens. Links and tokens end, saved views go.",
+        err=True,
+    )
+    if things is None:
+        question = "What becomes of the sessions: team, delete, or the name of another account"
+        things = click.prompt(question, err=True)
+    heir = None if things in (people.TEAM, people.DELETE) else _account(str(things))
+    try:
+        people.remove_account(user=user, things=str(things), heir=heir)
+    except people.NotPossibleError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"Removed {user}.", err=True)
+
+
+def _password(name: str, *, from_stdin: bool, is_admin: bool | None) -> None:
     from django.contrib.auth.models import User
     from django.contrib.auth.password_validation import validate_password
     from django.core.exceptions import ValidationError
 
     from ctxweb.signin import forget_attempts
+    from sessions.services import people
 
-    if password_stdin:
+    if from_stdin:
         password = sys.stdin.readline().rstrip("\n")
     else:
         password = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
     user = User.objects.filter(username=name).first()
     is_new = user is None
-    user = user or User(username=name)
     try:
-        user.full_clean(exclude=["password"])
-        validate_password(password, user)
-    except ValidationError as error:
-        raise click.ClickException(" ".join(error.messages)) from None
-    user.set_password(password)
-    user.save()
+        if user is None:
+            first = not User.objects.exists() if is_admin is None else is_admin
+            user = people.make_account(name=name, password=password, is_admin=first)
+        else:
+            validate_password(password, user)
+            user.set_password(password)
+            user.save(update_fields=["password"])
+            if is_admin is not None:
+                people.set_role(user=user, is_admin=is_admin)
+    except (ValidationError, people.NotPossibleError) as error:
+        raise click.ClickException(" ".join(getattr(error, "messages", [str(error)]))) from None
     forget_attempts(name)
-    click.echo(f"{'Created' if is_new else 'Changed the password of'} {name}.", err=True)
+    role = "admin" if user.is_superuser or is_admin else "member"
+    click.echo(f"Created {name}, {role}." if is_new else f"Changed the password of {name}.", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sessions.models.account import ApiToken, Invitation, Scope
 from sessions.models.answer import ModelAnswer
 from sessions.models.figures import CatchingUp, FiguresRun, SessionFigures
 from sessions.models.link import LinkedView, ReplayLink
@@ -13,16 +14,20 @@ from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, S
 from sessions.models.sweep_run import Sweeping, SweepRun
 from sessions.models.upload import UNFINISHED, Job, Member, MemberStatus, State, Upload
 from sessions.models.use import AnswerUse, MediaUse, StoppedSource
+from sessions.models.viewer import EVERYTHING, Viewer, seen_as, viewer
 from sessions.models.writing import Purpose, SummaryJob, Writing
 
 __all__ = [
+    "EVERYTHING",
     "OVERCOUNTED",
     "SORTS",
     "UNFINISHED",
     "AnswerUse",
+    "ApiToken",
     "CatchingUp",
     "FiguresRun",
     "Flag",
+    "Invitation",
     "Job",
     "LinkedView",
     "LiveSource",
@@ -37,6 +42,7 @@ __all__ = [
     "ReplayLink",
     "SavedKind",
     "SavedView",
+    "Scope",
     "Session",
     "SessionFacts",
     "SessionFigures",
@@ -48,5 +54,8 @@ __all__ = [
     "Sweeping",
     "TokenLabel",
     "Upload",
+    "Viewer",
     "Writing",
+    "seen_as",
+    "viewer",
 ]

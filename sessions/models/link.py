@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -39,6 +40,9 @@ class ReplayLink(models.Model):
     state = models.TextField(blank=True)
     title = models.CharField(max_length=255, blank=True)
     note = models.TextField(blank=True)
+    maker = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, related_name="links", null=True, blank=True
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)

@@ -9,9 +9,12 @@ from django.db.models import F, Q
 from django.urls import reverse
 
 from sessions.models.upload import Upload
+from sessions.models.viewer import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from sessions.models.viewer import Viewer
 
 
 class TokenLabel(models.TextChoices):
@@ -43,6 +46,10 @@ SORTS = {
 
 class SessionQuerySet(models.QuerySet["Session"]):
     """Named questions about sessions."""
+
+    def seen_by(self, who: Viewer) -> SessionQuerySet:
+        """Sessions that ``who`` sees: their own and the team's."""
+        return self.filter(visible(who, private="private", owner="upload__owner"))
 
     def roots(self) -> SessionQuerySet:
         """Sessions that are not a sub-agent of another, each on its latest branch."""
@@ -99,11 +106,14 @@ class Session(models.Model):
     ``branch`` is the leaf of its branch where a rewind left more than one; each branch is a row, ``branch_of`` leads
     from those that were left to the latest.  ``shares_with`` is a session stored earlier that holds some of the same
     messages (resumed or forked): ``n_shared_*`` and ``shared_*`` count those, in this or any other earlier session.
+
+    ``private``: its owner's alone, who is its upload's; else the team's.
     """
 
     id = models.CharField(primary_key=True, max_length=16)
     upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="sessions")
     position = models.PositiveIntegerField()
+    private = models.BooleanField(default=False)
     native_id = models.CharField(max_length=255, blank=True, db_index=True)
     member = models.CharField(max_length=1100, blank=True)
     text_sha256 = models.CharField(max_length=64, blank=True)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
+from sessions.models.viewer import visible
 from sessions.models.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from sessions.models.viewer import Viewer
 
 
 class State(models.TextChoices):
@@ -32,6 +36,10 @@ MIXED = "mixed"
 class UploadQuerySet(models.QuerySet["Upload"]):
     """Named questions about uploads."""
 
+    def seen_by(self, who: Viewer) -> UploadQuerySet:
+        """Uploads that ``who`` sees: their own, and those that hold nothing but the team's."""
+        return self.filter(visible(who, private="private", owner="owner"))
+
     def unfinished(self) -> UploadQuerySet:
         """Uploads still queued or being read."""
         return self.filter(status__in=UNFINISHED)
@@ -48,12 +56,18 @@ class Upload(models.Model):
     first 200 of ``n_skipped`` unreadable parts as [line, offset, reason]; ``fates`` what became of the bytes, one
     [name, lines, bytes, is_context, is_part, is_opaque] each (the engine's Fate).  An archive has ``members``.
     ``followed`` uploads hold what a watched file held when it was last read (``LiveSource``): two such may be equal, so
-    only the others are one per sha256.  ``n_deleted`` counts the sessions that were deleted while the upload stayed.
+    only the others are one per sha256 and owner.  ``n_deleted`` counts the sessions that were deleted while the upload
+    stayed.  ``owner`` is who sent it, None where no account was asked for; ``private``: a session in it is the owner's
+    alone, and sessions yet to be read will be.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     sha256 = models.CharField(max_length=64, db_index=True)
     followed = models.BooleanField(default=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, related_name="uploads", null=True, blank=True
+    )
+    private = models.BooleanField(default=False)
     filename = models.CharField(max_length=255)
     n_bytes = models.PositiveBigIntegerField()
     status = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
@@ -73,7 +87,12 @@ class Upload(models.Model):
         ordering = ("-created_at", "id")
         constraints = (
             models.CheckConstraint(condition=Q(status__in=State.values), name="upload_status_known"),
-            models.UniqueConstraint(fields=("sha256",), condition=Q(followed=False), name="upload_bytes_once"),
+            models.UniqueConstraint(
+                fields=("sha256",), condition=Q(followed=False, owner__isnull=True), name="upload_bytes_once"
+            ),
+            models.UniqueConstraint(
+                fields=("sha256", "owner"), condition=Q(followed=False), name="upload_bytes_once_each"
+            ),
             models.CheckConstraint(condition=~Q(status="failed") | ~Q(error=""), name="upload_failed_says_why"),
         )
 

@@ -2,6 +2,9 @@
 
 A session goes with the branches that a rewind left and with its subagents.  An upload goes once no session of it is
 left; an archive that keeps some stays, and with it the bytes of those that went.  A watched file is not followed again.
+
+Where accounts are required, each viewer deletes what is theirs and an admin everything: what they do not see is passed
+over, what they see is refused by the name of its owner.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from sessions.models import (
     SummaryJob,
     SweepRun,
     Upload,
+    viewer,
 )
 from sessions.models.upload import UNFINISHED
 from sessions.services import blobs
@@ -56,9 +60,9 @@ class Partly:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A session that cannot be deleted by itself, and why."""
+    """A session, or an upload, that cannot be deleted, and why."""
 
-    session: Session
+    session: Session | Upload
     reason: str
 
 
@@ -102,17 +106,21 @@ class Plan:
 def older_than(days: int) -> tuple[list[str], list[uuid.UUID]]:
     """Sessions whose last message is more than ``days`` days old, and finished uploads that old without any session.
 
-    A session that has no time of its own is as old as its upload.
+    A session that has no time of its own is as old as its upload.  Those of other accounts are left alone.
     """
-    before = timezone.now() - dt.timedelta(days=days)
+    before, who = timezone.now() - dt.timedelta(days=days), viewer()
     aged = Session.objects.roots().annotate(last=Coalesce("ended_at", "upload__created_at")).filter(last__lt=before)
     bare = Upload.objects.filter(created_at__lt=before, sessions__isnull=True).exclude(status__in=UNFINISHED)
+    if not who.is_admin:
+        aged, bare = aged.filter(upload__owner=who.user_id), bare.filter(owner=who.user_id)
     return list(aged.order_by("last").values_list("pk", flat=True)), list(bare.values_list("pk", flat=True))
 
 
 def plan(*, sessions: Iterable[str] = (), uploads: Iterable[uuid.UUID] = ()) -> Plan:
     """What deleting these would take away; ids that there are not (any more) are passed over.  Nothing is changed."""
-    whole = list(Upload.objects.filter(pk__in=list(uploads)).select_related("live"))
+    seen = Upload.objects.seen_by(viewer()).filter(pk__in=list(uploads)).select_related("live", "owner")
+    whole = [one for one in seen if viewer().owns(one.owner_id)]
+    others = [Refused(one, only_for(one)) for one in seen if not viewer().owns(one.owner_id)]
     chosen, refused = _allowed(_homes(sessions), {one.pk for one in whole})
     named = {one.pk for one in chosen}
     chosen += [s for s in _sessions(Q(upload__in=whole, branch_of__isnull=True)) if s.pk not in named]
@@ -120,7 +128,7 @@ def plan(*, sessions: Iterable[str] = (), uploads: Iterable[uuid.UUID] = ()) -> 
     gone = [one.pk for one in (*chosen, *with_them)]
     branches = list(Session.objects.filter(branch_of__in=gone).values_list("pk", flat=True))
     emptied, partly = _uploads_of([*gone, *branches], {one.pk for one in whole})
-    return _counted(tuple(chosen), tuple(with_them), branches, (*whole, *emptied), partly, (*refused, *more))
+    return _counted(tuple(chosen), tuple(with_them), branches, (*whole, *emptied), partly, (*others, *refused, *more))
 
 
 def delete(*, sessions: Iterable[str] = (), uploads: Iterable[uuid.UUID] = ()) -> Plan:
@@ -153,13 +161,20 @@ def delete(*, sessions: Iterable[str] = (), uploads: Iterable[uuid.UUID] = ()) -
     return found
 
 
+def only_for(upload: Upload) -> str:
+    """Who may change what came with an upload, as a sentence."""
+    return f"Only {upload.owner} or an admin may do this." if upload.owner else "Only an admin may do this."
+
+
 def _sessions(chosen: Q) -> list[Session]:
-    return list(Session.objects.filter(chosen).select_related("upload__live").order_by("upload_id", "position"))
+    return list(
+        Session.objects.filter(chosen).select_related("upload__live", "upload__owner").order_by("upload_id", "position")
+    )
 
 
 def _homes(names: Iterable[str]) -> list[Session]:
     """The sessions named, each once; a branch that a rewind left stands for its session."""
-    given = Session.objects.filter(pk__in=list(names))
+    given = Session.objects.seen_by(viewer()).filter(pk__in=list(names))
     return _sessions(Q(pk__in=[home or pk for pk, home in given.values_list("pk", "branch_of_id")]))
 
 
@@ -183,6 +198,9 @@ def _allowed(asked: list[Session], whole: set[uuid.UUID]) -> tuple[list[Session]
     allowed, refused = [], []
     family = {one.pk for one in asked} | {one.pk for one in _subagents(asked)}
     for one in asked:
+        if not viewer().owns(one.upload.owner_id):
+            refused.append(Refused(one, only_for(one.upload)))
+            continue
         followed = one.upload.followed and hasattr(one.upload, "live") and one.upload_id not in whole
         others = one.upload.sessions.once().exclude(pk__in=family).count() if followed else 0
         if others:

@@ -1,4 +1,4 @@
-"""Sub-agents and the sessions that started them, across files and whichever arrives first.
+"""Sub-agents and the sessions that started them, across files and whichever arrives first, of one owner.
 
 A sub-agent names its home session; the call that started it is known by the agent's id in its result, else by the
 prompt that both share (formats 3.5).
@@ -28,22 +28,26 @@ def link_families(*, upload: Upload) -> None:
     own = list(Session.objects.filter(upload=upload).values_list("native_id", "home_id"))
     homes = {name for pair in own for name in pair if name}
     changed: list[Session] = []
-    for family in _families(homes):
+    for family in _families(homes, upload.owner_id):
         changed += _linked(family, upload)
     Session.objects.bulk_update(changed, ["parent", "parent_call_id"], batch_size=BATCH)
 
 
-def _families(homes: Iterable[str]) -> Iterable[list[Session]]:
-    """The sessions around each home that have a sub-agent among them."""
+def _families(homes: Iterable[str], owner_id: int | None) -> Iterable[list[Session]]:
+    """The sessions of one owner around each home that have a sub-agent among them.
+
+    Names come from files: somebody else's may claim any.
+    """
+    mine = Session.objects.filter(upload__owner=owner_id)
     for some in _batches(sorted(homes)):
-        children = Session.objects.filter(home_id__in=some).only(*FIELDS)
+        children = mine.filter(home_id__in=some).only(*FIELDS)
         by_home: dict[tuple[str, str], list[Session]] = defaultdict(list)
         for child in children.order_by("upload_id", "position"):
             by_home[child.home_id, child.format].append(child)
         if not by_home:
             continue
         names = sorted({home for home, _ in by_home})
-        for root in Session.objects.filter(native_id__in=names, home_id="").only(*FIELDS).order_by("-created_at", "id"):
+        for root in mine.filter(native_id__in=names, home_id="").only(*FIELDS).order_by("-created_at", "id"):
             if (root.native_id, root.format) in by_home:
                 by_home[root.native_id, root.format].append(root)
         yield from by_home.values()

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 HELPED_BYTES = 4_000_000
 """From this size on, tokens are counted in a process beside the reader: its start costs half a second of a core."""
 
+KEPT_BY_PEOPLE = {"id", "owner", "private", "created_at"}
+"""Fields of an upload that no reading changes."""
+
 KEPT_SKIPPED = 200
 """Skipped parts listed with the upload; all of them are counted."""
 
@@ -225,6 +228,10 @@ def _cycles_left_alone() -> Iterator[None]:
 def write_upload(upload: Upload, read: Read) -> None:
     """Everything that was read, in place of what the upload had before.  Call inside a transaction."""
     outcome = read.outcome
+    # Who sees it may have been changed while it was read.
+    upload.private = Upload.objects.select_for_update().values_list("private", flat=True).get(pk=upload.pk)
+    for one in outcome.packed:
+        one.session.private = upload.private
     Media.objects.bulk_create(read.media, ignore_conflicts=True, batch_size=150)
     insert_sessions(upload, outcome.packed)
     note_media(upload, outcome.packed, [row.sha256 for row in read.media])
@@ -235,7 +242,7 @@ def write_upload(upload: Upload, read: Read) -> None:
     upload.n_skipped, upload.n_deleted = len(outcome.skipped), 0
     upload.skipped = [[s.line, s.offset, plain(s.reason)] for s in outcome.skipped[:KEPT_SKIPPED]]
     upload.fates = [[plain(f.name), *astuple(f)[1:]] for f in outcome.fates]
-    upload.save()
+    upload.save(update_fields=[f.name for f in Upload._meta.concrete_fields if f.name not in KEPT_BY_PEOPLE])
 
 
 def _write_members(upload_id: uuid.UUID, members: list[Member]) -> None:

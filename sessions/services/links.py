@@ -36,7 +36,14 @@ class Terms:
 
 
 def create_link(
-    *, session: Session, view: str, state: str = "", title: str = "", note: str = "", terms: Terms | None = None
+    *,
+    session: Session,
+    view: str,
+    state: str = "",
+    title: str = "",
+    note: str = "",
+    terms: Terms | None = None,
+    maker_id: int | None = None,
 ) -> NewLink:
     """Freeze ``state`` (a query string) of one view of ``session`` behind an unguessable token.
 
@@ -51,6 +58,7 @@ def create_link(
         state=state,
         title=title[:255],
         note=note,
+        maker_id=maker_id,
         expires_at=None if terms.days is None else timezone.now() + dt.timedelta(days=terms.days),
         password=make_password(terms.password) if terms.password else "",
         left_in=sorted(BY_KEY.keys() - terms.choice.kinds),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.errors import BadParameter
 from sessions.engine.model_info import model_info, normalised
 from sessions.engine.prices import KEYS, prices_of
-from sessions.models import ModelPrice, Session, SessionFigures
+from sessions.models import ModelPrice, Session, SessionFigures, viewer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +51,13 @@ def prices_for(model: ModelInfo) -> Prices | None:
 
 def models_in_use() -> list[str]:
     """Bare names of the models that stored sessions name, sorted."""
-    return sorted({normalised(name) for name in Session.objects.values_list("model", flat=True).distinct() if name})
+    return sorted(
+        {
+            normalised(name)
+            for name in Session.objects.seen_by(viewer()).values_list("model", flat=True).distinct()
+            if name
+        }
+    )
 
 
 def set_prices(*, model: str, given: Mapping[str, str]) -> None:

@@ -117,6 +117,7 @@ def _session_and_rows(
     rows = message_rows(key, weighed)
     session = _session(weighed, rows, verdicts)
     session.id, session.upload, session.position = key, upload, place.start + position
+    session.private = upload.private
     session.member, session.text_sha256 = place.member, place.sha256
     name = (place.member or upload.filename).rpartition("/")[2]
     session.title = plain(transcript.title or _first_prompt(transcript) or name, 255)
@@ -128,13 +129,16 @@ def _session_and_rows(
 
 
 def insert_sessions(upload: Upload, packed: Sequence[PackedSession]) -> None:
-    """Replace the upload's sessions by these: ids that stay keep their links.  Call inside a transaction."""
+    """Replace the upload's sessions by these: ids that stay keep their links, and who sees them.
+
+    Call inside a transaction.
+    """
     before = set(Session.objects.filter(upload=upload).values_list("pk", flat=True))
     for key in before:
         MessageRow.objects.filter(session_id=key)._raw_delete(connection.alias)
     for key in before - {p.session.id for p in packed}:
         Session.objects.filter(pk=key).delete()
-    fields = [f.name for f in Session._meta.concrete_fields if f.name not in {"id", "created_at"}]
+    fields = [f.name for f in Session._meta.concrete_fields if f.name not in {"id", "created_at", "private"}]
     Session.objects.bulk_create(
         [p.session for p in packed], update_conflicts=True, unique_fields=["id"], update_fields=fields
     )

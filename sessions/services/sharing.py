@@ -10,6 +10,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from django.db.models import Q
 from django.utils import timezone
 
 from sessions.engine import pack
@@ -82,11 +83,12 @@ def _compared(transcript: Transcript, upload: Upload) -> Shared:
 def _candidates(keys: Sequence[int], upload: Upload) -> Iterator[tuple[str, Transcript]]:
     """Sessions of earlier uploads that have one of the keys, oldest first."""
     known: set[str] = set()
+    seen = Q(session__private=False) | Q(session__upload__owner=upload.owner_id)  # nobody learns what others keep
     # A watched file's upload is read before it is stored: it has not arrived yet.
     arrived = getattr(upload, "created_at", None) or timezone.now()
     for start in range(0, len(keys), BATCH):
         some = keys[start : start + BATCH]
-        rows = SessionKey.objects.filter(key__in=some, session__upload__created_at__lt=arrived)
+        rows = SessionKey.objects.filter(seen, key__in=some, session__upload__created_at__lt=arrived)
         known.update(rows.exclude(session__upload=upload).values_list("session_id", flat=True))
     order = Session.objects.filter(pk__in=sorted(known)[:BATCH]).order_by("upload__created_at", "position")
     for key in order.values_list("pk", flat=True)[:MOST_CANDIDATES]:

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from typing import IO, NamedTuple
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from sessions.adapters import storage
@@ -20,27 +21,31 @@ class Received(NamedTuple):
     duplicate: bool
 
 
-def receive(*, file: IO[bytes], filename: str, folders: bool = False) -> Received:
+def receive(
+    *, file: IO[bytes], filename: str, folders: bool = False, owner_id: int | None = None, private: bool = False
+) -> Received:
     """Store a file and queue it for reading; nothing is parsed here.
 
     ``folders``: those in the name are kept, for agents whose sessions are found by folder.
 
     Equal bytes are recognised by their sha256 and stored once.  Uploading again what failed before, or what had a
-    session deleted, queues it anew.
+    session deleted, queues it anew.  ``owner_id`` is whose it is; what another account keeps ``private`` is not
+    recognised, so nobody learns that it is there.
     """
     blob = storage.put(file)
     name = clean_path(filename) if folders else clean_filename(filename)
     now = timezone.now()
     with transaction.atomic():
         blobs.naming()
-        followed = Upload.objects.filter(sha256=blob.sha256, followed=True).first()
+        known = _known(blob.sha256, owner_id)
         upload, created = (
-            (followed, False)
-            if followed
+            (known, False)
+            if known
             else Upload.objects.get_or_create(
                 sha256=blob.sha256,
                 followed=False,
-                defaults={"filename": name, "n_bytes": blob.n_bytes},
+                owner_id=owner_id,
+                defaults={"filename": name, "n_bytes": blob.n_bytes, "private": private and owner_id is not None},
             )
         )
         if created:
@@ -53,6 +58,18 @@ def receive(*, file: IO[bytes], filename: str, folders: bool = False) -> Receive
             file.seek(0)
             storage.put(file)
     return Received(upload, duplicate=not created and not again)
+
+
+def _known(sha256: str, owner_id: int | None) -> Upload | None:
+    """An upload of these bytes that is followed, the sender's own, or whole and the team's: the first there is."""
+    same = Upload.objects.filter(sha256=sha256)
+    theirs = Q(private=False, n_deleted=0) & ~Q(status=State.FAILED)
+    mine = Q(owner=None) if owner_id is None else Q(owner=owner_id)
+    return (
+        same.filter(followed=True, private=False).first()
+        or same.filter(mine, followed=False).first()
+        or same.filter(theirs, followed=False).order_by("created_at").first()
+    )
 
 
 def clean_filename(filename: str) -> str:

@@ -63,6 +63,7 @@ function send({ file, line }) {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     const body = new FormData();
+    if (form.elements.who) body.append("who", form.elements.who.value);
     body.append("files", file, file.name);
     request.open("POST", form.action);
     request.setRequestHeader("X-CSRFToken", form.elements.csrfmiddlewaretoken.value);

@@ -124,6 +124,7 @@ def arguments(names: tuple[str, ...], session: Session, chance: random.Random) -
         "sha256": "0" * 64 if odd or media is None else media.pk,
         "suffix": chance.choice(("jsonl", "anthropic.json", "openai.json", "nope")),
         "run_id": GONE, "job_id": GONE,
+        "user_id": chance.choice((1, 10**30)), "invitation_id": chance.choice((1, 10**30)),
         "view_id": chance.choice((1, 10**30)), "link_id": chance.choice((1, 10**30)),
         "token": chance.choice(("nope", "x" * 43)),
     }  # fmt: skip

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.signals import template_rendered
 
@@ -78,7 +79,7 @@ def counting(settings: SettingsWrapper, tmp_path: Path, fake_anthropic: FakeAnth
 
 
 @pytest.mark.usefixtures("counting", "db")
-def test_every_row_is_as_wide_as_its_head(client: Client, rendered: set[str]) -> None:
+def test_every_row_is_as_wide_as_its_head(client: Client, rendered: set[str], settings: SettingsWrapper) -> None:
     """All tables of all pages; a template with a table that no address here shows fails the test as well."""
     pages = {"/": client.get("/").content.decode()}
     archive = zipped({"lossy.jsonl": story().encode(), "cut.jsonl": pressed(4)[:-40], "notes.txt": b"nothing"})
@@ -101,6 +102,10 @@ def test_every_row_is_as_wide_as_its_head(client: Client, rendered: set[str]) ->
     token = re.search(r"/l/([\w-]+)/", made)
     assert token is not None
     pages["link"] = client.get(f"/l/{token[1]}/removed/").content.decode()
+    settings.REQUIRE_LOGIN = True
+    client.force_login(User.objects.create_user("carol", is_superuser=True))
+    pages["invite"] = client.post("/people/invite/", {"hint": "Dora"}).content.decode()
+    pages["who"] = client.get(f"/s/{stored[0].pk}/who/").content.decode()
     assert {fault for html in pages.values() for table in tables(html) for fault in faults(table)} == set()
     assert set(WITH_TABLES) - FRAGMENTS - rendered == set()
 

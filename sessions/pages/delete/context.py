@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sessions.models import Upload
 from sessions.pages.ui.figures import size
 
 if TYPE_CHECKING:
@@ -125,5 +126,8 @@ def document(plan: Plan, *, deleted: bool) -> dict[str, Any]:
         "stays": [
             {"upload": str(p.upload.pk), "file": p.upload.filename, "sessions_left": p.n_left} for p in plan.partly
         ],
-        "refused": [{"session": one.session.pk, "reason": one.reason} for one in plan.refused],
+        "refused": [
+            {"upload" if isinstance(one.session, Upload) else "session": str(one.session.pk), "reason": one.reason}
+            for one in plan.refused
+        ],
     }

@@ -15,14 +15,14 @@ from django_htmx.http import HttpResponseClientRedirect
 from sessions import selectors
 from sessions.engine.errors import BadParameter, UnreadableInput
 from sessions.engine.redact import BY_KEY
-from sessions.models import ReplayLink, Session
+from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.links import locked, shared_views
 from sessions.pages.links.file import handout_html
 from sessions.pages.links.forms import DAYS, ShareForm, hidden
 from sessions.pages.links.reach import link_address, reach
 from sessions.pages.links.redaction import cleaned
 from sessions.pages.ui.results import weakest_label
-from sessions.pages.ui.view import asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import asks_fragment, owned_or_403, session_or_404, varied
 from sessions.runs import replay_state, replays
 from sessions.runs.handout import handout
 from sessions.runs.overview import overview
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @require_http_methods(["GET", "HEAD", "POST"])
 def share(request: HttpRequest, session_id: str) -> HttpResponse:
     """The dialog (htmx) or page that says what a link would show; a POST makes the link and shows its URL, once."""
-    session = session_or_404(session_id)
+    session = owned_or_403(session_or_404(session_id))
     view = request.GET.get("view", "session")
     if view not in shared_views.VIEWS:
         raise Http404(f"A link shows one of {', '.join(shared_views.VIEWS)}.")
@@ -58,7 +58,9 @@ def share(request: HttpRequest, session_id: str) -> HttpResponse:
         if request.POST.get("send") == "file":
             return _to_file(request, session, state, title)
         terms = service.Terms(form.days, form.cleaned_data["secret"], form.choice)
-        made = service.create_link(session=session, view=view, state=state, title=title, note=note, terms=terms)
+        made = service.create_link(
+            session=session, view=view, state=state, title=title, note=note, terms=terms, maker_id=viewer().user_id
+        )
         context |= {"made": made.link, "links": selectors.session_links(session)}
         context["url"] = link_address(request, made.token)
     return _dialog(request, context, status=201 if request.method == "POST" else 200)
@@ -77,7 +79,7 @@ def _to_file(request: HttpRequest, session: Session, state: str, title: str) -> 
 @require_safe
 def share_file(request: HttpRequest, session_id: str) -> HttpResponse:
     """The replay as one HTML file with a slider that works offline; 400 with the reasons for a wrong address."""
-    session = session_or_404(session_id)
+    session = owned_or_403(session_or_404(session_id))
     view, form = overview(session.pk), ShareForm(request.GET)
     state = replay_state.parse(request.GET.dict(), view.weighed)
     if state.errors or not form.is_valid():
@@ -129,7 +131,7 @@ def _share_context(request: HttpRequest, session: Session, view: str, state: str
 @require_safe
 def share_removed(request: HttpRequest, session_id: str) -> HttpResponse:
     """What a link of this session leaves out, with counts: a part of the dialog, or a page of its own."""
-    session = session_or_404(session_id)
+    session = owned_or_403(session_or_404(session_id))
     context: dict[str, Any] = {"session": session}
     try:
         context["removal"] = removal(session, hidden(request.GET))
@@ -139,11 +141,21 @@ def share_removed(request: HttpRequest, session_id: str) -> HttpResponse:
     return varied(render(request, name, context))
 
 
+def _own_link(link_id: int) -> None:
+    """Raise Http404 unless there is such a link, of a session that is the viewer's to share or made by them."""
+    found = get_object_or_404(ReplayLink.objects.select_related("session__upload"), pk=link_id)
+    session_or_404(found.session_id)
+    if not viewer().owns(found.maker_id):
+        owned_or_403(found.session)
+
+
 @require_POST
 def link_revoke(request: HttpRequest, link_id: int) -> HttpResponse:
     """Revoke a link for good; answers with the list of the session's links."""
-    get_object_or_404(ReplayLink, pk=link_id)
+    _own_link(link_id)
     link = service.revoke_link(link_id=link_id)
+    if request.POST.get("back") == "people":
+        return redirect("sessions:people")
     if not asks_fragment(request):
         return redirect(reverse("sessions:share", args=[link.session_id]) + f"?view={link.view}")
     context = {"session": link.session, "links": selectors.session_links(link.session)}
@@ -153,7 +165,7 @@ def link_revoke(request: HttpRequest, link_id: int) -> HttpResponse:
 @require_POST
 def link_renew(request: HttpRequest, link_id: int) -> HttpResponse:
     """A new address for a link, shown once; the old one leads nowhere from then on."""
-    get_object_or_404(ReplayLink, pk=link_id)
+    _own_link(link_id)
     try:
         made = service.renew_link(link_id=link_id)
     except ReplayLink.DoesNotExist:

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_safe
 
 from sessions import selectors
 from sessions.engine import jsonio
+from sessions.models import seen_as, viewer
 from sessions.pages.session import messages
 from sessions.pages.session import state as urlstate
 from sessions.pages.session.chart import pressure_json
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
+
+    from sessions.models import Viewer
 
 LOOK_SECONDS = 0.3
 HEARTBEAT_SECONDS = 5.0
@@ -52,28 +55,29 @@ def events(request: HttpRequest, session_id: str) -> HttpResponseBase:
     """
     session_or_404(session_id)
     known = request.headers.get("Last-Event-ID") or request.GET.get("version", "")
-    response = StreamingHttpResponse(_stream(session_id, known), content_type="text/event-stream")
+    response = StreamingHttpResponse(_stream(session_id, known, viewer()), content_type="text/event-stream")
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"
     return response
 
 
-def _stream(session_id: str, known: str) -> Iterator[str]:
+def _stream(session_id: str, known: str, who: Viewer) -> Iterator[str]:
     """Waits for a place first and gives it back however it ends; the server closes it when the reader has gone."""
     if not streams.acquire(blocking=False):
         yield _event("full")
         return
     try:
         yield f"retry: {RETRY_MS}\n{_event('following')}"
-        yield from _announcements(session_id, known)
+        yield from _announcements(session_id, known, who)
     finally:
         streams.release()
 
 
-def _announcements(session_id: str, known: str) -> Iterator[str]:
+def _announcements(session_id: str, known: str, who: Viewer) -> Iterator[str]:
     started = beat = time.monotonic()
     while (now := time.monotonic()) - started < LIFETIME_SECONDS:
-        found = selectors.session_version(session_id)
+        with seen_as(who):  # the request is over by now
+            found = selectors.session_version(session_id)
         if found is None or not found.watched:
             yield _event("ended")
             return

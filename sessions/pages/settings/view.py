@@ -15,6 +15,7 @@ from sessions.engine.errors import BadParameter
 from sessions.engine.model_info import model_info
 from sessions.engine.models_table import DATE
 from sessions.pages.settings.context import model_table, priced_models
+from sessions.pages.ui.view import admin_or_403
 from sessions.services import model_access
 from sessions.services.own_models import own_models, set_model
 from sessions.services.prices import given_prices, models_in_use, set_prices
@@ -45,6 +46,7 @@ def settings_page(request: HttpRequest) -> HttpResponse:
 @require_POST
 def prices(request: HttpRequest) -> HttpResponse:
     """Keep the posted prices of one model; none posted: list prices again."""
+    admin_or_403("prices")
     model = request.POST.get("model", "")[:100]
     try:
         set_prices(model=model, given=request.POST.dict())
@@ -56,6 +58,7 @@ def prices(request: HttpRequest) -> HttpResponse:
 @require_POST
 def models(request: HttpRequest) -> HttpResponse:
     """Keep the posted model in the user's own table; without a window it is forgotten."""
+    admin_or_403("models")
     posted = {name: request.POST.get(name, "")[:100] for name in ("name", "window", "max_output", "like")}
     try:
         set_model(name=posted["name"], given=posted)

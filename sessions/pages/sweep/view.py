@@ -148,6 +148,8 @@ def _address(state: SweepState, sessions: list[Session], *, one: bool) -> str:
 def cancel(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
     """Stop the run; the settings done are kept."""
     run = get_object_or_404(SweepRun, pk=run_id)
+    for session_id in run.options["sessions"]:
+        session_or_404(session_id)
     sweep_runs.ask_to_cancel(run_id=run.pk)
     return redirect(run.query or "sessions:library")
 

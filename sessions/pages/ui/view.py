@@ -7,15 +7,17 @@ import io
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 
 from sessions import selectors
-from sessions.models import Session
+from sessions.models import Session, viewer
 from sessions.pages.ui.addresses import session_urls
 from sessions.runs import replay_state as urlstate
 from sessions.runs.overview import overview
+from sessions.services.deleting import only_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -37,6 +39,19 @@ def session_or_404(session_id: str) -> Session:
         return selectors.get_session(session_id)
     except Session.DoesNotExist:
         raise Http404("There is no such session; it may have been deleted.") from None
+
+
+def owned_or_403(session: Session) -> Session:
+    """The session, where the viewer may share and hide it; raises PermissionDenied with who may."""
+    if not viewer().owns(session.upload.owner_id):
+        raise PermissionDenied(only_for(session.upload))
+    return session
+
+
+def admin_or_403(what: str) -> None:
+    """Raise PermissionDenied unless the viewer is an admin, or no account is asked for."""
+    if not viewer().is_admin:
+        raise PermissionDenied(f"Only an admin may change {what}.")
 
 
 def asks_fragment(request: HttpRequest) -> bool:

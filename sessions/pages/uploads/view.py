@@ -7,12 +7,12 @@ import uuid
 from typing import IO, TYPE_CHECKING, cast
 
 from django.http import FileResponse, Http404, HttpResponse, JsonResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from sessions import selectors, tasks
 from sessions.engine.demo.session import write_demo
-from sessions.models import Media, Member, Session, Upload
+from sessions.models import Media, Member, Session, Upload, viewer
 from sessions.pages.ui.addresses import SHOWN_MEDIA
 from sessions.pages.ui.uploads import status_url, upload_table
 from sessions.pages.ui.view import csv_lines
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 DEMO_FILENAME = "demo.jsonl"
 MAX_STATUS_IDS = 500
+PRIVATE = {"mine": True, "team": False}
+PRIVATE_KEY = "uploads_private"
+"""Where the browser's session keeps who sees its uploads."""
 
 
 @require_POST
@@ -35,9 +38,22 @@ def upload(request: HttpRequest) -> HttpResponse:
     files = request.FILES.getlist("files")
     if not files:
         return HttpResponse("No file in the request: send one or more as multipart field “files”.", status=400)
+    private = chosen_private(request)
     return _received(
-        request, [(receive(file=cast("IO[bytes]", f), filename=f.name or ""), f.name or "") for f in files]
-    )
+        request,
+        [
+            (receive(file=cast("IO[bytes]", f), filename=f.name or "", owner_id=viewer().user_id, private=private),
+             f.name or "")
+            for f in files
+        ],
+    )  # fmt: skip
+
+
+def chosen_private(request: HttpRequest) -> bool:
+    """Whether the sender keeps what is uploaded to themselves; what was said last time holds until it is said anew."""
+    if request.POST.get("who") in PRIVATE:
+        request.session[PRIVATE_KEY] = PRIVATE[request.POST["who"]]
+    return bool(request.session.get(PRIVATE_KEY, False))
 
 
 @require_POST
@@ -46,7 +62,9 @@ def demo(request: HttpRequest) -> HttpResponse:
     with tempfile.TemporaryFile() as file:
         write_demo(file)
         file.seek(0)
-        return _received(request, [(receive(file=file, filename=DEMO_FILENAME), DEMO_FILENAME)])
+        return _received(
+            request, [(receive(file=file, filename=DEMO_FILENAME, owner_id=viewer().user_id), DEMO_FILENAME)]
+        )
 
 
 @require_GET
@@ -65,14 +83,14 @@ def uploads_status(request: HttpRequest) -> HttpResponse:
 @require_GET
 def upload_report(request: HttpRequest, upload_id: uuid.UUID) -> HttpResponse:
     """The import report: what was read, used, left out and skipped, and where the bytes went."""
-    stored = get_object_or_404(Upload, pk=upload_id)
+    stored = _upload_or_404(upload_id)
     return render(request, "sessions/uploads/report.html", imports.report_context(stored, *_contents(stored)))
 
 
 @require_GET
 def upload_report_json(request: HttpRequest, upload_id: uuid.UUID) -> JsonResponse:
     """The import report as one document (``ctxweb.import/1``)."""
-    stored = get_object_or_404(Upload, pk=upload_id)
+    stored = _upload_or_404(upload_id)
     document = imports.report_document(stored, *_contents(stored))
     return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
 
@@ -80,7 +98,7 @@ def upload_report_json(request: HttpRequest, upload_id: uuid.UUID) -> JsonRespon
 @require_GET
 def upload_download(request: HttpRequest, upload_id: uuid.UUID) -> FileResponse:
     """The uploaded bytes, unchanged, only ever as a file to save."""
-    stored = get_object_or_404(Upload, pk=upload_id)
+    stored = _upload_or_404(upload_id)
     try:
         file = selectors.open_upload(stored)
     except FileNotFoundError:
@@ -93,7 +111,7 @@ def upload_download(request: HttpRequest, upload_id: uuid.UUID) -> FileResponse:
 @require_GET
 def upload_rejected(request: HttpRequest, upload_id: uuid.UUID) -> HttpResponseBase:
     """The skipped parts of an upload as CSV: line, offset in bytes, reason (the first 200)."""
-    stored = get_object_or_404(Upload, pk=upload_id)
+    stored = _upload_or_404(upload_id)
     rows = [("line", "offset", "reason"), *(tuple(part) for part in stored.skipped)]
     response = StreamingHttpResponse(csv_lines(rows), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="rejected-{stored.pk}.csv"'
@@ -104,7 +122,10 @@ def upload_rejected(request: HttpRequest, upload_id: uuid.UUID) -> HttpResponseB
 @require_GET
 def media(request: HttpRequest, sha256: str) -> HttpResponseBase:
     """A stored image of a type that browsers show safely; immutable, because its name is its hash."""
-    stored = get_object_or_404(Media, pk=sha256)
+    try:
+        stored = selectors.get_media(sha256)
+    except Media.DoesNotExist:
+        raise Http404("There is no such image.") from None
     if stored.media_type not in SHOWN_MEDIA:
         raise Http404("Only PNG, JPEG, GIF and WebP images are shown.")
     try:
@@ -116,6 +137,13 @@ def media(request: HttpRequest, sha256: str) -> HttpResponseBase:
     response["Cache-Control"] = "private, max-age=31536000, immutable"
     response["Content-Security-Policy"] = "default-src 'none'"
     return response
+
+
+def _upload_or_404(upload_id: uuid.UUID) -> Upload:
+    try:
+        return selectors.get_upload(upload_id)
+    except Upload.DoesNotExist:
+        raise Http404("There is no such upload.") from None
 
 
 def _contents(stored: Upload) -> tuple[tuple[Member, ...], tuple[Session, ...]]:

@@ -1,0 +1,224 @@
+"""Accounts of a team: inviting, joining, roles, leaving; and whose a session is."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from sessions.models import Invitation, ReplayLink, Session, Upload
+from sessions.services import deleting
+
+if TYPE_CHECKING:
+    import uuid
+    from collections.abc import Iterable
+
+TOKEN_BYTES = 32
+INVITED_DAYS = 7
+MOST_LEVELS = 50
+"""Generations of subagents that are looked for; a chain that long is a broken family."""
+
+TEAM, DELETE = "team", "delete"
+"""What may become of the sessions of an account that goes, besides another account's name."""
+
+
+class NewInvitation(NamedTuple):
+    """An invitation just made and the token of its address, which is not stored anywhere."""
+
+    invitation: Invitation
+    token: str
+
+
+class NotPossibleError(Exception):
+    """What was asked cannot be done; its words say why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """What an account has: its sessions (``n_private`` of them its own), uploads, open links, saved views, tokens."""
+
+    n_sessions: int
+    n_private: int
+    n_uploads: int
+    n_links: int
+    n_saved: int
+    n_tokens: int
+
+
+# ---- coming
+
+
+def invite(
+    *, maker_id: int | None = None, hint: str = "", is_admin: bool = False, days: int = INVITED_DAYS
+) -> NewInvitation:
+    """An address that makes one account, once, within ``days``."""
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    made = Invitation.objects.create(
+        token_hash=_digest(token),
+        hint=hint[:150],
+        is_admin=is_admin,
+        maker_id=maker_id,
+        expires_at=timezone.now() + dt.timedelta(days=days),
+    )
+    return NewInvitation(made, token)
+
+
+def find_invitation(*, token: str) -> Invitation | None:
+    """The invitation behind ``token``; None if there is none, or it was used, or has expired: say no more than that."""
+    return Invitation.objects.open().filter(token_hash=_digest(token)).first()
+
+
+def join(*, token: str, name: str, password: str) -> User | None:
+    """Make the account that an invitation is for; None where it lets nobody in (any more).
+
+    Whoever comes second with the same address makes none.  Raises ValidationError for a name or password that cannot
+    be taken; the invitation then still stands.
+    """
+    with transaction.atomic():
+        found = Invitation.objects.select_for_update().open().filter(token_hash=_digest(token)).first()
+        if found is None or not Invitation.objects.open().filter(pk=found.pk).update(used_at=timezone.now()):
+            return None
+        return make_account(name=name, password=password, is_admin=found.is_admin)
+
+
+def make_account(*, name: str, password: str, is_admin: bool) -> User:
+    """A new account; raises ValidationError.  Names that differ in case alone are one name."""
+    user = User(username=User.normalize_username(name), is_superuser=is_admin)
+    if User.objects.filter(username__iexact=user.username).exists():
+        raise ValidationError({"name": "This name is taken. Choose another."})
+    user.full_clean(exclude=["password"])
+    try:
+        validate_password(password, user)
+    except ValidationError as error:
+        raise ValidationError({"password": error.messages}) from None
+    user.set_password(password)
+    user.save()
+    return user
+
+
+# ---- roles
+
+
+def set_role(*, user: User, is_admin: bool) -> None:
+    """Make an account an admin or a member; raises NotPossibleError for the last admin."""
+    with transaction.atomic():
+        if not is_admin:
+            _keep_an_admin(user)
+        User.objects.filter(pk=user.pk).update(is_superuser=is_admin)
+
+
+def _keep_an_admin(user: User) -> None:
+    """Raise NotPossibleError where ``user`` is the only admin and others have accounts.  Call in a transaction."""
+    admins = list(User.objects.select_for_update().filter(is_superuser=True, is_active=True))
+    others = User.objects.filter(is_active=True).exclude(pk=user.pk).exists()
+    if others and [one.pk for one in admins] == [user.pk]:
+        raise NotPossibleError(f"{user} is the only admin. Make somebody else an admin first.")
+
+
+# ---- going
+
+
+def leaving(*, user: User) -> Leaving:
+    """What becomes homeless with an account."""
+    mine = Session.objects.filter(upload__owner=user).once()
+    return Leaving(
+        n_sessions=mine.count(),
+        n_private=mine.filter(private=True).count(),
+        n_uploads=Upload.objects.filter(owner=user).count(),
+        n_links=ReplayLink.objects.open().filter(Q(maker=user)).count(),
+        n_saved=user.saved_views.count(),
+        n_tokens=user.api_tokens.open().count(),
+    )
+
+
+def remove_account(*, user: User, things: str, heir: User | None = None) -> None:
+    """Remove an account for good: its links and tokens end, its saved views go.
+
+    Its sessions become the team's (``TEAM``; private ones too), are deleted (``DELETE``), or pass to ``heir`` as they
+    are.  Raises NotPossibleError for the last admin and for an unknown choice.
+    """
+    if heir is None and things not in (TEAM, DELETE):
+        raise NotPossibleError("Say what becomes of the sessions: the team's, another account's, or deleted.")
+    if heir is not None and heir.pk == user.pk:
+        raise NotPossibleError("The sessions cannot pass to the account that goes.")
+    with transaction.atomic():
+        _keep_an_admin(user)
+        # Whoever signs in or uploads from here on finds the account closed.
+        User.objects.filter(pk=user.pk).update(is_active=False)
+        ReplayLink.objects.open().filter(maker=user).update(revoked_at=timezone.now())
+    if things == DELETE and heir is None:
+        deleting.delete(uploads=list(Upload.objects.filter(owner=user).values_list("pk", flat=True)))
+    else:
+        deleting.delete(uploads=_held_twice(user, heir))
+    with transaction.atomic():
+        mine = Upload.objects.filter(owner=user)
+        if heir is None:
+            Session.objects.filter(upload__in=mine).update(private=False)
+            mine.update(owner=None, private=False)
+        else:
+            mine.update(owner=heir)
+        User.objects.filter(pk=user.pk).delete()
+
+
+def _held_twice(user: User, heir: User | None) -> list[uuid.UUID]:
+    """Uploads whose bytes the heir (None: the team, without an owner) holds as well: bytes are kept once each."""
+    theirs = Upload.objects.filter(owner=heir, followed=False)
+    found = Upload.objects.filter(owner=user, followed=False, sha256__in=theirs.values("sha256"))
+    return list(found.values_list("pk", flat=True))
+
+
+# ---- whose a session is
+
+
+def family(session: Session) -> list[str]:
+    """The ids of a session, of those that started it, of its subagents, and of the branches of all: of one owner."""
+    owner_id, top = session.upload.owner_id, session.branch_of or session
+    for _ in range(MOST_LEVELS):
+        above = Session.objects.select_related("upload").filter(pk=top.parent_id).first()
+        if above is None or above.upload.owner_id != owner_id:
+            break
+        top = above
+    known, level = {top.pk}, {top.pk}
+    for _ in range(MOST_LEVELS):
+        below = Session.objects.filter(Q(parent__in=level) | Q(branch_of__in=level), upload__owner=owner_id)
+        level = set(below.values_list("pk", flat=True)) - known
+        if not level:
+            break
+        known |= level
+    return sorted(known)
+
+
+def set_private(*, session: Session, private: bool) -> int:
+    """Keep a session and its family to its owner, or give them to the team; returns how many sessions that are.
+
+    Raises NotPossibleError for one that belongs to nobody.
+    """
+    if private and session.upload.owner_id is None:
+        raise NotPossibleError("This session belongs to no account, so it is the team's.")
+    with transaction.atomic():
+        keys = family(session)
+        uploads = Upload.objects.select_for_update().filter(sessions__in=keys)
+        touched = {one.pk for one in uploads}
+        Session.objects.filter(pk__in=keys).update(private=private)
+        _follow(touched)
+    return Session.objects.once().filter(pk__in=keys).count()
+
+
+def _follow(uploads: Iterable[uuid.UUID]) -> None:
+    """An upload is private while a session in it is."""
+    for pk in uploads:
+        hidden = Session.objects.filter(upload=pk, private=True).exists()
+        Upload.objects.filter(pk=pk).update(private=hidden)
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
