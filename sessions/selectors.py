@@ -15,7 +15,6 @@ from sessions.engine.fleet.values import NOT_RECORDED, RULES, Part, Tried
 from sessions.engine.model_info import own_changes
 from sessions.models import (
     OVERCOUNTED,
-    Invitation,
     Media,
     MediaUse,
     Member,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     import uuid
     from collections.abc import Callable, Iterable, Mapping
 
-    from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
     from sessions.engine.calibration.weighed import Weighed
@@ -434,24 +432,6 @@ def saved_views(owner_id: int | None) -> tuple[SavedView, ...]:
 def session_links(session: Session) -> tuple[ReplayLink, ...]:
     """The session's links, newest first, revoked ones included."""
     return tuple(session.links.all())
-
-
-def accounts() -> list[tuple[User, int, int]]:
-    """The accounts by name, each with how many sessions of the team's and of its own it has: one query."""
-    from django.contrib.auth.models import User
-
-    of_session = "uploads__sessions"
-    roots = Q(**{f"{of_session}__parent": None, f"{of_session}__branch_of": None, f"{of_session}__isnull": False})
-    counted = User.objects.filter(is_active=True).annotate(
-        n_team=Count(of_session, filter=roots & Q(**{f"{of_session}__private": False})),
-        n_private=Count(of_session, filter=roots & Q(**{f"{of_session}__private": True})),
-    )
-    return [(user, user.n_team, user.n_private) for user in counted.order_by("username")]
-
-
-def open_invitations() -> tuple[Invitation, ...]:
-    """Invitations that nobody has used yet."""
-    return tuple(Invitation.objects.open().select_related("maker")[:PAGE])
 
 
 def links_seen(session: Session | None = None) -> tuple[ReplayLink, ...]:

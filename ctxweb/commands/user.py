@@ -70,9 +70,9 @@ def _account(name: str) -> User:
 
 
 def _list() -> None:
-    from sessions import selectors
+    from sessions.services import people
 
-    for user, n_team, n_private in selectors.accounts():
+    for user, n_team, n_private in people.accounts():
         role = "admin" if user.is_superuser else "member"
         click.echo(f"{user}\t{role}\t{n_team} sessions of the team's\t{n_private} of their own")
 

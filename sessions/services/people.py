@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from sessions.models import Invitation, ReplayLink, Session, Upload
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TOKEN_BYTES = 32
 INVITED_DAYS = 7
+MOST_LISTED = 100
 MOST_LEVELS = 50
 """Generations of subagents that are looked for; a chain that long is a broken family."""
 
@@ -52,6 +53,25 @@ class Leaving:
     n_links: int
     n_saved: int
     n_tokens: int
+
+
+# ---- who is here
+
+
+def accounts() -> list[tuple[User, int, int]]:
+    """The accounts by name, each with how many sessions of the team's and of its own it has: one query."""
+    of_session = "uploads__sessions"
+    roots = Q(**{f"{of_session}__parent": None, f"{of_session}__branch_of": None, f"{of_session}__isnull": False})
+    counted = User.objects.filter(is_active=True).annotate(
+        n_team=Count(of_session, filter=roots & Q(**{f"{of_session}__private": False})),
+        n_private=Count(of_session, filter=roots & Q(**{f"{of_session}__private": True})),
+    )
+    return [(user, user.n_team, user.n_private) for user in counted.order_by("username")]
+
+
+def open_invitations() -> tuple[Invitation, ...]:
+    """The newest invitations that nobody has used yet."""
+    return tuple(Invitation.objects.open().select_related("maker")[:MOST_LISTED])
 
 
 # ---- coming

@@ -307,10 +307,11 @@ def test_lists_hold_what_one_sees(team: dict[str, Client]) -> None:
     alice = User.objects.get(username="alice")
     hidden = stored(alice, private=True, n_turns=8)
     shown = stored(alice, private=False, n_turns=9)
-    lists = ("/", "/sessions.json", "/sessions.csv", "/sweep/", "/people/", "/saved/", f"/s/{shown.pk}/ab/",
-             "/quality/", "/fleet/", "/fleet.json", f"/s/{shown.pk}/", f"/uploads/status/?ids={hidden.upload_id}", "/settings/")  # fmt: skip
+    lists = ("", "sessions.json", "sessions.csv", "sweep/", "people/", "saved/", "settings/", "quality/", "fleet/",
+             "fleet.json", "fleet.csv", f"s/{shown.pk}/ab/", f"s/{shown.pk}/",
+             f"uploads/status/?ids={hidden.upload_id}")  # fmt: skip
     for path in lists:
-        assert hidden.pk not in team["member"].get(path).content.decode(), path
+        assert hidden.pk not in team["member"].get(f"/{path}").content.decode(), path
     assert hidden.pk in team["owner"].get("/").content.decode()
     assert hidden.pk in team["admin"].get("/").content.decode()
 

@@ -58,8 +58,8 @@ def people(request: HttpRequest) -> HttpResponse:
 def _page(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
     who = viewer()
     context = {
-        "rows": page.accounts(selectors.accounts(), who),
-        "invitations": selectors.open_invitations() if who.is_admin else (),
+        "rows": page.accounts(service.accounts(), who),
+        "invitations": service.open_invitations() if who.is_admin else (),
         "links": page.links(selectors.links_seen(), who),
         "days": service.INVITED_DAYS,
         **more,
