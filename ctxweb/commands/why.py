@@ -65,7 +65,7 @@ def _print_events(console: Terminal, session: dict[str, Any]) -> None:
         first = session["verdicts"][event["verdicts"][0]]
         requests = ", ".join(f"{request:,}" for request in event["requests"][:NAMED])
         more = f" + {event['n'] - NAMED}" if event["n"] > NAMED else ""
-        count = f"{event['n']} × " if event["n"] > 1 else ""
+        count = f"{event['tries']} × " if event["tries"] > 1 else ""
         figures = (f"{first[key]:,}" if first[key] is not None else "unknown" for key in ("saw", "true"))
         trigger = f", {event['trigger']}" if event["trigger"] else ""
         table.add_row(

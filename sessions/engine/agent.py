@@ -136,6 +136,21 @@ class Place(NamedTuple):
     patterns: tuple[str, ...] = ()
 
 
+class Counting(NamedTuple):
+    """What a client's own trigger counted otherwise: ``uses`` None as the present version, ``is_written``: the output
+    as the transcript has it, a streaming placeholder included; ``note`` says so.
+    """
+
+    uses: Uses | None = None
+    is_written: bool = False
+    note: str = ""
+
+
+def counts_as_now(_: Transcript) -> Counting:
+    """An agent of which no version is known to have counted otherwise."""
+    return Counting()
+
+
 @dataclass(frozen=True, slots=True)
 class Agent:
     """One agent.
@@ -148,7 +163,7 @@ class Agent:
     know.  ``asked`` and ``own_figure`` are "" where that is not known.  ``least_trigger``: each request names its own
     trigger, this many tokens or more.  ``api`` is the one whose opaque blocks its transcripts hold.  ``is_chained``: a
     summary names the transcript that it was made of; ``places`` is where transcripts of each format are kept,
-    as far as that is known.
+    as far as that is known.  ``counting`` is what the client of a transcript counted.
     """
 
     name: str
@@ -170,6 +185,7 @@ class Agent:
     is_chained: bool = False
     places: Mapping[str, Place] = field(default_factory=dict)
     configuration: Configuration | None = None
+    counting: Callable[[Transcript], Counting] = counts_as_now
 
 
 UNKNOWN = Agent("", "")

@@ -12,6 +12,7 @@ import importlib
 import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from typing import Any
 
 from sessions.engine.errors import UnknownName
@@ -51,11 +52,24 @@ def plugins(package: str) -> dict[str, Any]:
     return registered
 
 
+@cache
+def _alone(package: str, name: str) -> Any:
+    """The built-in plugin of a module of its own name, without loading the others; None where there is none."""
+    path = f"sessions.engine.{package}.{name}"
+    if not name.isidentifier() or name.startswith("_") or find_spec(path) is None:
+        return None
+    found = getattr(importlib.import_module(path), CONSTANTS[package], None)
+    return found if found is not None and found.name == name else None
+
+
 def get(package: str, name: str) -> Any:
     """The plugin called ``name``; raises UnknownName with the names that exist.
 
     ``NAME:ARGUMENT`` is a variant of one that has variants.
     """
+    alone = _alone(package, name)
+    if alone is not None:
+        return alone
     registered = plugins(package)
     plain, colon, argument = name.partition(":")
     variant = getattr(registered.get(plain), "variant", None)

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from sessions.engine import params as parameters
 from sessions.engine import registry, starting
-from sessions.engine.agent import nothing_known, policy_facts
+from sessions.engine.agent import nothing_known, policy_facts, writer_of
 from sessions.engine.errors import BadParameter
 from sessions.engine.replay import BASES
 
@@ -77,6 +77,21 @@ class ReplayState:
     def given(self) -> dict[str, object]:
         """Parameters as the engine takes them."""
         return dict(self.params)
+
+
+def own_state(weighed: Weighed, base: str = "") -> ReplayState:
+    """The replay of the agent that wrote the session, with the settings that its client is known to have had.
+
+    ``base`` is as given, else along the recorded context where that was compacted.
+    """
+    transcript = weighed.transcript
+    policies = writer_of(transcript).policies
+    base = base or ("recorded" if transcript.compactions else "full")
+    if not policies:
+        return ReplayState(base=base)
+    known = policy_facts(policies[0]).settings
+    had = next((one.params for one in known if one.params and one.words in transcript.client), {})
+    return ReplayState(policy=policies[0], base=base, params=tuple((name, str(value)) for name, value in had.items()))
 
 
 def parse(query: Mapping[str, str], own: Weighed | None = None) -> ReplayState:

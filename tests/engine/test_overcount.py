@@ -13,6 +13,7 @@ from sessions.engine.types import Role
 from sessions.engine.why.document import summary, without_sentence
 from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT, GateResult, over_count, triggers
 from tests.engine.sessions import Build, image, long_session, text
+from tests.engine.verdict_files import Claude
 
 SCREENSHOT_BASE64, SCREENSHOT_SIDE = 3_118_884, 1_254
 """buzz-agent's founding example: 2.23 MiB of PNG (seeds 2.1)."""
@@ -230,3 +231,43 @@ def test_the_sentence_counts_what_was_wrong() -> None:
     )
     right = over_count(weigh(replace(long_session(400, model=MODEL), window=200_000)), names=["claude_code"]).results[0]
     assert summary(right) == f"Claude Code would compact {len(right.firings)} times."
+
+
+def test_the_own_gate_counts_as_its_clients_version_did() -> None:
+    """Threshold 155,000 at 200,000 tokens: what came after the reply counts from 2.1.2 on (policies 4.11)."""
+
+    def first(version: str) -> GateResult:
+        session = Claude(model="claude-opus-4-5")
+        session.version = version
+        session.prompt()
+        session.until(152_500, 2_000)
+        session.turns(1, 6_000)
+        session.turns(3, 100)
+        return over_count(session.weighed(), names=["claude_code"]).results[0]
+
+    old, new = first("2.1.0"), first("2.1.5")
+    assert old.threshold == new.threshold == 155_000
+    assert old.firings[0].request == new.firings[0].request + 1
+    assert "counts nothing that came after the last reply" in old.gate.note
+    assert "Claude Code 2.1.0" in old.gate.note
+    assert new.gate.note == ""
+
+
+def test_the_own_gate_takes_the_output_as_its_clients_version_wrote_it() -> None:
+    """Versions 2.1.14 to 2.1.29 count a streaming placeholder as it stands (policies 4.11)."""
+
+    def measured(version: str) -> int:
+        session = Claude(model="claude-opus-4-5")
+        session.version = version
+        session.prompt()
+        session.until(166_000, 2_000)
+        for number in range(2):
+            session.reply(call=f"last{number}", output=900)
+            session.lines[-1] = session.lines[-1].replace('"output_tokens": 900', '"output_tokens": 2')
+            session.lines[-1] = session.lines[-1].replace('"stop_reason": "tool_use"', '"stop_reason": null')
+            session.result(f"last{number}", 2_000)
+        session.turns(1, 100)
+        found = over_count(session.weighed(), names=["claude_code"]).results[0]
+        return found.firings[0].measure
+
+    assert 800 <= measured("2.1.40") - measured("2.1.25") <= 1_000

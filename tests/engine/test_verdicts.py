@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import pytest
 
 from sessions.engine.pack import pack, unpack
+from sessions.engine.reading import read_transcripts
 from sessions.engine.report import inspect_document
 from sessions.engine.types import Parsed
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES
+from sessions.engine.why.document import why_document
 from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.verdict_files import Claude, Codex, Pi, claude_to, compacted, told
@@ -258,6 +261,9 @@ def test_retries_are_one_refusal_and_survive_packing() -> None:
     transcript = session.weighed().transcript
     assert [(e.kind, e.tokens, e.limit) for e in transcript.errors] == [("context", 204_120, 200_000)]
     assert unpack(pack(transcript)) == transcript
+    parsed = read_transcripts(io.BytesIO("\n".join(session.lines).encode()))
+    (group,) = why_document(parsed)["sessions"][0]["events"]
+    assert (group["n"], group["tries"], len(group["requests"])) == (1, 5, 1)
 
 
 def test_codex_refusals_are_read() -> None:

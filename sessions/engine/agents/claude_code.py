@@ -16,6 +16,7 @@ from sessions.engine.agent import (
     NOTHING_KNOWN,
     WITH_TRIGGER,
     Agent,
+    Counting,
     KnownSetting,
     Place,
     PolicyFacts,
@@ -93,6 +94,16 @@ def client(transcript: Transcript) -> KnownSetting:
     return KnownSetting(params, f"Claude Code {found[0]}")
 
 
+def counting(transcript: Transcript) -> Counting:
+    """What the version that wrote a transcript counted (policies 4.11)."""
+    known = client(transcript)
+    uses = Uses.TOTAL if known.params.get("tail") == "off" else None
+    is_written = known.params.get("output") == _claude_ladder.WRITTEN
+    said = ["nothing that came after the last reply"] if uses else []
+    said += ["the output as it was written"] if is_written else []
+    return Counting(uses, is_written, f"{known.words} counts {' and '.join(said)}." if said else "")
+
+
 SETTINGS = (
     KnownSetting({}, "the defaults: an output reserve capped at 20,000 tokens"),
     KnownSetting(WHOLE_RESERVE, "an output reserve of 32,000 tokens"),
@@ -104,6 +115,7 @@ SETTINGS = (
 AGENT = Agent(
     name="claude_code", label="Claude Code", rank=1, formats=("claude_code",),
     policies=("claude_code", "claude_code_partial"), facts={"claude_code": PolicyFacts(SETTINGS, client)},
+    counting=counting,
     triggers=(
         Trigger(
             "claude_code", "Claude Code", "policies 4.1", "claude_code", AT_LEAST, Uses.TAIL,

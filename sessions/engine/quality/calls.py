@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.jsonio import JsonProblem, loads
@@ -56,6 +57,7 @@ class ToolCall(NamedTuple):
     n_tokens: int = 0
 
 
+@lru_cache(maxsize=4096)
 def verb_of(name: str) -> str:
     """What a tool does by its name: "read", "write", "run", "search", "fetch", "ask" or "other"."""
     words = {word.lower() for word in _WORD.findall(name.rsplit("__", 1)[-1])}

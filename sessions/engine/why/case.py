@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sessions.engine.agent import ALWAYS, EVERY_REQUEST, WITH_TRIGGER, writer_of
 from sessions.engine.types import Label, Role
@@ -17,12 +17,15 @@ from sessions.engine.why.shared import position_of, thresholds_of
 from sessions.engine.windows import Held, held_at
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sessions.engine.agent import Agent, Threshold
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import ProviderError, RecordedCompaction, Request, Usage
     from sessions.engine.why.shared import Shared
 
+T = TypeVar("T")
 COMPACTION, ERROR, MISSING = "compaction", "error", "missing"
 AGREES = 0.02
 INCLUDED_TOKENS = 5_000
@@ -78,6 +81,13 @@ class Case:
     def agent(self) -> Agent:
         """The agent that wrote the session."""
         return writer_of(self.weighed.transcript)
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What several causes make of this point, made when it is first asked for and kept beside it."""
+        made: dict[str, T] = self.__dict__.setdefault("made", {})
+        if name not in made:
+            made[name] = make()
+        return made[name]
 
     @cached_property
     def previous(self) -> RecordedCompaction | None:

@@ -32,7 +32,11 @@ class Filled(NamedTuple):
 
 
 def filled(case: Case) -> Filled:
-    """What came since the last compaction, what that one put there left out."""
+    """What came since the last compaction, what that one put there left out; counted once for all causes."""
+    return case.once("filled", lambda: _counted(case))
+
+
+def _counted(case: Case) -> Filled:
     weighed, messages = case.weighed, case.weighed.transcript.messages
     start = case.previous.boundary if case.previous else 0
     sums: dict[str, int] = defaultdict(int)

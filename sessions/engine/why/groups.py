@@ -16,15 +16,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Events of one kind, cause, trigger and certainty, as positions among the verdicts; ``lead`` is the first."""
+    """Events of one kind, cause, trigger and certainty, as positions among the verdicts; ``lead`` is the first.
+
+    ``tries`` counts a request that was refused three times as three.
+    """
 
     lead: Verdict
     places: tuple[int, ...]
     requests: tuple[int, ...]
+    tries: int
 
     @property
     def n(self) -> int:
-        """How many events it stands for."""
+        """At how many points of the session they stand."""
         return len(self.places)
 
 
@@ -34,7 +38,12 @@ def grouped(verdicts: Sequence[Verdict], n_requests: int) -> tuple[Group, ...]:
     for place, verdict in enumerate(verdicts):
         found.setdefault((verdict.what, verdict.cause, verdict.certainty, verdict.trigger), []).append(place)
     groups = [
-        Group(verdicts[places[0]], tuple(places), tuple(verdicts[place].request for place in places))
+        Group(
+            verdicts[places[0]],
+            tuple(places),
+            tuple(verdicts[place].request for place in places),
+            sum(verdicts[place].count for place in places),
+        )
         for places in found.values()
     ]
     return tuple(sorted(groups, key=lambda group: -max(weight(verdicts[place], n_requests) for place in group.places)))
@@ -50,6 +59,7 @@ def group_document(group: Group) -> dict[str, Any]:
         "cause_label": CAUSES[lead.cause],
         "certainty": lead.certainty,
         "n": group.n,
+        "tries": group.tries,
         "requests": list(group.requests),
         "verdicts": list(group.places),
         "because": lead.because,

@@ -86,7 +86,7 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
         return Headline(text, text)
     unknown = lead.cause == causes.CANNOT_TELL
     why = f"cause unknown. Missing: {lead.because}" if unknown else lead.because
-    more = _more(weighed, lead, verdicts)
+    more = _more(lead, verdicts)
     text = " ".join(part for part in (lead.sentence, lead.change, more) if part) + _cleared(weighed)
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
     return Headline(text, lead.point, why, lead.certainty, lead.change, more, lead.cause, place)
@@ -102,14 +102,14 @@ def headline_document(weighed: Weighed, verdicts: Sequence[Verdict]) -> dict[str
     return asdict(headline_of(weighed, verdicts))
 
 
-def _more(weighed: Weighed, lead: Verdict, verdicts: Sequence[Verdict]) -> str:
+def _more(lead: Verdict, verdicts: Sequence[Verdict]) -> str:
     """The other events, equal ones counted; what was refused counts as often as it was tried."""
     words = {COMPACTION: "compacted", ERROR: "refused", MISSING: "not compacted"}
     others: Counter[tuple[str, str]] = Counter()
     for v in verdicts:
         if v is not lead:
             said = "compaction failed" if v.is_attempt else words[v.what]
-            others[said, v.cause] += weighed.transcript.errors[v.number].count if v.what == ERROR else 1
+            others[said, v.cause] += v.count
     if not others:
         return ""
     listed = [f"{said} {n} × ({CAUSES[cause]})" for (said, cause), n in others.most_common(MOST_GROUPS)]

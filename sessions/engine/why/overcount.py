@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.agent import AT_LEAST, OVER, Trigger, Uses, agents, own_trigger
+from sessions.engine.agent import AT_LEAST, OVER, Counting, Trigger, Uses, agents, own_trigger, writer_of
 from sessions.engine.sizes import estimator_named, message_size, message_sizes
 from sessions.engine.summaries import CHARS_PER_TOKEN
 from sessions.engine.summarizers.recorded import typical_tokens
@@ -192,13 +192,31 @@ def _first_sizes(weighed: Weighed, gate: Trigger) -> list[int]:
 def _result(gate: Trigger, ground: Ground, window: int) -> GateResult:
     threshold = _threshold(gate, ground.weighed, window)
     sizes = _sizes(ground, gate)
-    result = _Walk(gate, ground, sizes, threshold).run()
+    result = _Walk(*_as_client(gate, ground), sizes, threshold).run()
     has_usage = any(request.usage for request in ground.weighed.transcript.requests)
     if not has_usage or gate.uses not in ESTIMATING:
         return result
     blind = replace(gate, uses=Uses.ESTIMATE, operator=gate.first_operator or gate.operator)
     limit = threshold if gate.first_cap is None else min(threshold, gate.first_cap)
     return replace(result, withheld=_Walk(blind, ground, sizes, limit).run())
+
+
+def _as_client(gate: Trigger, ground: Ground) -> tuple[Trigger, Ground]:
+    """The session's own gate as its client's version counted, any other as it is (policies 4.11)."""
+    transcript = ground.weighed.transcript
+    counted = writer_of(transcript).counting(transcript) if gate is own_trigger(transcript) else Counting()
+    if not counted.note:
+        return gate, ground
+    if counted.is_written:
+        ground = ground._replace(outputs=_written(ground))
+    note = f"{gate.note} {counted.note}".strip()
+    return replace(gate, uses=counted.uses or gate.uses, note=note), ground
+
+
+def _written(ground: Ground) -> list[int]:
+    """The output of each step's request as the transcript has it, its size where none is recorded."""
+    requests = (ground.weighed.transcript.requests[step.request] for step in ground.weighed.steps)
+    return [r.usage.output if r.usage else size for r, size in zip(requests, ground.outputs, strict=True)]
 
 
 def _threshold(gate: Trigger, weighed: Weighed, window: int) -> int:

@@ -94,6 +94,7 @@ class Verdict:
     ``request`` is the first request after it (of a missing one: the first over the threshold).  ``saw`` is what the
     gate saw and ``true`` what the context held, in tokens, None where not known.  ``also`` are causes that fit nearly
     as well.  ``confidence`` is from 0 to 1.  ``is_attempt``: what was refused was a compaction.
+    ``count``: how often a refused request was tried.
     """
 
     what: str
@@ -112,6 +113,7 @@ class Verdict:
     window: int = 0
     trigger: str | None = None
     is_attempt: bool = False
+    count: int = 1
 
     @property
     def certainty(self) -> str:
@@ -271,6 +273,7 @@ def _told(case: Case, candidate: Candidate, rivals: Sequence[Candidate]) -> Verd
         window=case.window,
         trigger=case.compaction.trigger if case.compaction else None,
         is_attempt=case.error is not None and case.error.of_compaction,
+        count=case.error.count if case.error else 1,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.agent import policy_facts, writer_of
 from sessions.engine.why.case import COMPACTION, ERROR
 from sessions.engine.why.causes import CAUSES, REACHED
 from sessions.engine.why.headline import leading
@@ -13,7 +12,7 @@ from sessions.engine.why.verdicts import is_false
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.causes import named_message
-from sessions.runs.replay_state import ReplayState
+from sessions.runs.replay_state import own_state
 
 if TYPE_CHECKING:
     from sessions.engine.why.verdicts import Verdict
@@ -74,22 +73,10 @@ def worst(view: Overview) -> Verdict | None:
 
 def build_lead(session_id: str, view: Overview) -> Lead:
     """Where the first button leads."""
-    found, urls = worst(view), session_urls(session_id)
+    found, urls, own = worst(view), session_urls(session_id), own_state(view.weighed)
     if found is None or found.what != COMPACTION:
-        return Lead("Try a threshold", urls.to_replay(_own(view)), "" if found is None else found.certainty)
-    return Lead("Show it happen", urls.to_replay(_own(view), request=found.request), found.certainty)
-
-
-def _own(view: Overview) -> ReplayState:
-    """The replay of the agent that wrote the session, with the settings that its client is known to have had."""
-    transcript = view.weighed.transcript
-    policies = writer_of(transcript).policies
-    base = "recorded" if transcript.compactions else "full"
-    if not policies:
-        return ReplayState(base=base)
-    known = policy_facts(policies[0]).settings
-    had = next((one.params for one in known if one.params and one.words in transcript.client), {})
-    return ReplayState(policy=policies[0], base=base, params=tuple((name, str(value)) for name, value in had.items()))
+        return Lead("Try a threshold", urls.to_replay(own), "" if found is None else found.certainty)
+    return Lead("Show it happen", urls.to_replay(own, request=found.request), found.certainty)
 
 
 def _row(session_id: str, view: Overview, found: list[Verdict]) -> CauseRow:
@@ -107,7 +94,7 @@ def _row(session_id: str, view: Overview, found: list[Verdict]) -> CauseRow:
         because=first.because if len(found) == 1 else _span(found),
         after=_after(view, first) if len(found) == 1 else "",
         message=-1 if named is None else named,
-        href=session_urls(session_id).to_replay(_own(view), request=first.request),
+        href=session_urls(session_id).to_replay(own_state(view.weighed), request=first.request),
     )
 
 

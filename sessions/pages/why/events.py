@@ -34,7 +34,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """Equal events: how many, where, why, how sure; ``counted`` and ``actual`` are those of the first, in tokens."""
+    """Equal events: how many tries, where, why, how sure; ``counted`` and ``actual`` are the first's, in tokens."""
 
     n: int
     words: str
@@ -67,7 +67,7 @@ def _row(session_id: str, view: Overview, group: Group, n_cards: int) -> EventRo
     base = reverse("sessions:session", args=[session_id])
     shown = zip(group.requests[:NAMED], group.places[:NAMED], strict=True)
     return EventRow(
-        n=group.n,
+        n=group.tries,
         words=_words(lead),
         places=tuple(Place(request, f"#v-{place}" if place < n_cards else "") for request, place in shown),
         n_more=max(0, group.n - NAMED),

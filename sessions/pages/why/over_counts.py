@@ -143,7 +143,7 @@ def build_over_counts(session_id: str, view: Overview, found: OverCount) -> Over
     base = reverse("sessions:session", args=[session_id])
     own = own_trigger(view.weighed.transcript)
     ordered = sorted(found.results, key=lambda result: _rank(result, own))
-    rows = tuple(_row(result, session_id, base, own=result.gate is own) for result in ordered)
+    rows = tuple(_row(result, session_id, base, own=_is(result, own)) for result in ordered)
     lanes = [_lane(result, row) for result, row in zip(ordered, rows, strict=True)]
     contexts: list[int | None] = [None] * len(view.weighed.transcript.requests)
     for at, tokens, _ in view.contexts.values():
@@ -160,10 +160,15 @@ def build_over_counts(session_id: str, view: Overview, found: OverCount) -> Over
     )  # fmt: skip
 
 
+def _is(result: GateResult, own: Trigger | None) -> bool:
+    """Whether it is the session's own, as its client's version counted it."""
+    return own is not None and result.gate.name == own.name
+
+
 def _rank(result: GateResult, own: Trigger | None) -> tuple[bool, bool, int]:
     """Those that fire or should come first, the agent's own before others, then the wrongest."""
     verdict = _verdict(result)
-    return not verdict, result.gate is not own, ORDER.index(verdict or RIGHT)
+    return not verdict, not _is(result, own), ORDER.index(verdict or RIGHT)
 
 
 def _tempted(results: Iterable[GateResult], base: str) -> WorstMessage | None:

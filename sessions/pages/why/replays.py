@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.agent import agents, writer_of
 from sessions.engine.why.case import COMPACTION
 from sessions.pages.ui.addresses import session_urls
-from sessions.runs.replay_state import ReplayState
+from sessions.runs.replay_state import ReplayState, own_state
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
@@ -38,9 +38,8 @@ def trigger_href(session_id: str, name: str, request: int | None) -> str:
 
 def event_href(session_id: str, weighed: Weighed, verdict: Verdict) -> str:
     """The session's own agent at the event: along the recorded context where it compacted, else in full."""
-    policies = writer_of(weighed.transcript).policies
-    if not policies:
+    if not writer_of(weighed.transcript).policies:
         return ""
     base = "recorded" if verdict.what == COMPACTION else "full"
     at = verdict.request if verdict.request < len(weighed.transcript.requests) else None
-    return session_urls(session_id).to_replay(ReplayState(policy=policies[0], base=base), request=at)
+    return session_urls(session_id).to_replay(own_state(weighed, base), request=at)
