@@ -42,10 +42,15 @@ def coverage() -> str:
     return table(["agent or format", "versions seen", *names[1:]], rows)
 
 
+TIERS = {"founding": "founding system", "differential": "tested against the original code",
+         "golden": "golden values and recordings", "preset": "preset of trigger and edit"}  # fmt: skip
+
+
 def policies() -> str:
-    """Every registered policy."""
-    rows = [[f"`{p.name}`", p.help, p.source, "; ".join(p.caveats)] for p in plugins("policies").values()]
-    return table(["policy", "what it does", "source of the rule", "what it does not guarantee"], rows)
+    """Every registered policy and how it is proven."""
+    found = plugins("policies").values()
+    rows = [[f"`{p.name}`", p.help, TIERS.get(p.tier, ""), p.source, "; ".join(p.caveats)] for p in found]
+    return table(["policy", "what it does", "proof", "source of the rule", "what it does not guarantee"], rows)
 
 
 def estimators() -> str:
@@ -91,14 +96,18 @@ TIERS = {"founding": "founding system", "differential": "proven against the orig
          "golden": "by golden values and recordings", "preset": "preset of gate × edit"}  # fmt: skip
 
 
-def policies_short() -> str:
-    """Every registered policy and how it is proven."""
-    rows = [[f"`{p.name}`", p.help, TIERS.get(p.tier, "")] for p in plugins("policies").values()]
-    return table(["policy", "what it does", "proof"], rows)
+def claims() -> str:
+    """How much there is, in one line of the README."""
+    policies = plugins("policies").values()
+    tested = sum(p.tier == "differential" for p in policies)
+    return (
+        f"* **The session under {len(policies)} compaction policies**, {tested} of them tested against the original "
+        f"code. {len(plugins('formats'))} transcript formats."
+    )
 
 
 TABLES = {
-    "formats": formats, "coverage": coverage, "policies_short": policies_short, "policies": policies,
+    "formats": formats, "coverage": coverage, "claims": claims, "policies": policies,
     "estimators": estimators, "summarizers": summarizers, "parameters": parameters, "agents": agents,
 }  # fmt: skip
 
