@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ctxweb.amount import Amount
+from ctxweb.commands._check_reports import amount, markdown_table, outcome, write_junit
 from ctxweb.commands._engine import (
     check_options,
     chosen_policy,
@@ -50,8 +52,13 @@ def _floors(command: Callable[..., None]) -> Callable[..., None]:
 @_floors
 @price_option
 @click.option("--allow-unknown", is_flag=True, help="Pass where a cost is unknown because no price is known.")
+@click.option("--markdown", is_flag=True, help="A Markdown table on standard output, for a comment.")
+@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write a JUnit report to this file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
-def command(corpus: tuple[str, ...], prices: tuple[str, ...], as_json: bool, **options: Any) -> None:
+def command(
+    corpus: tuple[str, ...], prices: tuple[str, ...], *, markdown: bool, junit: Path | None, as_json: bool,
+    **options: Any,
+) -> None:  # fmt: skip
     """Fail a build when a policy exceeds your limits on the sessions of CORPUS (files and folders).
 
     All root sessions with requests are checked.  Exit status 1 when a limit is exceeded, a value is unknown, or a
@@ -65,6 +72,8 @@ def command(corpus: tuple[str, ...], prices: tuple[str, ...], as_json: bool, **o
     if not found and not broken:
         broken = ["no session with requests in the corpus"]
     passed = all(floor.ok for floor in found) and not broken
+    if junit:
+        write_junit(junit, found, broken)
     if as_json:
         emit({
             "schema": "ctxweb.check/1",
@@ -73,6 +82,8 @@ def command(corpus: tuple[str, ...], prices: tuple[str, ...], as_json: bool, **o
             "floors": [dataclasses.asdict(floor) for floor in found],
             "unread": broken,
         })  # fmt: skip
+    elif markdown:
+        click.echo(markdown_table(found, broken))
     else:
         _print(found, passed=passed)
     for line in broken:
@@ -128,15 +139,7 @@ def _assessed(made: Replay, texts: Texts) -> tuple[Assessment, ...]:
 
 def _print(found: list[Floor], *, passed: bool) -> None:
     heads = (Head("session"), Head("limit"), figure("allowed"), figure("value"), Head(""))
-    rows = []
-    for floor in found:
-        value = (
-            "unknown" if floor.value is None else f"{floor.value:,.4g}" if floor.value % 1 else f"{floor.value:,.0f}"
-        )
-        said = "EXCEEDED" if not floor.ok else "met" if floor.value is not None else ""
-        if floor.value is None and not floor.ok:
-            said = "UNKNOWN"
-        rows.append((floor.session, floor.name, f"{floor.limit:,g}", value, said))
+    rows = [(floor.session, floor.name, amount(floor.limit), amount(floor.value), outcome(floor)) for floor in found]
     console = terminal()
     show_table(console, heads, rows)
     n = sum(not floor.ok for floor in found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from sessions.engine.cost import Totals, totals
@@ -11,10 +11,12 @@ from sessions.engine.errors import BadParameter
 from sessions.engine.floors import CHECKED
 from sessions.engine.quality.standing import GONE
 from sessions.engine.thrash import refills
+from sessions.engine.types import Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.prices import Prices
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.replay import Replay
@@ -74,6 +76,12 @@ def check(
     return tuple(found)
 
 
+def startup_tokens(weighed: Weighed) -> int:
+    """Display tokens that stand before the first prompt: the fixed overhead and the system messages at the start."""
+    first = takewhile(lambda message: message.role is Role.SYSTEM, weighed.transcript.messages)
+    return weighed.overhead + sum(weighed.tokens[message.index] for message in first)
+
+
 def _values(replay: Replay, sums: Totals, assessed: tuple[Assessment, ...]) -> dict[str, float | None]:
     """The measures of ``CHECKED`` by name; None where there is nothing to measure."""
     events, sent = replay.events, sums.sent_tokens
@@ -84,6 +92,7 @@ def _values(replay: Replay, sums: Totals, assessed: tuple[Assessment, ...]) -> d
         "cost": None if sums.cost is None else sums.cost.high,
         "compactions": sums.compactions,
         "peak_context_tokens": sums.peak_context_tokens,
+        "startup_tokens": startup_tokens(replay.weighed),
         "sent_tokens": sent,
         "failures": len(replay.attempts),
         "futile": sum(refill.futile for refill in refills(replay)),

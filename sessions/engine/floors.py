@@ -27,6 +27,7 @@ BOUNDS = (
     Bound("cost", "max_cost", "upper end of the cost, in dollars", ("cost",)),
     Bound("compactions", "max_compactions", "compactions in a session", ("compactions",)),
     Bound("peak_context_tokens", "max_peak", "largest context sent, in tokens", ("peak", "peak_context_tokens")),
+    Bound("startup_tokens", "max_startup", "tokens before the first prompt: system prompt, tools, memory files"),
     Bound("sent_tokens", "max_tokens", "tokens sent in all, summaries included"),
     Bound("failures", "max_failures", "failed attempts"),
     Bound("futile", "max_futile", "compactions that left the gate on, or whose room was gone within three requests"),

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
 
 from ctxweb.cli import cli
+from ctxweb.commands._check_reports import markdown_table, write_junit
+from sessions.engine.checks import Floor
 from sessions.engine.demo.session import write_demo
 
 FIRES = ["--policy", "claude_code", "--window", "60000", "--summarizer", "stub:1000"]
@@ -104,3 +107,27 @@ def test_a_program_that_fails_fails_the_check(corpus: Path) -> None:
     assert code == 1
     assert document["floors"][0]["ok"]
     assert "false ended with status 1" in said
+
+
+def test_a_start_up_budget_holds_at_its_limit(corpus: Path, tmp_path: Path) -> None:
+    """What stands before the first prompt; met at the limit, exceeded one below it; Markdown and JUnit say the same."""
+    _, document, _ = check(corpus, "--policy", "none", "--max-startup", "1M")
+    (at,) = {floor["value"] for floor in document["floors"]}
+    assert at > 0
+    assert check(corpus, "--policy", "none", "--max-startup", at)[0] == 0
+    report = tmp_path / "report.xml"
+    command = ["check", str(corpus), "--policy", "none", "--max-startup", str(at - 1), "--junit", str(report)]
+    done = CliRunner().invoke(cli, [*command, "--markdown"])
+    assert done.exit_code == 1
+    assert done.stdout.startswith("**Context check:** 1 of 1 limit exceeded or unknown.\n")
+    assert f"| {at - 1:,} | {at:,} | EXCEEDED |" in done.stdout
+    suite = ElementTree.fromstring(report.read_bytes())
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "1", "0")
+    assert suite.find("testcase/failure").get("message") == f"{at:,}, allowed {at - 1:,}"
+
+
+def test_a_session_name_breaks_no_report(tmp_path: Path) -> None:
+    floor = Floor("max_peak", 1, 2, "a|b <x>`\x1b[31m\x00&", ok=False)
+    assert "| a\\|b &lt;x>'\ufffd[31m\ufffd& |" in markdown_table([floor], [])
+    write_junit(tmp_path / "r.xml", [floor], ["x\x00"])
+    assert ElementTree.fromstring((tmp_path / "r.xml").read_bytes()).get("errors") == "1"
