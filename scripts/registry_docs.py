@@ -92,10 +92,6 @@ def parameters() -> str:
     return table(["policy", "parameter", "default", "range", "what it is"], rows)
 
 
-TIERS = {"founding": "founding system", "differential": "proven against the original's own code",
-         "golden": "by golden values and recordings", "preset": "preset of gate × edit"}  # fmt: skip
-
-
 def claims() -> str:
     """How much there is, in one line of the README."""
     policies = plugins("policies").values()
