@@ -9,10 +9,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.mutants.collected import Asked
 from tests.mutants.equivalent import EQUIVALENT
 from tests.mutants.mutations import mutant, n_mutants
 from tests.mutants.report import Result, report
-from tests.mutants.runner import FOUNDING, ROOT, killed, reached
+from tests.mutants.runner import FOUNDING, ROOT, reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,18 +69,22 @@ def main() -> None:
     started = time.monotonic()
     known = reached(modules(""), given.reached)
     results: list[Result] = []
-    for one in chosen:
-        if time.monotonic() - started > given.seconds:
-            break
-        tests = known.tests_of(one)
-        is_killed = bool(tests) and killed(one, tests)
-        results.append(Result(one, is_killed, sum(map(len, tests)), EQUIVALENT.get(one.key, "")))
-        if not is_killed:
-            print(
-                f"{time.monotonic() - started:,.0f} s:",
-                f"{'equivalent' if one.key in EQUIVALENT else 'survived'} {one.line} {one.key}",
-                flush=True,
-            )
+
+    def work(asked: Asked) -> None:
+        for one in chosen:
+            if time.monotonic() - started > given.seconds:
+                break
+            tests = known.tests_of(one)
+            is_killed = bool(tests) and asked.kills(one, tests, known.seconds_of(tests))
+            results.append(Result(one, is_killed, len(tests), EQUIVALENT.get(one.key, "")))
+            if not is_killed:
+                print(
+                    f"{time.monotonic() - started:,.0f} s:",
+                    f"{'equivalent' if one.key in EQUIVALENT else 'survived'} {one.line} {one.key}",
+                    flush=True,
+                )
+
+    Asked(work).ask()
     text = report(results, n_all=sum(map(n_mutants, paths)), n_chosen=len(chosen), share=given.share, seed=given.seed)
     if given.out:
         given.out.write_text(text, encoding="utf-8")

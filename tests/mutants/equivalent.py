@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-NO_LIST = "None is never the list asked about: the next line sets both to 0"
+NO_LIST = "None is never the list asked about: what stands beside it is not read"
 AGAIN = "what was seen is looked at again: the same names, more work"
 POLICIES = "sessions/engine/policies"
 
@@ -21,6 +21,14 @@ EQUIVALENT: dict[str, str] = {
     "view.state.memory.get('counted', (None, -1, 0))": NO_LIST,
     f"{POLICIES}/_looked.py:n_conversation: w.state.memory.get('counted', (None, 0, 0)) → "
     "w.state.memory.get('counted', (None, 0, 1))": NO_LIST,
+    f"{POLICIES}/_looked.py:looked_at: on = view.state.memory.get(name, (None, 0)) → "
+    "on = view.state.memory.get(name, (None, 1))": NO_LIST,
+    f"{POLICIES}/_looked.py:looked_at: on = view.state.memory.get(name, (None, 0)) → "
+    "on = view.state.memory.get(name, (None, -1))": NO_LIST,
+    f"{POLICIES}/_looked.py:n_conversation: w.state.memory.get('counted', (None, 0, 0)) → "
+    "w.state.memory.get('counted', (None, 0, -1))": NO_LIST,
+    f"{POLICIES}/_looked.py:called_names: view.state.memory.get('called', (None, 0, {{}})) → "
+    "view.state.memory.get('called', (None, -1, {}))": NO_LIST,
     f"{POLICIES}/_lists.py:call_names: e.memory['calls'] = (names, view.items[-1].id) → "
     "e.memory['calls'] = (names, view.items[-0].id)": AGAIN,
     f"{POLICIES}/_claude_results.py:_last_reply: return stop - 1 → return stop - 2": "no result stands before it",

@@ -79,13 +79,22 @@ def _in(node: ast.AST, function: str) -> Iterator[tuple[ast.expr, str, Callable[
 
 
 def _looked_at(node: ast.AST) -> Iterator[ast.AST]:
-    """The children that say what a rule does: no annotations, decorators, words, nor bounds of a form's field."""
+    """The children that say what a rule does: no annotations, decorators, words, nor bounds of a form's field.
+
+    Nor two flags that say how a figure is known (``approximate``) and what a programmer takes for granted (``strict``
+    of zip): no list that a policy sends shows them.
+    """
+    if isinstance(node, ast.keyword) and node.arg == "approximate":
+        return
     if isinstance(node, (ast.JoinedStr, ast.Import, ast.ImportFrom)):
         return
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         return
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"param", "when"}:
         yield from node.args[:1]
+        return
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "zip":
+        yield from node.args
         return
     for field, value in ast.iter_fields(node):
         if field in {"annotation", "returns", "decorator_list", "bases", "type_comment"}:

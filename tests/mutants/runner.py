@@ -1,31 +1,25 @@
-"""Runs the tests that belong to a mutant, in a process forked for it: its module is loaded changed."""
+"""Which tests run which lines, and a silent process for what may break."""
 
 from __future__ import annotations
 
 import importlib
-import importlib.abc
-import importlib.util
 import json
 import os
 import resource
 import sys
 import tempfile
 import time
-from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.mutants.mutations import mutated
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from types import CodeType, FrameType
+    from types import FrameType
 
     from tests.mutants.mutations import Mutant
 
@@ -34,20 +28,24 @@ TESTS = (
     "tests/engine/policies", "tests/engine/test_buzz_handoff.py", "tests/engine/test_sliding_window.py",
     "tests/engine/test_rolling_mask.py", "tests/engine/test_estimators.py", "tests/engine/test_harness_estimators.py",
     "tests/engine/test_images.py", "tests/engine/test_serialized.py", "tests/engine/test_counted.py",
-    "tests/engine/test_measure.py",
+    "tests/engine/test_measure.py", "tests/engine/test_estimator_figures.py",
+    "tests/engine/test_image_figures.py",
 )  # fmt: skip
 RESTATED = "tests/engine/policies/test_seeds_restated.py"
 FOUNDING = ("layered", "buzz", "policies/compression", "parametric", "presets", "_conditions")
-"""Modules of the founding systems: they are held against the rules restated, too, last and with fewer lists."""
+"""Modules of the founding systems: thrice as many of their places are changed."""
 N_LISTS = 100
+"""So many random lists are held against the rules restated; the test itself takes more."""
 TABLES = ("tests/engine/policies/test_founding_figures.py", "tests/engine/policies/test_defaults.py")
 """Tests that state defaults: they read what a module declares and run none of its lines."""
 OPTIONS = (
     "-q", "--no-header", "--noconftest", "-p", "no:django", "-p", "no:randomly", "-p", "no:cacheprovider",
     "-W", "ignore", "-o", "addopts=", "--tb=no",
 )  # fmt: skip
-CPU_SECONDS = 90
-"""A mutant that runs longer has an endless loop."""
+
+
+MEMORY_BYTES = 6 * 2**30
+"""What gathers endlessly ends here."""
 
 
 @dataclass
@@ -57,41 +55,43 @@ class Reached:
     lines: dict[str, dict[int, list[str]]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
-    def tests_of(self, mutant: Mutant) -> list[list[str]]:
-        """The tests that run a mutant's line (any line of its module where that is run at import), file by file.
-
-        First comes the file that runs most of the module, within a file the fastest test.
-        """
+    def tests_of(self, mutant: Mutant) -> list[str]:
+        """The tests that run a mutant's line (any line of its module where that is run at import), fastest first."""
         lines = self.lines.get(mutant.path, {})
         found = lines.get(mutant.line) or sorted(
             {test for tests in lines.values() for test in tests} | {t for t in self.seconds if t.startswith(TABLES)}
         )
-        weights = Counter(test.partition("::")[0] for tests in lines.values() for test in tests)
-        files: dict[str, list[str]] = {}
-        for test in sorted(found, key=lambda test: (self.seconds[test], test)):
-            files.setdefault(test.partition("::")[0], []).append(test)
-        ordered = [files[name] for name in sorted(files, key=lambda name: -weights[name])]
-        return ordered + ([[RESTATED]] if any(word in mutant.path for word in FOUNDING) else [])
+        return sorted(found, key=lambda test: (self.seconds[test], test))
+
+    def seconds_of(self, tests: Sequence[str]) -> float:
+        """How long tests took without a change."""
+        return sum(self.seconds[test] for test in tests)
 
 
 class _Tracer:
     """A pytest plugin that notes the lines of some files that each test runs."""
 
     def __init__(self, names: dict[str, str]) -> None:
-        self.names, self.reached = names, Reached()
-        self.here: set[tuple[str, int]] = set()
+        self.reached = Reached()
+        self.here: dict[str, set[int]] = {name: set() for name in names.values()}
+        self.noting = {path: self._noting(self.here[name]) for path, name in names.items()}
 
     def _trace(self, frame: FrameType, event: str, _argument: Any) -> Callable[..., Any] | None:
-        return self._line if frame.f_code.co_filename in self.names else None
+        return self.noting.get(frame.f_code.co_filename)
 
-    def _line(self, frame: FrameType, event: str, _argument: Any) -> Callable[..., Any]:
-        if event == "line":
-            self.here.add((self.names[frame.f_code.co_filename], frame.f_lineno))
-        return self._line
+    @staticmethod
+    def _noting(lines: set[int]) -> Callable[..., Any]:
+        def note(frame: FrameType, event: str, _argument: Any) -> Callable[..., Any]:
+            if event == "line":
+                lines.add(frame.f_lineno)
+            return note
+
+        return note
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
-        self.here = set()
+        for lines in self.here.values():
+            lines.clear()
         started = time.process_time()
         sys.settrace(self._trace)
         try:
@@ -99,28 +99,9 @@ class _Tracer:
         finally:
             sys.settrace(None)
             self.reached.seconds[item.nodeid] = time.process_time() - started
-            for name, line in self.here:
-                self.reached.lines.setdefault(name, {}).setdefault(line, []).append(item.nodeid)
-
-
-class _Changed(importlib.abc.MetaPathFinder, SourceFileLoader):
-    """Finds one module, and loads it with a change."""
-
-    def __init__(self, module: str, path: Path, n: int) -> None:
-        SourceFileLoader.__init__(self, module, str(path))
-        self.module, self.file, self.n = module, path, n
-
-    def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        """The changed module's spec, None for any other."""
-        return (
-            importlib.util.spec_from_file_location(fullname, self.file, loader=self)
-            if fullname == self.module
-            else None
-        )
-
-    def get_code(self, fullname: str) -> CodeType:
-        """The code of the changed tree."""
-        return compile(mutated(self.file, self.n), str(self.file), "exec")
+            for name, lines in self.here.items():
+                for line in lines:
+                    self.reached.lines.setdefault(name, {}).setdefault(line, []).append(item.nodeid)
 
 
 def reached(files: Sequence[Path], kept: Path | None = None, tests: Sequence[str] = TESTS) -> Reached:
@@ -135,12 +116,12 @@ def reached(files: Sequence[Path], kept: Path | None = None, tests: Sequence[str
 
         def run() -> int:
             tracer = _Tracer({str(path): path.relative_to(ROOT).as_posix() for path in files})
-            _few_examples()
-            code = int(pytest.main([*OPTIONS, "--deselect", RESTATED, *tests], plugins=[tracer]))
+            few_examples()
+            code = int(pytest.main([*OPTIONS, *tests], plugins=[tracer]))
             told.write_text(json.dumps([tracer.reached.lines, tracer.reached.seconds]))
             return code
 
-        if _forked(run) != 0:
+        if forked(run) != 0:
             told.unlink(missing_ok=True)
             raise RuntimeError("the tests fail without any change: run them by themselves")
         return _read(told)
@@ -151,36 +132,28 @@ def _read(told: Path) -> Reached:
     return Reached({name: {int(n): tests for n, tests in at.items()} for name, at in lines.items()}, seconds)
 
 
-def killed(mutant: Mutant, files: Sequence[Sequence[str]]) -> bool:
-    """Whether one of the tests in ``files`` fails, or never ends, with the change made."""
-
-    def run() -> int:
-        module = mutant.path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-        sys.meta_path.insert(0, _Changed(module, ROOT / mutant.path, mutant.n))
-        _few_examples()
-        importlib.import_module(RESTATED.removesuffix(".py").replace("/", ".")).N_LISTS = N_LISTS
-        return next((code for tests in files if (code := int(pytest.main([*OPTIONS, "-x", *tests])))), 0)
-
-    return _forked(run, seconds=CPU_SECONDS) != 0
-
-
-def _few_examples() -> None:
-    """Hypothesis draws the same few examples every time, however slow they are."""
+def few_examples() -> None:
+    """Hypothesis draws the same few examples every time, however slow they are; the rules restated, fewer lists."""
     plain = settings.get_profile("default")
     settings.register_profile("mutants", plain, deadline=None, derandomize=True, database=None, max_examples=20,
                               suppress_health_check=list(HealthCheck))  # fmt: skip
     settings.load_profile("mutants")
+    importlib.import_module(RESTATED.removesuffix(".py").replace("/", ".")).N_LISTS = N_LISTS  # type: ignore[attr-defined]
 
 
-def _forked(run: Callable[[], int], seconds: int = resource.RLIM_INFINITY) -> int:
-    """The exit code of ``run`` in a silent process of its own; a signal's number below 0, so after ``seconds``."""
+def forked(run: Callable[[], int], seconds: int = resource.RLIM_INFINITY) -> int:
+    """The exit code of ``run`` in a silent process of its own; a signal's number below 0, so after ``seconds``.
+
+    The seconds are the processor's: a busy machine ends nothing early.
+    """
     sys.stdout.flush()
     child = os.fork()
     if not child:
         code = 3
         try:
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-            with _silent():
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+            with silent():
                 code = run()
         finally:
             os._exit(code)
@@ -189,7 +162,7 @@ def _forked(run: Callable[[], int], seconds: int = resource.RLIM_INFINITY) -> in
 
 
 @contextmanager
-def _silent() -> Iterator[None]:
+def silent() -> Iterator[None]:
     with open(os.devnull, "w") as nothing:
         os.dup2(nothing.fileno(), 1)
         os.dup2(nothing.fileno(), 2)

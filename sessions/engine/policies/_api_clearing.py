@@ -81,7 +81,7 @@ def _is_open(view: View, held: Clearing, found: ResultPlace) -> bool:
 
 def call_position(view: View, found: ResultPlace) -> int | None:
     """Where the call of a result stands, None where it is not in the list."""
-    for position in range(found.position, -1, -1):
+    for position in reversed(range(found.position + 1)):
         for block in view.items[position].message.blocks:
             if block.kind is Kind.TOOL_USE and block.call_id == found.block.call_id:
                 return position

@@ -63,7 +63,7 @@ def _over_budget(params: Any, view: View, fresh: list[ResultPlace]) -> list[Resu
 def _last_reply(view: View, fresh: list[ResultPlace]) -> int:
     """Position of the newest reply: the results after it are one user message there."""
     stop = fresh[0].position if fresh else len(view.items)
-    for position in range(len(view.items) - 1, stop - 1, -1):
+    for position in reversed(range(stop, len(view.items))):
         if view.items[position].message.role == "assistant":
             return position
     return stop - 1

@@ -74,7 +74,7 @@ def safe_cut(items: Sequence[Item], cut: int) -> int:
     while end < len(items) and role_of(items[end]) == TOOL:
         wanted |= items[end].message.result_ids()
         end += 1
-    for position in range(cut - 1, -1, -1):
+    for position in reversed(range(cut)):
         if wanted & items[position].message.call_ids():
             return position
     return end

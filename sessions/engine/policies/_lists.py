@@ -64,7 +64,7 @@ def found_results(view: View) -> list[ResultPlace]:
 
 def last_assistant(items: Sequence[Item]) -> int:
     """Position of the newest reply, -1 where there is none."""
-    for position in range(len(items) - 1, -1, -1):
+    for position in reversed(range(len(items))):
         if items[position].message.role is Role.ASSISTANT:
             return position
     return -1

@@ -110,13 +110,13 @@ def kept_from(params: Any, rest: list[Item]) -> int:
             if left < 0:
                 break
             cut -= 1
-    return next((n + 1 for n in range(len(rest) - 1, cut - 1, -1) if rest[n].inserted), cut)
+    return next((n + 1 for n in reversed(range(cut, len(rest))) if rest[n].inserted), cut)
 
 
 def _reply_from_end(items: list[Item], count: int) -> int:
     """Position of the ``count``-th reply from the end, of the first one where there are fewer."""
     found = 0 if count else len(items)
-    for position in range(len(items) - 1, -1, -1):
+    for position in reversed(range(len(items))):
         if not count:
             break
         if items[position].message.role is Role.ASSISTANT:

@@ -76,7 +76,7 @@ def split_index(items: Sequence[Item], retention: int) -> int:
     if at <= 0:
         return 0
     unmatched: set[str] = set()
-    for position in range(len(items) - 1, -1, -1):
+    for position in reversed(range(len(items))):
         message = items[position].message
         unmatched = (unmatched | message.result_ids()) - message.call_ids()
         if not unmatched and position <= at:
@@ -216,7 +216,7 @@ POLICY = Policy(
     params=Params,
     layers=(
         Layer("invocations", "By invocations", invocations_gate, edit_by_invocations),
-        Layer("tokens", "By tokens", tokens_gate, edit_by_tokens, drawn=True),
+        Layer("tokens", "By tokens", tokens_gate, edit_by_tokens),
     ),
     threshold_param="token_threshold",
     tier="differential",

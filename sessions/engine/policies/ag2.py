@@ -100,7 +100,7 @@ HISTORY = Policy(
     help="Sends only the last messages, the first one too if asked to.",
     estimator="tiktoken_o200k",
     params=HistoryParams,
-    layers=(Layer("ag2_history_limiter", "History limit", history_gate, history_edit, cheap=True, drawn=True),),
+    layers=(Layer("ag2_history_limiter", "History limit", history_gate, history_edit, cheap=True),),
     summary_calls=False,
     threshold_param="max_messages",
     tier="differential",
@@ -138,7 +138,7 @@ def plan(tokens: Sequence[int | None], per_message: int, most: int) -> list[tupl
     """Positions kept, oldest first, each with the tokens it is cut to (None: it has no text)."""
     kept: list[tuple[int, int | None]] = []
     counted = 0
-    for position in range(len(tokens) - 1, -1, -1):
+    for position in reversed(range(len(tokens))):
         mine = tokens[position]
         if mine is None:
             kept.append((position, None))
@@ -212,7 +212,7 @@ TOKEN = Policy(
     help="Cuts long messages and sends the newest that fit.",
     estimator="tiktoken_o200k",
     params=LimiterParams,
-    layers=(Layer("ag2_token_limiter", "Token limit", token_gate, token_edit, cheap=True, drawn=True),),
+    layers=(Layer("ag2_token_limiter", "Token limit", token_gate, token_edit, cheap=True),),
     summary_calls=False,
     threshold_param="max_tokens",
     tier="differential",

@@ -230,7 +230,7 @@ POLICY = Policy(
     params=Params,
     layers=(
         Layer("collapse", "Collapse tool calls", collapse_gate, collapse, cheap=True),
-        Layer("truncate", "Drop the oldest", truncate_gate, truncate, cheap=True, drawn=True),
+        Layer("truncate", "Drop the oldest", truncate_gate, truncate, cheap=True),
     ),
     summary_calls=False,
     threshold_param="truncation",

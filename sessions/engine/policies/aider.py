@@ -41,7 +41,7 @@ def budget(params: Params, window: int) -> int:
 
 def finished(items: list[Item]) -> int:
     """How many items belong to finished turns: all before the newest typed prompt."""
-    return next((n for n in range(len(items) - 1, -1, -1) if items[n].message.typed), 0)
+    return next((n for n in reversed(range(len(items))) if items[n].message.typed), 0)
 
 
 def gate(params: Params, view: View) -> Gate:

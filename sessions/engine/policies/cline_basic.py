@@ -57,7 +57,7 @@ def survivors(items: Sequence[Item], budget: int) -> set[int]:
     left = budget - sum(items[position].size for position in starts)
     latest = starts[-1] if starts else -1
     tail, run = len(items), 0
-    for position in range(len(items) - 1, latest, -1):
+    for position in reversed(range(latest + 1, len(items))):
         run += items[position].size
         if run > left:
             break
@@ -66,7 +66,7 @@ def survivors(items: Sequence[Item], budget: int) -> set[int]:
     kept |= set(range(tail, len(items)))
     left -= sum(items[position].size for position in range(tail, len(items)))
     for start, end in reversed(list(pairwise(starts))):
-        answer = next((p for p in range(end - 1, start, -1) if _is_answer(items[p])), None)
+        answer = next((p for p in reversed(range(start + 1, end)) if _is_answer(items[p])), None)
         if answer is not None and items[answer].size <= left:
             kept.add(answer)
             left -= items[answer].size
@@ -101,7 +101,7 @@ POLICY = Policy(
     help="Keeps prompts, the newest messages and old answers that fit; a notice stands for the rest; no model call.",
     estimator="cline",
     params=Params,
-    layers=(Layer("basic", "Basic compaction", gate, edit, cheap=True, drawn=True),),
+    layers=(Layer("basic", "Basic compaction", gate, edit, cheap=True),),
     summary_calls=False,
     threshold_param="trigger",
     tier="golden",

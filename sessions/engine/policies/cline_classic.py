@@ -82,7 +82,7 @@ def without_repeats(params: Params, view: View, items: Sequence[Item]) -> tuple[
     seen: set[str] = set()
     lean = list(items)
     n_saved = 0
-    for position in range(len(lean) - 1, -1, -1):
+    for position in reversed(range(len(lean))):
         for block in reversed(list(results_of(lean[position]))):
             path = paths.get(block.call_id, "")
             if path in seen and result_chars(block) > len(NOTE):
@@ -111,7 +111,7 @@ POLICY = Policy(
     help="Drops repeated file reads, then half or three quarters of the messages, near the window; no model call.",
     estimator="cline",
     params=Params,
-    layers=(Layer("classic", "Classic truncation", gate, edit, cheap=True, drawn=True),),
+    layers=(Layer("classic", "Classic truncation", gate, edit, cheap=True),),
     summary_calls=False,
     threshold_param="max_allowed",
     tier="golden",

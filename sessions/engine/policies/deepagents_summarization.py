@@ -90,7 +90,7 @@ def oversized(params: Params, view: View) -> list[int]:
     """Positions of what arrived since the request before and is too long."""
     last = view.state.memory.get("last")
     found: list[int] = []
-    for position in range(len(view.items) - 1, -1, -1):
+    for position in reversed(range(len(view.items))):
         item = view.items[position]
         if item.id == last:
             break
@@ -139,7 +139,7 @@ def argument_cut(params: Params, view: View, items: Sequence[Item]) -> int:
     if params.profile == "unknown":
         return max(0, len(items) - UNKNOWN_ARGS)
     budget, kept = share(view.window, params.keep), 0
-    for position in range(len(items) - 1, -1, -1):
+    for position in reversed(range(len(items))):
         if kept + items[position].size > budget:
             return position + 1
         kept += items[position].size
@@ -262,7 +262,7 @@ POLICY = Policy(
     layers=(
         Layer("evict", "To files", evict_gate, evict, cheap=True),
         Layer("arguments", "Cut arguments", arguments_gate, cut_arguments, cheap=True),
-        Layer("summary", "Summarise", summary_gate, summarize, drawn=True),
+        Layer("summary", "Summarise", summary_gate, summarize),
     ),
     threshold_param="trigger",
     tier="differential",

@@ -137,12 +137,12 @@ def _cut_history(params: Params, view: View) -> list[Item]:
     """The history, tool responses beyond the budget cut."""
     history = view.items[: n_history(view.items)]
     counted = 0
-    for position in range(len(history) - 1, -1, -1):
+    for position in reversed(range(len(history))):
         item = history[position]
         if role_of(item) != TOOL:
             continue
         blocks = list(item.message.blocks)
-        for at in range(len(blocks) - 1, -1, -1):
+        for at in reversed(range(len(blocks))):
             if blocks[at].kind is not Kind.TOOL_RESULT:
                 continue
             n_chars = result_chars(blocks[at])

@@ -169,7 +169,7 @@ POLICY = Policy(
     help="Masks older tool outputs once they are worth 30,000 tokens.",
     estimator="gemini_cli",
     params=Params,
-    layers=(Layer("gemini_masking", "Mask outputs", gate, edit, cheap=True, drawn=True),),
+    layers=(Layer("gemini_masking", "Mask outputs", gate, edit, cheap=True),),
     summary_calls=False,
     threshold_param="least",
     tier="differential",

@@ -99,7 +99,7 @@ POLICY = Policy(
     help="Replaces the oldest ten tool calls and responses by one line each once too many stand.",
     estimator="tiktoken_o200k",
     params=Params,
-    layers=(Layer("tool_pairs", "Tool pairs", gate, edit, cheap=True, drawn=True),),
+    layers=(Layer("tool_pairs", "Tool pairs", gate, edit, cheap=True),),
     summary_calls=False,
     threshold_param="cutoff",
     tier="golden",

@@ -91,7 +91,7 @@ def _first_kept(view: View, keep: int) -> tuple[int, int]:
     """Where in ``View.results`` the newest ``keep`` results start, and how many of that message are older."""
     if not keep:
         return len(view.results), 0
-    for n in range(len(view.results) - 1, -1, -1):
+    for n in reversed(range(len(view.results))):
         held = sum(1 for _ in results_of(view.items[view.results[n]]))
         if held >= keep:
             return n, held - keep
@@ -151,7 +151,7 @@ POLICY = Policy(
     help="Clears the oldest tool results of each request while the whole history is over a trigger.",
     estimator="langchain",
     params=Params,
-    layers=(Layer("langchain_clear_tool_uses", "Clear tool results", gate, edit, cheap=True, drawn=True),),
+    layers=(Layer("langchain_clear_tool_uses", "Clear tool results", gate, edit, cheap=True),),
     summary_calls=False,
     threshold_param="trigger",
     tier="differential",

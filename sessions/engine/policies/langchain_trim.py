@@ -65,7 +65,7 @@ def trimmed(params: Params, items: Sequence[Item], budget: int) -> list[Item]:
     start = int(params.include_system == "on" and stop > 0 and role_of(items[0]) == SYSTEM)
     if start:
         budget = max(0, budget - items[0].size)
-    first = stop - first_fitting((items[n].size for n in range(stop - 1, start - 1, -1)), budget)
+    first = stop - first_fitting((items[n].size for n in reversed(range(start, stop))), budget)
     while params.start_on != "any" and first < stop and role_of(items[first]) != params.start_on:
         first += 1
     return [*items[:start], *items[first:stop]]
@@ -105,7 +105,7 @@ POLICY = Policy(
     help="Sends the longest end (or start) of the history that fits a budget.",
     estimator="langchain",
     params=Params,
-    layers=(Layer("langchain_trim", "Trim", gate, edit, cheap=True, drawn=True),),
+    layers=(Layer("langchain_trim", "Trim", gate, edit, cheap=True),),
     summary_calls=False,
     threshold_param="max_tokens",
     tier="differential",

@@ -81,7 +81,7 @@ class Layers:
 def waiting_results(view: View) -> list[ResultPlace]:
     """Results of the last user message: those since the last reply."""
     found: list[ResultPlace] = []
-    for position in range(len(view.items) - 1, -1, -1):
+    for position in reversed(range(len(view.items))):
         message = view.items[position].message
         if message.role is Role.ASSISTANT:
             break

@@ -71,7 +71,7 @@ def start_of_tail(params: Params, view: View, items: Sequence[Item]) -> int:
     if not talk:
         return len(items)
     total, start = 0, len(talk)
-    for k in range(len(talk) - 1, -1, -1):
+    for k in reversed(range(len(talk))):
         total += as_text(params, view, items[talk[k]]).size
         if start < len(talk) and total > params.keep_tokens:
             break

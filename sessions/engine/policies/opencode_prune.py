@@ -53,7 +53,7 @@ def marked(params: Params, view: View) -> list[ResultPlace]:
     pruned: set[str] = view.state.memory.get("pruned", set())
     n_turns, total = 0, 0
     found: list[ResultPlace] = []
-    for position in range(end - 1, -1, -1):
+    for position in reversed(range(end)):
         item = view.items[position]
         n_turns += item.message.typed
         if n_turns < params.turns:
@@ -95,7 +95,7 @@ POLICY = Policy(
     help="When a turn ends, clears tool outputs beyond the newest 40,000 tokens if more than 20,000 would go.",
     estimator="opencode",
     params=Params,
-    layers=(Layer("prune", "Prune", gate, edit, cheap=True, drawn=True),),
+    layers=(Layer("prune", "Prune", gate, edit, cheap=True),),
     summary_calls=False,
     threshold_param="minimum",
     tier="golden",

@@ -55,14 +55,14 @@ def find_cut(sizes: Sequence[int], kinds: Sequence[str], keep_recent: int) -> Cu
     if not valid:
         return Cut(0, -1)
     cut, total = valid[0], 0
-    for position in range(len(sizes) - 1, -1, -1):
+    for position in reversed(range(len(sizes))):
         total += sizes[position]
         if total >= keep_recent:
             cut = next((place for place in valid if place >= position), cut)
             break
     if kinds[cut] == USER:
         return Cut(cut, -1)
-    return Cut(cut, next((position for position in range(cut, -1, -1) if kinds[position] == USER), -1))
+    return Cut(cut, next((position for position in reversed(range(cut + 1)) if kinds[position] == USER), -1))
 
 
 def used(params: Params, view: View) -> int:

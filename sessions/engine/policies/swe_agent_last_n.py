@@ -85,7 +85,7 @@ POLICY = Policy(
     help="Elides all but the newest observations.",
     estimator="tiktoken_o200k",
     params=Params,
-    layers=(Layer("swe_agent_last_n", "Elide observations", gate, edit, cheap=True, drawn=True),),
+    layers=(Layer("swe_agent_last_n", "Elide observations", gate, edit, cheap=True),),
     summary_calls=False,
     threshold_param="n",
     tier="golden",
