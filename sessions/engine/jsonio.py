@@ -221,6 +221,7 @@ class Source:
         self._database: Database | None = None
         self._plain = False
         self._start: int | None = None
+        self._head: Head | None = None
 
     def is_lines(self) -> bool:
         """Whether the file is text: neither an archive nor a database."""
@@ -239,7 +240,12 @@ class Source:
             self.on_progress(self.size)
 
     def head(self) -> Head:
-        """The first lines and what they parse to; the whole value where the file is a single document."""
+        """The first lines and what they parse to; the whole value where the file is a single document.  Read once."""
+        if self._head is None:
+            self._head = self._read_head()
+        return self._head
+
+    def _read_head(self) -> Head:
         self.file.seek(0)
         data = self.file.read(limits.HEAD_BYTES)
         if data.startswith(_WIDE_BOMS):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from sessions.adapters.models_file import keep_models, models_in
-from sessions.adapters.own_models import look_again
+from sessions.adapters.own_models import look_again, refresh
 from sessions.engine.errors import BadParameter
 from sessions.engine.own_models import one_model
 from sessions.models import SessionFigures
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def own_models() -> dict[str, OwnModel]:
-    """The models of the file; raises BadParameter."""
+    """The models of the file, which are in use from then on; raises BadParameter."""
+    refresh()
     return models_in(settings.MODELS_FILE)
 
 

@@ -160,7 +160,7 @@ FILES = (
         "kimi_code/wire.jsonl",
         ((5, "manual", 1_806, 1_250, "summary", ()),),
         ((6, "results", "auto", None, None),),
-        refusals=((5, "context", None, 262_144, 1),),
+        refusals=((5, "context", 270_000, 262_144, 1),),
     ),
     Recorded(
         "kimi_code/legacy.jsonl",

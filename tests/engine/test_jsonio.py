@@ -132,6 +132,17 @@ def test_the_head_of_lines_is_not_a_document() -> None:
     assert (head.problem, head.at) == ("not JSON: Expecting value", (3, 16))
 
 
+def test_the_head_is_read_once_and_stays_what_it_was_read_from() -> None:
+    """Sniffing and parsing ask for it; a second reading would parse a single document again."""
+    source = Source(io.BytesIO(b'{"messages": [1, 2]}'))
+    head = source.head()
+    list(source.lines())
+    source.file.seek(3)
+    assert source.head() is head
+    assert source.head().document is head.document
+    assert source.file.tell() == 3, "nothing was read"
+
+
 def test_progress_is_told_to_the_end() -> None:
     told: list[int] = []
     data = (b'"' + b"x" * 99_998 + b'"\n') * 50

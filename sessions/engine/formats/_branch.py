@@ -1,4 +1,4 @@
-"""The branch that one record of a tree stands on (formats 22 and 26)."""
+"""The branch that one record of a tree stands on (formats 22 and 26), and the requests that are on it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from sessions.engine.types import Request
 
 
 def branch(links: Sequence[tuple[str, str]], leaf: int) -> list[int]:
@@ -26,3 +28,8 @@ def branch(links: Sequence[tuple[str, str]], leaf: int) -> list[int]:
         above = [place for place in places.get(parent, ()) if place < at]
         at = above[-1] if above else at - 1
     return found[::-1]
+
+
+def next_on_branch(requests: Sequence[Request], n_before: int) -> int:
+    """The first request of the branch after ``n_before`` requests; their number where none comes."""
+    return next((request.index for request in requests[n_before:] if request.on_branch), len(requests))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.formats._branch import next_on_branch
 from sessions.engine.types import RecordedClearing
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Clearing(NamedTuple):
 
 def clearing_at(clearing: Clearing, message: int, n_before: int, requests: Sequence[Request]) -> RecordedClearing:
     """The clearing after ``message`` messages and ``n_before`` requests: the first request of the branch after it."""
-    request = next((r.index for r in requests[n_before:] if r.on_branch), len(requests))
+    request = next_on_branch(requests, n_before)
     return RecordedClearing(
         clearing.what, request, message, clearing.trigger, clearing.n_cleared, clearing.tokens_freed
     )

@@ -17,6 +17,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.formats._branch import next_on_branch
 from sessions.engine.types import FAILED_COMPACTION, ProviderError
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ _LIMIT = re.compile(
     re.IGNORECASE,
 )
 _SENT = re.compile(
-    r"(?:resulted in|you requested(?: about)?|token count(?: of)?\D{0,12}|requested tokens\D{0,4}"
+    r"(?:resulted in|you requested(?: about)?|\(requested:|token count(?: of)?\D{0,12}|requested tokens\D{0,4}"
     r"|prompt (?:has|contains)|request (?:has|contains)|request \(|will overflow \(estimated:)\s*" + _NUMBER,
     re.IGNORECASE,
 )
@@ -144,6 +145,6 @@ def _is_repeat(known: ProviderError, error: ProviderError, boundaries: Collectio
 
 def error_at(refusal: Refusal, message: int, n_before: int, requests: Sequence[Request]) -> ProviderError:
     """The error after ``message`` messages and ``n_before`` requests: the first request of the branch after it."""
-    request = next((r.index for r in requests[n_before:] if r.on_branch), len(requests))
+    request = next_on_branch(requests, n_before)
     figures = refusal.tokens, refusal.limit, refusal.status
     return ProviderError(refusal.kind, request, message, *figures, of_compaction=refusal.of_compaction)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._assembly import transcript_of
+from sessions.engine.formats._branch import next_on_branch
 from sessions.engine.formats._clearings import Clearing, clearing_at
 from sessions.engine.formats._ids import unique_id
 from sessions.engine.formats._provider_errors import Refusal, error_at, once
@@ -186,7 +187,7 @@ def _compaction(
     mark: Mark, kept: Sequence[int], numbers: Sequence[int], requests: Sequence[Request]
 ) -> RecordedCompaction:
     n_before = bisect_left(numbers, mark.n_calls)
-    request = next((r.index for r in requests[n_before:] if r.on_branch), len(requests))
+    request = next_on_branch(requests, n_before)
     before = next((r.usage for r in reversed(requests[:n_before]) if r.on_branch and r.usage), None)
     after = requests[request].usage if request < len(requests) else None
     boundary = bisect_left(kept, mark.boundary)
