@@ -46,6 +46,21 @@ def test_what_is_read_again_counts_once_and_not_after_an_edit() -> None:
     assert (one.full_at, one.n_requests, one.thrashing) == (None, None, False)
 
 
+def test_a_list_of_tasks_is_no_edit() -> None:
+    """Nor does writing one make a command worth running again."""
+    build = claude()
+    call(build, "a1", "Bash", 500, command="ls -l")
+    build.until(150_000)
+    build.compact()
+    call(build, "b1", "TodoWrite", 20, todos=[])
+    call(build, "b2", "TaskUpdate", 20, taskId="1")
+    call(build, "b3", "Bash", 500, command="ls -l")
+    call(build, "b4", "Edit", 20, file_path="/src/a.py")
+    (one,) = aftermaths(build.weighed())
+    assert one.actions == 3
+    assert [again.target for again in one.again] == ["ls -l"]
+
+
 def test_thrashing_names_what_filled_it() -> None:
     found = aftermaths(thrashing(3, 3, 48_000))
     assert [one.thrashing for one in found] == [True, True, True, False]

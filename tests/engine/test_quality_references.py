@@ -134,7 +134,7 @@ def test_mentions(summary, mentioned):
     ("name", "verb"),
     [("Read", "read"), ("mcp__sandbox__sandbox_write", "write"), ("apply_patch", "write"), ("Bash", "run"),
      ("exec", "run"), ("Grep", "search"), ("WebFetch", "fetch"), ("AskUserQuestion", "ask"), ("submit", "other"),
-     ("read_file", "read"), ("TodoWrite", "write")],
+     ("read_file", "read"), ("TodoWrite", "other"), ("update_plan", "other"), ("TaskUpdate", "other")],
 )  # fmt: skip
 def test_verbs(name, verb):
     assert verb_of(name) == verb

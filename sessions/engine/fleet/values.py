@@ -8,7 +8,7 @@ from typing import NamedTuple
 BY = ("agent", "client", "model", "project", "week")
 NOT_RECORDED = "-"
 """What an address or a command gives for a value that the transcript does not have."""
-RULES = 1
+RULES = 2
 """Rises when a figure is worked out in another way: what was kept before is then worked out again."""
 ABOVE = 100_000
 """Requests with a larger context than this many tokens are counted apart."""
