@@ -29,6 +29,10 @@ _ADDRESSES = frozenset({"http", "https", "gs", "s3"})
 _STANDARD = bytes.maketrans(b"-_", b"+/")
 _JSON = frozenset({Kind.TOOL_USE, Kind.OPAQUE})
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_STRUCTURE = re.compile(r"[][{},:]")
+MARK = "REDACTED"
+"""What tools that take secrets out of transcripts leave in their place."""
+_SIGNED = re.compile(rf"(?<=\?){MARK}|(?<={MARK}\.){MARK}")
 _WITHOUT_TOKENS = frozenset({Kind.IMAGE, Kind.DOCUMENT})
 _CLASSES = tuple(chars.encode() for chars in (string.digits, string.ascii_uppercase, string.punctuation, " "))
 
@@ -61,7 +65,7 @@ class Measure:
             parts=self(content.parts) if content.parts else (),
             n_non_ascii=0 if n_bytes == len(text) else len(text) - len(text.encode("ascii", "ignore")),
             n_json=json_blanks(text) if content.kind in _JSON else json_escapes(text),
-            classes=text_classes(text),
+            classes=text_classes(text, arguments=content.kind is Kind.TOOL_USE),
         )
 
     def _media(self, content: Content) -> Media:
@@ -91,15 +95,21 @@ def utf8_length(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def text_classes(text: str) -> tuple[int, ...]:
+def text_classes(text: str, *, arguments: bool = False) -> tuple[int, ...]:
     """How many bytes of ``text`` are digits, capitals, punctuation and blanks; () for an empty text.
 
-    What sets code, listings, JSON and paths apart from prose (estimators 7.3).
+    What sets code, listings, JSON and paths apart from prose (estimators 7.3).  Three numbers more where one of them is
+    not 0: marks of redaction, those of them that stand for a part of a signed token, and of ``arguments`` the
+    separators inside of lists and objects that are arguments.
     """
     if not text:
         return ()
     data = text.encode("utf-8", "surrogatepass")
-    return tuple([len(data) - len(data.translate(None, each)) for each in _CLASSES])
+    sizes = tuple([len(data) - len(data.translate(None, each)) for each in _CLASSES])
+    n_marks = text.count(MARK)
+    n_signed = len(_SIGNED.findall(text)) if n_marks else 0
+    n_nested = _nested_separators(text) if arguments else 0
+    return (*sizes, n_marks, n_signed, n_nested) if n_marks or n_nested else sizes
 
 
 def json_escapes(text: str) -> int:
@@ -111,6 +121,19 @@ def json_blanks(compact: str) -> int:
     """Blanks that ``json.dumps`` puts into compact JSON: one after each comma and colon outside of strings."""
     bare = _JSON_STRING.sub("", compact)
     return bare.count(",") + bare.count(":")
+
+
+def _nested_separators(compact: str) -> int:
+    """Commas and colons of compact JSON that stand inside of its parts, not between them."""
+    found, depth = 0, 0
+    for mark in _STRUCTURE.findall(_JSON_STRING.sub("", compact)):
+        if mark in "{[":
+            depth += 1
+        elif mark in "}]":
+            depth -= 1
+        else:
+            found += depth > 1
+    return found
 
 
 def decoded_media(data: str) -> tuple[bytes, str]:

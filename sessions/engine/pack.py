@@ -152,7 +152,7 @@ def _without_gc() -> Iterator[None]:
 
 def _pack_message(m: Message, table: _Table) -> Row:
     text = table.index
-    flags = m.typed | m.meta << 1 | m.summary << 2
+    flags = m.typed | m.meta << 1 | m.summary << 2 | m.planned << 3 | m.resumed << 4
     return [
         m.index, text(m.id), _ROLE_INDEX[m.role], flags, text(m.preview), m.timestamp, text(m.attachment), m.compaction,
         [_pack_origin(origin) for origin in m.origins], [_pack_block(block, table) for block in m.blocks],
@@ -165,6 +165,7 @@ def _unpack_message(row: Row, s: list[str], media: list[Media | None], classes: 
         index, s[ident], _ROLES[role], tuple([_unpack_block(block, s, media, classes) for block in blocks]),
         tuple([_unpack_origin(origin) for origin in origins]), s[preview], timestamp,
         flags & 1 == 1, flags & 2 == 2, s[attachment], flags & 4 == 4, compaction,
+        flags & 8 == 8, flags & 16 == 16,
     )  # fmt: skip
 
 

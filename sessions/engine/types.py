@@ -111,8 +111,9 @@ class Block:
     characters are outside ASCII, ``n_json`` how many characters more the text has as JSON (escapes; for arguments and
     opaque blocks, which are JSON, the blanks that ``json.dumps`` puts between their parts).  Both are 0 also where a
     block packed by an earlier version does not say.  ``classes`` are how many of the UTF-8 bytes are digits, capitals,
-    punctuation and blanks (``measure.text_classes``), empty where it does not say.  ``cut`` names the rule by which the
-    agent shortened the text before it sent it, "" where it did not: the sizes are of what was sent.
+    punctuation and blanks, then, where it has any, marks of redaction, those of them in a signed token, and separators
+    inside of nested arguments (``measure.text_classes``); empty where it does not say.  ``cut`` names the rule by which
+    the agent shortened the text before it sent it, "" where it did not: the sizes are of what was sent.
     """
 
     kind: Kind
@@ -146,7 +147,8 @@ class Message:
     ``index`` is its position in the session's selected branch; ``id`` the native id, else ``L<line>``.  ``typed`` is
     a prompt typed by the user (not a tool result, attachment, meta line or summary).  ``summary`` marks the summary
     of a recorded compaction, ``compaction`` the index of the recorded compaction that made the message (summary and
-    re-attached content), None for an original message.
+    re-attached content), None for an original message.  ``planned`` marks a prompt sent while the client only plans,
+    ``resumed`` the first message after the client was started again.
     """
 
     index: int
@@ -161,6 +163,8 @@ class Message:
     attachment: str = ""
     summary: bool = False
     compaction: int | None = None
+    planned: bool = False
+    resumed: bool = False
 
     def leaves(self) -> Iterator[Block]:
         """Every block of the message, parts of tool results included."""

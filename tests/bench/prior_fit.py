@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.calibration.growth import ends_turn, find_flagged, steps_of
-from sessions.engine.calibration.hidden import reminded
+from sessions.engine.calibration.hidden import planned, reminded
 from sessions.engine.calibration.outputs import final_outputs
 from sessions.engine.calibration.prior import FEATURES, WRITTEN_LATER, Prior
 from sessions.engine.calibration.scale import n_prompts, prior_scale
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from sessions.engine.types import Block, Message, Transcript
 
-AROUND = ("call", "wrapper", "prompt", "signature", "thinking", "reminder", "reminder_task")
+AROUND = ("call", "wrapper", "prompt", "signature", "thinking", "reminder", "reminder_task", "plan")
 COLUMNS = (*(f"text {name}" for name in FEATURES), *(f"arguments {name}" for name in FEATURES), *AROUND)
-START = Prior(1.0, (1.2, *(0.0,) * 7), (1.2, *(0.0,) * 7), call=45, wrapper=12)
+START = Prior(1.0, (1.2, *(0.0,) * (len(FEATURES) - 1)), (1.2, *(0.0,) * (len(FEATURES) - 1)), call=45, wrapper=12)
 ROUNDS, ITERATIONS = 3, 25
 LEAST_GROWTH, LEAST_ERROR = 200, 2.0
 RIDGE = 1e-5
@@ -103,7 +103,7 @@ def equations_of(transcript: Transcript, number: int, prior: Prior) -> Iterator[
     steps = steps_of(transcript)
     flagged = find_flagged(transcript, steps)
     final = final_outputs(transcript, prior_scale(transcript, prior), model)
-    reminders = reminded(transcript, steps)
+    reminders, plans = reminded(transcript, steps), planned(transcript, steps)
     for before, step in list(pairwise(steps))[1:]:
         then, now = transcript.requests[before.request], transcript.requests[step.request]
         messages = transcript.messages[step.start : step.stop]
@@ -120,6 +120,7 @@ def equations_of(transcript: Transcript, number: int, prior: Prior) -> Iterator[
         n_tasks = reminders.get(step.request)
         if n_tasks is not None:
             rest[COLUMNS.index("reminder")], rest[COLUMNS.index("reminder_task")] = 1.0, float(n_tasks)
+        rest[COLUMNS.index("plan")] = float(step.request in plans)
         if then.index not in final:
             yield Equation(number, tuple(map(sum, zip(reply, rest, strict=True))), grown)
         elif grown > then.usage.output:
@@ -213,6 +214,7 @@ def _prior(found: Sequence[float]) -> Prior:
         signature_head=round(head, 1),
         reminder=round(by_name["reminder"], 1),
         reminder_task=round(by_name["reminder_task"], 1),
+        plan=max(0.0, round(by_name["plan"], 1)),
         weight=WEIGHT,
         results=RESULTS,
     )

@@ -20,6 +20,7 @@ UNRECORDED = (60, 180)
 """Tokens of the reminders that Claude Code added in versions that did not record them as attachments."""
 UNLIKE_RATIO = 0.05
 LONG_TOKENS, LONG_SIGNATURE = 500, 2_000
+HIDDEN = "hidden additions of over 500 tokens (files, notices, modes)"
 REPLACED = "text that the file has replaced by REDACTED"
 
 
@@ -99,7 +100,7 @@ def rest_of(transcript: Transcript, step: Step, error: int, measured: int) -> st
     names = {block.call_id: block.name for m in messages for block in m.blocks if block.kind is Kind.TOOL_USE}
     tools = sorted({names.get(leaf.call_id, "?") for leaf in leaves if leaf.kind is Kind.TOOL_RESULT})
     sorts = (
-        (-error > max(LONG_TOKENS, measured / 3), "hidden additions of over 500 tokens (files, notices, modes)"),
+        (-error > max(LONG_TOKENS, measured / 3), HIDDEN),
         (UNRECORDED[0] <= -error <= UNRECORDED[1], "hidden additions of 60 to 180 tokens (reminders)"),
         (UNRECORDED[0] <= error <= UNRECORDED[1] and measured < 4 * error, "a reminder by the rule that did not come"),
         (any(leaf.kind is Kind.IMAGE for leaf in leaves), "an image"),

@@ -6,9 +6,12 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from sessions.engine.jsonio import dumps
 from sessions.engine.reading import read_contents, read_transcripts
 from sessions.engine.types import Kind, Role
+from tests.engine.claude_lines import Lines
 
 if TYPE_CHECKING:
     from sessions.engine.types import Parsed, Transcript
@@ -217,3 +220,24 @@ def test_an_encrypted_block_weighs_bytes_and_no_text() -> None:
     (session,) = fixture("odd_lines.jsonl").transcripts
     redacted = session.messages[-1].blocks[0]
     assert (redacted.kind, redacted.n_payload, redacted.n_chars, redacted.n_tokens) == (Kind.OPAQUE, 20, 0, 0)
+
+
+@pytest.mark.parametrize("how", ["hook", "reply"])
+def test_a_prompt_knows_the_plan_mode_and_the_client_that_was_started_again(how: str) -> None:
+    """Formats 3.1: the hook of a resumed session, or the reply that the client makes up for it."""
+    lines = Lines()
+    lines.emit("user", message={"role": "user", "content": "plan it"}, permissionMode="plan")
+    lines.reply(0, {"type": "text", "text": "How?"})
+    if how == "hook":
+        lines.emit("progress", data={"type": "hook_progress", "hookName": "SessionStart:resume", "command": "x"})
+    else:
+        content = [{"type": "text", "text": "No response requested."}]
+        lines.emit("assistant", message={"role": "assistant", "model": "<synthetic>", "content": content})
+    lines.emit("user", message={"role": "user", "content": "go on"}, permissionMode="default")
+    lines.reply(1, {"type": "text", "text": "Done."})
+    lines.emit("progress", data={"type": "hook_progress", "hookName": "SessionStart:startup", "command": "x"})
+    lines.emit("user", message={"role": "user", "content": "thanks"}, permissionMode="acceptEdits")
+    (session,) = read_transcripts(io.BytesIO(lines.text().encode()), "s.jsonl").transcripts
+    assert [(m.planned, m.resumed) for m in session.messages] == [
+        (True, False), (False, False), (False, True), (False, False), (False, False),
+    ]  # fmt: skip

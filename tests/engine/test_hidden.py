@@ -9,7 +9,7 @@ import pytest
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.calibration.fit import fit_points
 from sessions.engine.calibration.growth import steps_of
-from sessions.engine.calibration.hidden import reminded
+from sessions.engine.calibration.hidden import planned, reminded
 from sessions.engine.calibration.prior import Prior
 from sessions.engine.types import Block, Kind, Role, Transcript
 from tests.engine.sessions import Build
@@ -77,6 +77,40 @@ def test_use_of_the_list_and_a_compaction_begin_the_count_anew() -> None:
             thinking = Block(Kind.THINKING, n_payload=300)
             thought.messages[index] = dataclasses.replace(message, blocks=(thinking, *message.blocks))
     assert fired(recorded(thought)) == {5: 0, 10: 0}
+
+
+def marked(transcript: Transcript, **marks: int) -> Transcript:
+    """With marks on the messages at the given indices."""
+    messages = list(transcript.messages)
+    for name, index in marks.items():
+        messages[index] = dataclasses.replace(messages[index], **{name: True})
+    return dataclasses.replace(transcript, messages=tuple(messages))
+
+
+def test_a_client_that_was_started_again_has_forgotten_its_reminders() -> None:
+    """Reminded at request 5, started again before 8: 16 blocks since the list's use are enough."""
+    again = marked(recorded(session(12)), resumed=16)
+    assert again.messages[16].role is Role.USER
+    assert fired(again) == {5: 0, 8: 0}
+    assert fired(marked(recorded(session(12)), resumed=4)) == {5: 0, 10: 0}, "10 blocks since the list's use stand"
+
+
+def test_a_prompt_in_the_plan_mode_is_told_so() -> None:
+    """At most every five requests; where attachments are recorded, or with another client, it is no guess of ours."""
+
+    def told(transcript: Transcript) -> frozenset[int]:
+        return planned(transcript, steps_of(transcript))
+
+    plain = recorded(session(12))
+    assert told(plain) == frozenset()
+    assert told(marked(plain, planned=4)) == {2}
+    both = marked(marked(plain, planned=4), planned=12)
+    assert told(both) == {2}
+    assert told(marked(both, planned=14)) == {2, 7}
+    assert told(recorded(session(12, tools={3: "EnterPlanMode"}))) == {4}
+    assert told(marked(recorded(session(12), kind="pi"), planned=4)) == frozenset()
+    weighed = weigh(marked(plain, planned=4), prior=PRIOR._replace(plan=1_100), train_fraction=0)
+    assert weighed.hidden == {2: 1_100, 5: 100, 10: 100}
 
 
 def test_a_reminder_is_in_the_context_from_its_request_on() -> None:

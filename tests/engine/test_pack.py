@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import zlib
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -86,6 +87,14 @@ def test_packs_from_before_the_classes_of_characters_still_open() -> None:
     assert value.pop() == [[5, 6, 7, 8], 0, [1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 4]]
     opened = unpack(zlib.compress(dumps(value).encode()))
     assert opened.messages[0].blocks[1] == Block(Kind.TEXT, 9, 9)
+
+
+def test_what_the_client_did_around_a_message_is_packed() -> None:
+    messages = tuple(
+        Message(n, f"m{n}", Role.USER, (), typed=typed, planned=planned, resumed=resumed)
+        for n, (typed, planned, resumed) in enumerate(product((False, True), repeat=3))
+    )
+    assert unpack(pack(Transcript("s", "codex", messages))).messages == messages
 
 
 def test_packs_from_before_a_field_was_added_still_open() -> None:

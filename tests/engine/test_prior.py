@@ -40,6 +40,34 @@ def test_classes_are_digits_capitals_punctuation_and_blanks() -> None:
     assert len(CLAUDE.text) == len(CLAUDE.arguments) == len(FEATURES)
 
 
+@pytest.mark.parametrize(
+    ("text", "arguments", "more"),
+    [
+        ("key=REDACTED", False, (1, 0, 0)),
+        ("https://x.io/open?REDACTED.REDACTED.REDACTED and REDACTED", False, (4, 3, 0)),
+        ("redacted", False, ()),
+        ('{"path":"a,b:{c}","limit":3}', True, ()),
+        ('{"todos":[{"text":"a","done":true},{"text":"b","done":false}],"n":1}', True, (0, 0, 7)),
+        ('{"todos":[{"text":"a","done":true}]}', False, ()),
+        ('{"key":"REDACTED","in":{"a":1}}', True, (1, 0, 1)),
+    ],
+)
+def test_marks_of_redaction_and_nested_separators_are_counted(
+    text: str, arguments: bool, more: tuple[int, ...]
+) -> None:
+    """The last three numbers are there where one is not 0: most texts have four."""
+    assert text_classes(text, arguments=arguments)[4:] == more
+
+
+def test_a_mark_of_redaction_weighs_what_stood_there() -> None:
+    rule = RULE._replace(text=(*RULE.text, 45, 190, 0), arguments=(*RULE.arguments, 0, 0, -3))
+    marked = dataclasses.replace(told(100), classes=(0, 0, 0, 0, 3, 2, 0))
+    assert rule.weight_of(marked) == 100 + 3 * 45 + 2 * 190
+    call = dataclasses.replace(told(100, Kind.TOOL_USE, name="TodoWrite"), classes=(0, 0, 0, 0, 0, 0, 7))
+    assert rule.weight_of(call) == 200 - 21
+    assert rule.weight_of(told(100)) == 100, "a session stored earlier says four classes"
+
+
 def test_a_text_weighs_the_sum_of_its_parts() -> None:
     assert RULE.weight_of(told(100, digits=30)) == 115
     assert RULE.weight_of(told(100, Kind.TOOL_USE, digits=30, name="Bash")) == 200
@@ -153,7 +181,7 @@ def test_a_corpus_that_keeps_a_rule_gives_the_rule_back() -> None:
     assert found.text[0] + 4 * found.text[1] == pytest.approx(1.2, abs=0.01)
     assert found.text[FEATURES.index("digits")] == pytest.approx(0.5, abs=0.02)
     assert found.wrapper == 15
-    assert len(COLUMNS) == 2 * len(FEATURES) + 7
+    assert len(COLUMNS) == 2 * len(FEATURES) + 8
 
 
 def test_the_table_is_python_that_holds_the_prior_and_says_its_source() -> None:

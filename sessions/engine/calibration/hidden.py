@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 TASK_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 NEW_TASK = "TaskCreate"
+PLANS, PLAN_REMINDED = "EnterPlanMode", 5
+"""The call that enters the plan mode, and after how many requests the client says again that it may only plan."""
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 
 
@@ -57,6 +59,8 @@ def hidden_tokens(
     own = [rest - prior.reminder_task * reminders[at] for at, rest in rests.items() if at in reminders]
     once = max(0.0, median([*own, prior.reminder, prior.reminder]))
     found = {at: round(once + prior.reminder_task * n_tasks) for at, n_tasks in reminders.items()} if once else {}
+    for at in planned(transcript, steps) if prior.plan else ():
+        found[at] = found.get(at, 0) + round(prior.plan)
     much = {at: rest - found.get(at, 0) for at, rest in rests.items()}
     said = _after_tools(transcript, [step for step in steps if step.request in much], much)
     for step in steps if said else ():
@@ -95,7 +99,10 @@ def _after_tools(transcript: Transcript, steps: Sequence[Step], rests: Mapping[i
 
 
 def reminded(transcript: Transcript, steps: Sequence[Step]) -> dict[int, int]:
-    """Requests with which the client reminded of the to-do list, and how many tasks were in it."""
+    """Requests with which the client reminded of the to-do list, and how many tasks were in it.
+
+    What it said before it was started again it does not know: the next reminder waits for the list's use alone.
+    """
     patience = _patience(transcript)
     if patience is None:
         return {}
@@ -105,6 +112,8 @@ def reminded(transcript: Transcript, steps: Sequence[Step]) -> dict[int, int]:
         if step.compaction is not None:
             unused = silent = 0
         for message in transcript.messages[step.start : step.stop]:
+            if message.resumed:
+                silent = patience.since_reminder
             if message.role is not Role.ASSISTANT:
                 continue
             for block in message.blocks:
@@ -119,9 +128,29 @@ def reminded(transcript: Transcript, steps: Sequence[Step]) -> dict[int, int]:
     return found
 
 
+def planned(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
+    """Requests with which the client said that it may only plan: a prompt in that mode, or the call that enters it.
+
+    Not again within ``PLAN_REMINDED`` requests, nor where the client records what it attaches.
+    """
+    if not _is_silent(transcript):
+        return frozenset()
+    found: list[int] = []
+    told = -PLAN_REMINDED
+    for number, step in enumerate(steps):
+        messages = transcript.messages[step.start : step.stop]
+        if number - told >= PLAN_REMINDED and (any(m.planned for m in messages) or PLANS in _tools(transcript, step)):
+            found.append(step.request)
+            told = number
+    return frozenset(found)
+
+
 def _patience(transcript: Transcript) -> Patience | None:
     """The client's, None for another client and for one that records what it attaches."""
     version = _VERSION.match(transcript.client)
-    if transcript.format != "claude_code" or not version or any(m.attachment for m in transcript.messages):
-        return None
-    return PATIENCE.get((int(version[1]), int(version[2])))
+    return PATIENCE.get((int(version[1]), int(version[2]))) if version and _is_silent(transcript) else None
+
+
+def _is_silent(transcript: Transcript) -> bool:
+    """Whether Claude Code wrote it in a version that does not record what it attaches."""
+    return transcript.format == "claude_code" and not any(m.attachment for m in transcript.messages)

@@ -16,8 +16,20 @@ from sessions.engine.types import Kind
 if TYPE_CHECKING:
     from sessions.engine.types import Block
 
-FEATURES = ("o200k", "characters", "non_ascii", "json", "digits", "capitals", "punctuation", "blanks")
-"""What a text is weighed by, in the order of coefficients; ``json`` as in ``Block.n_json``."""
+FEATURES = (
+    "o200k",
+    "characters",
+    "non_ascii",
+    "json",
+    "digits",
+    "capitals",
+    "punctuation",
+    "blanks",
+    "redacted",
+    "signed",
+    "nested",
+)
+"""What a text is weighed by, in the order of coefficients; ``json`` as in ``Block.n_json``, the last from classes."""
 PLAIN_WEIGHT = 100
 """Tokens of text that one ratio counts for beside the growths, so that a few words alone fit no other."""
 
@@ -48,6 +60,7 @@ class Prior(NamedTuple):
     signature_head: float = 0.0
     reminder: float = 0.0
     reminder_task: float = 0.0
+    plan: float = 0.0
     weight: int = PLAIN_WEIGHT
     results: int = 0
 

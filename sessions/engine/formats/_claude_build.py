@@ -99,7 +99,7 @@ def _transcript(lines: Lines, native_id: str, title: str, client: str, branches:
     requests = _requests(lines)
     times = [record.timestamp for record in lines.records if record.is_message and record.timestamp is not None]
     return transcript_of(
-        _messages(lines.on_branch, marks),
+        _messages(lines, marks),
         requests,
         [_compaction(mark, lines, requests) for mark in marks],
         id=native_id,
@@ -198,8 +198,10 @@ def kin_of(transcript: Transcript, records: Sequence[ClaudeRecord]) -> Kin:
     )
 
 
-def _messages(units: Sequence[ClaudeMessage], marks: Sequence[Boundary]) -> tuple[Message, ...]:
+def _messages(lines: Lines, marks: Sequence[Boundary]) -> tuple[Message, ...]:
+    units = lines.on_branch
     made = _made_by(units, marks)
+    started = {bisect_left(lines.orders, r.order) for r in lines.records if r.resumed and r.order not in lines.off}
     taken: set[str] = set()
     messages = []
     for index, unit in enumerate(units):
@@ -207,7 +209,7 @@ def _messages(units: Sequence[ClaudeMessage], marks: Sequence[Boundary]) -> tupl
         if not native_id or native_id in taken:
             native_id = f"L{unit.first.origin.line}"
         taken.add(native_id)
-        messages.append(message_of(unit, index, native_id, made.get(index)))
+        messages.append(message_of(unit, index, native_id, made.get(index), resumed=index in started))
     return tuple(messages)
 
 

@@ -42,6 +42,7 @@ UNTYPED_PREFIXES = (
     "<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>",
     "<task-notification>", "[Request interrupted by user",
 )  # fmt: skip
+RESUMED, NO_REPLY = "SessionStart:resume", "No response requested."
 TRIGGERS = ("auto", "manual")
 COMPACTION_ERROR = re.compile(r"\A<local-command-stderr>(?:Error: )?Error during compaction:")
 ATTACHMENT_TEXT_KEYS = ("content", "prompt", "snippet", "text")
@@ -73,6 +74,8 @@ class ClaudeRecord:
     typed: bool = False
     meta: bool = False
     attachment: str = ""
+    planned: bool = False
+    resumed: bool = False
     summary: bool = False
     cleared: bool = False
     boundary: Mapping[str, Any] | None = None
@@ -106,6 +109,7 @@ def record_of(line: Line, value: Mapping[str, Any], order: int, measure: Measure
         timestamp=seconds(value.get("timestamp")),
     )
     _mark(record, value)
+    record.resumed = _is_start(value)
     role = role_of(value)
     if role is None:
         record.refusal = record.refusal or _refusal(value)
@@ -141,6 +145,15 @@ def _mark(record: ClaudeRecord, value: Mapping[str, Any]) -> None:
         record.clearing = Clearing(RESULTS, trigger if trigger in TRIGGERS else None, len(ids) or None, saved)
     elif value.get("compact_result") == "failed":
         record.refusal = failed_compaction(text_of(value.get("compact_error")))
+
+
+def _is_start(value: Mapping[str, Any]) -> bool:
+    """Whether a line shows that the client was started again on this session: its hook, or the reply it makes up."""
+    message, data = as_dict(value.get("message")), as_dict(value.get("data"))
+    if value.get("type") == "progress":
+        return text_of(data.get("hookName")) == RESUMED
+    made_up = value.get("type") == "assistant" and message.get("model") == SYNTHETIC_MODEL
+    return made_up and [c.text for c in contents_of(message.get("content"))] == [NO_REPLY]
 
 
 def _refusal(value: Mapping[str, Any]) -> Refusal | None:
@@ -218,6 +231,7 @@ def _user(record: ClaudeRecord, value: Mapping[str, Any], contents: tuple[Conten
     texts = [c.text for c in contents if c.kind is Kind.TEXT]
     by_client = bool(texts) and texts[0].startswith(UNTYPED_PREFIXES)
     record.typed = is_prompt(contents) and not (record.meta or record.summary or by_client)
+    record.planned = record.typed and value.get("permissionMode") == "plan"
     if record.typed:
         record.title = prompt_words(texts)
         record.prompt = prompt_hash("\n".join(texts))

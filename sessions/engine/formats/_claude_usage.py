@@ -73,7 +73,9 @@ def reply_usage(unit: ClaudeMessage) -> Usage | None:
     return replace(best, placeholder=True) if unfinished and n_visible else best
 
 
-def message_of(unit: ClaudeMessage, index: int, native_id: str, compaction: int | None) -> Message:
+def message_of(
+    unit: ClaudeMessage, index: int, native_id: str, compaction: int | None, *, resumed: bool = False
+) -> Message:
     """The message of a unit at ``index``."""
     first, records = unit.first, unit.records
     return Message(
@@ -89,6 +91,8 @@ def message_of(unit: ClaudeMessage, index: int, native_id: str, compaction: int 
         attachment=first.attachment,
         summary=first.summary,
         compaction=compaction,
+        planned=first.planned,
+        resumed=resumed,
     )
 
 
