@@ -9,10 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.commands.inspect import command
+from sessions.engine import registry
 from sessions.engine.encodings import clearing_words, kind_of, not_recorded, refusal_words
+from sessions.engine.formats import YES
 from sessions.engine.pack import pack, unpack
 from sessions.engine.report import inspect_document
-from tests.engine.test_formats_contract import FIXTURES, read
+from tests.engine.test_formats_contract import FIXTURES, FORMATS, read
 
 if TYPE_CHECKING:
     from sessions.engine.types import Transcript
@@ -209,6 +211,11 @@ FILES = (
         refusals=((2, "context", 213_462, 200_000, 1),),
     ),
     Recorded("opencode/opencode.db", ((3, "auto", 647, 120, "summary", ()),), ((4, "results", "auto", 1, None),)),
+    Recorded("ctxweb_jsonl/compacted.jsonl", ((3, "auto", 167_160, 21_000, "summary", ()),)),
+    Recorded("gemini_api/checkpoint.json", ((0, None, None, None, "summary", (WHO, WHICH, BEFORE, AFTER)),)),
+    Recorded("langfuse/observations.jsonl", ((3, None, 32, 16, "summary", (WHO,)),)),
+    Recorded("openai_chat/exchanges.json", ((4, None, 208, 80, "drop", (WHO, NONE)),)),
+    Recorded("factory_droid/stream.jsonl", refusals=((1, "context", 205_000, 200_000, 1),)),
     Recorded("atif/embedded.json", ((1, None, 325, 90, "summary", (WHO,)),)),
 )
 
@@ -227,6 +234,19 @@ def test_compactions_clearings_and_refusals_are_read(recorded: Recorded) -> None
     cleared = tuple((c.request, c.what, c.trigger, c.n_cleared, c.tokens_freed) for c in session.clearings)
     assert cleared == recorded.clearings
     assert tuple((e.request, e.kind, e.tokens, e.limit, e.count) for e in session.errors) == recorded.refusals
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_a_format_claims_to_read_has_a_row_above(name: str) -> None:
+    """``coverage`` says yes to compactions or refusals: then a row of ``FILES`` says which, where and how large."""
+    rows = [recorded for recorded in FILES if recorded.file.startswith(f"{name}/")]
+    has = {
+        "compactions": any(recorded.compactions or recorded.clearings for recorded in rows),
+        "refusals": any(recorded.refusals for recorded in rows),
+    }
+    said = registry.get("formats", name).coverage
+    missing = [what for what, is_there in has.items() if getattr(said, what) == YES and not is_there]
+    assert not missing, f"{name} claims {missing}: add a row of its fixture to FILES, worked out by hand"
 
 
 def test_inspect_names_events_and_what_is_left_out() -> None:

@@ -133,6 +133,11 @@ def survived(name: str, path: Path, chance: random.Random) -> int:
         parsed = registry.get("formats", name).parse(source, measure)
     except UnreadableInput:
         return 0
+    except Exception as error:
+        error.add_note(
+            "A value may be of any type: text_of, as_dict, as_list, count_of read it (CONTRIBUTING, step 3)."
+        )
+        raise
     for transcript in parsed.transcripts:
         assert len({message.id for message in transcript.messages}) == len(transcript.messages)
         for message in transcript.messages:
