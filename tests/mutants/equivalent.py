@@ -29,6 +29,10 @@ EQUIVALENT: dict[str, str] = {
     "w.state.memory.get('counted', (None, 0, -1))": NO_LIST,
     f"{POLICIES}/_looked.py:called_names: view.state.memory.get('called', (None, 0, {{}})) → "
     "view.state.memory.get('called', (None, -1, {}))": NO_LIST,
+    f"{POLICIES}/anthropic_api.py:uses_gate: least = params.clear_at_least or 0 → "
+    "least = params.clear_at_least or -1": "nothing weighs less than nothing",
+    f"{POLICIES}/langchain_clear_tool_uses.py:_first_kept: return (len(view.results), 0) → "
+    "return (len(view.results), -1)": "it is read at that position alone, and there is no result",
     f"{POLICIES}/_lists.py:call_names: e.memory['calls'] = (names, view.items[-1].id) → "
     "e.memory['calls'] = (names, view.items[-0].id)": AGAIN,
     f"{POLICIES}/_claude_results.py:_last_reply: return stop - 1 → return stop - 2": "no result stands before it",

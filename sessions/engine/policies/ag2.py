@@ -82,7 +82,7 @@ def history_edit(params: HistoryParams, view: View) -> list[Item]:
     """The messages sent."""
     everything = client(view)
     held = everything.items
-    n_older = max(0, len(held) - params.max_messages)
+    n_older = len(held) - params.max_messages
     positions = kept(
         [*[""] * n_older, *roles(held[n_older:])],
         params.max_messages,

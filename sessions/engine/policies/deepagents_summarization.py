@@ -237,7 +237,7 @@ def summary_cut(params: Params, view: View) -> int:
 def summary_gate(params: Params, view: View) -> Gate:
     """The trigger is reached, or the input budget is passed, and something stands before the cut."""
     count, limit = total(view), trigger(params, view.window)
-    over = params.profile == "known" and count > max(0, int(view.window * 0.95) - params.max_output)
+    over = params.profile == "known" and count > int(view.window * 0.95) - params.max_output
     fires = (reached(view, count, limit) or over) and summary_cut(params, view) > 0
     return Gate(fires, "approximate or reported tokens", count, limit, ">=", "tokens")
 

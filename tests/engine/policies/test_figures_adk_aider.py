@@ -233,6 +233,11 @@ def test_adk_puts_the_summary_where_the_newest_event_was():
     assert view.state.memory["starts"] == {"new": 3}
 
 
+def test_adk_s_ended_invocations_are_before_the_newest_prompts():
+    for text, n in (("u a u u", 2), ("u a i u", 3), ("u i", 2), ("i u", 1), ("u", 0), ("u a", 2)):
+        assert adk_compaction._n_ended(seen(text)) == n
+
+
 def test_adk_measures_json():
     items = lists("u3 a2:c1 r4:c1", name="Bash")
     texts = [

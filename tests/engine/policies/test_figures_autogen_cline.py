@@ -265,5 +265,7 @@ def test_cline_classic_notes_only_what_is_longer_than_the_note(size, n_saved):
     for k in (0, 2):
         items[k] = holding(items[k], *[replace(b, target="/same", name="Read") for b in items[k].message.blocks])
     assert cline_classic.without_repeats(params_of("cline_classic"), seen(""), items)[1] == n_saved
-    items[2] = holding(items[2], *[replace(b, target="/other") for b in items[2].message.blocks])
+    items[2] = holding(items[2], *[replace(b, name="Bash") for b in items[2].message.blocks])
+    assert cline_classic.without_repeats(params_of("cline_classic"), seen(""), items)[1] == 0
+    items[2] = holding(items[2], *[replace(b, name="Read", target="/other") for b in items[2].message.blocks])
     assert cline_classic.without_repeats(params_of("cline_classic"), seen(""), items)[1] == 0

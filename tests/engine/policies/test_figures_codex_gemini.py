@@ -81,6 +81,10 @@ def test_codex_counts_reasoning_before_the_last_boundary():
         3 * each,
     ]
     assert codex.stored_reasoning(view, 3) == 0
+    view.items[0] = replace(view.items[0], id="first")
+    assert codex.stored_reasoning(view, 3) == 0
+    held = view.state.memory["stored reasoning"]
+    assert (held.seen, held.whole, codex.stored_reasoning(view, 3), held.whole) == (3, 2 * each, 0, 2 * each)
     view.items[2] = replace(view.items[2], id="other")
     assert codex.stored_reasoning(view, 6) == 3 * each
     summary = seen(reasoned("u a z a n a", 4_000))
@@ -235,6 +239,7 @@ def test_deep_agents_cut_long_arguments_of_writers(call, long):
         frame = call.n_chars - 2_001
         mark = len("...(argument truncated)")
         assert (cut.n_chars, cut.n_bytes) == (frame + 20 + mark, frame + 20 + mark)
+        assert cut.n_tokens == frame + 20 + marker("...(argument truncated)").n_tokens
     else:
         assert made.message.blocks == (call,)
 
@@ -261,6 +266,8 @@ def test_deep_agents_cut_arguments_at_the_trigger_and_put_them_back():
     back = deepagents_summarization.cut_arguments(params, replace(view, size=849 - 10 + changes[1].size))
     assert (list(back), back[1].message.blocks[0].n_chars) == ([1], 2_015)
     assert view.state.memory["raw"] == {}
+    view.state.memory["raw"] = {"gone": changes[1]}
+    assert deepagents_summarization._raw(view) == {}
     unknown = params_of("deepagents_summarization", profile="unknown")
     for n, fires in ((19, False), (20, False), (22, True)):
         found = deepagents_summarization.arguments_gate(unknown, acting(n))
@@ -376,6 +383,9 @@ def test_gemini_counts_what_a_cut_response_weighs():
     """Of 3,000 characters 100 and a frame of 216 stay: 79 tokens, beside 250 of the older one."""
     frame = len(gemini_compression.CUT_FRAME.format(20, 80, gemini_compression.PATH, 2_900))
     weight = (100 + frame) // 4
+    params = params_of("gemini_compression", response_budget=0, response_chars=490)
+    (item,) = [i for i in gemini_compression._cut_history(params, seen("u a:c r9000:c a")) if i.edited]
+    assert item.size == 490 + len(gemini_compression.CUT_FRAME.format(98, 392, gemini_compression.PATH, 8_510))
     for budget, cut in ((weight + 250, ["4"]), (weight + 249, ["2", "4"])):
         params = params_of("gemini_compression", response_budget=budget, response_chars=100)
         made = gemini_compression._cut_history(params, seen("u a:c r1000:c a:d r3000:d a"))

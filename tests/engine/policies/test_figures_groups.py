@@ -108,6 +108,14 @@ def test_ag2_fires_where_something_is_cut(given, fires):
         assert (found.fires, found.measure, found.threshold) == (fires, 12, given["max_tokens"])
 
 
+def test_ag2_counts_anew_where_the_list_was_replaced():
+    params = params_of("ag2_token_limiter", max_tokens=100)
+    view = seen("u4 a4 u4", request=1)
+    assert ag2.token_gate(params, view).measure == 12
+    other = seen([replace(item, id=f"n{item.id}") for item in lists("u3 a2")], request=2, state=view.state)
+    assert ag2.token_gate(params, other).measure == 5
+
+
 def test_ag2_cuts_what_does_not_fit():
     """A reply without text has none to cut; the oldest kept gets what is left, its sizes in proportion."""
     view = seen("u9 a8 a0:c r4:c u4", window=14)
