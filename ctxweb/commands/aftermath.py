@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import emit, files_argument, read
+from ctxweb.commands._engine import emit, files_argument, given_prices, read
 from ctxweb.commands._local import latest_file
 from ctxweb.terminal import terminal, titled
 from sessions.engine.aftermath import aftermath_document
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ctxweb.terminal import Terminal
+    from sessions.engine.calibration.weighed import Weighed
 
 MOST = 4
 """Sources, files and commands that a row names."""
@@ -30,8 +32,9 @@ MOST = 4
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def command(file: Path | None, format_name: str | None, branch: str | None, as_json: bool) -> None:
     """What came after every compaction that FILE records: full again when, by what, and what was read again."""
-    parsed = read(file or latest_file(), format_name, branch)
-    sessions = [aftermath_document(weigh(transcript)) for transcript in parsed.transcripts]
+    path = file or latest_file()
+    parsed = read(path, format_name, branch)
+    sessions = [_session(weigh(transcript), path, parsed.format) for transcript in parsed.transcripts]
     if as_json:
         emit({"schema": "ctxweb.aftermath/1", "format": parsed.format, "sessions": sessions})
         return
@@ -44,6 +47,25 @@ def command(file: Path | None, format_name: str | None, branch: str | None, as_j
         _print_totals(console, session["totals"])
     if not shown:
         console.print("No compaction is recorded.")
+
+
+def _session(weighed: Weighed, path: Path, format_name: str) -> dict[str, Any]:
+    """One entry of ``sessions[]``; of a compaction whose originals are in the file, what may be read again too."""
+    document = aftermath_document(weighed)
+    if not document["compactions"]:
+        return document
+    from sessions.engine.quality.assess import assess_recorded
+    from sessions.engine.quality.document import likely_document
+    from sessions.engine.quality.index import build_index
+    from sessions.engine.texts import Texts
+
+    prices = given_prices(weighed, ())
+    with closing(Texts(lambda: path.open("rb"), format_name)) as texts:
+        index = build_index(weighed.transcript, texts.of)
+    found = {one.number: likely_document(one.likely, prices) for one in assess_recorded(weighed, index)}
+    for one in document["compactions"]:
+        one["likely_again"] = found.get(one["compaction"])
+    return document
 
 
 def _print(console: Terminal, one: dict[str, Any]) -> None:
@@ -59,6 +81,10 @@ def _print(console: Terminal, one: dict[str, Any]) -> None:
     console.print(f"  In it: {sources} tokens")
     if one["actions"] is not None:
         console.print(f"  Tool calls before the first edit: {one['actions']}")
+    likely = one.get("likely_again")
+    if likely and likely["words"]:
+        said = f"{likely['words']}; shares from {likely['source']}"
+        console.print(f"  Expected: {said}", highlight=False, soft_wrap=True)
     if one["again"]:
         table = Table(box=None, pad_edge=False)
         for heading in ("  again", "message", "tokens", "before", "what"):

@@ -51,7 +51,7 @@ def _floors(command: Callable[..., None]) -> Callable[..., None]:
 @check_options
 @_floors
 @price_option
-@click.option("--allow-unknown", is_flag=True, help="Pass where a cost is unknown because no price is known.")
+@click.option("--allow-unknown", is_flag=True, help="Pass where a cost or a loss cannot be known.")
 @click.option("--markdown", is_flag=True, help="A Markdown table on standard output, for a comment.")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write a JUnit report to this file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")

@@ -13,12 +13,12 @@ from ctxweb.commands._engine import compaction_option, emit, replay_options, run
 from ctxweb.terminal import Head, counted, figure, printable, show_table, terminal, titled
 from sessions.engine.diff import diff_event
 from sessions.engine.errors import BadParameter
-from sessions.engine.export import inserted_text
+from sessions.engine.export import inserted_texts
 from sessions.engine.report import diff_document
 from sessions.engine.texts import Texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from sessions.engine.diff import Row
@@ -76,6 +76,7 @@ def _words(result: Replay, number: int, texts: Texts, *, everything: bool) -> It
     """What happened, then each group: how much of it, and its messages with their words."""
     event = result.events[number]
     rows = diff_event(event, result.weighed)
+    inserted = inserted_texts(result, texts.of)
     before, after = event.before_tokens, event.after_tokens
     yield titled(
         f"{result.policy.name}, compaction {number + 1} of {len(result.events)}, before request {event.request:,}.",
@@ -92,7 +93,7 @@ def _words(result: Replay, number: int, texts: Texts, *, everything: bool) -> It
             continue
         shown = group if everything else _heaviest(group)
         for row in shown:
-            yield _message(row, " ".join(_text(row, result, texts).split()), CHARS if not everything else None)
+            yield _message(row, " ".join(_text(row, inserted, texts).split()), CHARS if not everything else None)
         if len(shown) < len(group):
             yield Text(f"  \N{HORIZONTAL ELLIPSIS} {len(group) - len(shown):,} lighter ones (--all shows them)", "dim")
     split = sum(row.pair_ok is False for row in rows)
@@ -120,11 +121,9 @@ def _message(row: Row, said: str, n_chars: int | None) -> Text:
     return head.append(f"\n    {printable(said)}" if said else "\n    (no text)", "default")
 
 
-def _text(row: Row, result: Replay, texts: Texts) -> str:
+def _text(row: Row, inserted: Mapping[str, str], texts: Texts) -> str:
     """The words of a message: those that the replay wrote, else those of the transcript; of an edited one as it was."""
     item = row.item_before or row.item_after
     if item is None:
         return ""
-    return inserted_text(result, item.id) or (
-        item.message.preview if item.message.index < 0 else texts.plain(item.message)
-    )
+    return inserted.get(item.id, "") or (item.message.preview if item.message.index < 0 else texts.plain(item.message))

@@ -9,7 +9,7 @@ import click
 from rich.table import Table
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import compaction_option, emit, replay_options, run_replay, warn
+from ctxweb.commands._engine import compaction_option, emit, given_prices, replay_options, run_replay, warn
 from ctxweb.terminal import terminal, titled
 from sessions.engine.errors import BadParameter
 
@@ -56,7 +56,8 @@ def command(file: Path, event: int | None, horizon: int | None, as_json: bool, *
                 own_probes(options["questions"], transcript, texts.of),
                 AS_GENERATED.critical if critical is None else critical_kinds(critical),
             )
-            document = probe_document(result, index, horizon=horizon, event=event, asked=asked)
+            prices = given_prices(result.weighed, ())
+            document = probe_document(result, index, horizon=horizon, event=event, asked=asked, prices=prices)
         except BadParameter as error:
             raise click.ClickException(str(error)) from error
         if options["oracle"] or options["find"] is not None:
@@ -66,10 +67,10 @@ def command(file: Path, event: int | None, horizon: int | None, as_json: bool, *
         return
     console = terminal()
     console.print(titled(document["policy"], f" on {document['session']}. Assumes the agent sends the same messages."))
-    _print_events(console, "event", document["events"])
+    _print_events(console, document["events"])
     if document["recorded"]:
-        console.print(titled("\nThe recording's own compactions"))
-        _print_events(console, "compaction", document["recorded"])
+        console.print(titled("\nThe recorded compactions"))
+        _print_events(console, document["recorded"])
     _print_extras(console, document)
     warn(tuple(document["warnings"]))
 
@@ -82,9 +83,11 @@ def _print_extras(console: Terminal, document: dict[str, Any]) -> None:
         elif fate["lost_at"] is None:
             said = f"first stands in message {fate['places'][0][0]}; no compaction of {where} lost it"
         else:
-            said = f"first stands in message {fate['places'][0][0]}; lost at compaction {fate['lost_at']} of {where}"
+            said = (
+                f"first stands in message {fate['places'][0][0]}; lost at compaction {fate['lost_at'] + 1} of {where}"
+            )
         console.print(f"{fate['text']!r} {said}", highlight=False, soft_wrap=True)
-    for word, entries in (("event", document["events"]), ("compaction", document["recorded"])):
+    for word, entries in (("compaction", document["events"]), ("recorded compaction", document["recorded"])):
         for entry in entries:
             found = entry.get("oracle")
             if found:
@@ -93,35 +96,44 @@ def _print_extras(console: Terminal, document: dict[str, Any]) -> None:
                     f"covered {found['covered']} of {found['wanted']} needs; its summary of "
                     f"{found['summary_tokens']:,} tokens mentions {found['summary_covered']}."
                 )
-                console.print(titled(f"\n{word} {entry['event']}", facts))
+                console.print(titled(f"\n{word} {entry['event'] + 1}", facts))
                 console.print(found["instructions"], highlight=False, soft_wrap=True)
 
 
-def _print_events(console: Terminal, word: str, events: list[dict[str, Any]]) -> None:
+def _print_events(console: Terminal, events: list[dict[str, Any]]) -> None:
     table = Table(box=None, pad_edge=False)
-    first = "event" if word == "event" else "no."
-    for heading in (first, "request", "rules\ngone", "needed", "verbatim", "mentioned", "gone", "probes\npassed"):
+    unknown = ("depends on\nsummary",) if any(event["open"] for event in events) else ()
+    states = ("used\nlater", "verbatim", "mentioned", *unknown, "lost", "probes\npassed")
+    for heading in ("compaction", "request", "rules\nlost", *states):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("tokens to\nread again", justify="right", no_wrap=True)
     for event in events:
         rules = f"{sum(c['state'] == 'gone' for c in event['constraints'])} of {len(event['constraints'])}"
         score = event["score"]["score"]
         table.add_row(
-            str(event["event"]), str(event["request"]), rules, str(event["needed"]), str(event["verbatim"]),
-            str(event["mentioned"]), str(len(event["gone"])), "–" if score is None else f"{score:.0%}",
-            f"{event['refetch']['tokens']:,}",
+            str(event["event"] + 1), str(event["request"]), rules, str(event["needed"]), str(event["verbatim"]),
+            str(event["mentioned"]), *((str(len(event["open"])),) if unknown else ()), str(len(event["gone"])),
+            "–" if score is None else f"{score:.0%}", f"{event['refetch']['tokens']:,}",
         )  # fmt: skip
     console.print(table)
     for event in events:
-        _print_gone(console, word, event)
+        _print_gone(console, event)
 
 
-def _print_gone(console: Terminal, word: str, event: dict[str, Any]) -> None:
-    """The first losses of an event, and what was really fetched again."""
+def _kind(gone: dict[str, Any]) -> str:
+    return "rule" if gone["kind"] == "constraint" else str(gone["kind"])
+
+
+def _print_gone(console: Terminal, event: dict[str, Any]) -> None:
+    """The first losses of a compaction, what may be read again, and what really was fetched again."""
+    number = event["event"] + 1
+    if event["likely_again"]["words"]:
+        source = f"shares from {event['likely_again']['source']}"
+        console.print(f"  {number}: {event['likely_again']['words']}; {source}", highlight=False, soft_wrap=True)
     for gone in event["gone"][:SHOWN]:
         at = f", needed at message {gone['needed_at']}" if gone["needed_at"] is not None else ""
-        what = f"{gone['kind']} {gone['text'][:100]!r} from message {gone['source_message']}"
-        console.print(f"  {word} {event['event']}: {what}{at}", highlight=False, soft_wrap=True)
+        what = f"{_kind(gone)} {gone['text'][:100]!r} from message {gone['source_message']}"
+        console.print(f"  {number}: {what}{at}", highlight=False, soft_wrap=True)
     more = len(event["gone"]) - SHOWN
     if more > 0:
         console.print(f"  … and {more:,} more (--json has them all)", highlight=False)

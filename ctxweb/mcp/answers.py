@@ -12,7 +12,7 @@ from sessions.engine import limits
 from sessions.engine.agent import own_trigger
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.quality.assess import assess_recorded
-from sessions.engine.quality.standing import GONE
+from sessions.engine.quality.standing import GONE, OPEN
 from sessions.engine.redact import redact
 from sessions.engine.texts import texts_in
 from sessions.engine.why.headline import headline_of
@@ -117,10 +117,13 @@ def lost(opened: OpenSession, compaction: int | None) -> list[str]:
 def _lost_lines(one: Assessment) -> Iterator[str]:
     rules = [fate for fate in one.constraints if fate.state == GONE and not fate.lost_before]
     gone = [need for need in one.needs if need.state == GONE]
-    sure = "The summary's text is not recorded, so what it keeps is unknown: " if one.after.n_silent else ""
+    n_open = sum(fate.state == OPEN for fate in one.constraints) + sum(need.state == OPEN for need in one.needs)
+    sure = ""
+    if n_open:
+        sure = f" The summary's text is not known: {n_open} {'thing' if n_open == 1 else 'things'} depend on it."
     yield (
         f"Compaction {one.number}, before request {one.event.request}: {one.event.before_tokens:,} → "
-        f"{one.event.after_tokens:,} tokens. {sure}{len(rules)} rules lost, {len(gone)} things used later and gone."
+        f"{one.event.after_tokens:,} tokens. {len(rules)} rules lost, {len(gone)} things used later and lost.{sure}"
     )
     for fate in rules:
         broken = "" if fate.broken_at is None else f", broken at message {fate.broken_at}"
@@ -163,6 +166,6 @@ def best(opened: OpenSession, policy: str) -> list[str]:
     return [
         f"{name} with {setting}: {money}, {sums.compactions} compactions, peak {sums.peak_context_tokens:,} tokens.",
         f"Rules lost: {fewest:.0f}, the fewest of {len(done.rows)} settings. "
-        f"Used later and gone: {row.more['needs_gone']:.0f}.",
+        f"Used later and lost: {row.more['needs_gone']:.0f}.",
         f"The cheapest of the {found.n_rows} that lose no more rules. Assumes the agent sends the same messages.",
     ]

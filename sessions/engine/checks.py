@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.cost import Totals, totals
 from sessions.engine.errors import BadParameter
 from sessions.engine.floors import CHECKED
-from sessions.engine.quality.standing import GONE
+from sessions.engine.quality.standing import GONE, OPEN
 from sessions.engine.thrash import refills
 from sessions.engine.types import Role
 
@@ -31,7 +31,7 @@ class Floor:
     """One floor on one session.
 
     ``value`` is null where there is nothing to measure, which breaks no floor, and where it is unknown (a cost without
-    a price), which breaks one unless that was allowed.
+    a price, losses that depend on a summary without text), which breaks one unless that was allowed.
     """
 
     name: str
@@ -68,10 +68,12 @@ def check(
         if measure.check not in limits:
             continue
         bound, value = limits[measure.check], values[measure.name]
+        depends = measure.check in QUALITY and any(one.count(OPEN) or one.score.open for one in assessed)
+        ok = value is not None and (value >= bound if measure.least else value <= bound)
+        if depends and ok:
+            value = None  # what is known holds, and what is not may break it
         if value is None:
-            ok = allow_unknown or measure.name != "cost"
-        else:
-            ok = value >= bound if measure.least else value <= bound
+            ok = allow_unknown or not (depends or measure.name == "cost")
         found.append(Floor(measure.check, bound, value, session, ok))
     return tuple(found)
 

@@ -8,16 +8,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from sessions.engine import registry
-from sessions.engine.errors import BadParameter
+from sessions.engine.errors import BadParameter, UnreadableInput
 from sessions.engine.exports import ExportedMessage, Listing, Report
+from sessions.engine.extracting import sketch
 from sessions.engine.lists import items_at
 from sessions.engine.markers import known_texts, text_of
+from sessions.engine.outlines import kinds_and_texts, preview_sketch
 from sessions.engine.types import Content, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sessions.engine.exports import ExportTarget, Read
+    from sessions.engine.extracting import Sketch
     from sessions.engine.policy import Item
     from sessions.engine.replay import Replay
     from sessions.engine.types import Block, Message, Request, Transcript
@@ -72,6 +75,7 @@ def reader(replay: Replay | None, read: ReadMessage, report: Report | None = Non
     """
     counts = report or Report()
     texts = known_texts(replay) if replay else {}
+    inserted = inserted_texts(replay, read) if replay else {}
 
     def said(block: Block) -> str:
         text = text_of(block, texts)
@@ -80,7 +84,7 @@ def reader(replay: Replay | None, read: ReadMessage, report: Report | None = Non
 
     def contents(entry: ExportedMessage) -> tuple[Content, ...]:
         if entry.message.index < 0:
-            text = inserted_text(replay, entry.id)
+            text = inserted.get(entry.id, "")
             counts.lose("texts that the replay did not write, a stub in their place", not text)
             return (Content(Kind.TEXT, text=text or entry.message.preview),)
         found = read(entry.original or entry.message)
@@ -91,9 +95,17 @@ def reader(replay: Replay | None, read: ReadMessage, report: Report | None = Non
     return contents
 
 
-def inserted_text(replay: Replay | None, item_id: str) -> str:
-    """The text that the replay wrote for an inserted item; "" for a stub, which has none."""
-    return replay.written.get(item_id, "") if replay else ""
+def inserted_texts(replay: Replay, read: ReadMessage) -> Mapping[str, str]:
+    """The texts of what a replay inserted, by item id; extracts are made when asked for, of messages by ``read``."""
+    return replay.wording(lambda message: _sketch(message, read))
+
+
+def _sketch(message: Message, read: ReadMessage) -> Sketch:
+    """What an extract takes from a message: of its text, where that can be read."""
+    try:
+        return sketch(message, kinds_and_texts(tuple(read(message))))
+    except UnreadableInput:
+        return preview_sketch(message)
 
 
 def _replies(transcript: Transcript) -> dict[int, Request]:

@@ -12,9 +12,9 @@ from sessions.engine.anchored import AnchoredSummary, once
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from sessions.engine.policy import Item
+    from sessions.engine.types import Message
 
 LINE_CHARS = 200
 MOST = {
@@ -45,52 +45,83 @@ WRITES = re.compile(r"write|edit|create|patch|replace|insert|update|delete|apply
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-class Statement(NamedTuple):
-    """What one message says: its role, whether it was typed, and its texts by kind of block."""
+class Sketch(NamedTuple):
+    """What an anchored summary may take from one message, each line shortened.
 
-    item: Item
-    text: str
-    results: str
+    ``first`` is the beginning of its text; the lines are those with a marker word, at most as many as a section takes.
+    ``files`` are (path, tool) of writing calls, ``used`` of the others; ``failed`` is the first line of an error.
+    """
+
+    is_reply: bool = False
+    is_prompt: bool = False
+    is_typed: bool = False
+    first: str = ""
+    rules: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    blockers: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    fixes: tuple[str, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
+    used: tuple[str, ...] = ()
+    failed: str = ""
 
 
-def read(items: Sequence[Item], text_of: Callable[[Item], Sequence[tuple[Kind, str]]]) -> list[Statement]:
-    """The texts of messages, those of tool results apart; ``text_of`` gives (kind, text) per block."""
-    found = []
-    for item in items:
-        blocks = text_of(item)
-        said = "\n".join(text for kind, text in blocks if kind is Kind.TEXT)
-        results = "\n".join(text for kind, text in blocks if kind is Kind.TOOL_RESULT)
-        found.append(Statement(item, said, results))
-    return found
+def sketch(message: Message, blocks: Iterable[tuple[Kind, str]]) -> Sketch:
+    """The sketch of a message; ``blocks`` are (kind, text) of its blocks, tool results apart from the rest."""
+    texts = list(blocks)
+    said = "\n".join(text for kind, text in texts if kind is Kind.TEXT)
+    results = "\n".join(text for kind, text in texts if kind is Kind.TOOL_RESULT)
+    is_reply = message.role is Role.ASSISTANT
+    is_prompt = message.role is Role.USER and not results and bool(said.strip())
+    calls = [block for block in message.blocks if block.kind is Kind.TOOL_USE and block.target]
+    failed = any(block.is_error for block in message.blocks)
+    sentences = [part for part in SENTENCE.split(said) if part.strip()] if is_reply or is_prompt else []
+
+    def marked(marker: re.Pattern[str]) -> tuple[str, ...]:
+        found = (line(sentence) for sentence in sentences if marker.search(sentence))
+        return once(short for short in found if short)
+
+    return Sketch(
+        is_reply, is_prompt, message.typed, line(said),
+        rules=marked(RULE)[: MOST["rules"]] if is_prompt else (),
+        decisions=marked(DECISION)[-MOST["decisions"] :] if is_reply else (),
+        blockers=marked(BLOCKER)[-MOST["blockers"] :] if is_reply else (),
+        next_steps=marked(NEXT)[-MOST["next"] :] if is_reply else (),
+        fixes=marked(FIX)[-MOST["errors"] :] if is_reply else (),
+        files=tuple((b.target, b.name) for b in calls if WRITES.search(b.name) and " " not in b.target),
+        used=tuple(line(f"{b.name} {b.target}") for b in calls if not WRITES.search(b.name)),
+        failed=_failed(results, failed=failed),
+    )  # fmt: skip
 
 
-def extract(said: Sequence[Statement]) -> AnchoredSummary:
+def extract(said: Sequence[Sketch]) -> AnchoredSummary:
     """The anchored summary of some messages; an earlier summary among them counts as what it says."""
-    replies = [s for s in said if s.item.message.role is Role.ASSISTANT]
-    prompts = [s for s in said if s.item.message.role is Role.USER and not s.results and s.text.strip()]
-    typed = [s for s in prompts if s.item.message.typed] or prompts
-    state = next((line(s.text) for s in reversed(replies) if s.text.strip()), "")
+    replies = [s for s in said if s.is_reply]
+    prompts = [s for s in said if s.is_prompt]
+    typed = [s for s in prompts if s.is_typed] or prompts
+    decisions = (_decision(text) for s in replies for text in s.decisions)
+    used = [what for s in said for what in s.used]
     return AnchoredSummary(
-        intent=line(typed[0].text) if typed else "",
-        rules=once(_marked(prompts, RULE))[: MOST["rules"]],
+        intent=typed[0].first if typed else "",
+        rules=once(text for s in prompts for text in s.rules)[: MOST["rules"]],
         files=_files(said),
-        decisions=tuple(dict.fromkeys(_decision(text) for text in _marked(replies, DECISION)))[-MOST["decisions"] :],
-        technical=_commands(said),
-        state=state,
-        blockers=once(_marked(replies[-20:], BLOCKER))[-MOST["blockers"] :],
-        errors=once(_errors(said))[-MOST["errors"] :],
-        next_steps=once(_marked(replies[-3:], NEXT))[-MOST["next"] :],
+        decisions=tuple(dict.fromkeys(decisions))[-MOST["decisions"] :],
+        technical=once(reversed(used))[: MOST["technical"]][::-1],
+        state=next((s.first for s in reversed(replies) if s.first), ""),
+        blockers=once(text for s in replies[-20:] for text in s.blockers)[-MOST["blockers"] :],
+        errors=once(s.failed for s in said if s.failed)[-MOST["errors"] :],
+        next_steps=once(text for s in replies[-3:] for text in s.next_steps)[-MOST["next"] :],
     )
 
 
-def user_lines(said: Sequence[Statement]) -> list[str]:
+def user_lines(said: Sequence[Sketch]) -> list[str]:
     """All that the user typed, a line each."""
-    return [line(s.text) for s in said if s.item.message.typed and s.text.strip()]
+    return [s.first for s in said if s.is_typed and s.first]
 
 
-def fixes(said: Sequence[Statement]) -> list[str]:
+def fixes(said: Sequence[Sketch]) -> list[str]:
     """Sentences of the agent that say what solved something."""
-    return list(once(_marked([s for s in said if s.item.message.role is Role.ASSISTANT], FIX)))[-MOST["errors"] :]
+    return list(once(text for s in said if s.is_reply for text in s.fixes))[-MOST["errors"] :]
 
 
 def line(text: str, most: int = LINE_CHARS) -> str:
@@ -100,19 +131,6 @@ def line(text: str, most: int = LINE_CHARS) -> str:
     return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"
 
 
-def _sentences(text: str) -> Iterator[str]:
-    for part in SENTENCE.split(text):
-        if part.strip():
-            yield part
-
-
-def _marked(said: Iterable[Statement], marker: re.Pattern[str]) -> Iterator[str]:
-    for one in said:
-        for sentence in _sentences(one.text):
-            if marker.search(sentence) and (short := line(sentence)):
-                yield short
-
-
 def _decision(sentence: str) -> tuple[str, str]:
     match = RATIONALE.search(sentence)
     if match is None or not match.start():
@@ -120,33 +138,19 @@ def _decision(sentence: str) -> tuple[str, str]:
     return sentence[: match.start()].rstrip(" ,;:"), match[1].rstrip(" .)")
 
 
-def _files(said: Sequence[Statement]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _files(said: Sequence[Sketch]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Paths that a writing tool named, with what was done to each."""
     files: dict[str, tuple[str, ...]] = {}
     for one in said:
-        for block in one.item.message.blocks:
-            if block.kind is Kind.TOOL_USE and block.target and WRITES.search(block.name) and " " not in block.target:
-                done = once((*files.get(block.target, ()), block.name))
-                files[block.target] = done[: MOST["changes"]]
+        for path, tool in one.files:
+            files[path] = once((*files.get(path, ()), tool))[: MOST["changes"]]
     return tuple(files.items())[: MOST["files"]]
 
 
-def _commands(said: Sequence[Statement]) -> tuple[str, ...]:
-    """Files only read and commands run, the latest."""
-    found = [
-        line(f"{block.name} {block.target}")
-        for one in said
-        for block in one.item.message.blocks
-        if block.kind is Kind.TOOL_USE and block.target and not WRITES.search(block.name)
-    ]
-    return once(reversed(found))[: MOST["technical"]][::-1]
-
-
-def _errors(said: Sequence[Statement]) -> Iterator[str]:
-    """The first line of an error in every result that is one or says so early on."""
-    for one in said:
-        failed = any(block.is_error for block in one.item.message.blocks)
-        head = one.results[:20_000].splitlines()
-        found = next((text for text in head if ERROR.search(text)), head[0] if failed and head else "")
-        if found and (failed or ERROR.search(found[:400])) and (short := line(found)):
-            yield short
+def _failed(results: str, *, failed: bool) -> str:
+    """The first line of an error in a result that is one or says so early on, "" where it is none."""
+    if not results:
+        return ""
+    head = results[:20_000].splitlines()
+    found = next((text for text in head if ERROR.search(text)), head[0] if failed and head else "")
+    return line(found) if found and (failed or ERROR.search(found[:400])) else ""

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine import registry, starting
 from sessions.engine.counted import counted
 from sessions.engine.errors import BadParameter
+from sessions.engine.outlines import Wording
 from sessions.engine.summaries import Summaries
 from sessions.engine.walk import Attempt, SentRequest, Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.events import Event
+    from sessions.engine.extracting import Sketch
+    from sessions.engine.outlines import Outline
     from sessions.engine.policy import Gate, Policy
     from sessions.engine.summaries import Writer
     from sessions.engine.texts import Texts
-    from sessions.engine.types import Label
+    from sessions.engine.types import Label, Message
 
 __all__ = ["BASES", "Attempt", "Replay", "SentRequest", "replay"]
 
@@ -32,8 +35,9 @@ class Replay:
 
     ``context_tokens``, ``labels`` and ``gates`` have one entry per request (None off the branch); ``sent`` one per
     request of the branch.  All tokens are display tokens; gates are in the estimator's unit.  ``attempts`` are edits
-    that failed; ``written`` has the texts of inserted items by id, where they have one.  ``windows`` has the window of
-    every request sent, in tokens: a change of model changes it; ``window`` is that of the session's own model.
+    that failed; ``written`` has the texts of inserted items by id, where they have one, ``outlines`` those whose words
+    are made when asked for (``wording``).  ``windows`` has the window of every request sent, in tokens: a change of
+    model changes it; ``window`` is that of the session's own model.
     """
 
     weighed: Weighed
@@ -53,6 +57,11 @@ class Replay:
     warnings: tuple[str, ...]
     written: Mapping[str, str]
     windows: tuple[int, ...] = ()
+    outlines: Mapping[str, Outline] = field(default_factory=dict)
+
+    def wording(self, sketch_of: Callable[[Message], Sketch]) -> Mapping[str, str]:
+        """The texts of everything inserted, by item id; ``sketch_of`` gives the sketch of an original message."""
+        return Wording(self.written, self.outlines, sketch_of) if self.outlines else self.written
 
     @property
     def fits(self) -> bool:
@@ -100,6 +109,7 @@ def replay(
         weighed, chosen, built, base, measure.name, summarizer, walk.window, walk.window_source,
         tuple(walk.context_tokens), tuple(walk.labels), tuple(walk.gates), tuple(walk.events), tuple(walk.attempts),
         tuple(walk.sent), tuple(dict.fromkeys(walk.warnings)), summaries.written, tuple(walk.windows),
+        summaries.outlines,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from sessions.engine import registry
 from sessions.engine.calibration.weights import message_estimate
 from sessions.engine.errors import BadParameter, UnreadableInput
 from sessions.engine.measure import json_escapes
+from sessions.engine.outlines import CHARS_PER_TOKEN, Outline
 from sessions.engine.policy import Draft, Item, State, SummaryFailed, View
 from sessions.engine.sizes import message_size, message_sizes
 from sessions.engine.tokenizer import count
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.texts import Texts
-
-CHARS_PER_TOKEN = 4
-"""How many characters a token of a stub stands for in estimators that count bytes or characters."""
-
 
 MODES = ("fresh", "merge", "nine", "opaque")
 
@@ -67,12 +64,14 @@ class WrittenSummary(NamedTuple):
 
     ``messages`` are recorded products, which stand in place of what the policy would insert; ``room`` is what they
     leave, in tokens, for files that the recorder put back without writing them down (0: none, None: not known).
+    ``is_outline``: its drafts have sizes, and words only when somebody asks for them (``outlines``).
     """
 
     drafts: tuple[Draft, ...] = ()
     messages: tuple[Message, ...] = ()
     source: str = ""
     room: int | None = 0
+    is_outline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +119,8 @@ class Summaries:
         self.last: tuple[Item, ...] = ()
         self.written: dict[str, str] = {}
         """Texts of inserted items by id, where they have one."""
+        self.outlines: dict[str, Outline] = {}
+        """Summaries by id whose words are made when asked for."""
 
     def at(self, request: int, event: int) -> None:
         """The event about to be edited: its request and its number."""
@@ -160,6 +161,11 @@ class Summaries:
         else:
             drafts = [_with(_capped(d, most), suffix, suffix_tokens)._replace(role=role) for d in written.drafts]
             made = tuple(self.draft(d) for d in (*drafts, *attachments))
+        if written.is_outline:
+            held, standing = tuple(dropped), tuple(item.id for item in self.last)
+            for item in made[: len(written.drafts)]:
+                tried = self.outlines.get(item.id)  # an attempt that failed: what it wrote never stood
+                self.outlines[item.id] = Outline(held, item.tokens, mode, tried.previous if tried else standing, suffix)
         self.last = tuple(item for item in made if item.message.summary)
         return made
 

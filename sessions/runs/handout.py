@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.cost import totals
 from sessions.engine.diff import diff_event
 from sessions.engine.params import specs
-from sessions.engine.quality.assess import assess_replay
-from sessions.engine.quality.standing import GONE
+from sessions.engine.quality.assess import Assessor
 from sessions.engine.replay import replay
-from sessions.runs import replays
+from sessions.runs import losses, replays
 from sessions.runs.overview import kinds_of
 from sessions.runs.ranges import ABOVE_OVERHEAD, threshold_of, threshold_param, threshold_table
 from sessions.runs.replay_state import starts
@@ -20,11 +19,14 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.diff import Row
+    from sessions.engine.events import Event
     from sessions.engine.prices import Prices
-    from sessions.engine.quality.assess import Assessment
+    from sessions.engine.quality.constraints import RuleFate
     from sessions.engine.quality.index import Index
+    from sessions.engine.quality.needs import Need
     from sessions.engine.replay import Replay
     from sessions.engine.texts import Texts
+    from sessions.runs.losses import EventLoss, Losses
     from sessions.runs.replay_state import ReplayState
 
 SCHEMA = "ctxweb.handout/1"
@@ -63,7 +65,7 @@ def handout(
         "chosen": chosen,
         "positions": positions,
         "event": None if event < 0 else _event_lists(made[chosen], event),
-        "losses": None if event < 0 else _losses(made[chosen], index, event),
+        "losses": None if event < 0 else _losses(_judged(made[chosen], index, event + 1), event),
     }
 
 
@@ -133,7 +135,7 @@ def _parameter(state: ReplayState, name: str) -> dict[str, Any] | None:
 def _position(made: Replay, index: Index, value: float | None, prices: Prices | None) -> dict[str, Any]:
     """One position of the slider: what it fires at, what it costs, what is lost, and its context."""
     sums = totals(made, prices=prices)
-    judged = assess_replay(made, index, most=MOST_EVENTS)
+    judged = _judged(made, index, MOST_EVENTS)
     threshold = next((gate.threshold for gate in made.gates if gate is not None), None)
     unit = next((gate.unit for gate in made.gates if gate is not None), "")
     return {
@@ -144,13 +146,20 @@ def _position(made: Replay, index: Index, value: float | None, prices: Prices | 
         "compactions": sums.compactions,
         "peak": sums.peak_context_tokens,
         "context": _drawn(made.context_tokens),
-        "events": [_event(one) for one in judged],
-        **_lost(judged),
+        "events": [_event(made.events[one.number], one) for one in judged.events],
+        "rules": judged.n_rules,
+        "gone": judged.n_gone,
+        "open": judged.n_open,
     }
 
 
-def _event(judged: Assessment) -> dict[str, Any]:
-    event = judged.event
+def _judged(made: Replay, index: Index, most: int) -> Losses:
+    """What the first events of a replay lost, by the judge of the pages."""
+    events = list(enumerate(made.events))
+    return losses.judged(Assessor(made.weighed, index), events, made.wording(index.sketch_of), most)
+
+
+def _event(event: Event, lost: EventLoss) -> dict[str, Any]:
     return {
         "event": event.index,
         "request": event.request,
@@ -159,36 +168,37 @@ def _event(judged: Assessment) -> dict[str, Any]:
         "after": event.after_tokens,
         "messages_before": event.n_before,
         "messages_after": event.n_after,
-        **_lost((judged,)),
+        "rules": len(lost.rules),
+        "gone": len(lost.gone),
+        "open": lost.n_open,
     }
 
 
-def _lost(judged: Sequence[Assessment]) -> dict[str, Any]:
-    """Rules lost and things used later and gone; ``depends`` where a summary has no text, so that nothing is sure."""
-    rules = {fate.text for one in judged for fate in one.constraints if fate.state == GONE and not fate.lost_before}
-    gone = sum(need.state == GONE for one in judged for need in one.needs)
-    return {"rules": len(rules), "gone": gone, "depends": any(one.after.n_silent for one in judged)}
+def _losses(found: Losses, event: int) -> dict[str, Any]:
+    """What the chosen event lost, in words: rules as they were said, things by the message that uses them.
+
+    ``open`` is how much depends on a summary without text; of that nothing is listed as lost.
+    """
+    one = found.of(event)
+    rules, gone = (one.rules, one.gone) if one else ((), ())
+    return {
+        "rules": [_rule(fate) for fate in rules[:MOST_ROWS]],
+        "gone": [_need(need) for need in gone[:MOST_ROWS]],
+        "open": one.n_open if one else 0,
+    }
 
 
-def _losses(made: Replay, index: Index, event: int) -> dict[str, Any]:
-    """What the chosen event lost, in words: rules as they were said, things by the message that uses them."""
-    [judged] = assess_replay(made, index, only=event)
-    rules = [
-        {"text": fate.text, "message": fate.source_message, "broken_at": fate.broken_at}
-        for fate in judged.constraints
-        if fate.state == GONE and not fate.lost_before
-    ]
-    gone = [
-        {
-            "kind": need.reference.kind,
-            "text": need.reference.text,
-            "message": need.source_message,
-            "used_at": need.needed_at,
-        }
-        for need in judged.needs
-        if need.state == GONE
-    ]
-    return {"rules": rules[:MOST_ROWS], "gone": gone[:MOST_ROWS], "depends": bool(judged.after.n_silent)}
+def _rule(fate: RuleFate) -> dict[str, Any]:
+    return {"text": fate.text, "message": fate.source_message, "broken_at": fate.broken_at}
+
+
+def _need(need: Need) -> dict[str, Any]:
+    return {
+        "kind": need.reference.kind,
+        "text": need.reference.text,
+        "message": need.source_message,
+        "used_at": need.needed_at,
+    }
 
 
 def _event_lists(made: Replay, event: int) -> dict[str, Any]:

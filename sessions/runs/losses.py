@@ -10,19 +10,27 @@ from sessions.adapters.cache import Cache
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.quality.assess import Assessor
 from sessions.engine.quality.constraints import constraints_at
+from sessions.engine.quality.doses import NOTHING as NOTHING_LIKELY
 from sessions.engine.quality.needs import needs_of
 from sessions.engine.quality.recorded import recorded_events
-from sessions.engine.quality.standing import GONE
+from sessions.engine.quality.standing import GONE, OPEN
 from sessions.services import indexed
+from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.events import Event
+    from sessions.engine.extracting import Sketch
     from sessions.engine.quality.constraints import RuleFate
+    from sessions.engine.quality.doses import Likely
     from sessions.engine.quality.needs import Need
     from sessions.engine.replay import Replay
+    from sessions.engine.types import Message
     from sessions.models import Session
+
+    Wording = Callable[[Callable[[Message], Sketch]], Mapping[str, str]]
 
 KEPT = 24
 AT_ONCE = 3_000
@@ -34,20 +42,31 @@ MOST_EVENTS = 60
 class EventLoss:
     """One compaction: rules that it lost and that were not lost before, everything used later with its state.
 
-    ``broken`` are the requests at which a lost rule is broken.  ``is_open``: its summary has no text, so what only a
-    real summary would keep is not known to be lost.
+    ``broken`` are the requests at which a lost rule is broken.  ``open_rules`` depend on a summary without text, and so
+    does ``open``: neither is known to be lost.  ``likely`` are dropped results that may be fetched again.
     """
 
     number: int
     rules: tuple[RuleFate, ...]
+    open_rules: tuple[RuleFate, ...]
     needs: tuple[Need, ...]
     broken: tuple[int, ...]
-    is_open: bool
+    likely: Likely = NOTHING_LIKELY
 
     @property
     def gone(self) -> tuple[Need, ...]:
         """What is used later and gone."""
         return tuple(need for need in self.needs if need.state == GONE)
+
+    @property
+    def open(self) -> tuple[Need, ...]:
+        """What is used later and depends on a summary without text."""
+        return tuple(need for need in self.needs if need.state == OPEN)
+
+    @property
+    def n_open(self) -> int:
+        """Rules and things used later that depend on a summary without text."""
+        return len(self.open_rules) + len(self.open)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +87,10 @@ class Losses:
         return sum(len(event.gone) for event in self.events)
 
     @property
-    def is_open(self) -> bool:
-        """Whether a summary without text leaves it unknown."""
-        return any(event.is_open for event in self.events)
+    def n_open(self) -> int:
+        """Rules, each once, and things used later that depend on summaries without text."""
+        rules = {rule.text for event in self.events for rule in event.open_rules}
+        return len(rules) + sum(len(event.open) for event in self.events)
 
     def of(self, number: int) -> EventLoss | None:
         """The compaction of this number, from 0."""
@@ -91,17 +111,17 @@ def of_replay(session: Session, replay: Replay) -> Losses | None:
     """What a replay loses; None where that is not at hand."""
     if not replay.events:
         return NOTHING
-    return _kept(session, replay, lambda: list(enumerate(replay.events)), replay.written)
+    return _kept(session, replay, lambda: list(enumerate(replay.events)), replay.wording)
 
 
 def of_recording(session: Session) -> Losses | None:
     """What the recorded compactions lost; None where that is not at hand."""
     weighed = selectors.load_weighed(session.pk)
-    return _kept(session, weighed, lambda: list(recorded_events(weighed)), {})
+    return _kept(session, weighed, lambda: list(recorded_events(weighed)), lambda _sketch_of: {})
 
 
 def _kept(
-    session: Session, of: object, events: Callable[[], list[tuple[int, Event]]], texts: Mapping[str, str]
+    session: Session, of: object, events: Callable[[], list[tuple[int, Event]]], wording: Wording
 ) -> Losses | None:
     """The answer for ``of``, worked out once while it is kept."""
     key = (session.pk, id(of))
@@ -114,16 +134,28 @@ def _kept(
         assessor = Assessor(selectors.load_weighed(session.pk), indexed.index_of(session))
     except (UnreadableInput, OSError):
         return None
-    listed = events()
-    found = [_judged(assessor, number, event, texts) for number, event in listed[:MOST_EVENTS]]
-    return _cache.keep(key, (of, Losses(tuple(found), max(len(listed) - MOST_EVENTS, 0))))[1]
+    return _cache.keep(key, (of, judged(assessor, events(), wording(assessor.index.sketch_of), MOST_EVENTS)))[1]
+
+
+def likely_words(weighed: Weighed, loss: EventLoss | None) -> str:
+    """What of a compaction may be read again, with its cost at this installation's prices; "" for nothing."""
+    return loss.likely.words(prices_for(weighed.model)) if loss else ""
+
+
+def judged(assessor: Assessor, events: Sequence[tuple[int, Event]], texts: Mapping[str, str], most: int) -> Losses:
+    """What the first ``most`` of numbered events in order lost; ``texts`` are those of what they inserted, by id."""
+    found = tuple(_judged(assessor, number, event, texts) for number, event in events[:most])
+    return Losses(found, max(len(events) - most, 0))
 
 
 def _judged(assessor: Assessor, number: int, event: Event, texts: Mapping[str, str]) -> EventLoss:
     before, after = assessor.look(event, texts)
     timeline, index = assessor.timeline, assessor.index
-    rules = [r for r in constraints_at(before, after, index, timeline.n_messages) if r.state == GONE]
-    rules = [rule for rule in rules if not rule.lost_before]
+    fates = [rule for rule in constraints_at(before, after, index, timeline.n_messages) if not rule.lost_before]
+    rules = tuple(rule for rule in fates if rule.state == GONE)
     broken = {timeline.requests[timeline.step_of(r.broken_at)] for r in rules if r.broken_at is not None}
     needs = needs_of(event.request, before, after, index, timeline)
-    return EventLoss(number, tuple(rules), needs, tuple(sorted(broken)), bool(after.n_silent))
+    return EventLoss(
+        number, rules, tuple(rule for rule in fates if rule.state == OPEN), needs, tuple(sorted(broken)),
+        assessor.doses.likely(before, after),
+    )  # fmt: skip

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from sessions import selectors
+from sessions.engine.errors import UnreadableInput
 from sessions.engine.export import edited_contents
+from sessions.engine.extracting import sketch
 from sessions.engine.jsonio import JsonProblem
 from sessions.engine.markers import known_texts, text_of
+from sessions.engine.outlines import kinds_and_texts, preview_sketch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sessions.engine.extracting import Sketch
     from sessions.engine.policy import Item
     from sessions.engine.replay import Replay
+    from sessions.engine.texts import Texts
     from sessions.engine.types import Block, Content, Message
     from sessions.models import Session
 
@@ -22,7 +28,17 @@ def inserted_text(session: Session, replay: Replay, item: Item) -> str:
     """The text of an inserted item; "" for a stub, which has none."""
     if item.message.index >= 0:
         return message_text(session, item.message)
-    return replay.written.get(item.id, "")
+    if item.id in replay.written or item.id not in replay.outlines:
+        return replay.written.get(item.id, "")
+    with contextlib.closing(selectors.load_texts(session)) as texts:
+        return replay.wording(lambda message: _sketch(message, texts))[item.id]
+
+
+def _sketch(message: Message, texts: Texts) -> Sketch:
+    try:
+        return sketch(message, kinds_and_texts(texts.of(message)))
+    except UnreadableInput:
+        return preview_sketch(message)
 
 
 def message_text(session: Session, message: Message) -> str:

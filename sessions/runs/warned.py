@@ -17,7 +17,8 @@ from sessions.engine.quality.wilson import interval
 from sessions.services.indexed import index_of
 
 if TYPE_CHECKING:
-    from sessions.engine.quality.study import Study, StudyUnit
+    from sessions.engine.quality.study import Study
+    from sessions.engine.quality.study_unit import StudyUnit
     from sessions.models import Session
 
 MOST_SESSIONS = 60
@@ -101,6 +102,6 @@ def _units(session: Session, until: float) -> tuple[tuple[StudyUnit, ...], int] 
 
 
 def _fetched(result: Study, *, warned: bool) -> Refetches:
-    bins = [group for group in result.bins if (group.low > 0) is warned]
+    bins = [group for group in result.tables[0].doses if (group.low > 0) is warned]
     n_again, n = sum(group.n_again for group in bins), sum(group.n for group in bins)
     return Refetches(n_again, n, interval(n_again, n))

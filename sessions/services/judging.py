@@ -145,7 +145,8 @@ def _assessed(
     """The event, and the texts of what its replay inserted."""
     weighed = selectors.load_weighed(session.pk)
     asked = Question(own_probes(options["ask"], weighed.transcript, texts.of), frozenset(options["critical"]))
-    event, written = options["event"], {}
+    event = options["event"]
+    written: Mapping[str, str] = {}
     if options["recorded"]:
         all_found = assess_recorded(weighed, index, horizon=options["horizon"], asked=asked)
     else:
@@ -154,7 +155,7 @@ def _assessed(
             writer=SummaryWriter(model) if options["summarizer"] == "anthropic" else None, **options["replay"],
         )  # fmt: skip
         all_found = assess_replay(made, index, horizon=options["horizon"], only=event, asked=asked)
-        written = dict(made.written)
+        written = made.wording(index.sketch_of)
     found = next((one for one in all_found if one.number == event), None)
     if found is None:
         raise BadParameter(f"there is no event {event} to judge")

@@ -16,7 +16,7 @@
   const resolved = (name) => { probe.style.color = `var(${name})`; return getComputedStyle(probe).color; };
 
   function lost(position) {
-    if (position.depends) return [`depends on the summary: ${whole(position.rules + position.gone)}`, false];
+    if (position.open && !position.rules && !position.gone) return [`depends on the summary: ${counted(position.open, "thing", "things")}`, false];
     return [`${counted(position.rules, "rule", "rules")}, ${whole(position.gone)} used later`, position.rules + position.gone > 0];
   }
 
@@ -34,7 +34,7 @@
       { x: data.recorded.map((_, k) => k * data.n_each), y: data.recorded, name: "recorded", mode: "lines", line: { color: ink, width: 1.25, shape: "hv" } },
       { x: xs, y: position.context, name: "this setting", mode: "lines", line: { color: accent, width: 2.25, shape: "hv" } },
       { x: position.events.map((e) => e.request), y: position.events.map((e) => e.before), name: "compaction", mode: "markers",
-        marker: { symbol: "square", size: 10, color: position.events.map((e) => !e.depends && e.rules + e.gone ? danger : accent) },
+        marker: { symbol: "square", size: 10, color: position.events.map((e) => e.rules + e.gone ? danger : accent) },
         text: position.events.map((e) => `compaction ${e.event + 1}: ${whole(e.before)} → ${whole(e.after)} tokens`), hoverinfo: "text" },
     ];
     const shapes = [];

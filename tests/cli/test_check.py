@@ -15,7 +15,7 @@ from ctxweb.commands._check_reports import markdown_table, write_junit
 from sessions.engine.checks import Floor
 from sessions.engine.demo.session import write_demo
 
-FIRES = ["--policy", "claude_code", "--window", "60000", "--summarizer", "stub:1000"]
+FIRES = ["--policy", "claude_code", "--window", "60000", "--summarizer", "extractive"]
 
 
 @pytest.fixture(scope="module")
@@ -131,3 +131,15 @@ def test_a_session_name_breaks_no_report(tmp_path: Path) -> None:
     assert "| a\\|b &lt;x>'\ufffd[31m\ufffd& |" in markdown_table([floor], [])
     write_junit(tmp_path / "r.xml", [floor], ["x\x00"])
     assert ElementTree.fromstring((tmp_path / "r.xml").read_bytes()).get("errors") == "1"
+
+
+def test_a_limit_on_losses_that_depends_on_placeholders_is_not_called_met(corpus: Path) -> None:
+    """Nothing is known to be lost, and nothing to be kept: unknown, which breaks a limit unless that is allowed."""
+    options = (*FIRES[:4], "--summarizer", "stub:4000", "--max-lost", 0)
+    code, document, _ = check(corpus, *options)
+    assert code == 1
+    [found] = document["floors"]
+    assert (found["value"], found["ok"]) == (None, False)
+    result = CliRunner().invoke(cli, ["check", str(corpus), *map(str, options)])
+    assert "UNKNOWN" in result.stdout
+    assert check(corpus, *options, "--allow-unknown")[0] == 0

@@ -251,7 +251,7 @@ def test_study(file, tmp_path):
     assert [d["definition"] for d in result["definitions"]] == ["range", "path", "exact"]
     assert result["definitions"][0]["n_compactions"] == 1
     out, error = run("study", file, tmp_path)
-    assert "| needed and gone |" in out
+    assert "| lost, used later |" in out
     assert "no transcripts that can be read: 1" in error
 
 

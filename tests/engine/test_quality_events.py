@@ -139,7 +139,7 @@ def test_rule_in_a_summary_is_mentioned_and_put_back_is_re_injected():
 def test_counts_add_up_with_rules():
     found = assess([6])
     assert found.needed == 7 == found.count("verbatim") + found.count("mentioned") + found.count("gone")
-    assert found.by_kind()["constraint"] == {"verbatim": 0, "mentioned": 0, "gone": 1}
+    assert found.by_kind()["constraint"] == {"verbatim": 0, "mentioned": 0, "open": 0, "gone": 1}
 
 
 def test_read_again():
@@ -263,19 +263,25 @@ def test_recorded_compactions_are_judged():
 
 
 def test_document_partition_and_warning():
-    """needed = verbatim + mentioned + gone; a stub's silence is said."""
+    """needed = verbatim + mentioned + gone + open; a stub's silence is said, and nothing is lost by it."""
     told = story()
     weighed = told.done()[0]
     index = build_index(weighed.transcript, lambda m: told.contents[m.index])
     made = replay(weighed, "claude_code", window=36_000, summarizer="stub:10")
     document = probe_document(made, index)
     for event in (*document["events"], *document["recorded"]):
-        assert event["needed"] == event["verbatim"] + event["mentioned"] + len(event["gone"])
+        assert event["needed"] == sum(event[name] for name in ("verbatim", "mentioned")) + sum(
+            len(event[name]) for name in ("gone", "open")
+        )
+    assert all(not event["gone"] and event["open"] for event in document["events"])
+    assert all(event["score"]["score"] is None for event in document["events"])
     found = assess_replay(made, index)
     assert bool(found) == bool(document["events"])
     stub = replace(weighed.transcript.messages[1], summary=True)
     silent = assess([6], [Item("e0.0", stub, 1, 0, -1, inserted=True)])
-    assert "mentions nothing" in warnings_of([silent], index, "stub:10")[0]
+    assert "depends on the summary" in warnings_of([silent], index, "stub:10")[0]
+    assert {rule.state for rule in silent.constraints} == {"open"}
+    assert silent.refetch.calls == ()
 
 
 def test_rules_of_memory_files_are_said_to_be_read_again():

@@ -177,7 +177,7 @@ def test_clusters_are_drawn_whole():
 def test_reading(raw, adjusted, words):
     """No more is said than the interval allows."""
     row = Predictor("needed and gone", raw, adjusted)
-    assert words in reading(Study("range", 20, 1, 1, 1, 9, 3, 0, 0, (row,), row, ()))
+    assert words in reading(Study("range", 20, 1, 1, 1, 9, 3, 0, 0, (row,), row))
 
 
 def test_units():

@@ -74,7 +74,7 @@ def test_a_recorded_summary_is_used_at_its_place_and_its_median_elsewhere():
     at_place, elsewhere = made.events
     assert at_place.request == transcript.compactions[0].request
     assert at_place.summary_source == "recorded (compaction 0)"
-    assert "1,500 tokens, the median" in elsewhere.summary_source
+    assert "1,500 tokens: the median" in elsewhere.summary_source
 
 
 def test_stub_weighs_exactly_what_it_says():

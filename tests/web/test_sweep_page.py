@@ -214,7 +214,7 @@ def test_the_document_is_the_command_lines(client: Client, long: Session) -> Non
 def test_losses_are_columns_and_no_rule_may_be_gone(client: Client, long: Session) -> None:
     address = f"/s/{long.pk}/sweep/?policy=anchored_iterative&window=40000&over=trigger=20:80:2&losses=on"
     html = page(client, address)
-    assert "Used later, gone" in words(html)
+    assert "Used later, lost" in words(html)
     document = client.get(address.replace("/sweep/", "/sweep.json")).json()
     assert document["floors"] == {"max_rules_gone": 0.0}
     assert all(row["rules_gone"] >= 0 for row in document["rows"])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.calls import READ, WRITE
-from sessions.engine.quality.standing import GONE, MENTIONED, VERBATIM
+from sessions.engine.quality.standing import MENTIONED, VERBATIM
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Index
@@ -47,4 +47,4 @@ def _state(index: Index, path: str, after: Standing) -> str:
         return VERBATIM
     if known is not None and after.mentions(known):
         return MENTIONED
-    return MENTIONED if any(path in inserted.text for inserted in after.inserted) else GONE
+    return MENTIONED if any(path in inserted.text for inserted in after.inserted) else after.missing

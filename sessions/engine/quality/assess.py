@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.quality.artifacts import Artifact, trail
 from sessions.engine.quality.asked import AS_GENERATED, Question
 from sessions.engine.quality.constraints import RuleFate, constraints_at
+from sessions.engine.quality.doses import Doses, Likely
 from sessions.engine.quality.needs import Need, Timeline, needs_of
 from sessions.engine.quality.probes import Answer, Probe, Score, answers, score_of
 from sessions.engine.quality.recorded import recorded_events
@@ -16,6 +17,7 @@ from sessions.engine.quality.rules import MEMORY
 from sessions.engine.quality.standing import (
     GONE,
     MENTIONED,
+    OPEN,
     RE_INJECTED,
     STATES,
     VERBATIM,
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
     from sessions.engine.quality.index import Index
     from sessions.engine.replay import Replay
 
-PLAIN_STATE = {VERBATIM: VERBATIM, RE_INJECTED: MENTIONED, MENTIONED: MENTIONED, GONE: GONE}
-"""A rule's four states as three: what was put back is not in a kept message."""
+PLAIN_STATE = {VERBATIM: VERBATIM, RE_INJECTED: MENTIONED, MENTIONED: MENTIONED, OPEN: OPEN, GONE: GONE}
+"""A rule's states as those of a need: what was put back is not in a kept message."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,8 @@ class Assessment:
 
     ``number`` is the event's (of the recording: the recorded compaction's).  ``constraints`` are all rules said so far,
     ``needs`` what the agent used afterwards, ``answers`` the probes; ``telephone`` is the score of the probes that the
-    first event was asked, asked again here.  ``before`` and ``after`` say what stood.
+    first event was asked, asked again here.  ``before`` and ``after`` say what stood.  ``likely`` are dropped results
+    that may be fetched again, as far as a study bears it out.
     """
 
     number: int
@@ -57,15 +60,16 @@ class Assessment:
     telephone: Score
     artifacts: tuple[Artifact, ...]
     refetch: Refetch
+    likely: Likely
     targets: tuple[QualityTarget, ...]
 
     def count(self, state: str) -> int:
-        """Rules and needs in a state: "verbatim", "mentioned" (rules put back included) or "gone"."""
+        """Rules and needs in a state: "verbatim", "mentioned" (rules put back included), "open" or "gone"."""
         return sum(n.state == state for n in self.needs) + sum(PLAIN_STATE[c.state] == state for c in self.constraints)
 
     @property
     def needed(self) -> int:
-        """Rules and needs: the three states add up to it."""
+        """Rules and needs: the states add up to it."""
         return len(self.needs) + len(self.constraints)
 
     def by_kind(self) -> dict[str, dict[str, int]]:
@@ -88,6 +92,7 @@ class Assessor:
         self.weighed, self.index, self.horizon, self.asked = weighed, index, horizon, asked
         self.timeline = Timeline(weighed)
         self.results = Results(weighed, index)
+        self.doses = Doses(index, self.results)
         self.first: tuple[Probe, ...] | None = None
         self.known: dict[str, Insertion] = {}
 
@@ -117,6 +122,7 @@ class Assessor:
             needs, found, score, score_of(answers(self.first or asked, after, index)),
             trail(index, newest, after),
             self.results.refetch((n.id for n in needs if n.state == GONE), newest),
+            self.doses.likely(before, after),
             targets(event, self.weighed.overhead, score),
         )  # fmt: skip
 
@@ -135,12 +141,13 @@ def assess_replay(
     ``horizon`` is in requests after each, None for all; ``asked`` are the probes.
     """
     assessor = Assessor(replay.weighed, index, horizon=horizon, asked=asked)
+    texts = replay.wording(index.sketch_of)
     found = []
     for event in replay.events[:most]:
         if only is None or event.index == only:
-            found.append(assessor.assess(event, event.index, replay.written))
+            found.append(assessor.assess(event, event.index, texts))
         elif event.index < only:
-            assessor.look(event, replay.written)
+            assessor.look(event, texts)
     return tuple(found)
 
 
@@ -160,8 +167,8 @@ def warnings_of(assessments: Iterable[Assessment], index: Index, summarizer: str
     if silent:
         which = f"{len(silent)} of {len(several)} events"
         found.append(
-            f"summaries without text at {which} (summarizer {summarizer}): a stub mentions nothing, so what only a "
-            "real summary would keep counts as gone; `--summarizer extractive` has text"
+            f"summaries without text at {which} (summarizer {summarizer}): what only they can keep is not called lost, "
+            "it depends on the summary; `--summarizer extractive` has text"
         )
     n_unread = sum(a.after.n_unread for a in several)
     if n_unread:

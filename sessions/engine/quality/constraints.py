@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.rules import content_words, says_no
-from sessions.engine.quality.standing import GONE, MENTIONED, RE_INJECTED, VERBATIM
+from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RE_INJECTED, VERBATIM
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Constraint, Index
@@ -24,10 +24,11 @@ class RuleFate:
     """One rule at one event.
 
     ``state`` is "verbatim", "re-injected" (word for word in something the harness put back), "mentioned" (in the
-    summary) or "gone"; ``source_message`` is where it was said first; ``lost_before`` that it was already gone from the
-    list before the event.  ``restated_at`` is the first later message that says it again, ``broken_at`` the first later
-    tool call that does what it forbids while it is gone, ``broken_by`` what that call names; ``broken_before`` that
-    such a call stands before the event too, so that its loss explains nothing.  All message indices, None for never.
+    summary), "gone", or "open" (in no message, and a summary's text is not known); ``source_message`` is where it was
+    said first; ``lost_before`` that it was already gone from the list before the event.  ``restated_at`` is the first
+    later message that says it again, ``broken_at`` the first later tool call that does what it forbids while it is gone
+    or open, ``broken_by`` what that call names; ``broken_before`` that such a call stands before the event too, so that
+    its loss explains nothing.  All message indices, None for never.
     """
 
     text: str
@@ -49,10 +50,12 @@ def constraints_at(before: Standing, after: Standing, index: Index, stop: int) -
 def _kept(c: Constraint, stop: int, before: Standing, after: Standing) -> RuleFate:
     newest = before.newest
     state = state_of(c, after)
+    if state == OPEN and state_of(c, before) == GONE:
+        state = GONE
     restated = next((m for m, _ in c.places if m > newest), None)
     lost = state == GONE
     broken = None
-    if lost:
+    if lost or state == OPEN:
         end = stop if restated is None else min(stop, restated)
         broken = next((call for call in c.breaking if newest < call.message < end), None)
     already = broken is not None and any(call.message <= newest for call in c.breaking)
@@ -63,7 +66,7 @@ def _kept(c: Constraint, stop: int, before: Standing, after: Standing) -> RuleFa
 
 
 def state_of(constraint: Constraint, list_: Standing) -> str:
-    """A rule's state in a list: its sentence in a kept message, put back, meant by the summary, or gone."""
+    """A rule's state in a list: its sentence in a kept message, put back, meant by the summary, gone, or open."""
     if any(list_.has_block(m, b) for m, b in constraint.places):
         return VERBATIM
     if any(place in inserted.holds for inserted in list_.inserted for place in constraint.places):
@@ -74,7 +77,7 @@ def state_of(constraint: Constraint, list_: Standing) -> str:
             return RE_INJECTED
     if any(mentions(inserted.text, constraint.rule) for inserted in list_.inserted):
         return MENTIONED
-    return GONE
+    return list_.missing
 
 
 def mentions(text: str, rule: Rule) -> bool:

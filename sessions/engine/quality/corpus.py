@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.quality.recorded import DEFAULT_CALLS, DEFAULT_DEFINITION, DEFINITIONS, memory_lines, rereads
-from sessions.engine.quality.study import Study, study, units_of
+from sessions.engine.quality.study import Study, rules_after, study, units_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.auroc import Interval
+    from sessions.engine.quality.dose_tables import Dose, DoseTable
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.recorded import Reread
-    from sessions.engine.quality.study import Predictor
+
+AGAIN = {
+    "range": "the same target (of a file: some of the same lines)",
+    "path": "the same target, whatever its lines",
+    "exact": "the same call: the same target and the same lines",
+}
 
 
 class CorpusFindings(NamedTuple):
-    """Studies by definition of "again", the default first, and lines proposed for a memory file by the default."""
+    """Studies by definition of "again", the default first, and lines proposed for a memory file by the default.
+
+    ``rules`` counts rules by (lost by a compaction, broken afterwards).
+    """
 
     studies: tuple[Study, ...]
     memory_lines: tuple[str, ...]
+    rules: Counter[tuple[bool, bool]]
 
 
 def study_corpus(sessions: Iterable[tuple[Weighed, Index]], *, n_calls: int = DEFAULT_CALLS) -> CorpusFindings:
@@ -30,46 +41,131 @@ def study_corpus(sessions: Iterable[tuple[Weighed, Index]], *, n_calls: int = DE
     names = (DEFAULT_DEFINITION, *(name for name in DEFINITIONS if name != DEFAULT_DEFINITION))
     units: dict[str, list[Any]] = {name: [] for name in names}
     repeated: list[tuple[Reread, ...]] = []
+    rules: Counter[tuple[bool, bool]] = Counter()
     n_compactions = 0
     for weighed, index in sessions:
         again = rereads(weighed, index, n_calls=n_calls)
         repeated += [again] if again else []
         n_compactions += len(again)
+        rules += rules_after(weighed, index)
         for name in names:
             units[name].append(units_of(weighed, index, definition=name, n_calls=n_calls))
     studies = tuple(study(units[name], name, n_calls, n_compactions) for name in names)
-    return CorpusFindings(studies, memory_lines(repeated))
+    return CorpusFindings(studies, memory_lines(repeated), rules)
 
 
 def study_document(result: CorpusFindings) -> dict[str, Any]:
     """``ctxweb.study/1``: one entry per definition of "again"; AUROC from 0 to 1, null where it cannot be had."""
+    names = {(True, True): "lost_broken", (True, False): "lost", (False, True): "kept_broken", (False, False): "kept"}
     return {
         "schema": "ctxweb.study/1",
         "definitions": [dataclasses.asdict(found) for found in result.studies],
+        "rules": {name: result.rules[key] for key, name in names.items()},
         "memory_lines": list(result.memory_lines),
     }
 
 
 def markdown(result: CorpusFindings) -> str:
-    """Tables of every definition, with n and intervals; then what a memory file could say."""
-    parts: list[str] = []
-    for found in result.studies:
-        parts += [*_facts(found), "", *_predictors(found), "", *_reliability(found), ""]
+    """What the default says in plain words and by dose; the other definitions; rules; what a memory file could say."""
+    first, *others = result.studies
+    parts = ["## In plain words", "", *(f"* {sentence}" for sentence in plain(result)), ""]
+    parts += ["## By dose", "", *_doses(first.tables[0]), ""]
+    for table in (*first.tables[1:], *first.needs):
+        kind = "" if table in first.tables else "Files read, "
+        parts += [f"### {kind}{table.name if kind else table.name.capitalize()}", "", *_doses(table), ""]
+    for found in others:
+        parts += [f'## "Again" as {AGAIN[found.definition]}', "", *_doses(found.tables[0]), "", "Files read:", ""]
+        parts += [*_doses(found.tables[1]), ""]
+    parts += ["## As a score", "", f"**{reading(first)}**", "", *_predictors(first), ""]
     if result.memory_lines:
         parts += ["## Lines proposed for a memory file", "", *result.memory_lines, ""]
     return "\n".join(parts)
 
 
-def _facts(found: Study) -> list[str]:
-    dropped = _share(found.n_again, found.n_units)
-    others = _share(found.n_placebo_again, found.n_placebo)
-    sentences = (
-        f"{found.n_sessions} sessions, {found.n_compactions} recorded compactions whose originals are in the file,",
-        f"sessions in which one dropped a target: {found.n_with_compactions}.",
-        f"Dropped: {found.n_units} targets, fetched again within {found.n_calls} calls: {dropped}.",
-        f"Where nothing was dropped: {found.n_placebo} targets, fetched again: {others}.",
+def plain(result: CorpusFindings) -> Iterator[str]:
+    """What was found, a sentence each: how much there was, every kind of result, every kind of need, rules."""
+    found = result.studies[0]
+    yield (
+        f"{found.n_sessions:,} sessions, {found.n_compactions:,} recorded compactions whose originals are in the file, "
+        f"in {found.n_with_compactions:,} of them with a dropped result."
     )
-    return [f'## "Again" by {found.definition}', "", *sentences, "", f"**{reading(found)}**"]
+    yield (
+        f"{found.n_units:,} results were dropped; {_share(found.n_again, found.n_units)} were fetched again within "
+        f"{found.n_calls} tool calls. Where nothing was dropped: {_share(found.n_placebo_again, found.n_placebo)} of "
+        f"{found.n_placebo:,}."
+    )
+    for table in found.tables:
+        yield f"{table.name.capitalize()} with something lost that is used later: {_said(table)}"
+    for table in found.needs:
+        yield f"Files read in which {table.name} are lost: {_said(table)}"
+    yield _rules(result.rules)
+
+
+def _said(table: DoseTable) -> str:
+    """One sentence on a table: both shares, the difference, whether it holds."""
+    lost = table.lost
+    if not lost.n or not lost.n_placebo:
+        return "too few to say anything."
+    facts = (
+        f"{_share(lost.n_again, lost.n)} of {lost.n:,} are fetched again, "
+        f"{_share(lost.n_placebo_again, lost.n_placebo)} where nothing was dropped"
+    )
+    if lost.least is None or lost.most is None:
+        return f"{facts}; too few sessions to say whether the loss does that."
+    if table.holds:
+        return f"{facts}; the loss adds {_points(lost)}, in both halves of the sessions."
+    return f"{facts}; the loss adds {_points(lost)}: that does not hold, so nothing is predicted."
+
+
+def _rules(rules: Counter[tuple[bool, bool]]) -> str:
+    lost, kept = (rules[side, True] + rules[side, False] for side in (True, False))
+    if not lost + kept:
+        return "Rules: none stood before a compaction."
+    return (
+        f"Rules: of {lost:,} lost by a compaction {rules[True, True]:,} were broken later, of {kept:,} that it kept "
+        f"{rules[False, True]:,}; only rules that name a file or a command can be checked."
+    )
+
+
+def _doses(table: DoseTable) -> list[str]:
+    head = [
+        "| lost, used later | dropped | fetched again | not dropped | fetched again | difference [95 %] | sessions |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    return head + [_dose(one) for one in table.doses] + [_halves(table)]
+
+
+def _dose(one: Dose) -> str:
+    name = (
+        str(one.low)
+        if one.low == one.high
+        else f"{one.low} or more"
+        if one.high is None
+        else f"{one.low} to {one.high}"
+    )
+    return (
+        f"| {name} | {one.n:,} | {_share(one.n_again, one.n)} | {one.n_placebo:,} | "
+        f"{_share(one.n_placebo_again, one.n_placebo)} | {_points(one)} | {one.n_sessions} |"
+    )
+
+
+def _halves(table: DoseTable) -> str:
+    """Any loss, whole and in the two halves of the sessions."""
+    lost, (one, other) = table.lost, table.halves
+    sides = "; ".join("–" if half.difference is None else f"{100 * half.difference:+.1f}" for half in (one, other))
+    return (
+        f"| 1 or more | {lost.n:,} | {_share(lost.n_again, lost.n)} | {lost.n_placebo:,} | "
+        f"{_share(lost.n_placebo_again, lost.n_placebo)} | {_points(lost)}; by halves {sides} | {lost.n_sessions} |"
+    )
+
+
+def _points(one: Dose) -> str:
+    """A difference in points with its interval."""
+    if one.difference is None:
+        return "–"
+    if one.least is None or one.most is None:
+        return f"{100 * one.difference:+.1f} [too few for an interval]"
+    return f"{100 * one.difference:+.1f} [{100 * one.least:+.1f}, {100 * one.most:+.1f}]"
 
 
 def reading(found: Study) -> str:
@@ -89,29 +185,12 @@ def reading(found: Study) -> str:
 
 def _predictors(found: Study) -> list[str]:
     head = ["| predictor | AUROC [95 %] | within session, point and earlier fetches |", "|---|---|---|"]
-    return head + [f"| {row.name} | {_interval(row.raw)} | {_interval(row.adjusted)} |" for row in _rows(found)]
-
-
-def _rows(found: Study) -> tuple[Predictor, ...]:
-    return (*found.rows, found.placebo)
-
-
-def _reliability(found: Study) -> list[str]:
-    head = [
-        "| needed and gone | dropped | fetched again | not dropped, needed | fetched again |",
-        "|---|---|---|---|---|",
-    ]
-    lines = []
-    for group in found.bins:
-        many = "or more" if group.high is None else f"to {group.high}"
-        name = str(group.low) if group.low == group.high else f"{group.low} {many}"
-        here, there = _share(group.n_again, group.n), _share(group.n_placebo_again, group.n_placebo)
-        lines.append(f"| {name} | {group.n} | {here} | {group.n_placebo} | {there} |")
-    return head + lines
+    rows = (*found.rows, found.placebo)
+    return head + [f"| {row.name} | {_interval(row.raw)} | {_interval(row.adjusted)} |" for row in rows]
 
 
 def _share(n: int, of: int) -> str:
-    return f"{n} ({n / of:.0%})" if of else "0"
+    return f"{n:,} ({n / of:.1%})" if of else "0"
 
 
 def _interval(interval: Interval) -> str:

@@ -6,17 +6,20 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import BadParameter
+from sessions.engine.quality.again_table import SOURCE
 from sessions.engine.quality.asked import AS_GENERATED, Question
 from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.oracle import compact_instructions
 from sessions.engine.quality.probes import advice
 from sessions.engine.quality.recorded import rereads
-from sessions.engine.quality.standing import GONE, MENTIONED, VERBATIM
+from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
 
 if TYPE_CHECKING:
+    from sessions.engine.prices import Prices
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.carry import WorkingSet
+    from sessions.engine.quality.doses import Likely
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.oracle import Oracle
     from sessions.engine.quality.probes import Answer, Score
@@ -36,6 +39,7 @@ def probe_document(
     horizon: int | None = None,
     event: int | None = None,
     asked: Question = AS_GENERATED,
+    prices: Prices | None = None,
 ) -> dict[str, Any]:
     """``ctxweb.probe/1`` of a replay; raises BadParameter where it has no event ``event``.
 
@@ -55,15 +59,18 @@ def probe_document(
         "base": replay.base,
         "summarizer": replay.summarizer,
         "horizon": horizon,
-        "events": [event_document(a) for a in found],
+        "events": [event_document(a, prices) for a in found],
         "working_set": working_set_document(working_set(replay.weighed, index, base=replay.base)),
-        "recorded": [event_document(a) | {"fetched_again": reread_document(again[a.number])} for a in recorded],
+        "recorded": [event_document(a, prices) | {"fetched_again": reread_document(again[a.number])} for a in recorded],
         "warnings": list(dict.fromkeys((*replay.warnings, *warnings_of(found, index, replay.summarizer)))),
     }
 
 
-def event_document(assessment: Assessment) -> dict[str, Any]:
-    """One entry of ``events[]``: ``needed`` = ``verbatim`` + ``mentioned`` + the length of ``gone``, rules included."""
+def event_document(assessment: Assessment, prices: Prices | None = None) -> dict[str, Any]:
+    """One entry of ``events[]``: ``needed`` = ``verbatim`` + ``mentioned`` + the lengths of ``gone`` and ``open``.
+
+    Rules are included.  ``open`` has what depends on a summary whose text is not known.
+    """
     event = assessment.event
     return {
         "event": assessment.number,
@@ -74,7 +81,8 @@ def event_document(assessment: Assessment) -> dict[str, Any]:
         "needed": assessment.needed,
         "verbatim": assessment.count(VERBATIM),
         "mentioned": assessment.count(MENTIONED),
-        "gone": _gone(assessment),
+        "gone": _missing(assessment, GONE),
+        "open": _missing(assessment, OPEN),
         "by_kind": assessment.by_kind(),
         "probes": [_probe(answer) for answer in assessment.answers],
         "score": score_document(assessment.score),
@@ -82,10 +90,11 @@ def event_document(assessment: Assessment) -> dict[str, Any]:
         "targets": [target._asdict() for target in assessment.targets],
         "artifacts": [dataclasses.asdict(a) for a in assessment.artifacts],
         "refetch": _refetch(assessment.refetch),
+        "likely_again": likely_document(assessment.likely, prices),
     }
 
 
-def _gone(assessment: Assessment) -> list[dict[str, Any]]:
+def _missing(assessment: Assessment, state: str) -> list[dict[str, Any]]:
     """Rules first: their loss has the clearest harm; then needs in the order in which they are missed."""
     rules = [
         {
@@ -93,7 +102,7 @@ def _gone(assessment: Assessment) -> list[dict[str, Any]]:
             "needed_request": None, "distance": None,
         }
         for c in assessment.constraints
-        if c.state == GONE
+        if c.state == state
     ]  # fmt: skip
     needs = [
         {
@@ -101,7 +110,7 @@ def _gone(assessment: Assessment) -> list[dict[str, Any]]:
             "needed_at": n.needed_at, "needed_request": n.needed_request, "distance": n.distance,
         }
         for n in assessment.needs
-        if n.state == GONE
+        if n.state == state
     ]  # fmt: skip
     return [*rules, *needs]
 
@@ -123,6 +132,21 @@ def score_document(score: Score) -> dict[str, Any]:
     """Counts by state, the skill's score (0 to 1) and what it says to do."""
     rate = None if score.score is None else round(score.score, 4)
     return dataclasses.asdict(score) | {"score": rate, "accepted": score.accepted, "advice": advice(score)}
+
+
+def likely_document(likely: Likely, prices: Prices | None) -> dict[str, Any]:
+    """Dropped results that may be fetched again: shares from 0 to 1, from recordings; null where there are none."""
+    usd = likely.dollars(prices)
+    return {
+        "results": likely.n,
+        "share": round(likely.share, 3) if likely.n else None,
+        "share_anyway": round(likely.anyway, 3) if likely.n else None,
+        "tokens": likely.tokens,
+        "usd": None if usd is None else round(usd, 4),
+        "calls": [{"message": c.message, "tool": c.name, "target": c.key} for c in likely.calls],
+        "words": likely.words(prices),
+        "source": SOURCE,
+    }
 
 
 def _refetch(refetch: Refetch) -> dict[str, Any]:

@@ -6,10 +6,13 @@ what recorded compactions wrote; no other text.  After it is built, judging an e
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from sessions.engine.extracting import sketch
+from sessions.engine.outlines import kinds_and_texts
 from sessions.engine.quality import facts as fact_kinds
 from sessions.engine.quality.breaking import breaks
 from sessions.engine.quality.calls import RUN, ToolCall, arguments_of, command_of, make_call, strings_of
@@ -34,10 +37,12 @@ from sessions.engine.types import Kind, Role
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from sessions.engine.extracting import Sketch
     from sessions.engine.types import Block, Content, Message, Transcript
 
     Read = Callable[[Message], tuple[Content, ...]]
 
+_WORDS = re.compile(r"\w+")
 TEXT_KINDS = frozenset({Kind.TEXT, Kind.TOOL_USE, Kind.TOOL_RESULT, Kind.DOCUMENT})
 """Thinking is left out: providers drop it from the context by rules of their own, and it is no act of the agent."""
 
@@ -67,7 +72,8 @@ class Index:
     the messages in which reference i stands, ``uses[i]`` those in which the agent says or calls it, ``given[i]`` those
     in which the user, a tool or the harness does (without what compactions made): message indices, ascending.
     ``products`` is the text of what recorded compactions wrote, by message; ``aliases`` finds a reference's id under
-    every name it has.  ``n_unread`` messages had no text to read.
+    every name it has.  ``n_unread`` messages had no text to read.  ``sketches[m]`` is what an extract takes from
+    message m.
     """
 
     n_messages: int
@@ -82,6 +88,7 @@ class Index:
     products: Mapping[int, str]
     aliases: Mapping[Reference, int]
     n_unread: int = 0
+    sketches: tuple[Sketch, ...] = ()
 
     @cached_property
     def used_again(self) -> tuple[tuple[int, int], ...]:
@@ -94,6 +101,10 @@ class Index:
         """The gaps of all references, made when first asked for."""
         return Gaps(self.n_messages, self.uses, self.given, self.places)
 
+    def sketch_of(self, message: Message) -> Sketch:
+        """What an extract takes from an original message."""
+        return self.sketches[message.index]
+
     def found_in(self, text: str) -> frozenset[int]:
         """Ids of the references of this session that a text names (relative paths by their full name)."""
         return frozenset(i for r in _all_references(text) if (i := self.aliases.get(r)) is not None)
@@ -101,13 +112,19 @@ class Index:
     def mentioned_in(self, text: str) -> frozenset[int]:
         """The same, and commands, quotes and errors that stand in the text without any mark around them."""
         plain = " ".join(text.split())
-        return self.found_in(text) | {i for i, phrase in self._phrases if phrase in plain}
+        words = set(_WORDS.findall(plain))
+        near = (pair for word in words & self._phrases.keys() for pair in self._phrases[word])
+        return self.found_in(text) | {i for i, phrase in near if phrase in plain}
 
     @cached_property
-    def _phrases(self) -> tuple[tuple[int, str], ...]:
-        """References of several words that are used again."""
-        known = ((i, self.references[i]) for _, i in self.used_again)
-        return tuple((i, r.text) for i, r in known if r.kind in {COMMAND, QUOTED, ERROR})
+    def _phrases(self) -> dict[str, list[tuple[int, str]]]:
+        """References of several words that are used again, by their first word."""
+        found: dict[str, list[tuple[int, str]]] = {}
+        for _, i in self.used_again:
+            kind, text = self.references[i]
+            if kind in {COMMAND, QUOTED, ERROR} and (first := _WORDS.search(text)):
+                found.setdefault(first.group(), []).append((i, text))
+        return found
 
     def id_of(self, text: str) -> int | None:
         """The id of a reference by its text, of any kind; None where the session has none such."""
@@ -153,6 +170,7 @@ class _Builder:
         self.call_at: dict[str, int] = {}
         self.products: dict[int, str] = {}
         self.n_unread = 0
+        self.sketches: list[Sketch] = []
         self.has_intent = False
 
     def add(self, message: Message, contents: tuple[Content, ...]) -> None:
@@ -178,6 +196,7 @@ class _Builder:
             self.products[message.index] = "\n".join(product)
         self.n_unread += bool(message.blocks) and not any(flat_text(c) for c in contents)
         self.blocks.append(tuple(found))
+        self.sketches.append(sketch(message, kinds_and_texts(contents)))
 
     def _references(self, text: str) -> tuple[int, ...]:
         if not text:
@@ -247,6 +266,7 @@ class _Builder:
             tuple(_constraint(rule, tuple(found), calls) for rule, found in self.constraints.values()),
             tuple(self.facts), calls, self.products,
             {references[i]: kept[renamed[i]] for i in range(len(references)) if renamed[i] in kept}, self.n_unread,
+            tuple(self.sketches),
         )  # fmt: skip
 
 

@@ -1,8 +1,9 @@
 """Needed and lost: what the agent goes on to use after an event, and what became of it (product words).
 
 A reference is needed at an event when it stood in the context before it and the agent names it afterwards, in what it
-says or in what it asks of a tool, within the horizon.  Its state is one of three: *verbatim* in a message that was
+says or in what it asks of a tool, within the horizon.  Its state is one of these: *verbatim* in a message that was
 kept; *mentioned* in what the compaction wrote, or given by the user or a tool again before its first use; *gone*.
+Where a summary's text is not known, what is neither is *open*: it depends on the summary.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.quality.standing import GONE, MENTIONED, RETURNED, SUMMARY, VERBATIM
+from sessions.engine.quality.standing import MENTIONED, RE_ATTACHED, RETURNED, SUMMARY, VERBATIM
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
@@ -74,10 +75,10 @@ def needs_of(
     stop = timeline.end_of(request, horizon)
     found: list[Need] = []
     for reference, first in _used(index, start, stop):
-        source = _source(index, before, reference, start)
-        if source is None:
+        source = _newest_place(index, reference, start)
+        if not (before.has_newest(index, reference, source) or reference in before.named):
             continue
-        state, how = _state(index, after, reference, start, first)
+        state, how = _state(index, after, reference, source, start, first)
         step = timeline.step_of(first)
         distance = step - timeline.order.get(request, step)
         found.append(
@@ -89,7 +90,7 @@ def needs_of(
 def gone_after(
     request: int, before: Standing, after: Standing, index: Index, timeline: Timeline, *, horizon: int | None = None
 ) -> list[int]:
-    """Ids of what is needed and gone, by first use: what ``needs_of`` calls gone, without the rest of its work."""
+    """Ids of what is needed and gone (or open), by first use: as ``needs_of`` says, without the rest of its work."""
     stop = timeline.end_of(request, horizon)
     kept, oldest, named = after.whole, after.oldest, after.named
     gone: list[int] = []
@@ -117,23 +118,22 @@ def _used(index: Index, start: int, stop: int) -> list[tuple[int, int]]:
     return found
 
 
-def _source(index: Index, before: Standing, reference: int, newest: int) -> int | None:
-    """The newest message up to ``newest`` that held the reference, if it was in the context before the event."""
-    if before.has(index, reference) or before.mentions(reference):
-        places = index.places[reference]
-        at = bisect_right(places, newest) - 1
-        return places[at] if at >= 0 else None
-    return None
+def _newest_place(index: Index, reference: int, newest: int) -> int:
+    """The newest message up to ``newest`` that held the reference; ``_used`` has seen to it that there is one."""
+    places = index.places[reference]
+    return places[bisect_right(places, newest) - 1]
 
 
-def _state(index: Index, after: Standing, reference: int, start: int, first: int) -> tuple[str, str]:
-    if after.has(index, reference):
+def _state(  # noqa: PLR0917
+    index: Index, after: Standing, reference: int, source: int, start: int, first: int
+) -> tuple[str, str]:
+    if after.has_newest(index, reference, source):
         return VERBATIM, ""
     mention = after.mentions(reference)
     if mention:
-        return MENTIONED, SUMMARY if mention.is_summary else "re-attached"
+        return MENTIONED, SUMMARY if mention.is_summary else RE_ATTACHED
     given = index.given[reference]
     at = bisect_right(given, start)
     if at < len(given) and given[at] < first:
         return MENTIONED, RETURNED
-    return GONE, ""
+    return after.missing, ""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.quality.calls import arguments_of, strings_of
 from sessions.engine.quality.index import flat_text
-from sessions.engine.quality.standing import GONE, RETURNED, VERBATIM
+from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RETURNED, VERBATIM
 from sessions.engine.tokenizer import count
 from sessions.engine.types import Kind
 
@@ -156,7 +156,7 @@ def _greedy(
 
 def compact_instructions(assessment: Assessment, found: Oracle, *, most_lines: int = 40) -> str:
     """Text to give to `/compact`: the rules first, then the lines, to be kept word for word."""
-    rules = [kept.text for kept in assessment.constraints if kept.state in {GONE, "mentioned"}]
+    rules = [kept.text for kept in assessment.constraints if kept.state in {GONE, OPEN, MENTIONED}]
     parts = ["Keep word for word:"]
     if rules:
         parts += ["Rules:", *(f"- {rule}" for rule in rules)]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.quality import facts as fact_kinds
 from sessions.engine.quality.calls import READ, WRITE
 from sessions.engine.quality.constraints import state_of
-from sessions.engine.quality.standing import GONE, MENTIONED, RE_INJECTED, VERBATIM
+from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RE_INJECTED, VERBATIM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -61,7 +61,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A probe's state in a context: "verbatim", "mentioned" or "gone"; passed unless gone (the skill's rule)."""
+    """A probe's state in a context, one of ``STATES``; passed where an answer stands (the skill's rule)."""
 
     probe: Probe
     state: str
@@ -69,23 +69,27 @@ class Answer:
     @property
     def passed(self) -> bool:
         """Whether an expected keyword is there at all."""
-        return self.state != GONE
+        return self.state in {VERBATIM, MENTIONED}
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many probes were asked, how many are in each state, and how many critical ones are gone."""
+    """How many probes were asked, how many are in each state, and how many critical ones are gone.
+
+    ``open`` ones depend on a summary whose text is not known: with any there is no score.
+    """
 
     n: int
     verbatim: int
     mentioned: int
     gone: int
     critical_failed: int
+    open: int = 0
 
     @property
     def score(self) -> float | None:
         """The skill's pass rate, 0 to 1: it counts a mention as an answer, which published tests do not bear out."""
-        return (self.n - self.gone) / self.n if self.n else None
+        return (self.n - self.gone) / self.n if self.n and not self.open else None
 
     @property
     def accepted(self) -> bool | None:
@@ -161,7 +165,7 @@ def _state(probe: Probe, context: Standing, index: Index) -> str:
         text = inserted.text.lower()
         if text and sum(word.lower() in text for word in probe.keywords) >= wanted:
             return MENTIONED
-    return GONE
+    return context.missing
 
 
 def score_of(found: Iterable[Answer]) -> Score:
@@ -169,11 +173,13 @@ def score_of(found: Iterable[Answer]) -> Score:
     states = [(answer.state, answer.probe.critical) for answer in found]
     count = [state for state, _ in states].count
     failed = sum(critical and state == GONE for state, critical in states)
-    return Score(len(states), count(VERBATIM), count(MENTIONED), count(GONE), failed)
+    return Score(len(states), count(VERBATIM), count(MENTIONED), count(GONE), failed, count(OPEN))
 
 
 def advice(score: Score) -> str:
     """What the skill says to do with a result: accept it, or what to try instead; it is never accepted in silence."""
+    if score.open:
+        return "depends on the summary, which has no text"
     if score.accepted is None:
         return "no probes: nothing can be said"
     if score.accepted:

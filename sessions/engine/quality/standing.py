@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from sessions.engine.quality.index import Index
     from sessions.engine.types import Block, Message, Transcript
 
-VERBATIM, MENTIONED, GONE = "verbatim", "mentioned", "gone"
-STATES = (VERBATIM, MENTIONED, GONE)
-"""The three states (product words): never added up."""
+VERBATIM, MENTIONED, GONE, OPEN = "verbatim", "mentioned", "gone", "open"
+STATES = (VERBATIM, MENTIONED, OPEN, GONE)
+"""The states (product words): never added up.  "open" is what depends on a summary whose text is not known: it is in no
+message that stands, and nothing proves that it is lost (replay-semantics 5)."""
 RE_INJECTED = "re-injected"
 """How a rule can be mentioned: word for word, in something that the harness put back."""
-SUMMARY, RETURNED = "summary", "returned"
-"""How something can be mentioned: in the summary, or by the user or a tool again before the agent used it."""
+SUMMARY, RE_ATTACHED, RETURNED = "summary", "re-attached", "returned"
+"""How it can be mentioned: in the summary, in what was put back, or by the user or a tool again before its use."""
 
 
 class Insertion(NamedTuple):
@@ -74,6 +75,11 @@ class Standing:
     def oldest(self) -> int:
         """Index of the first original message, one over the newest where there is none."""
         return min((min(side) for side in (self.whole, self.parts) if side), default=self.newest + 1)
+
+    @property
+    def missing(self) -> str:
+        """The state of what stands nowhere: gone, or open where a summary without text may hold it."""
+        return OPEN if self.n_silent else GONE
 
     def has_block(self, message: int, block: int) -> bool:
         """Whether one block of an original message stands."""

@@ -1,16 +1,21 @@
 """Does "needed later and gone" come true?  Recorded compactions, what they dropped, and what was fetched again.
 
-The unit is a target (file, command, address, question) whose newest result a recorded compaction dropped.  The outcome:
-the agent fetched it again within N calls.  The score: how many references of that result the agent used within those
-calls that the compaction left gone, without the target itself and without what only the repeating call says.
+The unit is a target (file, command, address, question) whose newest result a recorded compaction dropped and did not
+put back.  The outcome: the agent fetched it again within N calls.  The score, its dose: how many references of that
+result the agent used within those calls that the compaction left gone, without the target itself and without what only
+the repeating call says.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.auroc import Interval, ScoredUnit, with_interval
+from sessions.engine.quality.constraints import state_of
+from sessions.engine.quality.dose_tables import DoseTable, dose_tables, need_tables
+from sessions.engine.quality.doses import Later, is_put_back
 from sessions.engine.quality.recorded import (
     DEFAULT_CALLS,
     DEFAULT_DEFINITION,
@@ -20,7 +25,8 @@ from sessions.engine.quality.recorded import (
     dropped_fetches,
     recorded_events,
 )
-from sessions.engine.quality.standing import standing
+from sessions.engine.quality.standing import GONE, standing
+from sessions.engine.quality.study_unit import StudyUnit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,26 +36,6 @@ if TYPE_CHECKING:
     from sessions.engine.quality.index import Index
 
 PREDICTORS = ("needed and gone", "recency", "size", "keyword absence")
-BINS = ((0, 0), (1, 2), (3, 5), (6, None))
-
-
-@dataclass(frozen=True, slots=True)
-class StudyUnit:
-    """One dropped target, or at a placebo point one that was not dropped.
-
-    ``needed_gone``, ``recency`` (minus the calls since its newest fetch), ``size`` (tokens) and ``absence`` (share of
-    its references not in the context afterwards) are the predictors; ``n_before`` counts its fetches up to there.
-    """
-
-    session: str
-    point: int
-    placebo: bool
-    needed_gone: int
-    recency: int
-    size: int
-    absence: float
-    n_before: int
-    fetched_again: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +48,11 @@ class Predictor:
 
 
 @dataclass(frozen=True, slots=True)
-class Bin:
-    """Units whose score is from ``low`` to ``high`` (None: or more), and how many were fetched again."""
-
-    low: int
-    high: int | None
-    n: int
-    n_again: int
-    n_placebo: int
-    n_placebo_again: int
-
-
-@dataclass(frozen=True, slots=True)
 class Study:
-    """The result under one definition of "again"."""
+    """The result under one definition of "again".
+
+    ``tables`` are by dose for all results and for each kind, ``needs`` for files read by kind of what is lost.
+    """
 
     definition: str
     n_calls: int
@@ -88,7 +65,8 @@ class Study:
     n_placebo_again: int
     rows: tuple[Predictor, ...]
     placebo: Predictor
-    bins: tuple[Bin, ...]
+    tables: tuple[DoseTable, ...] = ()
+    needs: tuple[DoseTable, ...] = ()
 
 
 def units_of(
@@ -101,14 +79,17 @@ def units_of(
         before = standing(event.before, weighed.transcript, index, {})
         after = standing(event.after, weighed.transcript, index, {})
         cuts.append(before.newest + 1)
-        later = calls_after(index, before.newest, n_calls)
+        if after.n_silent:
+            continue  # what its summary keeps is not known
+        later = Later(index, calls_after(index, before.newest, n_calls))
 
         def is_gone(reference: int, after: object = after) -> bool:
             return not after.has(index, reference) and not after.mentions(reference)  # type: ignore[attr-defined]
 
-        dropped = dropped_fetches(weighed, index, event)
+        dropped = [old for old in dropped_fetches(weighed, index, event) if not is_put_back(old, after, index)]
         found += [_unit(weighed, index, old, later, number, is_gone, definition) for old in dropped]
-    for position, later, standing_fetches in baseline_points(index, cuts, n_calls):
+    for position, calls, standing_fetches in baseline_points(index, cuts, n_calls):
+        later = Later(index, calls)
         found += [_unit(weighed, index, old, later, position, None, definition) for old in standing_fetches]
     return tuple(found)
 
@@ -117,38 +98,40 @@ def _unit(  # noqa: PLR0917
     weighed: Weighed,
     index: Index,
     old: ToolCall,
-    later: Sequence[ToolCall],
+    later: Later,
     point: int,
     is_gone: Callable[[int], bool] | None,
     definition: str,
 ) -> StudyUnit:
     """One unit; ``is_gone`` is None at a placebo point, where nothing is: what is needed counts in its place."""
-    repeat = again(old, list(later), definition)
+    repeat = again(old, list(later.calls), definition)
     assert old.result is not None  # noqa: S101 - only fetches with a result are asked about
     held = set(index.blocks[old.result[0]][old.result[1]]) - {index.id_of(old.key)}
-    used: set[int] = set()
-    for call in later:
-        blocks = index.blocks[call.message]
-        own = blocks[call.block]
-        if repeat is not None and call[:2] == repeat[:2]:
-            continue
-        used |= set(own)
-    for message in {call.message for call in later}:
-        spoken = [block for n, block in enumerate(index.blocks[message]) if not _is_call(later, message, n)]
-        used |= {reference for block in spoken for reference in block}
+    used = later.uses(old, repeat)
     lost = held if is_gone is None else {reference for reference in held if is_gone(reference)}
     absence = len(lost) / len(held) if held and is_gone is not None else 0.0
     earlier = [c for c in index.calls if c.message <= old.message and (c.verb, c.key) == (old.verb, old.key)]
-    newest = later[0].message if later else old.message
+    newest = later.calls[0].message if later.calls else old.message
     since = sum(old.message < call.message < newest for call in index.calls)
     return StudyUnit(
         weighed.transcript.id, point, is_gone is None, len(lost & used), -since, old.n_tokens, absence, len(earlier),
-        repeat is not None,
+        repeat is not None, old.verb, tuple(sorted(Counter(index.references[r].kind for r in lost & used).items())),
     )  # fmt: skip
 
 
-def _is_call(later: Sequence[ToolCall], message: int, block: int) -> bool:
-    return any(call.message == message and call.block == block for call in later)
+def rules_after(weighed: Weighed, index: Index) -> Counter[tuple[bool, bool]]:
+    """Rules that stood before a recorded compaction: (lost by it, broken afterwards) and how many."""
+    found: Counter[tuple[bool, bool]] = Counter()
+    for _, event in recorded_events(weighed):
+        before = standing(event.before, weighed.transcript, index, {})
+        after = standing(event.after, weighed.transcript, index, {})
+        if after.n_silent:
+            continue
+        for constraint in index.constraints:
+            if constraint.message <= before.newest and state_of(constraint, before) != GONE:
+                broken = any(call.message > before.newest for call in constraint.breaking)
+                found[state_of(constraint, after) == GONE, broken] += 1
+    return found
 
 
 def study(sessions: Sequence[tuple[StudyUnit, ...]], definition: str, n_calls: int, n_compactions: int) -> Study:
@@ -162,7 +145,7 @@ def study(sessions: Sequence[tuple[StudyUnit, ...]], definition: str, n_calls: i
         definition, n_calls, len(sessions), sum(any(not u.placebo for u in session) for session in sessions),
         n_compactions, len(real), sum(u.fetched_again for u in real), len(placebo),
         sum(u.fetched_again for u in placebo), rows, _row("needed, nothing lost", placebo, "needed_gone"),
-        tuple(_bin(low, high, real, placebo) for low, high in BINS),
+        dose_tables(units), need_tables(units),
     )  # fmt: skip
 
 
@@ -172,13 +155,3 @@ def _row(name: str, units: Sequence[StudyUnit], attribute: str) -> Predictor:
         scored._replace(stratum=(u.session, u.point, min(u.n_before, 3))) for u, scored in zip(units, raw, strict=True)
     ]
     return Predictor(name, with_interval(raw), with_interval(adjusted))
-
-
-def _bin(low: int, high: int | None, real: Sequence[StudyUnit], placebo: Sequence[StudyUnit]) -> Bin:
-    def inside(unit: StudyUnit) -> bool:
-        return unit.needed_gone >= low and (high is None or unit.needed_gone <= high)
-
-    here, there = [u for u in real if inside(u)], [u for u in placebo if inside(u)]
-    return Bin(
-        low, high, len(here), sum(u.fetched_again for u in here), len(there), sum(u.fetched_again for u in there)
-    )

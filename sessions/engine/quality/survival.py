@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TextFate:
-    """The text's state before and after one event: "verbatim", "mentioned" or "gone"."""
+    """The text's state before and after one event: one of ``STATES``."""
 
     number: int
     request: int
@@ -59,7 +59,7 @@ def survival(text: str, transcript: Transcript, read: Read, assessments: Iterabl
             if any(context.has_block(m, b) for m, b in places):
                 states.append(VERBATIM)
             else:
-                states.append(MENTIONED if any(wanted in plain(i.text) for i in context.inserted) else GONE)
+                states.append(MENTIONED if any(wanted in plain(i.text) for i in context.inserted) else context.missing)
         fates.append(TextFate(assessment.number, assessment.event.request, states[0], states[1]))
     lost = next((fate.number for fate in fates if fate.before != GONE and fate.after == GONE), None)
     return Survival(text, places, tuple(fates), lost)

@@ -1,12 +1,13 @@
-"""The summaries the recording holds, at the events where it has one."""
+"""The summaries the recording holds, at the events where it has one; elsewhere an extract of what was dropped."""
 
 from __future__ import annotations
 
 from statistics import median
 from typing import TYPE_CHECKING
 
+from sessions.engine.policy import Draft
 from sessions.engine.summaries import Brief, Summarizer, WrittenSummary
-from sessions.engine.summarizers.stub import DEFAULT_TOKENS, stub
+from sessions.engine.summarizers.stub import DEFAULT_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +48,10 @@ def typical_tokens(weighed: Weighed) -> int | None:
 
 
 def write(brief: Brief) -> WrittenSummary:
-    """The products of the recorded compaction at this request or beside it, else a stub (replay-semantics 5)."""
+    """The products of the recorded compaction at this request or beside it, else an extract (replay-semantics 5).
+
+    An extract weighs what a summary of this session does: so a replay reads no text, and its totals hang on none.
+    """
     near = [
         (abs(compaction.request - brief.request), number)
         for number, compaction in enumerate(brief.weighed.transcript.compactions)
@@ -61,14 +65,15 @@ def write(brief: Brief) -> WrittenSummary:
                 messages=made, source=f"recorded (compaction {number})", room=_room(brief.weighed, number, made)
             )
     tokens = typical_tokens(brief.weighed)
-    if tokens is None:
-        return stub(DEFAULT_TOKENS, f"stub of {DEFAULT_TOKENS:,} tokens: no summary is recorded here")
-    return stub(tokens, f"stub of {tokens:,} tokens, the median of this session's recorded summaries")
+    why = "the median of this session's recorded summaries" if tokens is not None else "no summary is recorded here"
+    tokens = DEFAULT_TOKENS if tokens is None else tokens
+    draft = Draft(f"[extractive summary, weighed as {tokens:,} tokens]", tokens, summary=True)
+    return WrittenSummary((draft,), source=f"extractive, weighed as {tokens:,} tokens: {why}", is_outline=True)
 
 
 SUMMARIZER = Summarizer(
     name="recorded",
     label="As recorded",
-    source="the recording: its products at its compactions, elsewhere a stub of its median summary",
+    source="the recording: its products at its compactions, elsewhere an extract weighed as its median summary",
     write=write,
 )

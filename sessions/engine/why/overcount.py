@@ -18,8 +18,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.agent import AT_LEAST, OVER, Counting, Trigger, Uses, agents, own_trigger, writer_of
+from sessions.engine.outlines import CHARS_PER_TOKEN
 from sessions.engine.sizes import estimator_named, message_size, message_sizes
-from sessions.engine.summaries import CHARS_PER_TOKEN
 from sessions.engine.summarizers.recorded import typical_tokens
 from sessions.engine.summarizers.stub import DEFAULT_TOKENS
 from sessions.engine.types import Label, Role

@@ -83,7 +83,7 @@ def _inserted(session: Session, replay: Replay, row: Row) -> Body | None:
         return Body(after=(TextSpan("same", text[:BODY_CHARS]),), left=max(len(text) - BODY_CHARS, 0))
     if not row.item_after.message.summary:
         return None
-    return Body(note=f"A stub of {row.tokens_after:,} tokens stands here; no summary was written.")
+    return Body(note=f"Placeholder: {row.tokens_after:,} tokens, no text.")
 
 
 def word_diff(before: str, after: str) -> tuple[tuple[TextSpan, ...], tuple[TextSpan, ...]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from sessions.engine.quality.oracle import compact_instructions
-from sessions.engine.quality.standing import GONE, MENTIONED, VERBATIM
+from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.carrying import Carrying, build_carrying
 from sessions.pages.quality.chains import Chains, build_chains
@@ -39,8 +39,10 @@ class EventLosses:
     request: int
     n_rules: int
     n_rules_gone: int
+    n_rules_open: int
     n_verbatim: int
     n_mentioned: int
+    n_open: int
     n_gone: int
     percent: float | None
     n_critical_failed: int
@@ -101,6 +103,7 @@ class QualityView:
     events: tuple[EventLosses, ...]
     n_events: int
     n_judged: int
+    has_open: bool
     quiet: str
     error: str
     chosen: ChosenLosses | None
@@ -130,13 +133,14 @@ def build_quality(session: Session, state: QualityState) -> QualityView:
     rows = _nearest(found, chosen)
     return QualityView(
         headline=_headline(found),
-        alarm=not _is_open(found) and any(kept.state == GONE for one in found for kept in one.constraints),
+        alarm=any(kept.state == GONE for one in found for kept in one.constraints),
         recorded=recorded,
         sides=_sides(judged, to, recorded=recorded),
         horizons=tuple(_horizon(h, to, current=h == state.horizon) for h in HORIZONS),
         events=tuple(_row(one, judged, to, chosen=one is chosen) for one in rows),
         n_events=n_events,
         n_judged=min(len(found), MOST_EVENTS) if not recorded else len(found),
+        has_open=any(need.state == OPEN for one in rows for need in one.needs),
         quiet=_quiet(judged, recorded=recorded) if not found else "",
         error=judged.ran.error,
         chosen=_detail(session, judged, chosen, state, link) if chosen else None,
@@ -179,28 +183,28 @@ def _nearest(found: tuple[Assessment, ...], chosen: Assessment | None) -> tuple[
     return found[start : start + MOST_ROWS]
 
 
-def _is_open(found: tuple[Assessment, ...]) -> bool:
-    """Whether a summary without text leaves it unknown what was lost."""
-    return any(one.after.n_silent for one in found)
-
-
 def _headline(found: tuple[Assessment, ...]) -> str:
     """What was lost, in a sentence: rules first, what was used later and is gone, never added to each other."""
     if not found:
         return "Nothing was compacted here, so nothing was lost."
     rules = {kept.text for one in found for kept in one.constraints if kept.state == GONE}
-    broken = {kept.text for one in found for kept in one.constraints if kept.broken_at is not None}
+    broken = {k.text for one in found for k in one.constraints if k.broken_at is not None and k.state == GONE}
     needs = {need.id for one in found for need in one.needs if need.state == GONE}
     after = _n(len(found), "compaction", "compactions")
-    if (rules or needs) and _is_open(found):
-        open_rules, open_needs = _n(len(rules), "rule", "rules"), _n(len(needs), "thing", "things")
-        return f"Depends on the summary, which has no text: {open_rules} and {open_needs} used later, after {after}."
+    open_rules = {kept.text for one in found for kept in one.constraints if kept.state == OPEN} - rules
+    open_needs = {need.id for one in found for need in one.needs if need.state == OPEN} - needs
+    unknown = f"{_n(len(open_rules), 'rule', 'rules')} and {_n(len(open_needs), 'thing', 'things')} used later"
+    unknown = f"Depends on the summary, which has no text: {unknown}" if open_rules or open_needs else ""
+    if unknown and not rules and not needs:
+        return f"{unknown}, after {after}."
     said = "No rule was lost" if not rules else _n(len(rules), "rule was", "rules were") + " lost"
     if broken:
         said += f", {len(broken)} broken later"
     used = "nothing that the agent used later" if not needs else _n(len(needs), "thing", "things")
     used += "" if not needs else " that the agent used later"
-    return f"{said}; {used} {'was' if len(needs) <= 1 else 'were'} gone after {after}."
+    return f"{said}; {used} {'was' if len(needs) <= 1 else 'were'} gone after {after}." + (
+        f" {unknown}." if unknown else ""
+    )
 
 
 def _n(number: int, one: str, many: str) -> str:
@@ -231,7 +235,8 @@ def _row(one: Assessment, judged: QualityRun, to: Callable[..., str], *, chosen:
     states = [need.state for need in one.needs]
     return EventLosses(
         one.number, one.event.request, len(one.constraints), sum(kept.state == GONE for kept in one.constraints),
-        states.count(VERBATIM), states.count(MENTIONED), states.count(GONE),
+        sum(kept.state == OPEN for kept in one.constraints),
+        states.count(VERBATIM), states.count(MENTIONED), states.count(OPEN), states.count(GONE),
         None if one.score.score is None else 100 * one.score.score, one.score.critical_failed,
         one.refetch.tokens, dollars_of(one.refetch.tokens, judged.prices), chosen, to(event=one.number),
     )  # fmt: skip

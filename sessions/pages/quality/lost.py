@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sessions.engine.quality.again_table import SOURCE
 from sessions.engine.quality.assess import PLAIN_STATE
 from sessions.engine.quality.references import COMMAND, ERROR, ID, IDENTIFIER, LOCATION, NUMBER, PATH, QUOTED, URL
 from sessions.engine.quality.refetch import result_tokens
-from sessions.engine.quality.standing import GONE, MENTIONED, STATES, VERBATIM
+from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, STATES, VERBATIM
 from sessions.pages.ui.figures import count
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class KindRow:
     name: str
     n_verbatim: int
     n_mentioned: int
+    n_open: int
     n_gone: int
 
 
@@ -94,7 +96,7 @@ class CallRow:
 
 @dataclass(frozen=True, slots=True)
 class ReadAgain:
-    """The estimate of what has to be read again, and for a recorded compaction what really was."""
+    """The upper end of what has to be read again, what may be by ``likely_source``, and what really was."""
 
     tokens: int
     dollars: float | None
@@ -103,6 +105,9 @@ class ReadAgain:
     n_elsewhere: int
     really: Reread | None
     really_calls: tuple[CallRow, ...]
+    likely: str
+    likely_source: str
+    likely_calls: tuple[CallRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +127,13 @@ class Losses:
     rules: tuple[RuleRow, ...]
     n_rules: int
     n_rules_gone: int
+    n_rules_open: int
     kinds: tuple[KindRow, ...]
     n_verbatim: int
     n_mentioned: int
+    n_open: int
     n_gone: int
+    open: tuple[NeedRow, ...]
     gone: tuple[NeedRow, ...]
     mentioned: tuple[NeedRow, ...]
     again: ReadAgain
@@ -140,15 +148,19 @@ def build_lost(found: Assessment, weighed: Weighed, prices: Prices | None, link:
     rules = sorted(found.constraints, key=lambda kept: STATES[::-1].index(PLAIN_STATE[kept.state]))
     files = sorted(found.artifacts, key=lambda file: (STATES[::-1].index(file.state), -file.source_message))
     gone = [need for need in found.needs if need.state == GONE]
+    unknown = [need for need in found.needs if need.state == OPEN]
     mentioned = [need for need in found.needs if need.state == MENTIONED]
     return Losses(
         rules=tuple(_rule(kept, link) for kept in rules[:MOST_RULES]),
         n_rules=len(rules),
         n_rules_gone=sum(kept.state == GONE for kept in rules),
+        n_rules_open=sum(kept.state == OPEN for kept in rules),
         kinds=_kinds(found),
         n_verbatim=states.count(VERBATIM),
         n_mentioned=len(mentioned),
+        n_open=len(unknown),
         n_gone=len(gone),
+        open=tuple(_need(need, link) for need in unknown[:MOST_LOST]),
         gone=tuple(_need(need, link) for need in gone[:MOST_LOST]),
         mentioned=tuple(_need(need, link) for need in mentioned[:MOST_MENTIONED]),
         again=_again(found, weighed, prices, link, really),
@@ -213,6 +225,9 @@ def _again(
         refetch.n_elsewhere,
         really,
         tuple(_call(old, new, weighed, link) for old, new in pairs[:MOST_CALLS]),
+        found.likely.words(prices),
+        SOURCE,
+        tuple(_call(call, None, weighed, link) for call in found.likely.calls[:MOST_CALLS]),
     )
 
 

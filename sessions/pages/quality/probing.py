@@ -60,6 +60,7 @@ class Probing:
     n: int
     n_verbatim: int
     n_mentioned: int
+    n_open: int
     n_gone: int
     n_critical_failed: int
     percent: float | None
@@ -88,6 +89,7 @@ def build_probing(found: Assessment, state: QualityState, n_own: int, link: Link
         n=score.n,
         n_verbatim=score.verbatim,
         n_mentioned=score.mentioned,
+        n_open=score.open,
         n_gone=sum(a.state == GONE for a in order),
         n_critical_failed=score.critical_failed,
         percent=None if score.score is None else 100 * score.score,

@@ -28,6 +28,7 @@ from sessions.runs.warned import warned_here
 from sessions.services import indexed, model_access, summary_jobs
 from sessions.services.judging import chosen_probes
 from sessions.services.model_access import key_facts
+from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -113,7 +114,10 @@ def quality_json(request: HttpRequest, session_id: str) -> JsonResponse:
     try:
         index = indexed.index_of(found)
         asked = judging.asked_for(found, state.judging)
-        document = probe_document(ran.replay, index, horizon=state.horizon, event=event, asked=asked)
+        prices = prices_for(ran.replay.weighed.model)
+        document = probe_document(
+            ran.replay, index, horizon=state.horizon, event=event, asked=asked, prices=prices
+        )  # fmt: skip
     except BadParameter as error:
         return JsonResponse({"errors": {"event": str(error)}}, status=400)
     except (UnreadableInput, OSError) as error:

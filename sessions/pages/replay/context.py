@@ -13,7 +13,7 @@ from sessions.pages.replay.groups import before_after
 from sessions.pages.replay.step import build_step
 from sessions.pages.ui.addresses import Urls, session_urls
 from sessions.pages.ui.chart import figure_json
-from sessions.pages.ui.results import TotalsRow, gate_words, saw_of, says, totals_table, weakest_label
+from sessions.pages.ui.results import TotalsRow, depends, gate_words, saw_of, says, totals_table, weakest_label
 from sessions.pages.ui.saw import GateLane, saw_figure
 from sessions.runs import losses, replays
 from sessions.runs.ranges import threshold_param, threshold_table
@@ -182,16 +182,15 @@ def _lane(replay: Replay, state: ReplayState) -> GateLane | None:
 
 def _rug_words(lost: Losses | None) -> str:
     """What the ticks on the axis are."""
-    if lost is None or not (lost.n_gone or lost.n_rules):
+    if lost is None:
         return ""
     n = len({need.needed_request for one in lost.events for need in one.gone})
-    if lost.is_open:
-        return "depends on the summary"
-    return f"{n:,} later {'request uses' if n == 1 else 'requests use'} what is gone"
+    gone = f"{n:,} later {'request uses' if n == 1 else 'requests use'} what is gone" if n else ""
+    return "; ".join(words for words in (gone, depends(lost.n_open)) if words)
 
 
 def _chosen(replay: Replay, number: int, urls: Urls, state: ReplayState, lost: Losses | None) -> ChosenEvent:
-    event = replay.events[number]
+    event, loss = replay.events[number], lost.of(number) if lost else None
     return ChosenEvent(
         number=number,
         request=event.request,
@@ -208,5 +207,5 @@ def _chosen(replay: Replay, number: int, urls: Urls, state: ReplayState, lost: L
         layers=layer_lines(event) if len(replay.policy.pipeline) > 1 else (),
         freed_tokens=event.before_tokens - event.after_tokens,
         room=room(replay, number),
-        groups=before_after(replay, number, lost.of(number) if lost else None),
+        groups=before_after(replay, number, loss, losses.likely_words(replay.weighed, loss)),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.thrash import RAPID_REQUESTS, refills
-from sessions.pages.ui.results import gate_words, is_false_alarm
+from sessions.pages.ui.results import depends, gate_words, is_false_alarm
 
 if TYPE_CHECKING:
     from sessions.engine.events import Event
@@ -28,7 +28,7 @@ STOPS = re.compile(r"request (\d+): ((?:breaker|thrash guard): .+); the policy s
 class EventRow:
     """One event of the list, ``number`` 0-based as in the JSON; ``until_next`` requests and ``headroom_tokens`` as in
     ``thrash.Refill``.  ``false_tokens`` is what the context truly held where the trigger fired falsely; ``n_rules`` and
-    ``n_gone`` are what it lost, ``is_open`` where only the summary's text could tell.
+    ``n_gone`` are what it lost, ``depends`` says what only the summary's text could tell.
     """
 
     number: int
@@ -52,7 +52,7 @@ class EventRow:
     false_tokens: int | None = None
     n_rules: int = 0
     n_gone: int = 0
-    is_open: bool = False
+    depends: str = ""
 
     @property
     def shown(self) -> int:
@@ -136,7 +136,7 @@ def _with_losses(row: EventRow, replay: Replay, lost: Losses | None) -> EventRow
     if one is None:
         return dataclasses.replace(row, false_tokens=false)
     return dataclasses.replace(
-        row, false_tokens=false, n_rules=len(one.rules), n_gone=len(one.gone), is_open=one.is_open
+        row, false_tokens=false, n_rules=len(one.rules), n_gone=len(one.gone), depends=depends(one.n_open)
     )
 
 

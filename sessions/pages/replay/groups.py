@@ -1,4 +1,4 @@
-"""The selected compaction in three groups: what was dropped, what the summary tells, what was kept or put back."""
+"""The selected compaction in groups: what was dropped, what is mentioned and where, what was kept or put back."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.diff import diff_event
-from sessions.engine.quality.standing import GONE
+from sessions.engine.quality.standing import RE_ATTACHED, RETURNED, SUMMARY
 from sessions.pages.ui.folding import SYMBOLS
+from sessions.pages.ui.results import depends
 from sessions.runs.overview import kinds_of
 
 if TYPE_CHECKING:
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from sessions.runs.losses import EventLoss
 
 MOST_LINES, MOST_KEPT = 12, 6
+TOLD = {
+    SUMMARY: "Mentioned in the summary",
+    RE_ATTACHED: "Mentioned in what was put back",
+    RETURNED: "Given again later",
+}
+"""How something is mentioned, in the order of the groups; each names only what is true of all its lines."""
 SHORT = 90
 
 
@@ -52,36 +59,43 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class BeforeAfter:
-    """The three groups, and whether every call kept its result."""
+    """The groups, whether every call kept its result, and what may be read again (words)."""
 
     groups: tuple[Group, ...]
     n_pairs: int
     n_broken: int
+    likely: str = ""
 
 
-def before_after(replay: Replay, number: int, loss: EventLoss | None) -> BeforeAfter:
-    """The groups of one event; without ``loss`` nothing is known of what is used later."""
+def before_after(replay: Replay, number: int, loss: EventLoss | None, likely: str = "") -> BeforeAfter:
+    """The groups of one event; without ``loss`` nothing is known of what is used later.
+
+    ``likely`` says what may be read again.
+    """
     rows = diff_event(replay.events[number], replay.weighed)
     dropped = [row for row in rows if row.op == "dropped"]
     stays = [row for row in rows if row.op != "dropped"]
     pairs = [row.pair_ok for row in stays if row.pair_ok is not None]
     groups = [_dropped(dropped, loss), *_told(loss), _stays(stays)]
-    return BeforeAfter(tuple(groups), len(pairs), pairs.count(False))
+    return BeforeAfter(tuple(groups), len(pairs), pairs.count(False), likely)
 
 
 def _dropped(rows: list[Row], loss: EventLoss | None) -> Group:
     """Rules first, whether their message or its summary went; then what was used later; the rest is a sum."""
-    known = loss is not None and not loss.is_open
     at = {row.item_before.message.index: row for row in rows if row.item_before}
-    rules = {rule.source_message: rule for rule in (loss.rules if loss else ())}
-    lines = [_rule(rule, at.get(rule.source_message), lost=known) for rule in (loss.rules if loss else ())]
+    lost, still = (loss.rules, loss.open_rules) if loss else ((), ())
+    rules = {rule.source_message for rule in (*lost, *still)}
+    lines = [_rule(rule, at.get(rule.source_message), lost=True) for rule in lost]
+    lines += [_rule(rule, at.get(rule.source_message), lost=False) for rule in still]
     uses: dict[int, int] = {}
-    for need in loss.gone if loss else ():
+    for need in (*loss.gone, *loss.open) if loss else ():
         uses[need.source_message] = min(need.needed_request, uses.get(need.source_message, need.needed_request))
+    gone = {need.source_message for need in loss.gone} if loss else set()
     used = [i for i in sorted(uses, key=lambda i: uses[i]) if i in at and i not in rules]
-    lines += [_line(at[i], "", f"used at request {uses[i]:,}", lost=known) for i in used]
+    lines += [_line(at[i], "", f"used at request {uses[i]:,}", lost=i in gone) for i in used]
     named = [(len(rules), "rule", "rules"), (len(used), "message used later", "messages used later")]
     says = " and ".join(f"{n} {one if n == 1 else many}" for n, one, many in named if n)
+    says += ", as far as known: " + depends(loss.n_open) if loss and loss.n_open else ""
     shown = {line.message for line in lines[:MOST_LINES]}
     rest = [row for row in rows if row.item_before is None or row.item_before.message.index not in shown]
     return Group(
@@ -91,30 +105,32 @@ def _dropped(rows: list[Row], loss: EventLoss | None) -> Group:
 
 
 def _rule(rule: RuleFate, row: Row | None, *, lost: bool) -> GroupLine:
-    """A lost rule: its own words, and where it is broken."""
+    """A rule that is lost, or may be: its own words, and where it is broken."""
     unbroken = "lost" if lost else "depends on the summary"
     broken = unbroken if rule.broken_at is None else f"broken in message {rule.broken_at:,}"
+    if rule.broken_at is not None and not lost:
+        broken += ", depends on the summary"
     tokens = row.tokens_before if row else 0
     return GroupLine("dropped", rule.source_message, ("text",), f"Rule: {rule.text}"[: SHORT * 2], broken, lost, tokens)
 
 
 def _told(loss: EventLoss | None) -> list[Group]:
-    """What is used later and the summary, or the user, says again."""
-    found = [need for need in loss.needs if need.state != GONE and need.how] if loss else []
-    if not found:
-        return []
-    where = {"summary": "", "re-attached": "put back, ", "returned": "given again, "}
-    lines = [
-        GroupLine(
-            "told", need.source_message, (), need.reference.text[:SHORT],
-            f"{where.get(need.how, '')}used at request {need.needed_request:,}", lost=False, tokens=0,
-        )
-        for need in found[:MOST_LINES]
-    ]  # fmt: skip
-    n = len(found)
-    name = "Told in the summary" if any(need.how == "summary" for need in found) else "Given again later"
-    says = f"{n} {'thing' if n == 1 else 'things'} used later"
-    return [Group(name, says, tuple(lines), n - len(lines), 0, 0)]
+    """What is used later and does not stand word for word, a group for each way in which it is said again."""
+    groups = []
+    for how, name in TOLD.items():
+        found = [need for need in loss.needs if need.how == how] if loss else []
+        lines = [
+            GroupLine(
+                "told", need.source_message, (), need.reference.text[:SHORT],
+                f"used at request {need.needed_request:,}", lost=False, tokens=0,
+            )
+            for need in found[:MOST_LINES]
+        ]  # fmt: skip
+        n = len(found)
+        if n:
+            says = f"{n} {'thing' if n == 1 else 'things'} used later"
+            groups.append(Group(name, says, tuple(lines), n - len(lines), 0, 0))
+    return groups
 
 
 def _stays(rows: list[Row]) -> Group:

@@ -18,6 +18,7 @@ from sessions.pages.sweep.rows import Heat, SettingColumn, TableRow
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Choice
 from sessions.pages.ui.chart import figure_json
+from sessions.pages.ui.results import depends
 from sessions.runs import replay_state
 from sessions.runs.sweeps import together
 
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from sessions.runs.sweeps import SweepResult
 
 AGAINST_WORDS = {
-    "compactions": "Compactions", "peak": "Peak context, tokens", "needs_gone": "Used later, gone",
-    "rules_gone": "Rules gone",
+    "compactions": "Compactions", "peak": "Peak context, tokens", "needs_gone": "Used later, lost",
+    "rules_gone": "Rules lost",
 }  # fmt: skip
 MOST_ROWS = 600
 
@@ -264,10 +265,13 @@ class _Builder:
                 AdviceFact("Regret", f"×{ratio:.2f}", "", "estimated", f"cheapest schedule ${self.cheapest:,.2f}")
             )
         found += [
-            AdviceFact(sweep_rows.LOSS_WORDS[name], figures.count(row.more[name]), note="over all events")
+            AdviceFact(
+                sweep_rows.LOSS_WORDS[name], figures.count(row.more[name]),
+                note=depends(int(row.more.get("losses_open", 0))) or "over all compactions",
+            )
             for name in ("rules_gone", "needs_gone")
             if name in row.more
-        ]
+        ]  # fmt: skip
         return tuple(found)
 
     def _at_end(self, row: Row) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FLOOR_WORDS = {
     "max_compactions": "Compactions at most", "max_peak": "Peak at most", "max_cost": "Cost at most",
-    "max_rules_gone": "Rules gone at most", "max_needs_gone": "Used later, gone at most",
+    "max_rules_gone": "Rules lost at most", "max_needs_gone": "Used later, lost at most",
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from sessions.engine import registry
 from sessions.engine.sweeps.recommend import keeps
 from sessions.engine.sweeps.sweep import POLICY, WINDOW, cost_key
 from sessions.pages.ui import figures
-from sessions.pages.ui.results import Cell
+from sessions.pages.ui.results import Cell, depends
 from sessions.runs.replay_state import starts, written
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sessions.runs.replay_state import ReplayState
 
 HEATS = 7
-LOSS_WORDS = {"rules_gone": "Rules gone", "needs_gone": "Used later, gone", "read_again_tokens": "Read again"}
+LOSS_WORDS = {"rules_gone": "Rules lost", "needs_gone": "Used later, lost", "read_again_tokens": "Read again"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def hover(row: Row, keys: Sequence[str]) -> str:
     sums = row.totals
     times = "compaction" if sums.compactions == 1 else "compactions"
     losses = "".join(
-        f"<br>{LOSS_WORDS[name].lower()}: {row.more[name]:,.0f}" for name in LOSS_WORDS if name in row.more
+        f"<br>{LOSS_WORDS[name].lower()}: {loss_words(row, name)}" for name in LOSS_WORDS if name in row.more
     )
     unit = "" if sums.cost is not None else " tokens sent"
     over = "" if row.fits else "<br>over the window: could not be sent"
@@ -200,9 +200,16 @@ def cells(row: Row, ratio: float | None, *, label: str, with_ratio: bool) -> tup
         found.append(Cell("" if ratio is None else f"{ratio:.2f}", optional=True))
     for name in LOSS_WORDS:
         if name in row.more:
-            unit = ("tokens", "estimated") if name == "read_again_tokens" else ("", "")
-            found.append(Cell(figures.count(row.more[name]), *unit))
+            is_open = row.more.get("losses_open") and not row.more[name]
+            unit = ("tokens", "estimated") if name == "read_again_tokens" and not is_open else ("", "")
+            found.append(Cell(loss_words(row, name), *unit))
     return tuple(found)
+
+
+def loss_words(row: Row, name: str) -> str:
+    """A count of losses; in words where only summaries without text could have kept what is not there."""
+    unknown = depends(int(row.more.get("losses_open", 0)))
+    return unknown if unknown and not row.more[name] else figures.count(row.more[name])
 
 
 def heat_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.cost_report import span, usd
@@ -69,13 +69,19 @@ def says(totals: Totals) -> str:
 
 
 def loss_cells(losses: Losses) -> tuple[Cell, Cell]:
-    """Rules lost, and things used later and gone; words where a summary without text leaves that open."""
-    if losses.is_open and losses.n_rules + losses.n_gone:
-        return Cell("depends on the summary"), Cell("depends on the summary")
+    """Rules lost, and things used later and gone; words where only a summary without text could have kept some."""
+    open_words = depends(losses.n_open)
+    if open_words and not losses.n_rules + losses.n_gone:
+        return Cell(open_words), Cell(open_words)
     return (
         Cell(figures.count(losses.n_rules), lost=losses.n_rules > 0),
-        Cell(figures.count(losses.n_gone), lost=losses.n_gone > 0),
+        Cell(figures.count(losses.n_gone) + (f"; {open_words}" if open_words else ""), lost=losses.n_gone > 0),
     )
+
+
+def depends(n: int) -> str:
+    """What is neither kept nor known to be lost, in words: "depends on the summary: 7 things"; "" for none."""
+    return f"depends on the summary: {n:,} {'thing' if n == 1 else 'things'}" if n else ""
 
 
 def is_false_alarm(event: Event, window: int) -> bool:
@@ -97,7 +103,9 @@ def totals_table(session_id: str, ran: ReplayRun, losses: tuple[Losses | None, L
     recorded = replays.as_recorded(session_id)
     label = weakest_label(ran.replay.labels)
     mine, kept = losses
-    rows = [TotalsRow("mine", "this replay", label, _with(_cells(ran.totals, label, _modelled(ran)), mine))]
+    n_followed = len(ran.replay.weighed.transcript.compactions) if ran.replay.base == "recorded" else 0
+    own = _counted(_cells(ran.totals, label, _modelled(ran)), _own(ran.totals.compactions, n_followed))
+    rows = [TotalsRow("mine", "this replay", label, _with(own, mine))]
     if recorded is not None:
         spent = replays.spent(session_id)
         paid = Cell(_paid(recorded, spent), "dollars", "measured")
@@ -113,7 +121,19 @@ def totals_table(session_id: str, ran: ReplayRun, losses: tuple[Losses | None, L
     )
     against = recorded or without.totals
     name = "against recorded" if recorded is not None else "against no compaction"
-    return (*rows, TotalsRow("delta", name, "", _with(_deltas(ran.totals, against, label), None, "")))
+    deltas = _deltas(ran.totals, against, label)
+    deltas = _counted(deltas, "–") if n_followed else deltas
+    return (*rows, TotalsRow("delta", name, "", _with(deltas, None, "")))
+
+
+def _own(n: int, n_followed: int) -> str:
+    """Compactions of a replay; along the recorded context they stand beside those that it follows."""
+    return figures.count(n) if not n_followed else f"{n:,} of its own, {n_followed:,} recorded"
+
+
+def _counted(cells: tuple[Cell, ...], words: str) -> tuple[Cell, ...]:
+    """The cells with their count of compactions, the second, in these words."""
+    return (cells[0], replace(cells[1], value=words), *cells[2:])
 
 
 def _with(cells: tuple[Cell, ...], losses: Losses | None, blank: str = "–") -> tuple[Cell, ...]:
@@ -207,5 +227,6 @@ def saw_of(
     return Saw(
         replay.context_tokens, recorded, without, replay.window, threshold, teeth, compactions, gate,
         uses=[need.needed_request for one in lost for need in one.gone],
-        broken=[at for one in lost for at in one.broken], is_open=bool(losses and losses.is_open),
+        broken=[at for one in lost for at in one.broken],
+        open_uses=[need.needed_request for one in lost for need in one.open],
     )  # fmt: skip

@@ -89,7 +89,7 @@ class Saw:
     last: int | None = None
     uses: Sequence[int] = ()
     broken: Sequence[int] = ()
-    is_open: bool = False
+    open_uses: Sequence[int] = ()
 
 
 def saw_figure(data: Saw) -> Figure:
@@ -232,10 +232,15 @@ def _words(data: Saw, last: int, top: float) -> list[Figure]:
 
 
 def _rug(data: Saw, top: float) -> list[Figure]:
-    """A tick on the axis for each later request that uses what is gone, longer where it breaks a lost rule."""
-    role = "@chart-ghost" if data.is_open else "@chart-over"
-    ticks_of = [(at, 0.035) for at in sorted(set(data.uses))] + [(at, 0.08) for at in sorted(set(data.broken))]
-    return [line(role, xref="x", x=(at, at), y=(0, high * top), width=2) for at, high in ticks_of[:MOST_RUG]]
+    """A tick on the axis for each later request that uses what is gone, longer where it breaks a lost rule.
+
+    A grey one uses what depends on a summary without text.
+    """
+    grey = [("@chart-ghost", at, 0.035) for at in sorted(set(data.open_uses) - set(data.uses))]
+    red = [("@chart-over", at, 0.035) for at in sorted(set(data.uses))]
+    broken = [("@chart-over", at, 0.08) for at in sorted(set(data.broken))]
+    ticks = (*red[:MOST_RUG], *broken[:MOST_RUG], *grey)[:MOST_RUG]
+    return [line(role, xref="x", x=(at, at), y=(0, high * top), width=2) for role, at, high in ticks]
 
 
 def _tooth_words(data: Saw, last: int, top: float) -> list[Figure]:
