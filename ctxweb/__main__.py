@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxweb.cli import main
+from ctxweb.entry import main
 
 if __name__ == "__main__":
     main()

@@ -32,6 +32,8 @@ COMMANDS = {
     "backup": "Copy database and files into one archive, while the server runs.",
     "restore": "Make a data folder from such an archive.",
     "demo": "Store the demo session.",
+    "statusline": "One line beside the running agent: context, and when it compacts.",
+    "skills": "Teach an agent to ask ctxweb about its own sessions.",
     "mcp": "Answer an agent about its own sessions, over MCP.",
     "list": "Sessions that agents keep on this machine.",
     "why": "Why a session was compacted, and where the triggers of known agents fire on it.",

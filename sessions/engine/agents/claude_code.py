@@ -24,14 +24,20 @@ from sessions.engine.agent import (
     Uses,
 )
 from sessions.engine.configuration import gate_threshold
+from sessions.engine.errors import BadParameter
+from sessions.engine.model_info import model_info
 from sessions.engine.policies import _claude_ladder
 from sessions.engine.policies import claude_code as policy
 from sessions.engine.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sessions.engine.types import Transcript
 
 LEAST_WINDOW, MOST_WINDOW = 100_000, 1_000_000
+OVERRIDE, OWN_WINDOW = "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
+ON = frozenset({"1", "true", "yes", "on"})
 PARAMS = policy.Params()
 
 
@@ -84,7 +90,12 @@ _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 def client(transcript: Transcript) -> KnownSetting:
     """The settings of the version that wrote a transcript, and that version in words."""
-    found = _VERSION.search(transcript.client)
+    return settings_of(transcript.client)
+
+
+def settings_of(client: str) -> KnownSetting:
+    """The settings of a version ("2.1.7", or words that name it)."""
+    found = _VERSION.search(client)
     if not found:
         return NOTHING_KNOWN
     version = (int(found[1]), int(found[2]), int(found[3]))
@@ -92,6 +103,27 @@ def client(transcript: Transcript) -> KnownSetting:
     for first, last, differs in VERSIONS:
         params |= differs if first <= version <= last else {}
     return KnownSetting(params, f"Claude Code {found[0]}")
+
+
+def running_threshold(
+    model: str, window: int | None, version: str, environment: Mapping[str, str]
+) -> int | None:  # fmt: skip
+    """Where a running client compacts, tokens, under the variables it was started with; None where it does not.
+
+    ``window`` is the model's where the client does not say. A variable that is out of range is left out (policies 4.3).
+    """
+    if any(environment.get(name, "").lower() in ON for name in ("DISABLE_COMPACT", "DISABLE_AUTO_COMPACT")):
+        return None
+    size = window or model_info(model).window
+    params: dict[str, object] = dict(settings_of(version).params)
+    for name, variable in (("pct_override", OVERRIDE), ("auto_compact_window", OWN_WINDOW)):
+        try:
+            given = {**params, name: environment.get(variable) or "none"}
+            gate_threshold("claude_code", given, size, model)
+        except BadParameter:
+            continue
+        params = given
+    return gate_threshold("claude_code", params, size, model)
 
 
 def counting(transcript: Transcript) -> Counting:
