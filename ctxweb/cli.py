@@ -25,6 +25,7 @@ COMMANDS = {
     "serve": "Serve the dashboard with its worker.",
     "worker": "Run a worker for a shared broker.",
     "user": "Invite people, create accounts, give a new password, remove an account.",
+    "token": "Make, list and end tokens for the HTTP API.",
     "ingest": "Store and count transcripts, archives or folders.",
     "watch": "Follow a folder of transcripts while they are written.",
     "delete": "Delete sessions and uploads with everything that belongs to them.",

@@ -14,6 +14,8 @@ from django.middleware.csrf import CsrfViewMiddleware
 from django.shortcuts import resolve_url
 
 from ctxweb import logs, refusals
+from sessions.api import access
+from sessions.models import Scope
 from sessions.models.viewer import EVERYTHING, Viewer, seen_as
 
 if TYPE_CHECKING:
@@ -27,9 +29,9 @@ if TYPE_CHECKING:
 REFUSAL, GATE = "ctxweb.refusal", "ctxweb.gate"
 """Keys of the WSGI environment that ``ctxweb.front`` sets; no header can, since those begin with HTTP_."""
 
-OPEN_PREFIXES = ("/l/", "/join/", "/login/", "/static/")
+OPEN_PREFIXES = ("/api/", "/l/", "/join/", "/login/", "/static/")
 OPEN_PATHS = {"/healthz", "/readyz"}
-"""What a visitor without an account may see: replay links, the ways in, static files and health."""
+"""What a visitor without an account may see: links, ways in, the API (it asks for tokens), static files, health."""
 
 _csrf = CsrfViewMiddleware(lambda request: HttpResponse())
 _GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -86,6 +88,9 @@ def upload_gate(get_response: GetResponse) -> GetResponse:
         if "Origin" in request.headers and not _csrf._origin_verified(request):  # type: ignore[attr-defined]
             fact = "Another site sent this upload. Nothing was stored."
             return refusals.response(request, refusals.Refusal(403, "Not allowed", fact, "Use the page of ctxweb."))
+        if request.path_info.startswith(access.PREFIX) and Scope.UPLOAD not in access.caller_of(request).scopes:
+            fact = "This needs a token with the scope upload. Nothing was stored."
+            return refusals.response(request, refusals.Refusal(401, "Not allowed", fact, "Make one: `ctxweb token`."))
         gate.is_open = True
         return HttpResponse(status=204)
 
@@ -123,7 +128,8 @@ def eyes(get_response: GetResponse) -> GetResponse:
     """Let selectors and services know who is looking (``sessions.models.viewer``)."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
-        with seen_as(viewer_of(request)):
+        is_api = request.path_info.startswith(access.PREFIX)
+        with seen_as(access.caller_of(request).viewer if is_api else viewer_of(request)):
             return get_response(request)
 
     return middleware

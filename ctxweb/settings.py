@@ -239,7 +239,7 @@ FILE_UPLOAD_TEMP_DIR = _folder("tmp")
 FILE_UPLOAD_HANDLERS = ["ctxweb.uploadfiles.NamelessFileHandler"]
 FILE_UPLOAD_PERMISSIONS = 0o600
 MAX_UPLOAD_BYTES = env_int("CTXWEB_MAX_UPLOAD_MB", 2048, minimum=1) * 1024 * 1024
-UPLOAD_ROUTES = {"sessions:upload"}  # every other route takes forms only
+UPLOAD_ROUTES = {"sessions:upload", "api:upload"}  # every other route takes forms only
 MAX_FORM_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 BODY_SECONDS = env_int("CTXWEB_BODY_SECONDS", 20, minimum=1)
 BODY_BYTES_PER_SECOND = 4096

@@ -6,6 +6,8 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
 from ctxweb.health import healthz, readyz
+from sessions.api.page import docs
+from sessions.api.routes import api
 
 health_urls = [
     path("healthz", healthz, name="healthz"),
@@ -17,6 +19,12 @@ account_urls = [
     path("logout/", LogoutView.as_view(), name="logout"),
 ]
 
-urlpatterns = [*health_urls, *account_urls, path("", include("sessions.urls"))]
+urlpatterns = [
+    *health_urls,
+    *account_urls,
+    path("api/", docs, name="api_docs"),
+    path("api/", api.urls),
+    path("", include("sessions.urls")),
+]
 
 handler500 = "ctxweb.fault_pages.handler500"

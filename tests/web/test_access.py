@@ -19,6 +19,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from sessions.models import (
+    ApiToken,
     MediaUse,
     ReplayLink,
     SavedView,
@@ -30,6 +31,7 @@ from sessions.models import (
 from sessions.services import people
 from sessions.services.ingest import ingest
 from sessions.services.links import Terms, create_link
+from sessions.services.tokens import make_token
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines, png
 from tests.web.test_no_5xx import routes
@@ -70,6 +72,13 @@ LINK = {
         "member with a revoked one": GONE,
     }
 }  # fmt: skip
+API_SEEN = {
+    "api private": {"owner": IN, "admin": IN, "member": GONE, "no token": LOCKED, "revoked": LOCKED, "expired": LOCKED,
+                    "other scope": NO},
+    "api team": {"owner": IN, "admin": IN, "member": IN, "no token": LOCKED},
+}  # fmt: skip
+API_OWNED = {"api private": API_SEEN["api private"], "api team": API_SEEN["api team"] | {"member": NO}}
+API_ANY = {"api team": API_SEEN["api private"] | {"member": IN}}
 INVITED = {"invitation": {"holder": IN, "expired": GONE, "revoked": GONE, "unknown": GONE}}
 
 
@@ -81,9 +90,28 @@ class Rule:
     method: str = "get"
     query: dict[str, str] = field(default_factory=dict)
     data: dict[str, str] = field(default_factory=dict)
+    scope: str = "read"
+    is_json: bool = False
 
 
 TABLE = {
+    "api:aftermath": Rule(API_SEEN),
+    "api:api-root": Rule(OPEN),
+    "api:diff": Rule(API_SEEN),
+    "api:export": Rule(API_SEEN),
+    "api:get_upload": Rule(API_SEEN),
+    "api:inspect": Rule(API_SEEN),
+    "api:list_links": Rule(API_OWNED),
+    "api:list_sessions": Rule(API_ANY),
+    "api:make_link": Rule(API_OWNED, "post", scope="share", is_json=True),
+    "api:openapi-json": Rule(OPEN),
+    "api:probe": Rule(API_SEEN),
+    "api:replay": Rule(API_SEEN),
+    "api:revoke_link": Rule(API_OWNED, "delete", scope="share"),
+    "api:sweep": Rule(API_SEEN, query={"policy": "claude_code"}),
+    "api:upload": Rule(API_ANY, "post", scope="upload"),
+    "api:why": Rule(API_SEEN),
+    "api_docs": Rule(OPEN),
     "healthz": Rule(OPEN),
     "readyz": Rule(OPEN),
     "login": Rule(OPEN),
@@ -159,6 +187,8 @@ TABLE = {
     "sessions:sweeps": Rule(SEEN, query={"s": "session_id"}),
     "sessions:sweeps_csv": Rule(SEEN, query={"s": "session_id"}),
     "sessions:sweeps_json": Rule(SEEN, query={"s": "session_id"}),
+    "sessions:token_revoke": Rule(MINE, "post"),
+    "sessions:tokens": Rule(ANYBODY),
     "sessions:transcript": Rule(SEEN),
     "sessions:upload": Rule(ANYBODY, "post"),
     "sessions:upload_download": Rule(SEEN),
@@ -187,13 +217,14 @@ def stored(owner: User, *, private: bool, n_turns: int) -> Session:
     SweepRun.objects.create(key=found.pk, options={"sessions": [found.pk]}, n_total=1, heartbeat_at=now, state="done")
     SummaryJob.objects.create(session=found, model="m", n_total=1, heartbeat_at=now, state="done")
     create_link(session=found, view="replay", maker_id=owner.pk)
+    make_token(name=found.pk, owner_id=owner.pk)
     return found
 
 
 def arguments(name: str, session: Session | None) -> dict[str, Any]:
     """What the route is asked for: things of ``session``."""
     known: dict[str, Any] = {"index": 0, "suffix": "jsonl", "user_id": User.objects.get(username="bob").pk,
-                             "invitation_id": 1}  # fmt: skip
+                             "invitation_id": 1, "target": "jsonl"}  # fmt: skip
     if session is not None:
         known |= {
             "session_id": session.pk,
@@ -203,6 +234,7 @@ def arguments(name: str, session: Session | None) -> dict[str, Any]:
             "job_id": session.summary_jobs.get().pk,
             "view_id": session.saved_views.get().pk,
             "link_id": session.links.get().pk,
+            "token_id": ApiToken.objects.get(name=session.pk).pk,
         }
     return {one: known[one] for one in routes()[name] if one in known}
 
@@ -231,11 +263,13 @@ def team(tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPa
     return cast
 
 
-def asked(client: Client, rule: Rule, path: str, query: dict[str, str]) -> str:
+def asked(client: Client, rule: Rule, path: str, query: dict[str, str], headers: dict[str, str] | None = None) -> str:
     """The answer's kind; what the request changed is undone."""
     where = f"{path}?{'&'.join(f'{k}={v}' for k, v in query.items())}" if query else path
     with transaction.atomic():
-        response = getattr(client, rule.method)(where, rule.data)
+        response = getattr(client, rule.method)(
+            where, rule.data, headers=headers, **({"content_type": "application/json"} if rule.is_json else {})
+        )
         kind = answered(response)
         if response.streaming:
             b"".join(response.streaming_content)
@@ -290,6 +324,29 @@ def test_links_open_for_their_holders_alone(team: dict[str, Client]) -> None:
             got = asked(client, rule, reverse(name, kwargs={"token": tokens[who]}), {})
             if got != expected:
                 wrong.append(f"{name}: {who} is {got}, not {expected}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_api_lets_in_whom_the_table_says(team: dict[str, Client]) -> None:
+    alice = User.objects.get(username="alice")
+    sessions = {"private": stored(alice, private=True, n_turns=8), "team": stored(alice, private=False, n_turns=9)}
+    people_of = {"owner": "alice", "member": "bob", "admin": "carol"}
+    wrong = []
+    for name, rule in TABLE.items():
+        for of, session in sessions.items():
+            for who, expected in rule.cast.get(f"api {of}", {}).items():
+                owner = User.objects.get(username=people_of.get(who, "alice"))
+                scope = rule.scope if who != "other scope" else "read" if rule.scope == "share" else "share"
+                made = make_token(name="t", scopes=[scope], owner_id=owner.pk)
+                if who in ("revoked", "expired"):
+                    ended = "expires_at" if who == "expired" else "revoked_at"
+                    ApiToken.objects.filter(pk=made.token.pk).update(**{ended: timezone.now()})
+                headers = {} if who == "no token" else {"Authorization": f"Bearer {made.secret}"}
+                path = reverse(name, kwargs=arguments(name, session))
+                # a cookie counts for nothing: the browser of an admin who is signed in asks
+                got = asked(team["admin"], rule, path, rule.query, headers)
+                if got != expected:
+                    wrong.append(f"{name} of {of}: {who} is {got}, not {expected}")
     assert not wrong, "\n".join(wrong)
 
 

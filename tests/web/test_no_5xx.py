@@ -40,6 +40,8 @@ N_MIXED = 60 if EVERY else 4
 LARGEST_SAMPLE = 3_000_000
 MAY_SAY_NO = {"readyz"}
 """No worker runs here, and that is what it says."""
+SAME_ADDRESS = {"api:api-root", "api:make_link"}
+"""Names of an address that another name has too, under which it is counted."""
 GONE = str(uuid.UUID(int=7))
 
 
@@ -125,6 +127,7 @@ def arguments(names: tuple[str, ...], session: Session, chance: random.Random) -
         "suffix": chance.choice(("jsonl", "anthropic.json", "openai.json", "nope")),
         "run_id": GONE, "job_id": GONE,
         "user_id": chance.choice((1, 10**30)), "invitation_id": chance.choice((1, 10**30)),
+        "target": chance.choice(("jsonl", "nope")), "token_id": chance.choice((1, 10**30)),
         "view_id": chance.choice((1, 10**30)), "link_id": chance.choice((1, 10**30)),
         "token": chance.choice(("nope", "x" * 43)),
     }  # fmt: skip
@@ -143,7 +146,7 @@ def test_no_address_answers_5xx(
     every = routes()
     _plainly(walk, every, stored, chance)
     _field_by_field(walk, every, stored, chance)
-    assert set(every) == set(walk.seen), "these routes were never asked"
+    assert set(every) - SAME_ADDRESS == set(walk.seen), "these routes were never asked"
     assert not walk.wrong, f"{len(walk.wrong)} of {walk.seen.total()} answers: {walk.wrong}"
 
 

@@ -105,6 +105,8 @@ def test_every_row_is_as_wide_as_its_head(client: Client, rendered: set[str], se
     settings.REQUIRE_LOGIN = True
     client.force_login(User.objects.create_user("carol", is_superuser=True))
     pages["invite"] = client.post("/people/invite/", {"hint": "Dora"}).content.decode()
+    pages["token"] = client.post("/settings/tokens/", {"name": "CI", "scopes": ["read"]}).content.decode()
+    pages["api"] = client.get("/api/").content.decode()
     pages["who"] = client.get(f"/s/{stored[0].pk}/who/").content.decode()
     assert {fault for html in pages.values() for table in tables(html) for fault in faults(table)} == set()
     assert set(WITH_TABLES) - FRAGMENTS - rendered == set()

@@ -1,0 +1,43 @@
+"""Upload a transcript to a ctxweb server and print why it compacted; the standard library is enough."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import urllib.request
+import uuid
+from pathlib import Path
+from typing import Any
+
+URL, TOKEN = os.environ["CTXWEB_URL"].rstrip("/"), os.environ.get("CTXWEB_TOKEN", "")
+
+
+def ask(path: str, body: bytes | None = None, kind: str = "") -> Any:
+    """The document that the server answers; raises HTTPError with the problem document as its body."""
+    headers = {"Content-Type": kind} if kind else {}
+    if TOKEN:
+        headers["Authorization"] = f"Bearer {TOKEN}"
+    with urllib.request.urlopen(urllib.request.Request(URL + path, body, headers)) as answer:
+        return json.load(answer)
+
+
+def upload(path: Path) -> list[str]:
+    """Send one file, wait until it is read, and return the ids of its sessions."""
+    edge = uuid.uuid4().hex
+    head = f'--{edge}\r\nContent-Disposition: form-data; name="files"; filename="{path.name}"\r\n\r\n'
+    body = head.encode() + path.read_bytes() + f"\r\n--{edge}--\r\n".encode()
+    entry = ask("/api/uploads", body, f"multipart/form-data; boundary={edge}")["uploads"][0]
+    while entry["status"] in ("queued", "reading"):
+        time.sleep(0.5)
+        entry = ask(entry["url"])["uploads"][0]
+    if entry["error"]:
+        raise SystemExit(entry["error"])
+    return list(entry["sessions"])
+
+
+if __name__ == "__main__":
+    for session in upload(Path(sys.argv[1])):
+        for one in ask(f"/api/sessions/{session}/why")["sessions"]:
+            print(f"{session}: {one['headline']}")

@@ -1,0 +1,1 @@
+"""The HTTP API: the documents of the command line, for programs."""

@@ -1,0 +1,72 @@
+"""Every operation of the API under drawn parameters: no 5xx, and no answer that the OpenAPI document does not name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import schemathesis
+from django.core.handlers.wsgi import WSGIHandler
+from hypothesis import HealthCheck, given
+from hypothesis import settings as drawing
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from tests.web.stored import pressed, store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_django.fixtures import SettingsWrapper
+    from schemathesis.schemas import APIOperation
+
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+N_EXAMPLES = 10
+
+
+@pytest.mark.django_db
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # files of the client that asks
+@pytest.mark.parametrize("accounts", [False, True])
+def test_every_answer_is_declared(
+    accounts: bool, tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    settings.ALLOWED_HOSTS = ["*"]
+    monkeypatch.setattr("sessions.tasks.wake", lambda n: None)
+    session_id = store(pressed(6)).pk
+    settings.REQUIRE_LOGIN = accounts
+    schema = schemathesis.openapi.from_wsgi("/api/openapi.json", WSGIHandler())
+    asked = []
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        asked.append(operation.label)
+        for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+            ask(operation, mode, session_id, accounts=accounts)
+    assert len(asked) >= 12
+
+
+def ask(operation: APIOperation[Any, Any, Any, Any], mode: GenerationMode, session_id: str, *, accounts: bool) -> None:
+    """Ten calls of one operation, those with right parameters about a session that exists."""
+    own = "{session_id}" in operation.path and mode is GenerationMode.POSITIVE
+
+    @drawing(max_examples=N_EXAMPLES, deadline=None, database=None, derandomize=True,
+             suppress_health_check=list(HealthCheck))  # fmt: skip
+    @given(case=operation.as_strategy(mode))
+    def holds(case: schemathesis.Case) -> None:
+        if own:
+            case.path_parameters = {**(case.path_parameters or {}), "session_id": session_id}
+        response = case.call(headers={"Accept-Encoding": "identity"})
+        case.validate_response(response, checks=CHECKS)
+        if accounts:
+            assert response.status_code in (400, 401, 404, 405, 422), "nobody comes in without a token"
+
+    try:
+        holds()
+    except Unsatisfiable:
+        assert mode is GenerationMode.NEGATIVE, "nothing in this operation can be wrong"
