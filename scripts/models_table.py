@@ -28,6 +28,8 @@ PRICES = (
     "input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost", "cache_creation_input_token_cost",
     "cache_creation_input_token_cost_above_1hr",
 )  # fmt: skip
+LARGE = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")
+"""A key that says from how many thousand tokens of input on a request has other prices."""
 SUFFIXES = ("", "-preview")
 """A model is listed under its name, while it is new under a preview's."""
 
@@ -59,6 +61,11 @@ def written(listing: dict[str, Any], source: str) -> str:
             limits = (entry.get("max_input_tokens"), entry.get("max_output_tokens"))
             figures = [*limits, *map(_price, map(entry.get, PRICES))]
             rows.append(f'    "{row.prefix}": ({", ".join(map(_literal, figures))}),')
+    large = [
+        f'    "{row.prefix}": ({", ".join(map(_literal, found))}),'
+        for row in (row for rows_of in FAMILIES.values() for row in rows_of)
+        if (found := _large(_entry(listing, row.prefix)))
+    ]
     return "\n".join((
         f'"""Windows, output limits and prices as {source} lists them (MIT); made by scripts/models_table.py."""',
         "",
@@ -74,12 +81,27 @@ def written(listing: dict[str, Any], source: str) -> str:
         *rows,
         "}",
         "",
+        "LARGE: dict[str, tuple[int, float | None, float | None, float | None, float | None, float | None]] = {",
+        *large,
+        "}",
+        '"""Of models with other prices for large requests: the input in tokens above which all of a request has them,',
+        'and those prices, in the order above."""',
+        "",
     ))  # fmt: skip
 
 
 def _entry(listing: dict[str, Any], name: str) -> dict[str, Any] | None:
     found = (listing.get(name + suffix) for suffix in SUFFIXES)
     return next((entry for entry in found if entry and entry.get("mode") in ("chat", "responses")), None)
+
+
+def _large(entry: dict[str, Any] | None) -> tuple[float | None, ...] | None:
+    """The tokens above which a request has other prices, and those; None where the list names none."""
+    found = [int(match[1]) for key in entry or () if (match := LARGE.fullmatch(key))]
+    if not entry or not found:
+        return None
+    least = min(found)
+    return (least * 1_000, *(_price(entry.get(f"{key}_above_{least}k_tokens")) for key in PRICES))
 
 
 def _price(per_token: float | None) -> float | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.caching import cache_use
 from sessions.engine.cost import summary_tokens
-from sessions.engine.prices import PER_MILLION, prices_of
+from sessions.engine.prices import PER_MILLION, step_prices
 
 if TYPE_CHECKING:
     from sessions.engine.prices import Prices
@@ -53,18 +53,21 @@ class EventCost:
     free: bool
 
 
-def event_cost(compacted: CompactionTokens, prices: Prices, *, request: int = 0, cold: bool = False) -> EventCost:
-    """The cost of one compaction.
+def event_cost(
+    compacted: CompactionTokens, prices: Prices, later: Prices | None = None, *, request: int = 0, cold: bool = False
+) -> EventCost:
+    """The cost of one compaction at the prices of the list before, and those of the list after (None: the same).
 
     With all of the list before in the cache this is the reference's formula, [p·k·L + q·s + (write − read)·(S − Y)] ÷
     [read·(L − S)], k the summary call's share.
     """
-    c, fresh, read = compacted, prices.fresh(), prices.cache_read
+    c, fresh, read, later = compacted, prices.fresh(), prices.cache_read, later or prices
     rest = fresh if c.call_is_kept else prices.input
     call = read * c.call_read + rest * (c.call - c.call_read) + prices.output * c.written
-    sent = read * c.unchanged + fresh * (c.after - c.unchanged)
+    sent = later.cache_read * c.unchanged + later.fresh() * (c.after - c.unchanged)
     unsent = read * c.cached + fresh * (c.before - c.cached)
-    extra, saves = call + sent - unsent, read * (c.before - c.after)
+    saves = read * (c.before - c.after) + (read - later.cache_read) * c.after
+    extra = call + sent - unsent
     break_even = max(0.0, 1 + extra / saves) if saves > 0 else None
     return EventCost(
         request,
@@ -78,13 +81,15 @@ def event_cost(compacted: CompactionTokens, prices: Prices, *, request: int = 0,
 
 
 def event_costs(replay: Replay, *, prices: Prices | None = None) -> tuple[EventCost, ...] | None:
-    """One entry per event of the replay, at ``prices`` (None: the model's list prices); None without a price."""
+    """One entry per event of the replay; None without a price.
+
+    Each is charged by its request's own model (policies 14.4), the session's own at ``prices`` (None: list prices).
+    """
     weighed = replay.weighed
-    prices = prices or prices_of(weighed.model)
-    if prices is None:
+    asked = step_prices(weighed, prices)
+    if None in asked:
         return None
     use = cache_use(weighed)
-    prices = use.blended(prices)
     steps = {sent.request: k for k, sent in enumerate(replay.sent)}
     costs: list[EventCost] = []
     for event in replay.events:
@@ -101,5 +106,7 @@ def event_costs(replay: Replay, *, prices: Prices | None = None) -> tuple[EventC
             summary_tokens(event) if calls else 0,
             shares,
         )
-        costs.append(event_cost(compacted, prices, request=event.request, cold=not k or k in use.cold))
+        if own := asked[k]:
+            before, after = (use.blended(own.at(tokens)) for tokens in (event.before_tokens, event.after_tokens))
+            costs.append(event_cost(compacted, before, after, request=event.request, cold=not k or k in use.cold))
     return tuple(costs)

@@ -8,11 +8,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from sessions.engine.caching import WHOLE, cache_use
-from sessions.engine.prices import PER_MILLION, Prices, prices_of
+from sessions.engine.prices import PER_MILLION, Prices, prices_of, step_prices
 from sessions.engine.types import Block, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sessions.engine.caching import CacheUse
     from sessions.engine.calibration.weighed import Weighed
@@ -98,36 +98,74 @@ def bill_of(prices: Prices | None, use: CacheUse, *, plain: int, shared: int, re
 
 
 def totals(replay: Replay, *, prices: Prices | None = None) -> Totals:
-    """What the replayed session sends, reads, writes and costs, at ``prices`` (None: the model's list prices)."""
+    """What the replayed session sends, reads, writes and costs.
+
+    Every request is charged by its own model and size (policies 14.4), the session's own at ``prices`` (None: list
+    prices).
+    """
     weighed, sent = replay.weighed, replay.sent
-    prices, use = prices or prices_of(weighed.model), cache_use(weighed)
+    asked, use = step_prices(weighed, prices), cache_use(weighed)
+    groups: dict[Prices | None, _Group] = {}
+
+    def group(step: int, tokens: int) -> _Group:
+        own = asked[step]
+        return groups.setdefault(own and own.at(tokens), _Group())
+
+    for k, one in enumerate(sent):
+        group(k, one.tokens).add(0, one.tokens, one.cached * use.shares[k], one.output)
+    if sent:
+        group(0, sent[0].tokens).read += WHOLE * min(use.start, sent[0].tokens)
     calls = _summary_calls(replay, use)
-    plain, shared, read, output = (sum(call[part] for call in calls) for part in range(4))
-    read += WHOLE * min(use.start, sent[0].tokens if sent else 0)
-    again = sum(refetched_tokens(weighed, event) for event in replay.events)
-    bill = bill_of(
-        prices,
-        use,
-        plain=plain,
-        shared=shared + sum(one.tokens for one in sent),
-        read=read + sum(one.cached * use.shares[k] for k, one in enumerate(sent)),
-        output=output + sum(one.output for one in sent),
-    )
+    for step, plain, shared, read, output in calls:
+        group(step, plain + shared).add(plain, shared, read, output)
+    steps = {one.request: k for k, one in enumerate(sent)}
+    for event in replay.events:
+        group(steps[event.request], event.after_tokens).again += refetched_tokens(weighed, event)
+    bills = {own: one.bill(own, use) for own, one in groups.items()}
     return Totals(
         compactions=len(replay.events),
         peak_context_tokens=max((s.tokens for s in replay.sent), default=0),
-        input_tokens=bill.input,
-        cache_read_tokens=bill.read,
-        cache_write_tokens=bill.write,
-        output_tokens=bill.output,
+        input_tokens=sum(bill.input for bill in bills.values()),
+        cache_read_tokens=sum(bill.read for bill in bills.values()),
+        cache_write_tokens=sum(bill.write for bill in bills.values()),
+        output_tokens=sum(bill.output for bill in bills.values()),
         summary_calls=len(calls),
-        refetched_tokens=again,
-        cost=bill.cost(prices, again, use.blended(prices).fresh() if prices else 0.0),
+        refetched_tokens=sum(one.again for one in groups.values()),
+        cost=_cost(groups, bills, use) if groups else Bill().cost(prices or prices_of(weighed.model)),
     )
 
 
-def _summary_calls(replay: Replay, use: CacheUse) -> list[tuple[int, int, int, int]]:
-    """Every summary call as tokens of plain input, of a shared prefix, read of that (65,536ths), and output.
+@dataclass(slots=True)
+class _Group:
+    """Tokens of the requests that are charged alike: plain input, prefixes shared, read of them, put out, had again."""
+
+    plain: int = 0
+    shared: int = 0
+    read: int = 0
+    output: int = 0
+    again: int = 0
+
+    def add(self, plain: int, shared: int, read: int, output: int) -> None:
+        self.plain, self.shared = self.plain + plain, self.shared + shared
+        self.read, self.output = self.read + read, self.output + output
+
+    def bill(self, prices: Prices | None, use: CacheUse) -> Bill:
+        return bill_of(prices, use, plain=self.plain, shared=self.shared, read=self.read, output=self.output)
+
+
+def _cost(groups: Mapping[Prices | None, _Group], bills: Mapping[Prices | None, Bill], use: CacheUse) -> Cost | None:
+    """The sum of all groups, None where one has no price."""
+    low = high = 0.0
+    for prices, one in groups.items():
+        cost = bills[prices].cost(prices, one.again, use.blended(prices).fresh() if prices else 0.0)
+        if cost is None:
+            return None
+        low, high = low + cost.low, high + cost.high
+    return Cost(low, high)
+
+
+def _summary_calls(replay: Replay, use: CacheUse) -> list[tuple[int, int, int, int, int]]:
+    """Every summary call: its step, tokens of plain input, of a shared prefix, read of that (65,536ths), and output.
 
     The list before goes in; a call made in vain brings nothing out.  With a shared prefix the call reads what the
     request before it left in the cache and writes the rest; without one it is sent once and never read again: all
@@ -135,14 +173,14 @@ def _summary_calls(replay: Replay, use: CacheUse) -> list[tuple[int, int, int, i
     """
     if not replay.policy.summary_calls:
         return []
-    calls: list[tuple[int, int, int, int]] = []
+    calls: list[tuple[int, int, int, int, int]] = []
     steps = {sent.request: k for k, sent in enumerate(replay.sent)}
 
-    def call(request: int, tokens: int, written: int) -> tuple[int, int, int, int]:
-        if not replay.policy.shares_prefix:
-            return (tokens, 0, 0, written)
+    def call(request: int, tokens: int, written: int) -> tuple[int, int, int, int, int]:
         k = steps[request]
-        return (0, tokens, min(tokens, replay.sent[k - 1].tokens) * use.shares[k], written)
+        if not replay.policy.shares_prefix:
+            return (k, tokens, 0, 0, written)
+        return (k, 0, tokens, min(tokens, replay.sent[k - 1].tokens) * use.shares[k], written)
 
     for event in replay.events:
         written = summary_tokens(event) if event.summary_calls else 0

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.caching import NO_READS, RECORDED, WHOLE, cache_use, pairs_of
 from sessions.engine.cost import bill_of
-from sessions.engine.prices import PER_MILLION, prices_of
-from sessions.engine.spent import request_cost, request_prices
+from sessions.engine.prices import PER_MILLION, prices_of, request_prices, step_prices
+from sessions.engine.spent import request_cost
 from sessions.engine.types import Label
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def comparison(weighed: Weighed, *, prices: Prices | None = None) -> Comparison 
     by_rule = {
         k: _rule_cost(weighed, k, pairs[k], asked) + outputs[k] * asked.output / PER_MILLION
         for k in recorded
-        if (asked := request_prices(requests[k], weighed, prices))
+        if (asked := _charged(weighed, k, prices))
     }
     names = {k: _cause(weighed, use, k, pairs[k]) for k in recorded}
     causes = []
@@ -97,6 +97,12 @@ def comparison(weighed: Weighed, *, prices: Prices | None = None) -> Comparison 
     return Comparison(sum(recorded.values()), modelled, least, most, sum(by_rule.values()), tuple(told), use)
 
 
+def _charged(weighed: Weighed, step: int, prices: Prices | None) -> Prices | None:
+    """What a step's request is charged by: its model's prices, by its size."""
+    asked = request_prices(weighed.transcript.requests[weighed.steps[step].request], weighed, prices)
+    return asked and asked.at(weighed.recorded.context[step])
+
+
 def sent_cost(
     weighed: Weighed, outputs: Mapping[int, int], *, guessed: Container[int] = (), prices: Prices | None = None
 ) -> tuple[float, float, float]:
@@ -105,10 +111,9 @@ def sent_cost(
     ``outputs`` are the tokens put out at each of those steps; those at ``guessed`` ones are estimates.
     """
     use, pairs, series = cache_use(weighed), pairs_of(weighed), weighed.recorded
-    requests = weighed.transcript.requests
     groups: dict[Prices, list[int]] = {}
     for k in outputs:
-        asked = request_prices(requests[weighed.steps[k].request], weighed, prices)
+        asked = _charged(weighed, k, prices)
         if asked is not None:
             groups.setdefault(asked, []).append(k)
     low = below = above = 0.0
@@ -139,11 +144,17 @@ def replay_range(replay: Replay, sums: Totals, *, prices: Prices | None = None) 
     labels = [replay.labels[one.request] or Label.MEASURED for one in sent]
     weak = sum(one.tokens * CONTEXT_ERRORS[label] for one, label in zip(sent, labels, strict=True))
     requests = weighed.transcript.requests
-    guessed = sum(one.output for one in sent if _is_guessed(requests[one.request].usage))
-    prefixes = ((k, one.cached) for k, one in enumerate(sent))
     total = sum(one.tokens for one in sent)
-    share = weak / total if total else 0.0
-    below, above = _errors(weighed, prices, prefixes, sums.cost.low, share=share, output=guessed)
+    below, above = _errors(weighed, prices, (), sums.cost.low, share=weak / total if total else 0.0, output=0)
+    asked = step_prices(weighed, prices)
+    groups: dict[Prices, list[int]] = {}
+    for k, one in enumerate(sent):
+        groups.setdefault((asked[k] or prices).at(one.tokens), []).append(k)
+    for own, steps in groups.items():
+        guessed = sum(sent[k].output for k in steps if _is_guessed(requests[sent[k].request].usage))
+        prefixes = ((k, sent[k].cached) for k in steps)
+        less, more = _errors(weighed, own, prefixes, 0.0, share=0.0, output=guessed)
+        below, above = below + less, above + more
     return max(0.0, sums.cost.low - below), sums.cost.high + above
 
 

@@ -12,6 +12,8 @@ from sessions.engine.models_table import BY_WINDOW, FAMILIES, NEW_CLAUDE, OLD_CL
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sessions.engine.models_table import Large
+
 UNKNOWN_WINDOW = 200_000
 UNKNOWN_MAX_OUTPUT = 32_000
 SAME_PRICE = frozenset({"", "-codex", "-codex-max", "-preview", "-sol", "-thinking"})
@@ -28,8 +30,9 @@ class ModelInfo:
     """Limits, rules and prices of one model; prices in USD per million tokens, None where unknown.
 
     ``window`` is the most input one request may carry, ``long_window`` what the API takes beyond it where the client
-    asks (``[1m]``), ``image_tier`` the name of the image rule, ``text_prior`` the tokens per o200k token.  ``known``
-    is False for a name that is not in the table; ``note`` then says what is assumed.
+    asks (``[1m]``), ``image_tier`` the name of the image rule, ``text_prior`` the tokens per o200k token.
+    ``large`` are the tokens of input above which a request has other prices, and those (policies 14.4).  ``known`` is
+    False for a name that is not in the table; ``note`` then says what is assumed.
     """
 
     name: str
@@ -47,6 +50,7 @@ class ModelInfo:
     known: bool = True
     long_window: int | None = None
     note: str = ""
+    large: Large | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +98,13 @@ def _as_own(name: str, own: OwnModel) -> ModelInfo:
     """A model as the user's table has it; what it does not say is the listed model's, of its like or its own name."""
     base = _listed(own.like or name)
     price_in, price_out, read, write, write_1h = own.prices
+    large = base.large if price_in is None else None
     if price_in is None:
         price_in, price_out, read = base.input_price, base.output_price, base.cache_read_price
         write, write_1h = base.cache_write_price, base.cache_write_1h_price
     return ModelInfo(
         name, base.family, own.window, own.max_output or base.max_output, base.image_tier, base.text_prior,
-        base.keeps_thinking, price_in, price_out, read, write, write_1h,
+        base.keeps_thinking, price_in, price_out, read, write, write_1h, large=large,
     )  # fmt: skip
 
 
@@ -122,6 +127,7 @@ def _listed(name: str) -> ModelInfo:
     return ModelInfo(
         name, family, window, row.max_output, row.image_tier, row.text_prior, row.keeps_thinking,
         price_in, price_out, read, write, write_1h, long_window=row.long_window, note=note,
+        large=row.large if same else None,
     )  # fmt: skip
 
 

@@ -62,3 +62,16 @@ LISTED: dict[str, Figures] = {
     "gemini-3.7-flash": (1_048_576, 65_536, 0.75, 3.75, 0.075, None, None),
     "gemini-3.8-flash": (1_048_576, 65_536, 0.75, 3.75, 0.075, None, None),
 }
+
+LARGE: dict[str, tuple[int, float | None, float | None, float | None, float | None, float | None]] = {
+    "claude-haiku-5-5": (100_000, 0.5, 2.5, 0.05, 0.625, 1),
+    "gpt-5.4": (272_000, 5, 22.5, 0.5, None, None),
+    "gpt-5.5": (272_000, 10, 45, 1, None, None),
+    "gpt-5.6": (272_000, 8, 30, 0.8, 10, None),
+    "gpt-5.6-terra": (272_000, 4, 18, 0.4, 5, None),
+    "gpt-5.6-luna": (272_000, 0.4, 1.8, 0.04, 0.5, None),
+    "gemini-2.5-pro": (200_000, 2.5, 15, 0.25, 0.25, None),
+    "gemini-3.1-pro": (200_000, 4, 18, 0.4, 0.25, None),
+}
+"""Of models with other prices for large requests: the input in tokens above which all of a request has them,
+and those prices, in the order above."""

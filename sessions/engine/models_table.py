@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.models_listed import LISTED
+from sessions.engine.models_listed import LARGE, LISTED
 
 if TYPE_CHECKING:
     from sessions.engine.models_listed import Figures
@@ -25,6 +25,8 @@ OLD_CLAUDE, NEW_CLAUDE = 1.18, 1.53
 
 Prices = tuple[float | None, float | None, float | None, float | None, float | None]
 UNPRICED: Prices = (None, None, None, None, None)
+Large = tuple[int, float | None, float | None, float | None, float | None, float | None]
+"""The input in tokens above which all of a request has other prices, and those."""
 NOT_LISTED: Figures = (200_000, 32_000, None, None, None, None, None)
 LONG = 1_000_000
 
@@ -61,6 +63,7 @@ class ModelRow:
     """Input, output, cache read, cache write kept for 5 minutes, and for an hour."""
     long_window: int | None = None
     keeps_thinking: bool = False
+    large: Large | None = None
     note: str = ""
     """Why its figures are not those of the list, "" where they are."""
 
@@ -73,7 +76,7 @@ def _row(prefix: str, image_tier: str, text_prior: float, *, keeps: bool = False
     price_in, price_out, read, write, write_1h = prices
     return ModelRow(
         prefix, window, max_output, image_tier, text_prior, (price_in, price_out, read, write, write_1h),
-        listed if listed > window else None, keeps, note,
+        listed if listed > window else None, keeps, LARGE.get(prefix), note,
     )  # fmt: skip
 
 

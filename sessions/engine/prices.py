@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.errors import BadParameter
+from sessions.engine.model_info import model_info, normalised
 from sessions.engine.models_table import DATE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.model_info import ModelInfo
+    from sessions.engine.types import Request
 
 PER_MILLION = 1_000_000
 HOUR_WRITE_FACTOR = 2.0
@@ -26,7 +29,9 @@ RELATIVE = {"claude": (0.1, 1.25), "gpt": (0.1, None), "gemini": (0.25, None)}
 class Prices:
     """US dollars per million tokens; ``cache_write`` None: writes carry no fee, they are plain input.
 
-    ``cache_write_1h`` is the fee of a write kept for an hour; ``source`` says where the figures are from.
+    ``cache_write_1h`` is the fee of a write kept for an hour; ``source`` says where the figures are from.  ``large``
+    are the prices of a request whose input, cached or not, is above so many tokens (policies 14.4), None where the
+    model has none.
     """
 
     input: float
@@ -35,6 +40,11 @@ class Prices:
     cache_write: float | None
     cache_write_1h: float | None
     source: str
+    large: tuple[int, Prices] | None = None
+
+    def at(self, tokens: int) -> Prices:
+        """What all of a request with ``tokens`` of input is charged by."""
+        return self if self.large is None or tokens <= self.large[0] else self.large[1]
 
     def fresh(self, *, hour: bool = False) -> float:
         """What a token costs that is sent and not read from the cache: a cache write where those are billed."""
@@ -46,7 +56,8 @@ class Prices:
 def prices_of(model: ModelInfo, given: Mapping[str, float] | None = None) -> Prices | None:
     """The list prices of ``model`` with ``given`` ones (keys of ``KEYS``) in their place; None where none is known.
 
-    A cache price that is not given keeps its relation to the input price.  Raises BadParameter for an unknown key, a
+    A cache price that is not given keeps its relation to the input price; prices given stand for large requests, too.
+    Raises BadParameter for an unknown key, a
     price that is no finite number ≥ 0, or a model without list prices of which only one of input and output is given.
     """
     given = _checked(given or {})
@@ -66,7 +77,50 @@ def prices_of(model: ModelInfo, given: Mapping[str, float] | None = None) -> Pri
         fee,
         given.get("cache_write_1h", default_hour),
         f"{', '.join(given)} as given, the rest follows list prices" if given else f"list prices of {DATE}",
+        None if given else _large(model, base),
     )
+
+
+def _large(model: ModelInfo, base: float) -> tuple[int, Prices] | None:
+    """The prices of large requests; what the list leaves out keeps its relation to the input price."""
+    if model.large is None or not base:
+        return None
+    above, price, output, *listed = model.large
+    times = (price or base) / base
+    usual = (model.cache_read_price, model.cache_write_price, model.cache_write_1h_price)
+    told = [found or (None if plain is None else plain * times) for found, plain in zip(listed, usual, strict=True)]
+    read, write, hour = told if usual[1] is not None else (told[0], None, None)
+    plain = prices_of(replace(
+        model, large=None, input_price=price or base, output_price=output or model.output_price, cache_read_price=read,
+        cache_write_price=write, cache_write_1h_price=hour,
+    ))  # fmt: skip
+    return None if plain is None else (above, plain)
+
+
+def request_prices(request: Request, weighed: Weighed, prices: Prices | None) -> Prices | None:
+    """What the model that a request was sent to costs: ``prices`` for the session's own, list prices otherwise."""
+    own = normalised(weighed.transcript.model)
+    name = request.model or weighed.transcript.model
+    if normalised(name) == own:
+        return prices or prices_of(weighed.model)
+    return prices_of(model_info(name))
+
+
+def step_prices(weighed: Weighed, prices: Prices | None = None) -> tuple[Prices | None, ...]:
+    """What each request of the branch costs by its own model; one without a price as the session's (policies 14.4).
+
+    ``prices`` are the session's own model's.  All None where that has no price.
+    """
+    own = prices or prices_of(weighed.model)
+    requests = weighed.transcript.requests
+    if own is None:
+        return (None,) * len(weighed.steps)
+    known: dict[str, Prices] = {}
+    for step in weighed.steps:
+        request = requests[step.request]
+        if request.model not in known:
+            known[request.model] = request_prices(request, weighed, own) or own
+    return tuple(known[requests[step.request].model] for step in weighed.steps)
 
 
 def _relations(model: ModelInfo) -> tuple[float, float | None, float]:

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.cost import Bill, Cost, Totals
-from sessions.engine.model_info import model_info, normalised
-from sessions.engine.prices import prices_of
+from sessions.engine.prices import request_prices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,17 +70,8 @@ def request_cost(request: Request, weighed: Weighed, prices: Prices | None, *, f
     usage, asked = request.usage, request_prices(request, weighed, prices)
     if usage is None or asked is None:
         return None
-    cost = _bill([replace(usage, output=0) if final and usage.placeholder else usage]).cost(asked)
+    cost = _bill([replace(usage, output=0) if final and usage.placeholder else usage]).cost(asked.at(usage.context))
     return None if cost is None else cost.low
-
-
-def request_prices(request: Request, weighed: Weighed, prices: Prices | None) -> Prices | None:
-    """What the model that a request was sent to costs: ``prices`` for the session's own, list prices otherwise."""
-    own = normalised(weighed.transcript.model)
-    name = request.model or weighed.transcript.model
-    if normalised(name) == own:
-        return prices or prices_of(weighed.model)
-    return prices_of(model_info(name))
 
 
 def _bill(usages: Iterable[Usage]) -> Bill:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.breakeven import CompactionTokens, EventCost, event_cost
 from sessions.engine.caching import WHOLE
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
-from sessions.engine.prices import prices_of
+from sessions.engine.prices import prices_of, step_prices
 from sessions.engine.sweeps.fast.envelope import CostLine, Envelope
 from sessions.engine.sweeps.fast.jump import Course, Jump
 from sessions.engine.sweeps.fast.jumper import Jumper
@@ -85,12 +85,15 @@ def optimum(
     """The cheapest schedule of compactions that keep at least the newest ``keep_messages``.
 
     The summary weighs what ``summarizer`` writes, its call shares the prefix or does not.  None without a price, where
-    jumping is not exact (``track_of``), or where no schedule fits the window.
+    jumping is not exact (``track_of``), where requests may have unlike prices (policies 14.4), or where no schedule
+    fits the window.
     """
     prices, track = prices or prices_of(weighed.model), track_of(weighed)
-    if prices is None or track is None:
+    if prices is None or track is None or len(set(step_prices(weighed, prices))) > 1:
         return None
     window = window or weighed.window or DEFAULT_WINDOW
+    if prices.large is not None and min(window, max(track.heights) + track.overhead) > prices.large[0]:
+        return None
     jump = Jump(window, keep_messages=keep_messages)
     jumper = Jumper(weighed, track, summarizer)
     blended = track.use.blended(prices)

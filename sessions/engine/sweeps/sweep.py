@@ -15,7 +15,7 @@ from sessions.engine.amounts import read_amount
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.cost import Totals, totals
 from sessions.engine.errors import BadParameter
-from sessions.engine.prices import prices_of
+from sessions.engine.prices import prices_of, step_prices
 from sessions.engine.replay import replay
 from sessions.engine.sweeps.fast.jumper import FIXED_SIZE, Jumper
 from sessions.engine.sweeps.fast.refetch import refetched
@@ -305,8 +305,8 @@ class _Runner:
     def prepare(self, settings: Iterable[Setting]) -> None:
         """Jump over the session at every setting that allows it, and count what is fetched again, all at once."""
         track = track_of(self.weighed) if self.may_jump else None
-        if track is None:
-            return
+        if track is None or len(set(step_prices(self.weighed, self.prices))) > 1:
+            return  # a jump adds tokens up before it prices them
         self.jumper = Jumper(self.weighed, track, self.replays["summarizer"])
         tails: dict[tuple[object, ...], list[Setting]] = {}
         for setting in settings:

@@ -117,7 +117,9 @@ class Jumper:
         prices: Prices | None,
         again: int | None = None,
     ) -> Totals | None:
-        """The totals of a course, field by field those of the replay; None where a context would fall below 0.
+        """The totals of a course, field by field those of the replay.
+
+        None where a context would fall below 0, or a request would be large enough for other prices.
 
         ``again`` are the tokens fetched again, where they are known (None: ``refetch.refetched``).
         """
@@ -126,7 +128,7 @@ class Jumper:
         marks = [0, *steps, track.n_steps]
         earlier = list(map(add, offsets, map(heights.__getitem__, steps)))
         extremes = self._extremes(course, earlier)
-        if extremes is None:
+        if extremes is None or _may_be_large(prices, extremes[1], self._befores(course)):
             return None
         beyond: int = sum(map(mul, offsets, map(sub, marks[1:], marks)))
         sent = beyond + track.sum_of_heights
@@ -135,7 +137,7 @@ class Jumper:
         if summary_calls and jump.inserted is None:
             written = sum(map(self.inserts(None).summary.__getitem__, steps))
             n_calls = len(steps) + len(course.vain)
-            befores = list(map(add, offsets, map(track.tops.__getitem__, steps)))
+            befores = self._befores(course)
             called = sum(befores) + sum(tokens for _, tokens in course.vain)
             if shares_prefix:
                 # A context that only grows was never larger at the request before.
@@ -151,6 +153,10 @@ class Jumper:
             len(steps), extremes[1], bill.input, bill.read, bill.write, bill.output,
             n_calls, again, bill.cost(prices, again, track.use.blended(prices).fresh() if prices else 0.0),
         )  # fmt: skip
+
+    def _befores(self, course: Course) -> list[int]:
+        """What each compaction finds."""
+        return list(map(add, course.offsets, map(self.track.tops.__getitem__, course.steps)))
 
     def _first(self, course: Course) -> int:
         """Tokens that the first request sends."""
@@ -224,3 +230,8 @@ def _weight(summaries: Summaries, weighed: Weighed, request: int) -> tuple[int, 
     else:
         sizes = [(draft.tokens, draft.summary) for draft in written.drafts]
     return sum(tokens for tokens, _ in sizes), sum(tokens for tokens, summary in sizes if summary)
+
+
+def _may_be_large(prices: Prices | None, peak: int, befores: list[int]) -> bool:
+    """Whether a request or a summary call has more input than the model's usual prices stand for."""
+    return prices is not None and prices.large is not None and max([peak, *befores]) > prices.large[0]
