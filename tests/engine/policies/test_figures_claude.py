@@ -1,4 +1,4 @@
-"""What Claude Code clears, puts back and keeps of a short list, and what the API does on demand (policies 4, 5.5, 5.6)."""
+"""What Claude Code clears, puts back and keeps of a short list; the API on demand (policies 4, 5.5, 5.6)."""
 
 from __future__ import annotations
 
