@@ -34,6 +34,7 @@ COMMANDS = {
     "restore": "Make a data folder from such an archive.",
     "demo": "Store the demo session.",
     "statusline": "One line beside the running agent: context, and when it compacts.",
+    "hook": "Keep a transcript before the agent compacts it.",
     "skills": "Teach an agent to ask ctxweb about its own sessions.",
     "mcp": "Answer an agent about its own sessions, over MCP.",
     "list": "Sessions that agents keep on this machine.",

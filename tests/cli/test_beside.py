@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -170,3 +171,34 @@ def test_instructions_are_shown_and_the_users_own_text_stays(tmp_path: Path, mon
         assert run(cli, ["skills", "install", "--for", "codex", "--yes"]).exit_code == 0
     assert mine.read_text().count("<!-- ctxweb -->") == 1
     assert mine.read_text().startswith("Mine.\n\n<!-- ctxweb -->")
+
+
+def hook(given: bytes) -> str:
+    done = CliRunner().invoke(cli, ["hook", "precompact"], input=given)
+    assert done.exit_code == 0
+    (message,) = json.loads(done.stdout).values()
+    return message
+
+
+def test_a_transcript_is_kept_before_it_is_compacted(tmp_path: Path) -> None:
+    """The copy is the owner's alone and can be read; the newest twenty stay."""
+    path = tmp_path / "s.jsonl"
+    write(path, {"type": "user", "uuid": "a", "sessionId": "x", "message": {"role": "user", "content": "keep me"}})
+    given = json.dumps({"transcript_path": str(path), "session_id": "../x y", "trigger": "auto"}).encode()
+    assert "kept the transcript" in hook(given)
+    (copy,) = (tmp_path / "data/kept").iterdir()
+    assert gzip.decompress(copy.read_bytes()) == path.read_bytes()
+    assert copy.stat().st_mode & 0o777 == 0o600
+    assert "1 message" in CliRunner().invoke(cli, ["inspect", str(copy)]).stdout
+    for _ in range(21):
+        hook(given)
+    left = sorted((tmp_path / "data/kept").iterdir())
+    assert len(left) == 20
+    assert copy not in left
+
+
+@pytest.mark.parametrize(
+    "given", [b"", b"[]", b"{", b"{}", b'{"transcript_path":"/nope"}', b'{"transcript_path":"\\u0000"}']
+)
+def test_a_hook_that_keeps_nothing_stops_no_compaction(given: bytes) -> None:
+    assert "no copy was kept" in hook(given)
