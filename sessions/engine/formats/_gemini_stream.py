@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._blocks import is_prompt, tool_use
+from sessions.engine.formats._assembly import Assembly
+from sessions.engine.formats._blocks import tool_use
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._gemini_parts import parts_of, usage_from
-from sessions.engine.formats._preview import preview_of, title_of
 from sessions.engine.formats._provider_errors import Refusal, refusal_of
-from sessions.engine.formats._thread import Call, Entry, Thread
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
@@ -80,33 +79,25 @@ def read_event(run: GeminiRun, line: Line, value: Mapping[str, Any]) -> None:
         run.skipped.append(Skipped(line.number, line.offset, f"an event of unknown type {kind!r}"))
 
 
-def run_thread(run: GeminiRun, measure: Measured) -> Thread:
+def run_assembly(run: GeminiRun, measure: Measured) -> Assembly:
     """The messages of a run; its total is the request's usage where there was only one."""
-    thread = Thread()
+    made = Assembly(measure)
     for number, unit in enumerate(run.units):
-        _refuse(thread, run, number)
-        contents = event_contents(unit.values)
-        prompt = unit.role is Role.USER and is_prompt(contents)
-        place, timestamp = len(thread.entries), seconds(unit.values[0].get("timestamp"))
-        title = title_of("\n".join(content.text for content in contents)) if prompt else ""
-        thread.entries.append(
-            Entry(
-                tuple(unit.origins), unit.role, measure(contents), preview_of(contents), timestamp=timestamp,
-                title=title, typed=prompt,
-            )
-        )  # fmt: skip
+        _refuse(made, run, number)
+        timestamp = seconds(unit.values[0].get("timestamp"))
+        index = made.add(unit.role, event_contents(unit.values), unit.origins, timestamp=timestamp)
         if unit.role is Role.ASSISTANT:
-            thread.calls.append(Call(place, place + 1, run.model, timestamp))
-    _refuse(thread, run, len(run.units))
-    if len(thread.calls) == run.n_totals == 1:
-        thread.calls[0].usage = run.total
-    return thread
+            made.request(index, model=run.model)
+    _refuse(made, run, len(run.units))
+    if len(made.requests) == run.n_totals == 1:
+        made.requests[0] = replace(made.requests[0], usage=run.total)
+    return made
 
 
-def _refuse(thread: Thread, run: GeminiRun, n_units: int) -> None:
+def _refuse(made: Assembly, run: GeminiRun, n_units: int) -> None:
     for refusal, at in run.refused:
         if at == n_units:
-            thread.refuse(refusal)
+            made.refuse(refusal)
 
 
 def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:

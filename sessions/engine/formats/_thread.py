@@ -1,6 +1,6 @@
 """A session in the making: messages, model calls and compactions in file order, before indices are known.
 
-Formats that read item by item collect a ``Thread``; ``session_of`` makes the session of it.  Entries that left
+Formats whose records form branches collect a ``Thread``; ``session_of`` makes an ``Assembly`` of it.  Entries that left
 the conversation (rolled back, on another branch) are ``dropped``: their calls are counted, but off the branch.
 """
 
@@ -10,16 +10,16 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._assembly import transcript_of
+from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._branch import next_on_branch
-from sessions.engine.formats._clearings import Clearing, clearing_at
 from sessions.engine.formats._ids import unique_id
-from sessions.engine.formats._provider_errors import Refusal, error_at, once
 from sessions.engine.types import Message, RecordedCompaction, Request, Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sessions.engine.formats._clearings import Clearing
+    from sessions.engine.formats._provider_errors import Refusal
     from sessions.engine.types import Block, Origin, Transcript, Usage
 
 
@@ -77,22 +77,13 @@ class Mark:
 
 
 @dataclass(slots=True)
-class RefusedRequest:
-    """A request refused for its size after ``n_entries`` entries and ``n_calls`` calls."""
-
-    refusal: Refusal
-    n_entries: int
-    n_calls: int
-
-
-@dataclass(slots=True)
 class Thread:
     """What a format collects of one session."""
 
     entries: list[Entry] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
-    refused: list[RefusedRequest] = field(default_factory=list)
+    refused: list[tuple[Refusal, int, int]] = field(default_factory=list)
     cleared: list[tuple[Clearing, int, int]] = field(default_factory=list)
 
     def clear(self, clearing: Clearing) -> None:
@@ -102,44 +93,28 @@ class Thread:
     def refuse(self, refusal: Refusal | None) -> None:
         """Note a refusal where the reading stands; None is no refusal."""
         if refusal is not None:
-            self.refused.append(RefusedRequest(refusal, len(self.entries), len(self.calls)))
+            self.refused.append((refusal, len(self.entries), len(self.calls)))
 
 
-def built(thread: Thread) -> tuple[tuple[Message, ...], tuple[Request, ...], tuple[RecordedCompaction, ...]]:
-    """Messages of the branch, all requests in file order, compactions of the branch (replay-semantics 1)."""
+def session_of(thread: Thread, *, id: str = "", format: str, **facts: Any) -> Transcript:  # noqa: A002  Transcript's words
+    """The session that a thread makes, on its branch: messages, compactions, and all requests in file order.
+
+    See ``Assembly.transcript`` for ``facts``; the title is by default the first that an entry has (replay-semantics 1).
+    """
     kept = [place for place, entry in enumerate(thread.entries) if not entry.dropped]
     calls = [(n, call) for n, call in enumerate(thread.calls) if not call.failed]
-    requests = [_request(i, call, kept, len(thread.entries)) for i, (_, call) in enumerate(calls)]
     numbers = [n for n, _ in calls]
-    compactions = [_compaction(mark, kept, numbers, requests) for mark in thread.marks]
-    return _messages(thread, kept), tuple(requests), tuple(compactions)
+    made = Assembly(lambda _: ())
+    made.messages = _messages(thread, kept)
+    made.requests = [_request(i, call, kept, len(thread.entries)) for i, (_, call) in enumerate(calls)]
+    made.compactions = [_compaction(mark, kept, numbers, made.requests) for mark in thread.marks]
+    made.refused = [(what, bisect_left(kept, at), bisect_left(numbers, n)) for what, at, n in thread.refused]
+    made.cleared = [(what, bisect_left(kept, at), bisect_left(numbers, n)) for what, at, n in thread.cleared]
+    made.title = next((thread.entries[place].title for place in kept if thread.entries[place].title), "")
+    return made.transcript(id, format, **facts)
 
 
-def session_of(thread: Thread, *, title: str = "", **facts: Any) -> Transcript:
-    """The session that a thread makes; see ``transcript_of`` for ``facts``.
-
-    ``title`` is by default the first that an entry has; requests refused for their size are its errors, retries once.
-    """
-    messages, requests, compactions = built(thread)
-    kept = [place for place, entry in enumerate(thread.entries) if not entry.dropped]
-    numbers = [n for n, call in enumerate(thread.calls) if not call.failed]
-    errors = once(
-        (
-            error_at(r.refusal, bisect_left(kept, r.n_entries), bisect_left(numbers, r.n_calls), requests)
-            for r in thread.refused
-        ),
-        {compaction.boundary for compaction in compactions},
-    )
-    clearings = tuple(
-        clearing_at(clearing, bisect_left(kept, n_entries), bisect_left(numbers, n_calls), requests)
-        for clearing, n_entries, n_calls in thread.cleared
-    )
-    facts = {"errors": errors, "clearings": clearings} | facts
-    title = title or next((thread.entries[place].title for place in kept if thread.entries[place].title), "")
-    return transcript_of(messages, requests, compactions, title=title, **facts)
-
-
-def _messages(thread: Thread, kept: Sequence[int]) -> tuple[Message, ...]:
+def _messages(thread: Thread, kept: Sequence[int]) -> list[Message]:
     taken: set[str] = set()
     messages = []
     for index, place in enumerate(kept):
@@ -159,7 +134,7 @@ def _messages(thread: Thread, kept: Sequence[int]) -> tuple[Message, ...]:
                 compaction=entry.compaction,
             )
         )
-    return tuple(messages)
+    return messages
 
 
 def _place_id(origin: Origin) -> str:
@@ -187,18 +162,15 @@ def _compaction(
     mark: Mark, kept: Sequence[int], numbers: Sequence[int], requests: Sequence[Request]
 ) -> RecordedCompaction:
     n_before = bisect_left(numbers, mark.n_calls)
-    request = next_on_branch(requests, n_before)
     before = next((r.usage for r in reversed(requests[:n_before]) if r.on_branch and r.usage), None)
-    after = requests[request].usage if request < len(requests) else None
     boundary = bisect_left(kept, mark.boundary)
     computed = before.context + before.output if before else None
     return RecordedCompaction(
         boundary=boundary,
-        request=request,
+        request=next_on_branch(requests, n_before),
         message=_index(kept, mark.summary),
         trigger=mark.trigger,
         tokens_before=computed if mark.tokens_before is None else mark.tokens_before,
-        tokens_after=after.context if after else None,
         preserved=tuple(index for place in mark.preserved if (index := _index(kept, place)) is not None),
         outside=not boundary if mark.outside is None else mark.outside,
     )

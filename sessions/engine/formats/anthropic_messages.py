@@ -20,16 +20,15 @@ from sessions.engine.formats._anthropic_requests import (
     trigger_of,
 )
 from sessions.engine.formats._anthropic_stream import event_places, sniff_events, streamed_session
-from sessions.engine.formats._blocks import is_prompt
+from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._call_sessions import sessions_of
-from sessions.engine.formats._clearings import clearing_at
 from sessions.engine.formats._events import is_event, response_of
 from sessions.engine.formats._openai_marks import chat_mark, foreign_key, foreign_turn
-from sessions.engine.formats._preview import preview_of, stem_of, title_of
+from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._server_edits import CUT_OFF, edits_of
 from sessions.engine.formats._values import text_of
 from sessions.engine.formats._wire_exchanges import call_at, exchange_at, is_anthropic_pair, wire_contents
-from sessions.engine.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.types import Content, Message, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,22 +85,18 @@ class AnthropicMessages:
         paired = "request" in document or "response" in document
         parts = list(_parts(request, response, paired=paired))
         origin = Origin(1, 0, source.size)
-        messages = [_message(part, path, origin, index, measure) for index, (part, path) in enumerate(parts)]
-        requests = requests_of(messages, request, response)
-        compactions = compactions_of(messages, requests, [part for part, _ in parts], response)
-        transcript = Transcript(
-            id=stem_of(source.name),
-            format=self.name,
-            messages=tuple(messages),
-            requests=requests,
-            compactions=compactions,
-            title=_title([part for part, _ in parts], messages),
+        made = Assembly(measure)
+        for part, path in parts:
+            _add(made, part, Origin(origin.line, origin.offset, origin.length, path))
+        made.requests = list(requests_of(made.messages, request, response))
+        made.compactions = list(compactions_of(made.messages, made.requests, [part for part, _ in parts], response))
+        made.warnings = [*iteration_notes(response), *((f"{CUT_OFF}: 1",) if edits.is_cut_off else ())]
+        made.cleared = [(clearing, len(made.messages) - 1, len(made.requests) - 1) for clearing in edits.clearings]
+        transcript = made.transcript(
+            stem_of(source.name),
+            self.name,
             model=text_of((response or {}).get("model")) or text_of((request or {}).get("model")),
             system=measure(system_contents(request or {})),
-            warnings=(*iteration_notes(response), *((f"{CUT_OFF}: 1",) if edits.is_cut_off else ())),
-            clearings=tuple(
-                clearing_at(clearing, len(messages) - 1, len(requests) - 1, requests) for clearing in edits.clearings
-            ),
             trigger_at=trigger_of(request),
         )
         return Parsed(self.name, (transcript,))
@@ -171,28 +166,12 @@ def _parts(
     return found
 
 
-def _message(part: Mapping[str, Any], path: Path, origin: Origin, index: int, measure: Measured) -> Message:
+def _add(made: Assembly, part: Mapping[str, Any], origin: Origin) -> None:
+    """One entry of ``messages``, or the reply; the first prompt with words that are no reminder is the title."""
     contents = contents_of(part.get("content"))
     role = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}.get(text_of(part.get("role")), Role.USER)
     only_summary = bool(contents) and all(content.name == "compaction" for content in contents)
-    return Message(
-        index=index,
-        id=text_of(part.get("id")) or f"L{origin.line}.{index}",
-        role=role,
-        blocks=measure(contents),
-        origins=(Origin(origin.line, origin.offset, origin.length, path),),
-        preview=preview_of(contents),
-        typed=role is Role.USER and is_prompt(contents),
-        summary=only_summary,
-    )
-
-
-def _title(parts: Sequence[Mapping[str, Any]], messages: Sequence[Message]) -> str:
-    for part, message in zip(parts, messages, strict=True):
-        texts = [c.text for c in contents_of(part.get("content")) if c.kind is Kind.TEXT]
-        if message.typed and (title := title_of("\n".join(texts))):
-            return title
-    return ""
+    made.add(role, contents, (origin,), id=text_of(part.get("id")), summary=only_summary)
 
 
 def _foreign(request: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
 from sessions.engine.formats._assembly import with_unique_ids
 from sessions.engine.formats._gemini_records import SCREEN_TYPES, TYPES, Log, record_contents
-from sessions.engine.formats._gemini_stream import GeminiRun, event_contents, is_event, read_event, run_thread
+from sessions.engine.formats._gemini_stream import GeminiRun, event_contents, is_event, read_event, run_assembly
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._thread import session_of
@@ -133,13 +133,11 @@ def _from_events(source: Source, measure: Measured, skipped: list[Skipped]) -> l
 
 
 def _run_session(run: GeminiRun, measure: Measured, name: str) -> Transcript:
-    thread = run_thread(run, measure)
-    notes = []
-    if run.total and len(thread.calls) != 1:
-        total = f"{run.total.context:,} input and {run.total.output:,} output tokens over {len(thread.calls)} requests"
-        notes.append(f"The run reports only its total: {total}")
-    native_id = run.session or stem_of(name)
-    return session_of(thread, id=native_id, format=FORMAT.name, otherwise=run.model, warnings=tuple(notes))
+    made = run_assembly(run, measure)
+    if run.total and len(made.requests) != 1:
+        total = f"{run.total.context:,} input and {run.total.output:,} output tokens over {len(made.requests)} requests"
+        made.warnings.append(f"The run reports only its total: {total}")
+    return made.transcript(run.session or stem_of(name), FORMAT.name, otherwise=run.model)
 
 
 def _accept(log: Log, value: Any, origin: Origin, skipped: list[Skipped]) -> None:
