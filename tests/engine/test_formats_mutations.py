@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import random
 import sqlite3
 import zipfile
@@ -24,7 +25,9 @@ from sessions.engine.types import Block, Content
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts"
 FILES = [(name, path) for name in registry.plugins("formats") for path in sorted((FIXTURES / name).glob("*"))]
 STRANGE: list[Any] = [None, True, 0, -1, 3.5, "", "x", [], {}, [[]], [None], {"type": 1}, {"type": "text"}, 10**30]
-N_SEEDS = 12
+N_SEEDS, N_EVERY = 12, 1_000
+"""Mutations of every fixture; with ``CTXWEB_EVERY=1`` so many of every format, spread over its fixtures."""
+EVERY = os.environ.get("CTXWEB_EVERY") == "1"
 
 
 def measure(contents: Any) -> tuple[Block, ...]:
@@ -111,7 +114,9 @@ def mutated_bytes(cell: bytes, chance: random.Random) -> bytes:
 
 @pytest.mark.parametrize(("name", "path"), FILES, ids=[f"{name}/{path.name}" for name, path in FILES])
 def test_a_format_survives_strange_values(name: str, path: Path) -> None:
-    n_messages = sum(survived(name, path, random.Random(seed)) for seed in range(N_SEEDS))
+    n_fixtures = sum(of == name for of, _ in FILES)
+    n_seeds = -(-N_EVERY // n_fixtures) if EVERY else N_SEEDS
+    n_messages = sum(survived(name, path, random.Random(seed)) for seed in range(n_seeds))
     assert n_messages, "every mutation lost every message"
 
 

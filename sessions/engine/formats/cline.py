@@ -36,7 +36,7 @@ class Cline:
 
     name = "cline"
     label = "Cline or Roo"
-    source = "api_conversation_history.json, ui_messages.json and session messages files of Cline and Roo"
+    source = "api_conversation_history.json, ui_messages.json, session messages of Cline, Roo; not context_history.json"
     coverage = Coverage(usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY)
 
     def sniff(self, head: Head) -> Sniff | None:
