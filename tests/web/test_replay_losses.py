@@ -108,3 +108,26 @@ def test_no_compaction_is_told_by_request_not_as_impossible(client: Client, demo
     assert "over the window from request" in html
     assert "not possible" not in html
     assert "over the window" not in words(page(client, demo, QUERY + "&window=1000000").split("Totals compared")[1])
+
+
+def test_along_the_recorded_context_its_compactions_are_counted_beside_the_replays_own(
+    client: Client, demo: Session
+) -> None:
+    """A replay that follows the recording never says that nothing was compacted."""
+    html = page(client, demo, "?policy=none&base=recorded")
+    mine = words(html[html.index('<tr class="mine">') :].split("</tr>")[0])
+    assert "0 of its own, 2 recorded" in mine
+
+
+def test_each_way_of_being_said_again_is_a_group_of_its_own(client: Client, demo: Session) -> None:
+    """What a tool gives again later does not stand under the summary."""
+    html = page(client, demo, "?policy=claude_code&window=100000")
+    heads = [words(head) for head in re.findall(r"<h3>(.*?)</h3>", html)]
+    assert [head for head in heads if head in {"Mentioned in the summary", "Given again later"}] == [
+        "Mentioned in the summary", "Given again later",
+    ]  # fmt: skip
+    found = losses.of_replay(demo, replays.run(demo.pk, ReplayState(policy="claude_code", window=100_000)).replay)
+    assert found is not None
+    again = html.split("<h3>Given again later</h3>")[1].split("<h3>")[0]
+    assert again.count('class="ba-row') == min(12, sum(need.how == "returned" for need in found.events[0].needs))
+    assert "may be read again" in words(html)
