@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.engine.model_info import normalised
-from sessions.models import ModelPrice
+from sessions.models import ModelPrice, Session
 from sessions.services.prices import forget_prices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from django.test import Client
-
-    from sessions.models import Session
 
 pytestmark = pytest.mark.django_db
 FIRES = "replay.json?policy=claude_code&p.pct_override=8&summarizer=stub:500"
@@ -73,3 +71,15 @@ def test_a_model_without_list_prices_needs_both(client: Client) -> None:
     assert "give input and output" in answer.content.decode()
     assert client.post("/settings/prices/", {"model": "my-own-model", "input": "1", "output": "0"}).status_code == 302
     assert ModelPrice.objects.get().output == 0
+
+
+def test_the_page_says_what_large_requests_cost(client: Client, session: Session) -> None:
+    """Policies 14.4: from the list, until prices are given by hand, which stand for every size."""
+    line = "above 200,000 tokens of input: $2.5 input, $15 output"
+    Session.objects.filter(pk=session.pk).update(model="gemini-2.5-pro")
+    assert line in client.get("/settings/").content.decode()
+    Session.objects.filter(pk=session.pk).update(model="gemini-2.5-flash")
+    assert "tokens of input" not in client.get("/settings/").content.decode()
+    Session.objects.filter(pk=session.pk).update(model="gemini-2.5-pro")
+    client.post("/settings/prices/", {"model": "gemini-2.5-pro", "input": "3"})
+    assert line not in client.get("/settings/").content.decode()

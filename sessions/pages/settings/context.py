@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from sessions.engine.model_info import OwnModel
+    from sessions.engine.prices import Prices
 
 LABELS = {
     "input": "Input",
@@ -34,11 +35,15 @@ class PriceCell:
 
 @dataclass(frozen=True, slots=True)
 class PricedModel:
-    """One model's prices; ``known`` where it has list prices."""
+    """One model's prices; ``known`` where it has list prices.
+
+    ``large`` says what large requests cost where the list says so and nothing is given, "" elsewhere.
+    """
 
     model: str
     known: bool
     cells: tuple[PriceCell, ...]
+    large: str = ""
 
 
 def priced_models(
@@ -55,7 +60,15 @@ def _model(name: str, given: Mapping[str, str]) -> PricedModel:
     listed = prices_of(model_info(name))
     prices = {key: getattr(listed, key) if listed else None for key in KEYS}
     cells = tuple(PriceCell(key, LABELS[key], given.get(key, ""), _written(prices[key])) for key in KEYS)
-    return PricedModel(name, listed is not None, cells)
+    return PricedModel(name, listed is not None, cells, "" if any(given.values()) else _large(listed))
+
+
+def _large(listed: Prices | None) -> str:
+    """The prices of large requests in words: "above 200,000 tokens of input: $2.5 input, $15 output"."""
+    if listed is None or listed.large is None:
+        return ""
+    above, prices = listed.large
+    return f"above {above:,} tokens of input: ${prices.input:g} input, ${prices.output:g} output"
 
 
 def _written(price: float | None) -> str:
