@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.formats.codex import FORMAT
+from sessions.engine.jsonio import Source
 from sessions.engine.pack import pack, unpack
 from sessions.engine.reading import read_contents, read_transcripts
 from sessions.engine.types import Kind, Role, Usage
@@ -117,3 +120,11 @@ def test_a_reply_of_several_messages_shares_its_output_out() -> None:
     assert weighed.tokens[10] > weighed.tokens[11], "what no text explains is the hidden reasoning"
     assert weighed.block_tokens(rollout.messages[10]) == {"thinking": weighed.tokens[10]}
     assert unpack(pack(rollout)) == rollout
+
+
+def test_two_records_on_one_line_are_sniffed_without_counting_lines() -> None:
+    """More values than lines: a record is not looked for at its position among the lines."""
+    line = b'{"x": 1}{"timestamp": "t", "type": "session_meta", "payload": {"id": "a"}}\n'
+    guess = FORMAT.sniff(Source(io.BytesIO(line)).head())
+    assert guess
+    assert (guess.score, guess.reason) == (95, "1 of the first 2 records have a type, as session_meta, and a payload")

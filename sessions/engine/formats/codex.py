@@ -42,9 +42,7 @@ class Codex:
         fitting = [value for value in typed if isinstance(value.get("payload"), dict)]
         if fitting:
             kind = fitting[0]["type"]
-            return Sniff(
-                95, f"line {head.lines[head.values.index(fitting[0])].number} has `type: {kind}` and a payload"
-            )
+            return Sniff(95, f"{len(fitting)} of the first {len(lines)} records have a type, as {kind}, and a payload")
         if typed:
             return Sniff(0, f"a line has `type: {typed[0]['type']}`, but no payload")
         opens = bool(lines) and {"id", "timestamp"} <= lines[0].keys() and "type" not in lines[0]
