@@ -11,6 +11,7 @@ from rich.table import Table
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, files_argument, given_prices, read
 from ctxweb.commands._local import latest_file
+from ctxweb.commands._rules import add_rules, rule_lines
 from ctxweb.terminal import terminal, titled
 from sessions.engine.aftermath import aftermath_document
 from sessions.engine.calibration.calibrate import weigh
@@ -62,6 +63,7 @@ def _session(weighed: Weighed, path: Path, format_name: str) -> dict[str, Any]:
     prices = given_prices(weighed, ())
     with closing(Texts(lambda: path.open("rb"), format_name)) as texts:
         index = build_index(weighed.transcript, texts.of)
+        add_rules(document, weighed, texts, index)
     found = {one.number: likely_document(one.likely, prices) for one in assess_recorded(weighed, index)}
     for one in document["compactions"]:
         one["likely_again"] = found.get(one["compaction"])
@@ -85,6 +87,8 @@ def _print(console: Terminal, one: dict[str, Any]) -> None:
     if likely and likely["words"]:
         said = f"{likely['words']}; shares from {likely['source']}"
         console.print(f"  Expected: {said}", highlight=False, soft_wrap=True)
+    for line in rule_lines(one["rules"]):
+        console.print(f"  {line}", soft_wrap=True)
     if one["again"]:
         table = Table(box=None, pad_edge=False)
         for heading in ("  again", "message", "tokens", "before", "what"):

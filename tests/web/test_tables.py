@@ -41,7 +41,7 @@ HEADLESS = {
 FRAGMENTS = {"sessions/library/_session_next.html", "sessions/uploads/_form.html"}
 """Templates that wrap rows for htmx, or are filled by a script."""
 ADDRESSES = (
-    "", "?tab=sizes", "m/12/", "why/", "count/", "share/removed/", "share/?view=session",
+    "", "?tab=sizes", "m/12/", "why/", "why/rules/", "count/", "share/removed/", "share/?view=session",
     "share/file/?window=20,000&policy=sliding_window",
     "replay/?window=20,000&policy=sliding_window", "replay/?window=20,000&policy=sliding_window&request=20",
     "replay/?window=20,000&policy=claude_code&fail=always", "replay/?policy=layered_v2&window=20,000&event=0",

@@ -20,6 +20,7 @@ from sessions.pages.why.context import why_view
 from sessions.runs.overview import overview
 from sessions.runs.replay_state import parse
 from tests.engine.claude_lines import Lines, claude_session
+from tests.engine.test_broken import session as broken_session
 from tests.web.stored import SHOT, store
 
 if TYPE_CHECKING:
@@ -272,3 +273,18 @@ def test_what_came_after_a_compaction_stands_below_the_events(
     source, tokens = one.refilled[0]
     assert f"{source} {tokens:,}" in words(table)
     assert 'id="h-aftermath"' not in page(client, session)
+
+
+@pytest.mark.django_db
+def test_rules_are_read_when_the_page_asks_for_them(client: Client, tmp_path: Path, settings: SettingsWrapper) -> None:
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    found = store("\n".join(broken_session().lines).encode())
+    assert f'hx-get="/s/{found.pk}/why/rules/"' in page(client, found)
+    part = client.get(f"/s/{found.pk}/why/rules/", headers={"HX-Request": "true"}).content.decode()
+    whole = page(client, found, "why/rules/")
+    for html in (part, whole):
+        assert "Never run `npm install` in this repository." in html
+        assert "<code>npm install left-pad</code>" in html
+        assert 'id="why-rules"' in html
+    assert ("<html" in part, "<html" in whole) == (False, True)
+    assert len(re.findall(r'href="/s/[^"]*">message \d+', part)) == 2

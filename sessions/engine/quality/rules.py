@@ -79,9 +79,15 @@ STOP = frozenset(
 )
 _WORDS = re.compile(r"[A-Za-z_][\w./-]{2,}")
 _MEMORY_FILE = re.compile(
-    r"(?:^|/)(?:CLAUDE(?:\.local)?\.md|AGENTS(?:\.override)?\.md|GEMINI\.md|MEMORY\.md|\.cursorrules|\.windsurfrules|copilot-instructions\.md)$"
+    r"(?:^|/)(?:CLAUDE(?:\.local)?\.md|AGENTS(?:\.override)?\.md|GEMINI\.md|MEMORY\.md|\.cursorrules|\.clinerules|\.roorules|\.windsurfrules|copilot-instructions\.md)$"
 )
 _NAMES_MEMORY = re.compile(r"\b(?:CLAUDE|AGENTS|GEMINI|MEMORY)\.md\b|\bclaudeMd\b")
+_GIVEN_AS_MEMORY = re.compile(
+    r"\s*(?:# (?:AGENTS|CLAUDE|GEMINI)\.md instructions\b|<(?:user_instructions|cursor_rules|user_rules|"
+    r"always_applied_workspace_rules?|workspace_rules)\b|--- Context from: \S*(?:GEMINI|AGENTS|CLAUDE)\.md|"
+    r"# \.(?:cline|roo|cursor|windsurf)rules\b)"
+)
+"""How agents put memory files into a message of their own: Codex, Cursor, Gemini CLI, Cline and Roo."""
 _SKILL_FILE = re.compile(r"(?:^|/)SKILL\.md$|/skills/[^/]+/[^/]+\.md$")
 
 
@@ -113,6 +119,8 @@ def source_of(message: Message, text: str = "", read_path: str = "") -> str:
         return ""
     if is_reminder(text):
         return MEMORY if _NAMES_MEMORY.search(text) else HARNESS
+    if _GIVEN_AS_MEMORY.match(text):
+        return MEMORY
     if message.typed or message.role is Role.SYSTEM:
         return USER if message.typed else SYSTEM
     return _of_attachment(message.attachment.lower()) or (HARNESS if message.meta else "")

@@ -10,9 +10,12 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from sessions.pages.ui.view import session_or_404
+from sessions.engine.errors import UnreadableInput
+from sessions.pages.ui.view import asks_fragment, session_or_404, varied
 from sessions.pages.why.context import why_document, why_view
+from sessions.pages.why.rules import build_rules
 from sessions.runs.overview import overview
+from sessions.runs.rules import rules_of
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -34,6 +37,19 @@ def why(request: HttpRequest, session_id: str) -> HttpResponse:
         "why": why_view(found.pk, view),
     }
     return render(request, "sessions/why/page.html", context)
+
+
+@require_safe
+def why_rules(request: HttpRequest, session_id: str) -> HttpResponse:
+    """What became of rules at each recorded compaction: a part for htmx, for it reads every text; else a page."""
+    found = session_or_404(session_id)
+    context: dict[str, Any] = {"session": found, "tab": "why", "share_view": "session"}
+    try:
+        context["rules"] = build_rules(found.pk, rules_of(found))
+    except UnreadableInput as error:
+        context["error"] = f"{error}."
+    name = "sessions/why/_rules.html" if asks_fragment(request) else "sessions/why/rules.html"
+    return varied(render(request, name, context))
 
 
 @require_safe

@@ -1,0 +1,29 @@
+"""What became of rules at a session's recorded compactions, worked out once per process and session."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from sessions import selectors
+from sessions.engine.broken import rules_after
+from sessions.runs.overview import overview
+from sessions.services.indexed import index_of
+
+if TYPE_CHECKING:
+    from sessions.engine.broken import RulesAfter
+    from sessions.models import Session
+
+
+def rules_of(session: Session) -> tuple[RulesAfter, ...]:
+    """One entry for each recorded compaction whose originals are in the session; raises UnreadableInput."""
+    view = overview(session.pk)
+    return view.once("rules", lambda: _read(session))
+
+
+def _read(session: Session) -> tuple[RulesAfter, ...]:
+    weighed = selectors.load_weighed(session.pk)
+    if not weighed.transcript.compactions:
+        return ()
+    with contextlib.closing(selectors.load_texts(session)) as texts:
+        return rules_after(weighed, texts.of, index_of(session))
