@@ -28,13 +28,13 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation; ``answers`` are its status codes."""
+    """One operation; ``about`` are words and code in turn, ``answers`` its status codes."""
 
     id: str
     method: str
     path: str
     summary: str
-    about: str
+    about: tuple[tuple[bool, str], ...]
     parameters: tuple[Parameter, ...]
     answers: str
 
@@ -54,7 +54,7 @@ def operations(found: dict[str, Any]) -> tuple[Operation, ...]:
             method.upper(),
             path,
             one.get("summary", ""),
-            one.get("description", ""),
+            tuple((at % 2 == 1, words) for at, words in enumerate(one.get("description", "").split("`"))),
             tuple(_parameter(p) for p in one.get("parameters", ())),
             ", ".join(str(code) for code in one["responses"]),
         )
