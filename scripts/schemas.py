@@ -107,7 +107,7 @@ def _kind(value: Any, name: str) -> str:
         return "boolean"
     if isinstance(value, int | float):
         return "number" if isinstance(value, float) or FRACTIONS.search(name) else "integer"
-    return {str: "string", list: "array", dict: "object"}[type(value)]
+    return "string" if isinstance(value, str) else "array" if isinstance(value, list) else "object"
 
 
 def schema(command: str, files: list[Path]) -> dict[str, Any]:
