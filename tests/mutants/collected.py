@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 FACTOR, MORE = 3, 20
 """A mutant that takes so many times the processor time of its tests, and so many seconds more, never ends."""
+FAILED = {1, 2}
+"""Exit codes of pytest: tests fail, modules do not load.  A process that is ended has one below 0."""
 Place = tuple[str, str, int]
 """A function's file, qualified name and first line."""
 LOADED = ("sessions.", "tests.engine.", "tests.parity.")
@@ -80,7 +82,10 @@ class Asked:
         def run() -> int:
             return self._run(tests) if self._patched(mutant) else _anew(mutant, tests)
 
-        return forked(run, seconds=int(seconds * FACTOR + MORE)) != 0
+        code = forked(run, seconds=int(seconds * FACTOR + MORE))
+        if code > 0 and code not in FAILED:
+            raise RuntimeError(f"{mutant.key}: the tests could not be asked (exit code {code})")
+        return code != 0
 
     def _run(self, tests: Sequence[str]) -> int:
         items = [self.items[name] for name in tests]
@@ -157,7 +162,12 @@ def _anew(mutant: Mutant, tests: Sequence[str]) -> int:
     os.chdir(ROOT)
     few_examples()
     half = len(tests) // 2
-    return next(
-        (code for some in (tests[:half], tests[half:]) if some and (code := int(pytest.main([*OPTIONS, "-x", *some])))),
-        0,
-    )
+    return next((code for some in (tests[:half], tests[half:]) if some and (code := _code(some))), 0)
+
+
+def _code(tests: Sequence[str]) -> int:
+    """Pytest's exit code; of the whole files where a change is in what names their tests."""
+    code = pytest.main([*OPTIONS, "-x", *tests])
+    if code is pytest.ExitCode.USAGE_ERROR:
+        code = pytest.main([*OPTIONS, "-x", *sorted({test.partition("::")[0] for test in tests})])
+    return int(code)

@@ -15,8 +15,9 @@ HEAD = """# Mutation testing
 Made by `make mutants` (`python -m tests.mutants`): policies, estimators and edits are changed in one place, and
 the tests that run the changed line have to fail. Changes: an operator of a comparison, ± 1 on a whole number, ± 0.01
 on a fraction, and/or, not, min/max, any/all, +/−, ×/÷. Bounds of a form's field, annotations and words for people are
-left out. The sample is a share of every module's places, three times as many of the founding systems', the same
-for a seed.
+left out, and two flags that no list shows: how a figure is known (`approximate`), and `strict` of zip. A line that
+runs while modules are loaded is asked of every test of its module. The sample is a share of every module's places,
+three times as many of the founding systems', the same for a seed.
 """
 
 

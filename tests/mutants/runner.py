@@ -44,6 +44,8 @@ OPTIONS = (
 )  # fmt: skip
 
 
+BROKEN = 70
+"""The exit code where what was to be run in a process of its own raises."""
 MEMORY_BYTES = 6 * 2**30
 """What gathers endlessly ends here."""
 
@@ -117,6 +119,7 @@ def reached(files: Sequence[Path], kept: Path | None = None, tests: Sequence[str
         def run() -> int:
             tracer = _Tracer({str(path): path.relative_to(ROOT).as_posix() for path in files})
             few_examples()
+            _loaded(files)
             code = int(pytest.main([*OPTIONS, *tests], plugins=[tracer]))
             told.write_text(json.dumps([tracer.reached.lines, tracer.reached.seconds]))
             return code
@@ -125,6 +128,12 @@ def reached(files: Sequence[Path], kept: Path | None = None, tests: Sequence[str
             told.unlink(missing_ok=True)
             raise RuntimeError("the tests fail without any change: run them by themselves")
         return _read(told)
+
+
+def _loaded(files: Sequence[Path]) -> None:
+    """Load them before any test runs: what runs then is no test's, and belongs to every test of its module."""
+    for path in files:
+        importlib.import_module(path.relative_to(ROOT).as_posix().removesuffix(".py").replace("/", "."))
 
 
 def _read(told: Path) -> Reached:
@@ -149,7 +158,7 @@ def forked(run: Callable[[], int], seconds: int = resource.RLIM_INFINITY) -> int
     sys.stdout.flush()
     child = os.fork()
     if not child:
-        code = 3
+        code = BROKEN
         try:
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
