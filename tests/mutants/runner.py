@@ -36,8 +36,8 @@ FOUNDING = ("layered", "buzz", "policies/compression", "parametric", "presets", 
 """Modules of the founding systems: thrice as many of their places are changed."""
 N_LISTS = 100
 """So many random lists are held against the rules restated; the test itself takes more."""
-TABLES = ("tests/engine/policies/test_founding_figures.py", "tests/engine/policies/test_defaults.py")
-"""Tests that state defaults: they read what a module declares and run none of its lines."""
+TABLES = tuple(f"tests/engine/policies/test_{name}.py" for name in ("founding_figures", "defaults", "layers"))
+"""Tests that state defaults and layers: they read what a module declares and run none of its lines."""
 OPTIONS = (
     "-q", "--no-header", "--noconftest", "-p", "no:django", "-p", "no:randomly", "-p", "no:cacheprovider",
     "-W", "ignore", "-o", "addopts=", "--tb=no",

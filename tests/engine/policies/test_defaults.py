@@ -18,6 +18,22 @@ PUT_BACK = {
     "max_files": 5, "file_tokens": 5_000, "files_budget": 50_000, "skill_tokens": 5_000, "skills_budget": 25_000,
 }  # fmt: skip
 """policies 4.9."""
+PLAIN = {"min_messages": 0, "keep_first": 0, "min_chars": 120, "breaker": 3}
+"""What a preset leaves as it is: ours."""
+OTHERS = {
+    "ag2_history_limiter": {"max_messages": 20},
+    "ag2_token_limiter": {"max_tokens_per_message": 4_000, "min_tokens": 0},
+    "autogen_buffered": {"buffer_size": 10},
+    "autogen_head_tail": {"head_size": 5, "tail_size": 20},
+    "importance_sampling": {
+        "path_score": 2, "decision_score": 3, "error_score": 3, "acknowledgement_score": -2, "redundancy_score": -2,
+    },
+    "swe_agent_last_n": {"n": 5, "polling": 1},
+    "cline_basic": {"notice_tokens": 300},
+    "goose_tool_pairs": {"line_tokens": 40},
+    "deepagents_summarization": {"max_output": 0},
+}  # fmt: skip
+"""Where the original has no default, or a figure is not established: ours, or of its own configurations."""
 STATED = {
     "layered_v1": {**WRITE_UP, "buffer": 13_000},
     "layered_v2": {**WRITE_UP, "limit": 50_000, "target": 80, "fit_preview": 1_000},
@@ -38,9 +54,9 @@ STATED = {
         "notes_growth": 5_000, "notes_calls": 3, "notes_tokens": 12_000, "keep_tokens": 10_000, "keep_messages": 5,
         "keep_most": 40_000, "breaker": 3, "rapid_refills": 3, "rapid_turns": 3,
     },
-    "claude_code_partial": PUT_BACK,
+    "claude_code_partial": {**PUT_BACK, "turns": 2},
     "anthropic_clear_tool_uses": {"trigger": 100_000, "keep": 3},
-    "anthropic_compact": {"trigger": 150_000},
+    "anthropic_compact": {"trigger": 150_000, "keep_last": 5},
     "anthropic_sdk_compaction": {"context_token_threshold": 100_000},
     "anthropic_on_demand": {"compact_at": 150_000, "keep_turns": 0},
     "anthropic_background": {"start_at": 150_000, "arrives_after": 1},
@@ -85,13 +101,13 @@ STATED = {
     "crush": {"large_window": 200_000, "large_left": 20_000, "small_share": 20},
     "smolagents_screenshots": {"share": None, "messages": 1, "keep_last": 2},
     "mini_swe_agent_summary": {"share": None, "tokens": 28_000, "keep_first": 1, "keep_last": 2},
-    "parametric": {"share": 80.0},
-    "batched_masking": {"share": 25.0, "keep_last": 10, "reclaim": 20},
-    "cold_cache": {"share": 40.0, "idle_minutes": 5, "combine": "all"},
-    "effective_window": {"share": 70.0, "capacity": "effective", "keep_last": 10},
+    "parametric": {"share": 80.0, "keep_last": 10, **PLAIN},
+    "batched_masking": {"share": 25.0, "keep_last": 10, "reclaim": 20, **PLAIN},
+    "cold_cache": {"share": 40.0, "idle_minutes": 5, "combine": "all", "keep_last": 10, **PLAIN},
+    "effective_window": {"share": 70.0, "capacity": "effective", "keep_last": 10, **PLAIN},
     "head_and_tail": {"share": 80.0, "keep_first": 3, "keep_last": 20},
     "no_old_thinking": {"share": 50.0, "keep_last": 3},
-    "turn_summaries": {"share": None, "turns": 10, "keep_last": 2},
+    "turn_summaries": {"share": None, "turns": 10, "keep_last": 2, **PLAIN},
 }  # fmt: skip
 
 
@@ -100,6 +116,12 @@ def test_every_number_is_the_source_s(policy):
     """seeds 1.2, 2.2 to 2.6, 3.1, 3.2; policies 4 to 11; presets of ours as their help says."""
     given = build(registry.get("policies", policy).params, {})
     assert {name: getattr(given, name) for name in STATED[policy]} == STATED[policy]
+
+
+@pytest.mark.parametrize("policy", OTHERS)
+def test_every_number_of_ours_is_as_its_help_says(policy):
+    given = build(registry.get("policies", policy).params, {})
+    assert {name: getattr(given, name) for name in OTHERS[policy]} == OTHERS[policy]
 
 
 NO_CALL = {

@@ -87,6 +87,7 @@ def test_codex_counts_reasoning_before_the_last_boundary():
     assert (held.seen, held.whole, codex.stored_reasoning(view, 3), held.whole) == (3, 2 * each, 0, 2 * each)
     view.items[2] = replace(view.items[2], id="other")
     assert codex.stored_reasoning(view, 6) == 3 * each
+    assert codex.stored_reasoning(seen(reasoned("a a", 4_000)), 2) == 0
     summary = seen(reasoned("u a z a n a", 4_000))
     assert codex.stored_reasoning(summary, 6) == each
     usage = LastUsage(10, 0, 0, 0)
@@ -244,6 +245,16 @@ def test_deep_agents_cut_long_arguments_of_writers(call, long):
         assert made.message.blocks == (call,)
 
 
+def test_deep_agents_count_escapes_in_proportion():
+    """100 escapes of 2,115 characters: 1 of the 35 that stay."""
+    call = replace(written(2_100), n_json=100)
+    (item,) = lists("a0")
+    (cut,) = deepagents_summarization._shortened(
+        params_of("deepagents_summarization"), seen(""), holding(item, call)
+    ).message.blocks
+    assert (call.n_chars, cut.n_json) == (2_114, 34 * 100 // 2_114 + marker("...(argument truncated)").n_json)
+
+
 def acting(n_messages=4, size=900, **facts):
     """A list whose second message has a long argument."""
     items = lists(f"u1 a0 u{size} " + "u1 " * (n_messages - 3))
@@ -316,6 +327,7 @@ def test_deep_agents_keep_a_tenth():
         ([70, 10, 20], "uua", False, 1),
         ([0, 0], "ua", False, 0),
         ([50, 50], "au", False, 1),
+        ([50, 50], "aa", False, 0),
         ([80, 20], "au", True, 1),
     ],
 )

@@ -8,11 +8,11 @@ import pytest
 
 from sessions.engine import registry
 from sessions.engine.params import build
-from sessions.engine.policies import _conditions, _parametric, anthropic_on_demand
+from sessions.engine.policies import _conditions, _parametric, anthropic_on_demand, buzz_truncate, compression
 from sessions.engine.policies._conditions import Condition
 from sessions.engine.policy import EditFailed, LastUsage, State
 from sessions.engine.types import Block, Kind
-from tests.engine.policies.listed import ids, lists, seen
+from tests.engine.policies.listed import ids, lists, seen, told
 
 
 def params_of(name="parametric", **given):
@@ -189,6 +189,21 @@ def test_masking_finds_what_is_long(given, editable, freed):
     assert [n for n in _parametric.editable(params, view) if n > 5] == ([7] if params.min_chars < 140 else [])
 
 
+def test_what_was_edited_is_not_looked_at_again():
+    """As long as the newest message edited stands where it stood."""
+    params = params_of(edit="mask results", keep_last=1)
+    view = seen("u1 a1:a r140:a a1:b r140:b a1")
+    _parametric.edit(params, view)
+    assert _parametric.editable(params, view) == []
+    view.items[3] = replace(view.items[3], id="other")
+    view.items[5] = replace(view.items[5], id="last")
+    assert _parametric.editable(params, view) == []
+    moved = seen([*view.items[:4], replace(view.items[4], id="moved"), view.items[5]], state=view.state)
+    assert _parametric.editable(params, moved) == [2, 4]
+    short = seen(view.items[:4], state=view.state)
+    assert _parametric.editable(params, short) == [2]
+
+
 def test_thinking_and_images_are_edited_in_place():
     view = seen("u1 t5 u1 a1")
     assert _parametric.editable(params_of(edit="clear thinking", keep_last=1), view) == [1]
@@ -254,3 +269,27 @@ def test_compaction_on_demand_over_one_s_own_limit(total, fires):
             replace(params, keep_turns=keep), seen("u a u a u", newest_typed=True)
         )
         assert (None if made is None else ids(made)) == left
+
+
+@pytest.mark.parametrize(("most", "left"), [(12, "0 1 2 3 4"), (11, "0 3 4"), (7, "0 3 4"), (6, "0 3 4")])
+def test_buzz_truncates_whole_turns_beside_the_system_messages(most, left):
+    """2 of them: at 12 in all nothing goes, at 11 the first turn does; the last one stays (seeds 2.6)."""
+    view = seen("s2 u2 a3 u2 a3")
+    assert ids(buzz_truncate.edit(told(max_history_bytes=most), view)) == left
+
+
+def test_results_without_a_target_are_not_read_again():
+    """Two calls that name nothing, and two of one file: the older of those (seeds 3.1)."""
+    items = lists("a1:a r1:a a1:b r1:b")
+    assert compression._repeated(items) == set()
+    for n, target in ((0, "/same"), (2, "/same")):
+        calls = tuple(replace(b, target=target) if b.call_id else b for b in items[n].message.blocks)
+        items[n] = replace(items[n], message=replace(items[n].message, blocks=calls))
+    assert compression._repeated(items) == {"1"}
+    for n in (0, 2):
+        calls = tuple(replace(b, target="") for b in items[n].message.blocks)
+        items[n] = replace(items[n], message=replace(items[n].message, blocks=calls))
+    assert compression._repeated(items) == set()
+    said = replace(items[0].message.blocks[0], target="/same", call_id="x")
+    texts = [replace(items[0], message=replace(items[0].message, blocks=(said,))), *lists("r1:x")]
+    assert compression._repeated(texts * 2) == set()

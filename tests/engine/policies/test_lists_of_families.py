@@ -124,6 +124,7 @@ def test_langchain_cuts_at_no_result(text, cut, expected):
         ("u1 a1 u1 a1 u1 a1", 3, 5, 1),
         ("u1 a1 u9", 1, 3, None),
         ("u1 a1 u9 a0", 1, 0, None),
+        ("u1 a9:c u1 r1:c", 1, 2, None),
         ("u1 a1 u2 a2:c r1:c a3", 1, 8, 2),
         ("u1 a1 u2 a2:c r1:c a3", 1, 7, 3),
         ("u1 a1 u2 a2:c r1:c a3", 1, 6, 3),
