@@ -6,6 +6,7 @@ next compaction; where something was written in between, it is not counted (verd
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
@@ -169,13 +170,22 @@ def _before(ground: Ground, case: Case, target: str, verb: str, now: int) -> int
 
     A file counts as written by its own path, a command may depend on any file.
     """
-    uses = [(i, verb_of(name)) for i, name in ground.weighed.target_uses[target] if i < now]
-    same = [i for i, known in uses if known == verb]
+    uses = ground.weighed.target_uses[target]
+    place = bisect_left(uses, (now, "")) - 1
+    written = -1
+    while place >= 0 and verb_of(uses[place][1]) != verb:
+        if written < 0 and verb_of(uses[place][1]) == WRITE:
+            written = uses[place][0]
+        place -= 1
+    last = uses[place][0] if place >= 0 else None
     kept = case.compaction.preserved if case.compaction else ()
-    if not same or same[-1] >= case.stop or same[-1] in kept:
+    if last is None or last >= case.stop or last in kept:
         return None
-    written = [i for i, known in uses if known == WRITE] if verb == READ else ground.writes
-    return None if any(same[-1] < i < now for i in written) else same[-1]
+    if verb != READ:
+        following = bisect_right(ground.writes, last)
+        written = ground.writes[following] if following < len(ground.writes) else now
+        return last if written >= now else None
+    return None if written > last else last
 
 
 def _actions(weighed: Weighed, span: range) -> int | None:

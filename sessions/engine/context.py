@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
+from itertools import islice, takewhile
+from operator import is_
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
+from sessions.engine.events import Splice
 from sessions.engine.policy import Item
 from sessions.engine.sizes import message_sizes
 from sessions.engine.types import Kind, Role
@@ -15,6 +19,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sessions.engine.calibration.weighed import Weighed
+
+
+class Respliced(NamedTuple):
+    """What a splice comes to: display tokens of the list, and of each step it touches what stands.
+
+    ``unedited`` and ``standing`` as in ``Context``; None where the whole list has to be looked at.
+    """
+
+    tokens: int
+    unedited: dict[int, int] | None = None
+    standing: dict[int, int] | None = None
 
 
 class Entering(NamedTuple):
@@ -41,9 +56,10 @@ class Context:
 
     ``tokens`` is display tokens without overhead, ``size`` the list in the gate's unit.  ``weights`` are the steps'
     measured weights (replay-semantics 3), ``members[k]`` how many messages step k brought, ``unedited[k]`` how many
-    of them stand unedited and ``standing[k]`` what those that stand weigh by themselves.  ``results`` are the
-    positions that hold tool results; ``saved`` is what edits in place have taken off since the last whole new list.
+    of them stand unedited (no entry: none) and ``standing[k]`` what those that stand weigh by themselves.  ``results``
+    are the positions that hold tool results; ``saved`` is what edits in place have taken off since the last whole new list.
     ``history`` is what step 0 weighs beside its messages, of a conversation before the file: no list made anew has it.
+    ``empty`` is what steps without messages (a retry of the same context) have added since the last whole new list.
     """
 
     weights: list[int]
@@ -53,20 +69,18 @@ class Context:
     size: int = 0
     saved: int = 0
     history: int = 0
-    unedited: list[int] = field(default_factory=list)
-    standing: list[int] = field(default_factory=list)
+    empty: int = 0
+    unedited: dict[int, int] = field(default_factory=dict)
+    standing: dict[int, int] = field(default_factory=dict)
     results: list[int] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        """Nothing stands yet."""
-        self.unedited = [0] * len(self.weights)
-        self.standing = [0] * len(self.weights)
 
     def add_step(self, k: int, added: Entering) -> None:
         """Append the messages of step ``k``; they weigh the step's measured weight."""
         self.members[k] = self.unedited[k] = len(added.items)
         self.standing[k] = added.tokens + (0 if k else self.history)
         self.tokens += self.weights[k]
+        if not added.items:
+            self.empty += self.weights[k]
         self.append(added)
 
     def append(self, added: Entering) -> None:
@@ -77,15 +91,54 @@ class Context:
         self.items += added.items
         self.size += added.size
 
+    def respliced(self, items: Sequence[Item], splice: Splice) -> Respliced:
+        """What ``items`` weigh, which differ from this list by a splice: as ``weigh``, at the cost of what changes."""
+        if self.history:
+            return Respliced(self.weigh(items))
+        total, touched = self.tokens - self.empty, set[int]()
+        unedited: dict[int, int] = {}
+        standing: dict[int, int] = {}
+        for sign, changed in ((-1, splice.gone), (1, splice.new)):
+            for item in changed:
+                if item.inserted:
+                    total += sign * item.tokens
+                    continue
+                step = item.step
+                if step not in touched:
+                    touched.add(step)
+                    total -= self._step_tokens(step)
+                    unedited[step], standing[step] = self.unedited.get(step, 0), self.standing.get(step, 0)
+                standing[step] += sign * item.tokens
+                if not item.edited:
+                    unedited[step] += sign
+        for step in touched:
+            total += self.weights[step] if unedited[step] == self.members[step] else standing[step]
+        return Respliced(total, unedited, standing)
+
+    def take(self, items: list[Item], splice: Splice, respliced: Respliced) -> None:
+        """Take ``items`` as the list from here on, which differ from it by a splice (``respliced``)."""
+        if respliced.unedited is None or respliced.standing is None:
+            self.replace(items, respliced.tokens)
+            return
+        start, shift, stop = splice.start, len(splice.new) - len(splice.gone), splice.start + len(splice.gone)
+        self.items, self.tokens, self.saved, self.empty = items, respliced.tokens, 0, 0
+        self.size += sum([item.size for item in splice.new]) - sum([item.size for item in splice.gone])
+        self.unedited |= respliced.unedited
+        self.standing |= respliced.standing
+        first, last = bisect_left(self.results, start), bisect_left(self.results, stop)
+        later = self.results[last:]
+        self.results[first:] = [n for n, item in enumerate(splice.new, start) if holds_result(item)]
+        self.results += [position + shift for position in later] if shift else later
+
     def replace(self, items: list[Item], tokens: int) -> None:
         """Take ``items``, which weigh ``tokens`` (``weigh``), as the list from here on."""
-        self.items, self.tokens, self.saved = items, tokens, 0
+        self.items, self.tokens, self.saved, self.empty = items, tokens, 0, 0
         if self.history:
             self.weights[0] -= self.history
             self.history = 0
         self.size = sum([item.size for item in items])
         self.results = [position for position, item in enumerate(items) if holds_result(item)]
-        self.unedited, self.standing = self._counts(items)
+        self.unedited, self.standing = self._sums(items)
 
     def patch(self, changes: Mapping[int, Item]) -> None:
         """Change messages in place; costs what is changed, not the whole list."""
@@ -103,13 +156,13 @@ class Context:
     def _reweigh(self, old: Item, new: Item) -> None:
         step = old.step
         self.tokens -= self._step_tokens(step)
-        self.standing[step] += new.tokens - old.tokens
-        self.unedited[step] += int(old.edited) - int(new.edited)
+        self.standing[step] = self.standing.get(step, 0) + new.tokens - old.tokens
+        self.unedited[step] = self.unedited.get(step, 0) + int(old.edited) - int(new.edited)
         self.tokens += self._step_tokens(step)
 
     def _step_tokens(self, step: int) -> int:
-        whole = self.unedited[step] == self.members[step]
-        return self.weights[step] if whole else self.standing[step]
+        whole = self.unedited.get(step, 0) == self.members[step]
+        return self.weights[step] if whole else self.standing.get(step, 0)
 
     def weigh(self, items: Sequence[Item]) -> int:
         """Display tokens of a list: a step's measured weight while all its messages stand unedited, else what is left.
@@ -170,21 +223,13 @@ class Context:
                 whole[step] = whole.get(step, 0) + 1
         return whole, left
 
-    def _counts(self, items: Sequence[Item]) -> tuple[list[int], list[int]]:
-        whole, left = self._sums(items)
-        unedited, standing = [0] * len(self.weights), [0] * len(self.weights)
-        for step, n in whole.items():
-            unedited[step] = n
-        for step, tokens in left.items():
-            standing[step] = tokens
-        return unedited, standing
-
     def copy(self) -> Context:
         """The same, to be edited without this one knowing."""
         made = Context(
-            list(self.weights), list(self.members), list(self.items), self.tokens, self.size, self.saved, self.history
-        )
-        made.unedited, made.standing, made.results = list(self.unedited), list(self.standing), list(self.results)
+            list(self.weights), list(self.members), list(self.items), self.tokens, self.size, self.saved, self.history,
+            self.empty,
+        )  # fmt: skip
+        made.unedited, made.standing, made.results = dict(self.unedited), dict(self.standing), list(self.results)
         return made
 
 
@@ -262,9 +307,18 @@ def entering_steps(weighed: Weighed, estimator: Any, left_out: frozenset[int]) -
     return made
 
 
-def common_prefix(before: Sequence[Item], after: Sequence[Item]) -> int:
-    """How many messages at the start of both lists are the same and unedited."""
-    for position, (old, new) in enumerate(zip(before, after, strict=False)):
+def splice_of(before: Sequence[Item], after: Sequence[Item]) -> Splice:
+    """What differs between two lists; items that are the same at both ends are passed over without looking at them."""
+    start = sum(takewhile(bool, map(is_, before, after)))
+    most = min(len(before), len(after)) - start
+    end = sum(takewhile(bool, map(is_, islice(reversed(before), most), reversed(after))))
+    return Splice(start, before[start : len(before) - end], after[start : len(after) - end])
+
+
+def common_prefix(before: Sequence[Item], after: Sequence[Item], start: int = 0) -> int:
+    """How many messages at the start of both lists are the same and unedited; the first ``start`` are known to be."""
+    for position in range(start, min(len(before), len(after))):
+        old, new = before[position], after[position]
         if old is not new and (old.id != new.id or old.edited != new.edited or old.tokens != new.tokens):
             return position
     return min(len(before), len(after))

@@ -119,8 +119,9 @@ def totals(replay: Replay, *, prices: Prices | None = None) -> Totals:
     for step, plain, shared, read, output in calls:
         group(step, plain + shared).add(plain, shared, read, output)
     steps = {one.request: k for k, one in enumerate(sent)}
-    for event in replay.events:
-        group(steps[event.request], event.after_tokens).again += refetched_tokens(weighed, event)
+    befores = replay.events[0].history.befores() if replay.events else ()
+    for event, before in zip(replay.events, befores, strict=True):
+        group(steps[event.request], event.after_tokens).again += _refetched_at(weighed, event, before)
     bills = {own: one.bill(own, use) for own, one in groups.items()}
     return Totals(
         compactions=len(replay.events),
@@ -196,16 +197,15 @@ def summary_tokens(event: Event) -> int:
     return sum(item.tokens for item in event.after if item.message.summary and item.id.startswith(mine))
 
 
-def refetched_tokens(weighed: Weighed, event: Event) -> int:
+def _refetched_at(weighed: Weighed, event: Event, before: Sequence[Item]) -> int:
     """Tokens of dropped tool results whose file or command the recording uses again by another tool.
 
     A later call of the same tool on the same target is the recording's own re-read: it is in the trajectory already.
     Each dropped result is fetched again at most once; the simple upper end of the cost range (replay-semantics 6).
     """
-    before = event.before
     start = (event.message + 1) if event.message is not None else 0
     newest: dict[str, int] = {}
-    for position, item, left in event.changes_at:
+    for position, item, left in event.history.changes_at(event.index, before):
         if item.inserted:
             continue
         still = () if left is None else left.message.blocks

@@ -7,12 +7,23 @@ whole list once for each.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sessions.engine.policy import Gate, Item
+
+
+class Splice(NamedTuple):
+    """How a list differs from the one before: ``gone`` from position ``start`` on, ``new`` in their place.
+
+    All before and all after are the very same items.
+    """
+
+    start: int
+    gone: Sequence[Item]
+    new: Sequence[Item]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +98,14 @@ class Event:
     @property
     def changes_at(self) -> list[tuple[int, Item, Item | None]]:
         """The same, each with its position in the before list."""
-        patch, before = self.history.in_place(self.index), self.before
-        if patch is not None:
-            return [(position, before[position], patch[position]) for position in sorted(patch)]
-        after = {item.id: item for item in self.after}
-        found = ((position, item, after.get(item.id)) for position, item in enumerate(before))
-        return [(position, old, new) for position, old, new in found if new is None or changed(old, new)]
+        return self.history.changes_at(self.index, self.before)
 
 
 @dataclass(slots=True)
 class History:
     """How the list changed over a replay: what was appended, edited in place or replaced, in order."""
 
-    moves: list[tuple[int, Sequence[Item] | Mapping[int, Item]]] = field(default_factory=list)
+    moves: list[tuple[int, Sequence[Item] | Mapping[int, Item] | Splice]] = field(default_factory=list)
     marks: list[int] = field(default_factory=list)
     """For each event: the number of its move."""
     _last: tuple[int, tuple[Item, ...]] | None = None
@@ -109,25 +115,31 @@ class History:
     Whoever takes it puts it back, so two that ask at once never share it.
     """
 
-    ADD, PATCH, LIST = 0, 1, 2
+    ADD, PATCH, LIST, SPLICE = 0, 1, 2, 3
 
     def add(self, items: Sequence[Item]) -> None:
         """Items were appended."""
         self.moves.append((History.ADD, items))
 
-    def event(self, outcome: Sequence[Item] | Mapping[int, Item]) -> None:
-        """An event edited in place (a mapping of positions) or made a new list."""
+    def event(self, outcome: Sequence[Item] | Mapping[int, Item] | Splice) -> None:
+        """An event edited in place (a mapping of positions), replaced a stretch or made a new list."""
         self.marks.append(len(self.moves))
         self.restart(outcome)
 
-    def restart(self, outcome: Sequence[Item] | Mapping[int, Item]) -> None:
+    def restart(self, outcome: Sequence[Item] | Mapping[int, Item] | Splice) -> None:
         """The list changed without an event."""
-        self.moves.append((History.PATCH if isinstance(outcome, dict) else History.LIST, outcome))
+        in_place = isinstance(outcome, dict)
+        kind = History.PATCH if in_place else History.SPLICE if isinstance(outcome, Splice) else History.LIST
+        self.moves.append((kind, outcome))
 
     def in_place(self, event: int) -> Mapping[int, Item] | None:
         """What event ``event`` edited in place; None where it made a new list."""
         kind, outcome = self.moves[self.marks[event]]
         return outcome if kind == History.PATCH else None  # type: ignore[return-value]
+
+    def change(self, event: int) -> Sequence[Item] | Mapping[int, Item] | Splice:
+        """What event ``event`` did: items by position, a stretch, or the whole new list."""
+        return self.moves[self.marks[event]][1]
 
     def lists(self, event: int) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
         """The lists before and after event ``event``."""
@@ -135,6 +147,26 @@ class History:
         after = list(before)
         _apply(after, *self.moves[self.marks[event]])
         return before, tuple(after)
+
+    def changes_at(self, event: int, before: Sequence[Item]) -> list[tuple[int, Item, Item | None]]:
+        """What event ``event`` edited (old and new) or dropped (old and None) of the list ``before`` it, by position."""
+        kind, outcome = self.moves[self.marks[event]]
+        if kind == History.PATCH:
+            return [(position, before[position], outcome[position]) for position in sorted(outcome)]
+        start, gone, new = outcome if kind == History.SPLICE else (0, before, outcome)  # type: ignore[misc]
+        after = {item.id: item for item in new}
+        found = ((position, item, after.get(item.id)) for position, item in enumerate(gone, start))
+        return [(position, old, left) for position, old, left in found if left is None or changed(old, left)]
+
+    def befores(self) -> Iterator[list[Item]]:
+        """The list before every event in order: one list, which must not be changed, and is another at the next."""
+        items: list[Item] = []
+        reached = 0
+        for mark in self.marks:
+            for move in self.moves[reached:mark]:
+                _apply(items, *move)
+            reached = mark
+            yield items
 
     def list_before(self, event: int) -> tuple[Item, ...]:
         """The list before event ``event``; the one asked for last is kept."""
@@ -160,14 +192,16 @@ class History:
         return tuple(found)
 
 
-def _apply(items: list[Item], kind: int, what: Sequence[Item] | Mapping[int, Item]) -> None:
+def _apply(items: list[Item], kind: int, what: Any) -> None:
     if kind == History.ADD:
-        items += what  # type: ignore[arg-type]
+        items += what
     elif kind == History.PATCH:
-        for position, item in what.items():  # type: ignore[union-attr]
+        for position, item in what.items():
             items[position] = item
+    elif kind == History.SPLICE:
+        items[what.start : what.start + len(what.gone)] = what.new
     else:
-        items[:] = what  # type: ignore[assignment]
+        items[:] = what
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +226,21 @@ def count_changes(before: Sequence[Item], after: Sequence[Item]) -> ChangeCounts
     return ChangeCounts(len(standing) - edited, edited, dropped, inserted, first_changed(before, after))
 
 
+def count_splice(before: Sequence[Item], after: Sequence[Item], splice: Splice, event: int) -> ChangeCounts:
+    """``count_changes`` of two lists that differ by a splice, at the cost of what changes; ``event`` is its number."""
+    mine = f"e{event}."
+    old = {item.id: item for item in splice.gone}
+    if any(item.id not in old and not item.id.startswith(mine) for item in splice.new):
+        return count_changes(before, after)
+    new_ids = {item.id for item in splice.new}
+    standing = [item for item in splice.new if item.id in old]
+    edited = sum(changed(old[item.id], item) for item in standing)
+    dropped = sum(item.id not in new_ids for item in splice.gone)
+    same = len(before) - len(splice.gone)
+    first = first_changed(before, after, splice.start)
+    return ChangeCounts(same + len(standing) - edited, edited, dropped, len(splice.new) - len(standing), first)
+
+
 def count_patch(n_before: int, patch: Mapping[int, Item], before: Sequence[Item]) -> ChangeCounts:
     """The same for an edit in place."""
     edited = [position for position, item in patch.items() if changed(before[position], item)]
@@ -203,9 +252,13 @@ def changed(old: Item, new: Item) -> bool:
     return new.message is not old.message and new.message.blocks != old.message.blocks
 
 
-def first_changed(before: Sequence[Item], after: Sequence[Item]) -> int | None:
-    """Position in ``before`` of the first message not kept in place (the cache break), None if all are."""
-    for position, item in enumerate(before):
+def first_changed(before: Sequence[Item], after: Sequence[Item], start: int = 0) -> int | None:
+    """Position in ``before`` of the first message not kept in place (the cache break), None if all are.
+
+    What stands before position ``start`` is known to be the same.
+    """
+    for position in range(start, len(before)):
+        item = before[position]
         if position >= len(after) or after[position].id != item.id or changed(item, after[position]):
             return position
     return None

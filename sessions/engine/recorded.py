@@ -7,7 +7,7 @@ firing earlier a false alarm; compactions made by hand are counted apart, for no
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from sessions.engine.types import Kind
 from sessions.engine.why.shared import position_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from sessions.engine.agent import KnownSetting
     from sessions.engine.calibration.weighed import Weighed
@@ -202,7 +202,9 @@ def _event_in(result: Replay, index: int) -> Event | None:
     compactions = result.weighed.transcript.compactions
     start = compactions[index - 1].request if index else -1
     stop = compactions[index].request
-    return next((e for e in result.events if start < e.request <= stop), None)
+    place = bisect_right(result.events, start, key=lambda event: event.request)
+    found = result.events[place] if place < len(result.events) else None
+    return found if found is not None and found.request <= stop else None
 
 
 def _outcome(compaction: RecordedCompaction, event: Event | None, gate: Gate | None) -> str:
@@ -292,10 +294,9 @@ def _consistent(result: Replay, indices: Sequence[int]) -> ConsistentThresholds 
     None where none of them is automatic and was asked about.
     """
     compactions = result.weighed.transcript.compactions
-    ends = {c.request for c in compactions}
+    ends = {compactions[k].request for k in indices}
     automatic = {compactions[k].request for k in indices if _is_automatic(compactions[k])}
-    among = _stretches(compactions, indices)
-    asked = [(i, gate) for i, gate in enumerate(result.gates) if gate is not None and among(i)]
+    asked = [(i, gate) for i in _stretch(result, indices) if (gate := result.gates[i]) is not None]
     at = [gate for i, gate in asked if i in automatic]
     if not at:
         return None
@@ -314,12 +315,14 @@ def _is_automatic(compaction: RecordedCompaction) -> bool:
     return compaction.trigger != "manual" and not compaction.outside
 
 
-def _stretches(compactions: Sequence[RecordedCompaction], indices: Sequence[int]) -> Callable[[int], bool]:
-    """Whether a request lies in a stretch that ends at one of these compactions, or after the last of all."""
-    ends, wanted = sorted(c.request for c in compactions), set(indices)
-    if len(indices) == len(ends):
-        wanted.add(len(ends))
-    return lambda request: bisect_left(ends, request) in wanted
+def _stretch(result: Replay, indices: Sequence[int]) -> range:
+    """The requests of the stretch that ends at the one of these compactions; all requests where they are all of it."""
+    compactions, n = result.weighed.transcript.compactions, len(result.gates)
+    if len(indices) == len(compactions):
+        return range(n)
+    (index,) = indices
+    start = compactions[index - 1].request + 1 if index else 0
+    return range(start, min(n, compactions[index].request + 1))
 
 
 def _threshold(result: Replay, setting: KnownSetting) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace as changed_copy
 from itertools import pairwise
@@ -9,23 +10,44 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.calibration.held import INFERRED
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
-from sessions.engine.context import Context, Entering, common_prefix, entering, entering_steps, message_items
-from sessions.engine.events import ChangeCounts, Event, History, LayerResult, count_changes, count_patch
+from sessions.engine.context import (
+    Context,
+    Entering,
+    common_prefix,
+    entering,
+    entering_steps,
+    message_items,
+    splice_of,
+)
+from sessions.engine.events import (
+    ChangeCounts,
+    Event,
+    History,
+    LayerResult,
+    Splice,
+    count_changes,
+    count_patch,
+    count_splice,
+)
 from sessions.engine.outputs import outputs
-from sessions.engine.policy import EditFailed, Gate, LastUsage, State, View
+from sessions.engine.policy import EditFailed, Gate, Item, LastUsage, State, View
 from sessions.engine.types import Kind, Label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.policy import Edited, Item, Layer, Policy
+    from sessions.engine.policy import Layer, Policy
     from sessions.engine.summaries import Summaries
 
 THRASH_LIMIT = 3
 """Events in a row that leave the gate on before a policy is stopped (replay-semantics 4)."""
 BREAKER = 3
 """Failed attempts in a row before a policy without a breaker of its own is stopped."""
+
+
+Change = Mapping[int, Item] | Splice
+"""What an edit changed: items in place by position, or a stretch of the list."""
 
 
 class SentRequest(NamedTuple):
@@ -98,6 +120,8 @@ class Walk:
         self.weak_label = weighed.weak_label
         self.size_then = 0
         self.last_reply: float | None = None
+        self.replaced: list[Item] = []
+        """The list that the newest edit took messages out of."""
         self.view = View([], 0, 0, None, self.window, weighed.overhead, 0, weighed.model, self.state, summaries)
         if self.window_source == "default" and weighed.model.known:
             self.warnings.append("the context window is not recorded: 200,000 tokens are assumed")
@@ -136,8 +160,12 @@ class Walk:
 
     def _common(self, event: Event, before_step: int) -> int:
         """Tokens of the after list that the request before sent alike: its prefix up to the first change."""
-        patch = self.history.in_place(event.index)
-        first = min(patch) if patch else common_prefix(event.before, self.context.items)
+        change = self.history.change(event.index)
+        if isinstance(change, Splice):
+            first = common_prefix(self.replaced, self.context.items, change.start)
+        else:
+            patch = self.history.in_place(event.index)
+            first = min(patch) if patch else common_prefix(event.before, self.context.items)
         return self.weighed.overhead + self.context.prefix(min(first, before_step))
 
     def _recorded_compaction(self, k: int, compaction_index: int) -> None:
@@ -150,6 +178,7 @@ class Walk:
         self.context.append(before)
         self.context.tokens += before.tokens
         self.context.members[k] = -1
+        self.context.unedited[k], self.context.standing[k] = len(before.items), before.tokens
         self.history.add(before.items)
         self._count(before)
         # A change to a larger window comes with the request after; one to a smaller is known before it.
@@ -198,7 +227,7 @@ class Walk:
         view.idle_seconds = self._idle(request, added)
         held = self.context
         newest = next((item.message.index for item in reversed(held.items) if not item.inserted), None)
-        results: list[tuple[LayerResult, Edited]] = []
+        results: list[tuple[LayerResult, Change]] = []
         for layer in self.layers:
             self._show()
             gate = layer.gate(self.params, view)
@@ -225,7 +254,7 @@ class Walk:
         view.context, view.tails = self._display(), context.tails
         view.unedited = view.context + context.saved
 
-    def _edit(self, request: int, layer: Layer, gate: Gate) -> tuple[LayerResult, Edited] | None:
+    def _edit(self, request: int, layer: Layer, gate: Gate) -> tuple[LayerResult, Change] | None:
         """Make one layer's edit; None where it failed or changed nothing."""
         before = self.view.context
         n_calls = self.summaries.calls_here
@@ -246,13 +275,17 @@ class Walk:
             else:
                 self._note_cleared((undo[position], item) for position, item in outcome.items())
         else:
-            tokens = self.context.weigh(outcome)
-            freed = before - max(0, self.weighed.overhead + tokens)
-            counts = count_changes(self.context.items, outcome)
+            held = self.context.items
+            splice = splice_of(held, outcome)
+            weight = self.context.respliced(outcome, splice)
+            freed = before - max(0, self.weighed.overhead + weight.tokens)
+            counts = count_splice(held, outcome, splice, len(self.events))
             if freed > 0:
-                old = {item.id: item for item in self.context.items} if counts.edited else {}
-                self._note_cleared((old[item.id], item) for item in outcome if item.edited and item.id in old)
-                self.context.replace(outcome, tokens)
+                old = {item.id: item for item in splice.gone} if counts.edited else {}
+                self._note_cleared((old[item.id], item) for item in splice.new if item.edited and item.id in old)
+                self.context.take(outcome, splice, weight)
+                self.replaced = held
+            outcome = splice
         if freed <= 0:
             if not layer.cheap:
                 self._failed(request, layer, "", self.summaries.calls_here - n_calls)
@@ -260,16 +293,18 @@ class Walk:
         return _result(layer, gate, freed, counts), outcome
 
     def _event(
-        self, request: int, held: Context, newest: int | None, results: list[tuple[LayerResult, Edited]]
+        self, request: int, held: Context, newest: int | None, results: list[tuple[LayerResult, Change]]
     ) -> Event:
         """The event of all layers that took effect at this request; ``newest`` message of the list before."""
         layers = tuple(result for result, _ in results)
         after_tokens = self._display()
         before_tokens = after_tokens + sum(layer.freed_tokens for layer in layers)
         in_place = all(isinstance(outcome, dict) for _, outcome in results)
-        outcome: Mapping[int, Item] | tuple[Item, ...]
+        outcome: Change | tuple[Item, ...]
         if in_place:
             outcome = {position: item for _, patch in results for position, item in patch.items()}  # type: ignore[union-attr]
+        elif len(results) == 1:
+            outcome = results[0][1]
         else:
             outcome = tuple(self.context.items)
         self.history.event(outcome)

@@ -138,7 +138,10 @@ class Weighed:
         for message in self.transcript.messages:
             shares = {} if message.index in self.left_out else self.block_tokens(message)
             for kind, tokens in shares.items():
-                found.setdefault(str(kind), [0] * (n + 1))[message.index + 1] += tokens
+                sums = found.get(str(kind))
+                if sums is None:
+                    sums = found[str(kind)] = [0] * (n + 1)
+                sums[message.index + 1] += tokens
         return {kind: list(accumulate(each)) for kind, each in found.items()}
 
     @cached_property

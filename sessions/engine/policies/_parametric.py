@@ -10,7 +10,6 @@ from sessions.engine.edits import MEDIA, clear_results, drop_media, drop_thinkin
 from sessions.engine.params import choice, param, when
 from sessions.engine.policies._conditions import ask, capacity
 from sessions.engine.policies._lists import apart
-from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._turns import turn_starts
 from sessions.engine.policy import EditFailed, Policy, cut_to, pair_safe_cut
 from sessions.engine.types import Kind, Role
@@ -142,31 +141,46 @@ def reclaimable(params: Any, view: View) -> int:
     """
     if params.edit in CUTS:
         return sum(item.tokens for item in parts(params, view)[1])
-    found = editable(params, view)
-    n_events, known = view.state.memory.get("freed", (-1, {}))
-    if n_events != view.state.n_events:
-        known = {}
-        view.state.memory["freed"] = (view.state.n_events, known)
-    total = 0
-    for n in found:
+    found = _waiting(params, view)
+    for n in found.positions[found.n_weighed :]:
         item = view.items[n]
-        freed = known.get(item.id)
-        if freed is None:
-            freed = known[item.id] = item.tokens - _edited(params, view, item).tokens
-        total += freed
-    return total
+        found.freed += item.tokens - _edited(params, view, item).tokens
+    found.n_weighed = len(found.positions)
+    return found.freed
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """What an edit in place would change between two events, found once: ``start`` to ``stop`` were looked through.
+
+    ``freed`` are the display tokens that editing the first ``n_weighed`` of ``positions`` takes away.
+    """
+
+    items: list[Item]
+    n_events: int
+    start: int
+    stop: int
+    positions: list[int]
+    n_weighed: int = 0
+    freed: int = 0
 
 
 def editable(params: Any, view: View) -> list[int]:
     """Positions of what an edit in place would change.  What it changed before is not looked at again."""
-    first = params.keep_first
+    return _waiting(params, view).positions
+
+
+def _waiting(params: Any, view: View) -> _Waiting:
+    start, stop = params.keep_first, kept_from(params, view.items)
     done, last = view.state.memory.get("edited_up_to", (0, ""))
     if done and done <= len(view.items) and view.items[done - 1].id == last:
-        first = max(first, done)
-    first = max(first, looked_at(view, "nothing_before"))
-    stop = kept_from(params, view.items)
-    found = [n for n in range(first, stop) if _has_work(params, view, view.items[n])]
-    looked(view, "nothing_before", found[0] if found else max(first, stop))
+        start = max(start, done)
+    found: _Waiting | None = view.state.memory.get("waiting")
+    known = found is not None and found.items is view.items and found.n_events == view.state.n_events
+    if found is None or not known or found.start != start or found.stop > stop:
+        found = view.state.memory["waiting"] = _Waiting(view.items, view.state.n_events, start, start, [])
+    found.positions += [n for n in range(found.stop, stop) if _has_work(params, view, view.items[n])]
+    found.stop = max(found.stop, stop)
     return found
 
 

@@ -24,7 +24,8 @@ arithmetic): here 4,000 and the window.  It splits tool pairs (``orphans``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from bisect import bisect_left
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.params import choice, param, when
@@ -151,18 +152,48 @@ def plan(tokens: Sequence[int | None], per_message: int, most: int) -> list[tupl
     return kept[::-1]
 
 
-def _total(view: View) -> tuple[list[int | None], int]:
-    """Tokens of each message that the client holds, and together; what was counted before is remembered."""
+@dataclass(slots=True)
+class _Counted:
+    """Tokens of each message that the client holds, kept from request to request.
+
+    ``until[n]`` are the tokens of the first n, each cut to ``per_message``; ``last_long`` is the newest that is cut.
+    """
+
+    per_message: int
+    tokens: list[int | None] = field(default_factory=list)
+    until: list[int] = field(default_factory=lambda: [0])
+    total: int = 0
+    last_long: int = -1
+
+    def add(self, items: Sequence[Item]) -> None:
+        """More messages."""
+        for item in items:
+            mine = text_tokens(item)
+            if mine is not None and mine > self.per_message:
+                self.last_long = len(self.tokens)
+            self.tokens.append(mine)
+            self.until.append(self.until[-1] + min(mine or 0, self.per_message))
+            self.total += mine or 0
+
+    def is_shortened(self, most: int) -> bool:
+        """Whether ``plan`` leaves anything out or cuts anything."""
+        position = bisect_left(self.until, self.until[-1] - (most - self.per_message)) - 2
+        while position >= 0 and self.tokens[position] is None:
+            position -= 1
+        if position < 0:
+            return self.last_long >= 0
+        counted, mine = self.until[-1] - self.until[position + 1], self.tokens[position] or 0
+        return position > 0 or self.last_long > 0 or mine > most - counted
+
+
+def _counted(params: LimiterParams, view: View) -> _Counted:
+    """What the client holds, counted; what was counted before is remembered."""
     held = client(view).items
-    known: list[int | None]
-    known, total = view.state.memory.get("tokens", ([], 0))
-    if len(known) > len(held):
-        known, total = [], 0
-    added = [text_tokens(item) for item in held[len(known) :]]
-    known += added
-    total += sum(n for n in added if n)
-    view.state.memory["tokens"] = (known, total)
-    return known, total
+    known: _Counted | None = view.state.memory.get("tokens")
+    if known is None or len(known.tokens) > len(held):
+        known = view.state.memory["tokens"] = _Counted(params.max_tokens_per_message)
+    known.add(held[len(known.tokens) :])
+    return known
 
 
 def _most(params: LimiterParams, view: View) -> int:
@@ -171,19 +202,16 @@ def _most(params: LimiterParams, view: View) -> int:
 
 def token_gate(params: LimiterParams, view: View) -> Gate:
     """All texts at or over the lower limit, and something to cut or to leave out."""
-    tokens, total = _total(view)
-    fires = not params.min_tokens or total >= params.min_tokens
-    if fires:
-        kept = plan(tokens, params.max_tokens_per_message, _most(params, view))
-        fires = len(kept) < len(tokens) or any(cut != tokens[position] for position, cut in kept)
-    return Gate(fires, "tokens of all texts", total, _most(params, view), ">", "tokens")
+    found, most = _counted(params, view), _most(params, view)
+    fires = (not params.min_tokens or found.total >= params.min_tokens) and found.is_shortened(most)
+    return Gate(fires, "tokens of all texts", found.total, most, ">", "tokens")
 
 
 def token_edit(params: LimiterParams, view: View) -> list[Item]:
     """What is sent, cut."""
     everything = client(view)
     held = everything.items
-    tokens, _ = _total(view)
+    tokens = _counted(params, view).tokens
     kept = plan(tokens, params.max_tokens_per_message, _most(params, view))
     left = [held[p] if cut == tokens[p] else _cut(view, held[p], cut or 0) for p, cut in kept]
     return shown(view, mended(view, everything.halves, left) if params.orphans == "drop" else left)

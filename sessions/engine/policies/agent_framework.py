@@ -129,24 +129,40 @@ def _only_thinks(item: Item) -> bool:
     return bool(item.message.blocks) and all(block.kind is Kind.THINKING for block in item.message.blocks)
 
 
+def _calls(view: View) -> tuple[list[Group], int]:
+    """Groups of calls, at positions from where they begin, and that position; what is before it has none.
+
+    The message they begin with is remembered (``memory["calls_from"]``) and looked for from the end of the list.
+    """
+    items, known = view.items, view.state.memory.get("calls_from")
+    start = next((n for n in range(len(items) - 1, -1, -1) if items[n].id == known), 0) if known is not None else 0
+    found = [group for group in groups(items[start:]) if group.kind == TOOL]
+    if found and found[0].positions[0]:
+        first = found[0].positions[0]
+        view.state.memory["calls_from"] = items[start + first].id
+        found = [Group(group.kind, tuple([n - first for n in group.positions])) for group in found]
+        start += first
+    return found, start
+
+
 def collapse_gate(params: Params, view: View) -> Gate:
     """Over the first limit, and a group to collapse (or, with budgets, to drop)."""
     limit = _limits(params, view).eviction
     fires = view.size > limit
     if fires and params.phases == "threshold":
-        fires = sum(group.kind == TOOL for group in groups(view.items)) > params.keep_last
+        fires = len(_calls(view)[0]) > params.keep_last
     return Gate(fires, "characters by 4 against the first share of the budget", view.size, limit, ">", "tokens")
 
 
 def collapse(params: Params, view: View) -> list[Item]:
     """Old groups of calls as lines of their results."""
-    tools = [group for group in groups(view.items) if group.kind == TOOL]
+    tools, start = _calls(view)
     old = {group.positions[0]: group for group in tools[: max(0, len(tools) - params.keep_last)]}
     gone = {position for group in old.values() for position in group.positions[1:]}
-    left: list[Item] = []
-    for position, item in enumerate(view.items):
+    left, rest = view.items[:start], view.items[start:]
+    for position, item in enumerate(rest):
         if position in old:
-            left.append(collapsed(view, [view.items[p] for p in old[position].positions]))
+            left.append(collapsed(view, [rest[p] for p in old[position].positions]))
         elif position not in gone:
             left.append(item)
     return dropped(left, _limits(params, view).eviction) if params.phases == "budget" else left

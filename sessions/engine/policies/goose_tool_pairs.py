@@ -10,12 +10,16 @@ parameter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sessions.engine.params import param, usage_param, when
-from sessions.engine.policies._lists import prompts
 from sessions.engine.policy import Draft, Gate, Item, Layer, Policy, View
 from sessions.engine.types import Kind
+
+if TYPE_CHECKING:
+    from sessions.engine.types import Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,50 +50,95 @@ def gate(params: Params, view: View) -> Gate:
     mark = (view.n_turns, view.state.n_events)
     memory = view.state.memory
     if memory.get("mark") != mark or view.state.requests_since_event <= 1:
-        memory["mark"], memory["eligible"] = mark, len(_pairs(view))
+        memory["mark"], memory["eligible"] = mark, len(_eligible(_known(view)))
     return Gate(memory["eligible"] > limit, "pairs before this turn", memory["eligible"], limit, ">", "pairs")
 
 
-def _pairs(view: View) -> list[str]:
-    """The eligible pairs, found once for a list and a turn."""
-    found: list[str]
-    items, n_turns, found = view.state.memory.get("pairs", (None, 0, []))
-    if items is not view.items or n_turns != view.n_turns:
-        found = eligible(view.items)
-        view.state.memory["pairs"] = (view.items, view.n_turns, found)
+@dataclass(slots=True)
+class _Pairs:
+    """The calls of a list, kept from request to request: a list that only grows is read once.
+
+    ``calls`` are those before the current turn, in order, ``answered`` the ids with a result there; ``n_blocks`` has
+    the calls and results of every id in the first ``seen`` messages.  Before position ``start`` no pair is eligible.
+    """
+
+    items: list[Item]
+    end: int = 0
+    seen: int = 0
+    start: int = 0
+    calls: list[str] = field(default_factory=list)
+    answered: set[str] = field(default_factory=set)
+    n_blocks: Counter[str] = field(default_factory=Counter)
+
+    def read(self) -> None:
+        """What was added, up to the newest prompt, and the calls and results of all."""
+        items = self.items
+        end = next((n for n in range(len(items) - 1, self.end - 1, -1) if items[n].message.typed), self.end)
+        for item in items[self.end : end]:
+            for block in item.message.blocks:
+                if block.kind is Kind.TOOL_USE:
+                    self.calls.append(block.call_id)
+                elif block.kind is Kind.TOOL_RESULT:
+                    self.answered.add(block.call_id)
+        for item in items[self.seen :]:
+            self.n_blocks.update(b.call_id for b in item.message.blocks if b.kind in (Kind.TOOL_USE, Kind.TOOL_RESULT))
+        self.end, self.seen = end, len(items)
+
+    def without(self, gone: set[str], after: list[Item], start: int) -> _Pairs:
+        """The same of the list that an edit left, which changed nothing before ``start``."""
+        shift = len(after) - len(self.items)
+        calls = [call for call in self.calls if call not in gone]
+        n_blocks = self.n_blocks.copy()
+        for call in gone:
+            del n_blocks[call]
+        return _Pairs(after, self.end + shift, self.seen + shift, start, calls, self.answered - gone, n_blocks)
+
+
+def _known(view: View) -> _Pairs:
+    """The pairs of the list as it stands."""
+    known: tuple[_Pairs, ...] = view.state.memory.get("pairs", ())
+    found = next((pairs for pairs in known if pairs.items is view.items), None) or _Pairs(view.items)
+    found.read()
+    view.state.memory["pairs"] = (found,)
     return found
 
 
-def eligible(items: list[Item]) -> list[str]:
+def _eligible(pairs: _Pairs) -> list[str]:
     """Call ids of the answered calls before the current turn, oldest first."""
-    end = (prompts(items) or [0])[-1]
-    calls: list[str] = []
-    answered: set[str] = set()
-    for item in items[:end]:
-        for block in item.message.blocks:
-            if block.kind is Kind.TOOL_USE:
-                calls.append(block.call_id)
-            elif block.kind is Kind.TOOL_RESULT:
-                answered.add(block.call_id)
-    return [call for call in calls if call in answered]
+    return [call for call in pairs.calls if call in pairs.answered]
 
 
 def edit(params: Params, view: View) -> list[Item]:
     """The oldest pairs go; a line stands where each call stood."""
-    chosen = _pairs(view)[: params.batch]
-    gone = set(chosen)
-    after: list[Item] = []
-    for item in view.items:
+    pairs, items = _known(view), view.items
+    gone = set(_eligible(pairs)[: params.batch])
+    left = sum(pairs.n_blocks[call] for call in gone)
+    first, stop = len(items), pairs.start
+    made: list[Item] = []
+    while left > 0 and stop < len(items):
+        item = items[stop]
         mine = [b for b in item.message.blocks if b.kind in (Kind.TOOL_USE, Kind.TOOL_RESULT) and b.call_id in gone]
-        if not mine:
-            after.append(item)
-            continue
-        n_lines = sum(block.kind is Kind.TOOL_USE for block in mine)
-        after += [view.tools.draft(Draft("[tool call, in one line]", params.line_tokens)) for _ in range(n_lines)]
-        others = [b for b in item.message.blocks if b not in mine]
-        if any(block.kind in (Kind.TOOL_USE, Kind.TOOL_RESULT) for block in others):
-            after.append(view.tools.rewrite(item, others))
+        if mine:
+            first = min(first, stop)
+            left -= len(mine)
+            made += _lines(params, view, item, mine)
+        elif first < stop:
+            made.append(item)
+        stop += 1
+    after = [*items[:first], *made, *items[stop:]]
+    if stop <= pairs.end:
+        view.state.memory["pairs"] = (pairs, pairs.without(gone, after, first))
     return after
+
+
+def _lines(params: Params, view: View, item: Item, mine: list[Block]) -> list[Item]:
+    """What is left of a message: a line for each of these calls, and what it holds of other pairs."""
+    n_lines = sum(block.kind is Kind.TOOL_USE for block in mine)
+    lines = [view.tools.draft(Draft("[tool call, in one line]", params.line_tokens)) for _ in range(n_lines)]
+    others = [b for b in item.message.blocks if b not in mine]
+    if any(block.kind in (Kind.TOOL_USE, Kind.TOOL_RESULT) for block in others):
+        lines.append(view.tools.rewrite(item, others))
+    return lines
 
 
 POLICY = Policy(

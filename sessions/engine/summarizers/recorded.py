@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
+from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from sessions.engine.policy import Draft
 from sessions.engine.summaries import Brief, Summarizer, WrittenSummary
 from sessions.engine.summarizers.stub import DEFAULT_TOKENS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Message
@@ -19,9 +23,43 @@ BESIDE = 1
 """An event at a recorded compaction's request or this many requests beside it takes that compaction's products."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Products:
+    """What a session's compactions made, gathered once: messages by compaction, and its summaries' median in tokens.
+
+    ``at`` are the numbers of the compactions by request.
+    """
+
+    made: Mapping[int, tuple[Message, ...]]
+    at: Mapping[int, Sequence[int]]
+    typical: int | None
+
+
+_MADE: WeakKeyDictionary[Weighed, _Products] = WeakKeyDictionary()
+
+
+def _products(weighed: Weighed) -> _Products:
+    if weighed not in _MADE:
+        transcript, made, at = weighed.transcript, defaultdict(list), defaultdict(list)
+        for message in transcript.messages:
+            if message.compaction is not None:
+                made[message.compaction].append(message)
+        for number, compaction in enumerate(transcript.compactions):
+            at[compaction.request].append(number)
+        summaries = [weighed.tokens[m.index] for m in transcript.messages if m.summary]
+        typical = round(median(summaries)) if summaries else None
+        _MADE[weighed] = _Products({number: tuple(found) for number, found in made.items()}, dict(at), typical)
+    return _MADE[weighed]
+
+
 def products(weighed: Weighed, compaction: int) -> tuple[Message, ...]:
     """What a recorded compaction made: its summary and what it re-attached, in order."""
-    return tuple(m for m in weighed.transcript.messages if m.compaction == compaction)
+    return _products(weighed).made.get(compaction, ())
+
+
+def typical_tokens(weighed: Weighed) -> int | None:
+    """The session's median recorded summary in tokens, None where it has none."""
+    return _products(weighed).typical
 
 
 def _room(weighed: Weighed, compaction: int, made: Sequence[Message]) -> int | None:
@@ -31,8 +69,9 @@ def _room(weighed: Weighed, compaction: int, made: Sequence[Message]) -> int | N
     """
     if any(not message.summary for message in made):
         return 0
-    recorded = weighed.transcript.compactions[compaction]
-    step = next((step for step in weighed.steps if step.request == recorded.request), None)
+    recorded, steps = weighed.transcript.compactions[compaction], weighed.steps
+    place = bisect_left(steps, recorded.request, key=lambda step: step.request)
+    step = steps[place] if place < len(steps) and steps[place].request == recorded.request else None
     measured = None if step is None else weighed.transcript.requests[step.request].usage
     if step is None or measured is None or step.request in weighed.flagged:
         return None
@@ -41,21 +80,14 @@ def _room(weighed: Weighed, compaction: int, made: Sequence[Message]) -> int | N
     return max(0, measured.context - weighed.overhead - held)
 
 
-def typical_tokens(weighed: Weighed) -> int | None:
-    """The session's median recorded summary in tokens, None where it has none."""
-    summaries = [weighed.tokens[m.index] for m in weighed.transcript.messages if m.summary]
-    return round(median(summaries)) if summaries else None
-
-
 def write(brief: Brief) -> WrittenSummary:
     """The products of the recorded compaction at this request or beside it, else an extract (replay-semantics 5).
 
     An extract weighs what a summary of this session does: so a replay reads no text, and its totals hang on none.
     """
+    at = _products(brief.weighed).at
     near = [
-        (abs(compaction.request - brief.request), number)
-        for number, compaction in enumerate(brief.weighed.transcript.compactions)
-        if abs(compaction.request - brief.request) <= BESIDE
+        (abs(beside), number) for beside in range(-BESIDE, BESIDE + 1) for number in at.get(brief.request + beside, ())
     ]
     if near:
         number = min(near)[1]

@@ -249,6 +249,7 @@ def _reuses(weighed: Weighed, messages: Iterable[Message]) -> list[Reuse]:
     """Results whose target a later call of another tool names, in order (the upper end of the cost range)."""
     calls: dict[str, tuple[int, Block]] = {}
     found: list[Reuse] = []
+    last_by = {target: dict((name, at) for at, name in uses) for target, uses in weighed.target_uses.items()}
     for position, message in enumerate(messages):
         for block in message.blocks:
             if block.kind is Kind.TOOL_USE:
@@ -256,8 +257,7 @@ def _reuses(weighed: Weighed, messages: Iterable[Message]) -> list[Reuse]:
             call_at, call = calls.get(block.call_id, (0, None)) if block.kind is Kind.TOOL_RESULT else (0, None)
             if call is None or not call.target:
                 continue
-            uses = weighed.target_uses.get(call.target, [])
-            last = next((at for at, name in reversed(uses) if name != call.name), -1)
+            last = max((at for name, at in last_by.get(call.target, {}).items() if name != call.name), default=-1)
             if last > message.index:
                 found.append(Reuse(position, call_at, call.target, call.name, weighed.content_tokens(block), last))
     return found

@@ -1,0 +1,128 @@
+"""Nothing grows faster than the session: twice the messages are at most 2.3 times the work, counted and not timed.
+
+Work is calls of functions, of ours and of those that are built in, and elements of generators.
+"""
+
+from __future__ import annotations
+
+import cProfile
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sessions.engine.aftermath import aftermaths
+from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.cost import totals
+from sessions.engine.recorded import compare
+from sessions.engine.registry import plugins
+from sessions.engine.replay import replay
+from sessions.engine.sizes import estimator_named, message_sizes
+from sessions.engine.sweeps.sweep import Over, grid, sweep
+from sessions.engine.why.headline import headline
+from sessions.engine.why.overcount import over_count
+from sessions.engine.why.verdicts import verdicts_of
+from tests.engine.sessions import Build
+from tests.why_cases.claude import claude
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.engine.calibration.weighed import Weighed
+
+MOST = 2.3
+"""Times the work that a session of twice the length may take."""
+N_TURNS = (160, 320)
+"""Two messages each, and a prompt for every eight."""
+TOOLS = ("Read", "Bash", "Edit", "Read", "Grep")
+FULL, SLIM = 7_500, 5
+"""Tokens of a result: with the one, every twenty turns fill the window; with the other, a list of all stands."""
+
+
+@lru_cache
+def session_of(n_turns: int, tokens: int) -> Weighed:
+    """Prompts, calls of five tools on thirty files; where the window fills, a compaction every twenty turns."""
+    build = Build(overhead=8_000)
+    for turn in range(n_turns):
+        if turn % 8 == 0:
+            build.prompt(10)
+        build.reply(20, f"c{turn}", name=TOOLS[turn % len(TOOLS)], target=f"/src/{turn * 7 % 30}.py")
+        build.result(f"c{turn}", tokens + turn % 11)
+        if tokens == FULL and turn % 20 == 19:
+            build.compact()
+    build.reply()
+    return weigh(build.done())
+
+
+@lru_cache
+def recorded_session(n_turns: int) -> Weighed:
+    """A Claude Code transcript with a compaction every sixteen turns."""
+    session = claude()
+    for _ in range(n_turns // 16):
+        session.prompt()
+        session.turns(16, 9_000)
+        session.compact()
+    return session.turns(3, 300).weighed()
+
+
+def work(do: Callable[[], object]) -> int:
+    """Calls until it is done."""
+    profile = cProfile.Profile()
+    profile.enable()
+    do()
+    profile.disable()
+    found: Any = profile.getstats()
+    return sum(entry.callcount for entry in found)
+
+
+def assert_level(of: Callable[[int], Callable[[], object]]) -> None:
+    """A doubling costs at most ``MOST`` times the work of the one before."""
+    of(40)()
+    small, large = (work(of(n)) for n in N_TURNS)
+    assert large <= MOST * small, (small, large)
+
+
+def warm(weighed: Weighed, policy: str) -> Weighed:
+    """What every replay of a session shares is made once: not part of this replay's work."""
+    message_sizes(weighed, estimator_named(plugins("policies")[policy].estimator))
+    return weighed
+
+
+@pytest.mark.parametrize("tokens", [FULL, SLIM], ids=["full", "slim"])
+@pytest.mark.parametrize("policy", sorted(plugins("policies")))
+def test_a_replay_grows_with_the_session(policy: str, tokens: int) -> None:
+    def of(n_turns: int) -> Callable[[], object]:
+        weighed = warm(session_of(n_turns, tokens), policy)
+        return lambda: totals(replay(weighed, policy, summarizer="stub:500"))
+
+    assert_level(of)
+
+
+@pytest.mark.parametrize(
+    "do", [verdicts_of, over_count, aftermaths, compare, lambda w: headline(w, verdicts_of(w))],
+    ids=["verdicts", "why", "aftermath", "recorded", "head"],
+)  # fmt: skip
+def test_what_is_told_of_a_session_grows_with_it(do: Callable[[Weighed], object]) -> None:
+    def of(n_turns: int) -> Callable[[], object]:
+        weighed = recorded_session(n_turns)
+        return lambda: do(weighed)
+
+    assert_level(of)
+
+
+@pytest.mark.parametrize("policy", ["parametric", "claude_code"])
+def test_a_sweep_grows_with_the_session(policy: str) -> None:
+    def of(n_turns: int) -> Callable[[], object]:
+        weighed = session_of(n_turns, FULL)
+        axes, settings = grid([policy], [Over("window", 60_000, 200_000, 8)])
+        return lambda: sweep(weighed, settings, axes)
+
+    assert_level(of)
+
+
+def test_weighing_grows_with_the_session() -> None:
+    def of(n_turns: int) -> Callable[[], object]:
+        transcript = session_of(n_turns, FULL).transcript
+        return lambda: (weighed := weigh(transcript), weighed.kind_sums, weighed.recorded)
+
+    assert_level(of)
