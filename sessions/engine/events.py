@@ -149,7 +149,7 @@ class History:
         return before, tuple(after)
 
     def changes_at(self, event: int, before: Sequence[Item]) -> list[tuple[int, Item, Item | None]]:
-        """What event ``event`` edited (old and new) or dropped (old and None) of the list ``before`` it, by position."""
+        """What event ``event`` edited (old and new) or dropped (old and None) of the list before it, with positions."""
         kind, outcome = self.moves[self.marks[event]]
         if kind == History.PATCH:
             return [(position, before[position], outcome[position]) for position in sorted(outcome)]

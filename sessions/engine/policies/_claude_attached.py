@@ -50,7 +50,7 @@ def reattached(params: Any, items: Sequence[Item], kept: Sequence[Item] = ()) ->
     for item in reversed(items):
         for block in reversed(item.message.blocks):
             path = paths.get(block.call_id, "") if block.kind is Kind.TOOL_RESULT and not block.is_error else ""
-            if not path or path in seen or len(files) >= params.max_files or _is_excluded(path):
+            if not path or path in seen or len(files) >= params.max_files or is_excluded(path):
                 continue
             seen.add(path)
             tokens = min(result_tokens(item, block), params.file_tokens, left)
@@ -64,7 +64,8 @@ def _read_paths(items: Sequence[Item]) -> dict[str, str]:
     return {b.call_id: b.target for i in items for b in i.message.blocks if b.kind is Kind.TOOL_USE and b.name == READ}
 
 
-def _is_excluded(path: str) -> bool:
+def is_excluded(path: str) -> bool:
+    """Whether a path is a memory file or a plan: those are never put back."""
     return path.replace("\\", "/").rsplit("/", 1)[-1] in MEMORY_FILES or PLANS in path
 
 

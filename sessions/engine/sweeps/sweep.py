@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay
     from sessions.engine.sweeps.fast.jump import Course, Jump
+    from sessions.engine.sweeps.fast.whole import Whole
     from sessions.engine.texts import Texts
 
 WINDOW, POLICY = "window", "policy"
@@ -281,7 +282,7 @@ class _Runner:
         plain = replays["base"] == "full" and replays["estimator"] is None and not replays["fail"]
         self.may_jump = fixed and plain and columns is None
         self.jumper: Jumper | None = None
-        self.courses: dict[Setting, tuple[Jump, Course]] = {}
+        self.courses: dict[Setting, tuple[Jump | Whole, Course]] = {}
         self.again: dict[Setting, int] = {}
 
     def row(self, setting: Setting, axes: Sequence[Axis]) -> Row:
@@ -307,7 +308,7 @@ class _Runner:
         track = track_of(self.weighed) if self.may_jump else None
         if track is None or len(set(step_prices(self.weighed, self.prices))) > 1:
             return  # a jump adds tokens up before it prices them
-        self.jumper = Jumper(self.weighed, track, self.replays["summarizer"])
+        self.jumper = Jumper(self.weighed, track, self.replays["summarizer"], self.replays["texts"])
         tails: dict[tuple[object, ...], list[Setting]] = {}
         for setting in settings:
             policy: Policy = registry.get("policies", setting.policy)

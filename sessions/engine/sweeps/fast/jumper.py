@@ -14,6 +14,7 @@ from sessions.engine.cost import Totals, bill_of
 from sessions.engine.summaries import Brief, Summaries
 from sessions.engine.sweeps.fast.jump import Course, Inserts, Tail
 from sessions.engine.sweeps.fast.refetch import refetched
+from sessions.engine.sweeps.fast.whole import Whole, course_of, ground_of
 from sessions.engine.walk import THRASH_LIMIT
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from sessions.engine.prices import Prices
     from sessions.engine.sweeps.fast.jump import Jump
     from sessions.engine.sweeps.fast.track import Track
+    from sessions.engine.sweeps.fast.whole import Ground, Measure
+    from sessions.engine.texts import Texts
 
 FIXED_SIZE = frozenset({"recorded", "stub"})
 """Summarizers whose summary weighs the same whatever is dropped."""
@@ -35,11 +38,22 @@ class Jumper:
     weighed: Weighed
     track: Track
     summarizer: str = "recorded"
+    texts: Texts | None = None
+    _grounds: dict[Measure, Ground] = field(default_factory=dict)
     _tails: dict[tuple[object, ...], Tail] = field(default_factory=dict)
     _inserts: dict[int | None, Inserts] = field(default_factory=dict)
 
-    def course(self, jump: Jump) -> Course | None:
+    def course(self, jump: Jump | Whole) -> Course | None:
         """Where ``jump`` compacts; None where a replay would have to go request by request."""
+        return course_of(jump, self._ground(jump.measure)) if isinstance(jump, Whole) else self._cutting(jump)
+
+    def _ground(self, measure: Measure) -> Ground:
+        """The session as a policy that drops the whole list measures it, made once."""
+        if measure not in self._grounds:
+            self._grounds[measure] = ground_of(self.weighed, self.track, measure, self.summarizer, self.texts)
+        return self._grounds[measure]
+
+    def _cutting(self, jump: Jump) -> Course | None:
         limit, track = jump.limit, self.track
         if limit <= 0 or (jump.keep_messages is None) == (jump.keep_tokens is None):
             return None
@@ -110,7 +124,7 @@ class Jumper:
     def totals(
         self,
         course: Course,
-        jump: Jump,
+        jump: Jump | Whole,
         *,
         summary_calls: bool,
         shares_prefix: bool,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
-from sessions.engine.policies import _parametric
+from sessions.engine.policies import _parametric, anthropic_api, claude_code, crush, openai_compact_threshold
+from sessions.engine.policies._claude_ladder import DEFAULT_MAX_OUTPUT, WRITTEN, ladder
 from sessions.engine.policies._parametric import CUTS
 from sessions.engine.sweeps.fast.jump import Jump
+from sessions.engine.sweeps.fast.put_back import PutBack
 from sessions.engine.sweeps.fast.track import track_of
+from sessions.engine.sweeps.fast.whole import Measure, Whole
+from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,19 +47,103 @@ def parametric(params: Any, window: int) -> Jump | None:
     )  # fmt: skip
 
 
+def claude(params: Any, window: int, known: Facts) -> Whole | None:
+    """Claude Code's ladder and its full compaction, where no other layer acts and no notes are kept."""
+    idle = params.micro == "off" and params.reactive == "off" and params.session_memory == "off"
+    uncut = params.result_chars is None and params.message_chars is None
+    if not (idle and uncut) or params.usage != "recorded" or params.auto != "on":
+        return None
+    if not known.is_plain or (params.max_output is None and len(known.max_outputs) > 1):
+        return None
+    max_output = params.max_output
+    if max_output is None:
+        max_output = min(known.max_outputs) or DEFAULT_MAX_OUTPUT
+    steps = ladder(params, window, max_output)
+    return Whole(
+        min(steps.compact, steps.blocked),
+        Measure("claude_code", tail=params.tail == "on", written=params.output == WRITTEN),
+        PutBack(params.max_files, params.file_tokens, params.files_budget, params.skill_tokens, params.skills_budget),
+        params.breaker, params.rapid_refills, params.rapid_turns,
+    )  # fmt: skip
+
+
+class Facts(NamedTuple):
+    """What decides on a session: windows and maximum outputs of its models; whether the list is ever more than shown.
+
+    ``is_plain``: no client counted what is not in the file, and no compaction put tool calls or results back.
+    """
+
+    windows: frozenset[int]
+    max_outputs: frozenset[int]
+    is_plain: bool
+
+
+_FACTS: WeakKeyDictionary[Weighed, Facts] = WeakKeyDictionary()
+
+
+def _facts(weighed: Weighed) -> Facts:
+    if weighed not in _FACTS:
+        transcript, kinds = weighed.transcript, (Kind.TOOL_USE, Kind.TOOL_RESULT)
+        made = (m for m in transcript.messages if m.compaction is not None)
+        tools = any(block.kind in kinds for message in made for block in message.blocks)
+        unseen = any(compaction.unseen for compaction in transcript.compactions)
+        _FACTS[weighed] = Facts(
+            frozenset(held.window for held in weighed.held), frozenset(held.model.max_output for held in weighed.held),
+            not tools and not unseen,
+        )  # fmt: skip
+    return _FACTS[weighed]
+
+
+def crushed(params: Any, window: int, known: Facts) -> Whole | None:
+    """crush: what is left of the window against what has to be."""
+    plain = params.usage == "recorded" and known.is_plain
+    return Whole(crush.threshold(params, window), Measure(crush.POLICY.estimator)) if plain else None
+
+
+def by_context(name: str) -> Callable[[Any, int, Facts], Whole | None]:
+    """A server that replaces the whole list where the context reaches a figure, the parameter ``name``."""
+
+    def rule(params: Any, window: int, known: Facts) -> Whole | None:
+        del window, known
+        if getattr(params, "pause_after_compaction", "off") == "on":
+            return None
+        over = getattr(params, "crosses", "reached") == "exceeded"
+        return Whole(getattr(params, name) + over, Measure("tiktoken_o200k", context=True))
+
+    return rule
+
+
+def steps_of(policy: Policy) -> tuple[tuple[Any, Any], ...]:
+    """What a policy does: the gates that it asks, in order, each with its edit."""
+    return tuple((layer.gate, layer.edit) for layer in policy.pipeline)
+
+
+WHOLE: dict[tuple[tuple[Any, Any], ...], Callable[[Any, int, Facts], Whole | None]] = {
+    steps_of(claude_code.POLICY): claude,
+    steps_of(crush.POLICY): crushed,
+    steps_of(anthropic_api.COMPACT): by_context("trigger"),
+    steps_of(openai_compact_threshold.POLICY): by_context("compact_threshold"),
+}
+"""The same of policies that leave a summary of everything, by all their gates and edits."""
+
 RULES: dict[tuple[Any, Any], Callable[[Any, int], Jump | None]] = {
     (_parametric.gate, _parametric.edit): parametric,
 }
 """By gate and edit: what a policy's parameters and a window in tokens come to as a jump, None where they do not."""
 
 
-def jump_of(weighed: Weighed, policy: Policy, params: Any, window: int | None) -> Jump | None:
+def jump_of(weighed: Weighed, policy: Policy, params: Any, window: int | None) -> Jump | Whole | None:
     """How a sweep may jump between this policy's compactions over a session; None where it has to replay it.
 
     ``window`` None is the session's own, which does not jump where a change of model changes it.
     """
-    if window is None and len({held.window for held in weighed.held}) > 1:
+    if window is None and len(_facts(weighed).windows) > 1:
         return None
+    if track_of(weighed) is None:
+        return None
+    size = window or weighed.window
+    whole = WHOLE.get(steps_of(policy))
+    if whole is not None:
+        return whole(params, size, _facts(weighed))
     rule = RULES.get((policy.gate, policy.edit))
-    jump = rule(params, window or weighed.window) if rule else None
-    return jump if jump is not None and track_of(weighed) is not None else None
+    return rule(params, size) if rule else None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from sessions.engine.caching import cache_use
+from sessions.engine.outputs import outputs
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def new_track(weighed: Weighed) -> Track | None:
         list(accumulate((weighed.tokens[m.index] for step in rest for m in step), initial=0)),
         _snapped(short, n_positions, forward=False), _snapped(short, n_positions, forward=True), long_pairs,
         use, reads, list(accumulate(use.shares, initial=0)), sum(heights[1:]), sum(reads),
-        _outputs(weighed), _reuses(weighed, others), weighed.target_uses, _newest(weighed), min(weights) >= 0,
+        sum(outputs(weighed)), _reuses(weighed, others), weighed.target_uses, _newest(weighed), min(weights) >= 0,
     )  # fmt: skip
 
 
@@ -159,6 +160,12 @@ def _lists(weighed: Weighed) -> tuple[list[Message], list[list[Message]]] | None
         system += own
         rest.append(others)
     return system, rest
+
+
+def messages_of(weighed: Weighed) -> list[Message]:
+    """The messages that positions count; [] where the track is None."""
+    lists = _lists(weighed)
+    return [] if lists is None else [message for step in lists[1] for message in step]
 
 
 def _pairs(messages: list[Message]) -> list[tuple[int, int]] | None:
@@ -235,21 +242,11 @@ def _newest(weighed: Weighed) -> list[int]:
     return found
 
 
-def _outputs(weighed: Weighed) -> int:
-    """Output tokens of all requests of the branch: their replies as recorded."""
-    total = 0
-    for step in weighed.steps:
-        request = weighed.transcript.requests[step.request]
-        if request.message is not None:
-            total += sum(weighed.tokens[request.message : request.message + request.n_messages])
-    return total
-
-
 def _reuses(weighed: Weighed, messages: Iterable[Message]) -> list[Reuse]:
     """Results whose target a later call of another tool names, in order (the upper end of the cost range)."""
     calls: dict[str, tuple[int, Block]] = {}
     found: list[Reuse] = []
-    last_by = {target: dict((name, at) for at, name in uses) for target, uses in weighed.target_uses.items()}
+    last_by = {target: {name: at for at, name in uses} for target, uses in weighed.target_uses.items()}
     for position, message in enumerate(messages):
         for block in message.blocks:
             if block.kind is Kind.TOOL_USE:
