@@ -7,7 +7,7 @@ whole list once for each.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -150,10 +150,11 @@ class History:
 
     def changes_at(self, event: int, before: Sequence[Item]) -> list[tuple[int, Item, Item | None]]:
         """What event ``event`` edited (old and new) or dropped (old and None) of the list before it, with positions."""
-        kind, outcome = self.moves[self.marks[event]]
-        if kind == History.PATCH:
+        outcome = self.change(event)
+        if isinstance(outcome, dict):
             return [(position, before[position], outcome[position]) for position in sorted(outcome)]
-        start, gone, new = outcome if kind == History.SPLICE else (0, before, outcome)  # type: ignore[misc]
+        whole = Splice(0, before, cast("Sequence[Item]", outcome))
+        start, gone, new = outcome if isinstance(outcome, Splice) else whole
         after = {item.id: item for item in new}
         found = ((position, item, after.get(item.id)) for position, item in enumerate(gone, start))
         return [(position, old, left) for position, old, left in found if left is None or changed(old, left)]

@@ -265,7 +265,9 @@ class Walk:
             return None
         if outcome is None:
             return None
+        change: Change
         if isinstance(outcome, dict):
+            change = outcome
             counts = count_patch(len(self.context.items), outcome, self.context.items)
             undo = {position: self.context.items[position] for position in outcome}
             self.context.patch(outcome)
@@ -285,12 +287,12 @@ class Walk:
                 self._note_cleared((old[item.id], item) for item in splice.new if item.edited and item.id in old)
                 self.context.take(outcome, splice, weight)
                 self.replaced = held
-            outcome = splice
+            change = splice
         if freed <= 0:
             if not layer.cheap:
                 self._failed(request, layer, "", self.summaries.calls_here - n_calls)
             return None
-        return _result(layer, gate, freed, counts), outcome
+        return _result(layer, gate, freed, counts), change
 
     def _event(
         self, request: int, held: Context, newest: int | None, results: list[tuple[LayerResult, Change]]
