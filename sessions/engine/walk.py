@@ -32,6 +32,7 @@ from sessions.engine.events import (
 from sessions.engine.outputs import outputs
 from sessions.engine.policy import EditFailed, Gate, Item, LastUsage, State, View
 from sessions.engine.types import Kind, Label
+from sessions.engine.unreplayed import not_replayed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -126,9 +127,7 @@ class Walk:
         if self.window_source == "default" and weighed.model.known:
             self.warnings.append("the context window is not recorded: 200,000 tokens are assumed")
         self._warn_of_other_windows(given=window is not None)
-        self._warn_of_an_end_in_a_compaction()
-        if base == "full":
-            self._warn_of_missing_originals()
+        self.warnings += not_replayed(weighed.transcript, base)
 
     def run(self) -> None:
         """Walk every request of the branch in the order sent."""
@@ -436,23 +435,6 @@ class Walk:
                 )
                 self.warnings.append(
                     f"request {at}: the model changes from {before.model.name} to {held.model.name}; window {took}"
-                )
-
-    def _warn_of_an_end_in_a_compaction(self) -> None:
-        transcript = self.weighed.transcript
-        ending = [n for n, c in enumerate(transcript.compactions) if c.request >= len(transcript.requests)]
-        if ending:
-            which = " and ".join(str(number) for number in ending)
-            words = "ends" if len(ending) == 1 else "end"
-            self.warnings.append(
-                f"recorded compaction {which} {words} the session: no request was sent after it, so no gate is asked"
-            )
-
-    def _warn_of_missing_originals(self) -> None:
-        for number, compaction in enumerate(self.weighed.transcript.compactions):
-            if compaction.outside:
-                self.warnings.append(
-                    f"recorded compaction {number}: what it removed is not in this session, so its result stays"
                 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from tests.bench import accuracy, cost, ingest, pages, prior_fit, quality, recorded, strategies, study, sweep
+from tests.bench import accuracy, cost, ingest, pages, prior_fit, quality, recorded, scale, strategies, study, sweep
 
 BENCHES = {
     "ingest": ingest.main,
@@ -13,6 +13,7 @@ BENCHES = {
     "accuracy": accuracy.main,
     "cost": cost.main,
     "recorded": recorded.main,
+    "scale": scale.main,
     "strategies": strategies.main,
     "study": study.main,
     "sweep": sweep.main,

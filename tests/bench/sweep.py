@@ -44,14 +44,14 @@ def main() -> None:
     """Measure and write the table."""
     plugins("policies")[SHARED.name] = SHARED
     RULES[SHARED.gate, SHARED.edit] = rule
-    rows = [*_sweeps(_session(25_000, tools=("Read",)), "each file by one tool"),
-            *_sweeps(_session(25_000, tools=("Read", "Read", "Edit", "Bash")), "each file by several tools"),
-            *_replays(_session(5_000, tools=("Read", "Read", "Edit", "Bash")))]  # fmt: skip
+    rows = [*_sweeps(session_of(25_000, tools=("Read",)), "each file by one tool"),
+            *_sweeps(session_of(25_000, tools=("Read", "Read", "Edit", "Bash")), "each file by several tools"),
+            *_replays(session_of(5_000, tools=("Read", "Read", "Edit", "Bash")))]  # fmt: skip
     RESULTS.write_text(_report(rows), encoding="utf-8")
     print(RESULTS.read_text(encoding="utf-8"))
 
 
-def _session(n_turns: int, *, tools: tuple[str, ...]) -> Weighed:
+def session_of(n_turns: int, *, tools: tuple[str, ...]) -> Weighed:
     draw = random.Random(17)
     session = Build(overhead=8_000)
     session.prompt()

@@ -1,0 +1,110 @@
+"""How a replay grows with its session, and what a sweep of each policy takes: ``python -m tests.bench scale``.
+
+Generated sessions of 2,500 and 5,000 messages under every policy; a sweep of windows on 10,000 messages for the
+policies that are not replayed request by request.  CPU time of one process: what other processes do still slows it, so
+the ratios count.  Writes docs/benchmarks/scale.md; its section on figures from before stays as it is.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sessions.engine.cost import totals
+from sessions.engine.registry import plugins
+from sessions.engine.replay import replay
+from sessions.engine.sweeps.sweep import Over, grid, sweep
+from tests.bench.sweep import session_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.engine.calibration.weighed import Weighed
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "docs" / "benchmarks" / "scale.md"
+TOOLS = ("Read", "Read", "Edit", "Bash")
+N_TURNS = (1_250, 2_500)
+SUMMARY, WINDOW = "stub:3000", 200_000
+N_SETTINGS, LOW, HIGH = 200, 60_000, 1_000_000
+BEFORE = "## Before"
+
+
+def main() -> None:
+    """Measure and write the tables."""
+    small, large = (session_of(n, tools=TOOLS) for n in N_TURNS)
+    replays = [row for name in sorted(plugins("policies")) if (row := _replays(name, small, large))]
+    long = session_of(5_000, tools=TOOLS)
+    sweeps = [row for name in sorted(plugins("policies")) if (row := _sweep(name, long))]
+    held = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else ""
+    kept = held[held.index(BEFORE) :] if BEFORE in held else ""
+    RESULTS.write_text(_report(replays, sweeps) + kept, encoding="utf-8")
+    print(RESULTS.read_text(encoding="utf-8"))
+
+
+def _replays(name: str, small: Weighed, large: Weighed) -> str:
+    first, second = (_replay(name, weighed) for weighed in (small, large))
+    taken = f"| {first[1]:,} | {first[0]:,.0f} | {second[1]:,} | {second[0]:,.0f} | {second[0] / first[0]:.1f} |"
+    return f"| `{name}` {taken}"
+
+
+def _replay(name: str, weighed: Weighed) -> tuple[float, int]:
+    """Milliseconds of a replay with its totals, the better of two, and its compactions."""
+
+    def run() -> int:
+        made = replay(weighed, name, summarizer=SUMMARY, window=WINDOW)
+        totals(made)
+        return len(made.events)
+
+    return _best(run), run()
+
+
+def _sweep(name: str, weighed: Weighed) -> str:
+    """A sweep of windows, where every setting jumps; "" where one would be replayed."""
+    axes, settings = grid([name], [Over("window", LOW, HIGH, N_SETTINGS)])
+    if not all(row.jumped for row in sweep(weighed, settings[:1], axes, summarizer=SUMMARY).rows):
+        return ""
+    rows = sweep(weighed, settings, axes, summarizer=SUMMARY).rows
+    n_jumped, n_events = sum(row.jumped for row in rows), sum(row.totals.compactions for row in rows)
+    taken = _best(lambda: sweep(weighed, settings, axes, summarizer=SUMMARY))
+    return f"| `{name}` | {n_jumped} | {n_events:,} | {taken:,.0f} |"
+
+
+def _best(run: Callable[[], object]) -> float:
+    taken = []
+    for _ in range(2):
+        start = time.process_time()
+        run()
+        taken.append(time.process_time() - start)
+        if taken[0] > 1:
+            break
+    return 1000 * min(taken)
+
+
+def _report(replays: list[str], sweeps: list[str]) -> str:
+    lines = [
+        "# How replays and sweeps grow",
+        "",
+        "Made by `python -m tests.bench scale`: CPU time in milliseconds on Python "
+        f"{platform.python_version()}, of one process; others that run at the same time slow it. The sessions are "
+        f"generated; a replay includes its totals, at a window of {WINDOW:,} tokens. How the work grows is counted, and "
+        "not timed, by `tests/engine/test_growth.py`, which names the policies that still grow faster than the session.",
+        "",
+        f"## A sweep of {N_SETTINGS} windows on 10,000 messages",
+        "",
+        "The policies that jump from compaction to compaction; all others are replayed once for each setting.",
+        "",
+        "| policy | settings that jump | compactions | ms |",
+        "|---|---|---|---|",
+        *sweeps,
+        "",
+        "## A replay of 2,500 and of 5,000 messages",
+        "",
+        "| policy | compactions | ms | compactions, twice the length | ms | times |",
+        "|---|---|---|---|---|---|",
+        *replays,
+        "",
+    ]
+    return "\n".join(lines) + "\n"
