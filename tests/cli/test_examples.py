@@ -30,7 +30,7 @@ def test_a_command_line_without_output_names_options_that_exist() -> None:
     found = 0
     for path in [ROOT / "README.md", *(ROOT / "docs").glob("**/*.md")]:
         for block in SHELL.findall(path.read_text(encoding="utf-8")):
-            for line in block.splitlines():
+            for line in block.replace("\\\n", " ").splitlines():
                 words = shlex.split(line, comments=True)
                 if words[:1] != ["ctxweb"] or len(words) == 1:
                     continue
