@@ -273,8 +273,7 @@ def asked(client: Client, rule: Rule, path: str, query: dict[str, str], headers:
         )
         kind = answered(response)
         if response.streaming:
-            b"".join(response.streaming_content)
-        response.close()
+            b"".join(response.streaming_content)  # which closes it
         transaction.set_rollback(True)
     return kind
 

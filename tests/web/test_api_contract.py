@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import schemathesis
 from django.core.handlers.wsgi import WSGIHandler
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
 from hypothesis import HealthCheck, given
 from hypothesis import settings as drawing
 from hypothesis.errors import Unsatisfiable
@@ -21,6 +23,7 @@ from schemathesis.specs.openapi.checks import (
 from tests.web.stored import pressed, store
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pytest_django.fixtures import SettingsWrapper
@@ -30,7 +33,18 @@ CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance,
 N_EXAMPLES = 10
 
 
+@pytest.fixture
+def _one_connection() -> Iterator[None]:
+    """No request closes the connection that holds the test's transaction."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
 @pytest.mark.django_db
+@pytest.mark.usefixtures("_one_connection")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # files of the client that asks
 @pytest.mark.parametrize("accounts", [False, True])
 def test_every_answer_is_declared(
