@@ -13,6 +13,12 @@ EQUIVALENT: dict[str, str] = {
     "al = view.state.memory.get(WIRE, (None, -1, 0))": NO_LIST,
     f"{POLICIES}/buzz_handoff.py:_wire_bytes: = view.state.memory.get(WIRE, (None, 0, 0)) → "
     "= view.state.memory.get(WIRE, (None, 0, 1))": NO_LIST,
+    f"{POLICIES}/buzz_handoff.py:_wire_bytes: al = view.state.memory.get(WIRE, (None, 0, 0)) → "
+    "al = view.state.memory.get(WIRE, (None, 1, 0))": NO_LIST,
+    f"{POLICIES}/buzz_handoff.py:_wire_bytes: = view.state.memory.get(WIRE, (None, 0, 0)) → "
+    "= view.state.memory.get(WIRE, (None, 0, -1))": NO_LIST,
+    f"{POLICIES}/opencode_prune.py:_size: return (2 * result_chars(block) + 4) // 8 → "
+    "return (2 * result_chars(block) + 5) // 8": "what is divided by eight is even: one more never reaches it",
     f"{POLICIES}/buzz_handoff.py:cap_gate: fires = size > limit and view.state.memory.get('handed_off_at') → "
     "fires = size >= limit and view.state.memory.get('handed_off_at')": "at the cap itself the edit drops nothing",
     f"{POLICIES}/_parametric.py:edit: ew.state.memory['edited_up_to'] = (at + 1, view.items[at].id) → "
