@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.params import Spec
+    from sessions.engine.policy import Gate
     from sessions.runs.replay_state import ReplayState
 
 
@@ -56,11 +57,16 @@ def threshold_table(weighed: Weighed, state: ReplayState) -> list[tuple[float, i
 
 def threshold_of(weighed: Weighed, state: ReplayState, changes: Mapping[str, object]) -> int | None:
     """What the gate compares with under changed parameters, None where it cannot be asked."""
+    gate = gate_of(weighed, state, changes)
+    return None if gate is None else int(gate.threshold)
+
+
+def gate_of(weighed: Weighed, state: ReplayState, changes: Mapping[str, object]) -> Gate | None:
+    """The gate's answer to an empty list under changed parameters, None where it cannot be asked."""
     policy = state.plugin
-    view = empty_view(weighed, policy.estimator, state.window or weighed.window)
+    view = empty_view(weighed, state.estimator or policy.estimator, state.window or weighed.window)
     try:
-        built = starting.built(weighed, policy, {**state.given, **changes})
-        return int(policy.drawn.gate(built, view).threshold)
+        return policy.drawn.gate(starting.built(weighed, policy, {**state.given, **changes}), view)
     except (ValueError, ArithmeticError, LookupError, TypeError):
         return None
 

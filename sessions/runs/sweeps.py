@@ -16,7 +16,7 @@ from sessions.engine.sweeps.fast.table import jump_of
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.sweep import Row, Sweep, marked
 from sessions.models.sweep_run import Sweeping
-from sessions.services import sweep_runs
+from sessions.services import indexed, sweep_runs
 from sessions.services.prices import prices_for
 from sessions.services.sweeping import grid_of, key_of, rows_kept, run_one
 
@@ -102,6 +102,9 @@ def _now(options: Options, n_total: int) -> SweepResult:
     """As much of the sweep as a page may wait for."""
     if _work(options) > INLINE_WORK:
         return SweepResult((), (), options, n_total, offer=True)
+    if options["losses"]:
+        for session_id in options["sessions"]:
+            indexed.index_of(selectors.get_session(session_id))  # kept from then on: no part of what is waited for
     started = time.perf_counter()
 
     def late() -> bool:

@@ -178,7 +178,7 @@ def when(value: dt.datetime | None, *, full: bool = False) -> SafeString:
 @register.simple_tag
 def plural(number: int, one: str, many: str = "") -> str:
     """A count with its noun: "1 session", "1,204 sessions"."""
-    return f"{figures.count(number)} {one if number == 1 else many or one + 's'}"
+    return figures.plural(number, one, many)
 
 
 @register.simple_tag

@@ -4,6 +4,8 @@
 // {message} or {event} on a click and shows a cursor for "chart:mark".
 
 const NARROW = 700;
+import { strip } from "./strip.js";
+
 const drawn = new WeakMap();
 
 export function paint(figure, root = document.documentElement) {
@@ -28,12 +30,51 @@ function fitted(figure, width) {
   layout.annotations = (figure.layout.annotations || []).filter((a) => a.name !== skip);
   const plot = width - layout.margin.l - layout.margin.r;
   const [x0, x1] = layout.xaxis.range;
+  const far = layout.meta.teeth > NEAR;
   const data = figure.data.map((trace) =>
+    trace.meta?.when ? { ...trace, visible: (trace.meta.when === "far") === far } :
     trace.meta && trace.meta.px
       ? { ...trace, width: trace.meta.px.map((px) => Math.max(1, (px * (x1 - x0)) / plot)) }
       : trace);
+  if (layout.meta?.thin) layout.annotations = apart(layout, layout.xaxis.range, plot);
   if (narrow) layout.xaxis = { ...layout.xaxis, tickvals: thin(layout.xaxis.tickvals) };
   return { data, layout, config: figure.config };
+}
+
+// Labels that stand at a place of the x axis: the first of two that would touch is kept, and the server sends the most
+// important first.  Two whose middles are 48 px apart, or that lie on different heights, do not touch.
+const APART = 48, LINE = 18;
+function apart(layout, [x0, x1], plot) {
+  const [low, high] = layout.yaxis.range, [foot, head] = layout.yaxis.domain || [0, 1];
+  const tall = (layout.height - layout.margin.t - layout.margin.b) * (head - foot);
+  const taken = [];
+  return layout.annotations.filter((a) => {
+    if (a.xref !== "x" || typeof a.x !== "number") return true;
+    if (a.x < x0 || a.x > x1) return false;
+    const wide = Math.max(0, a.text.length * 6.5 - 20) * (a.xanchor === "left" ? 0.5 : a.xanchor === "right" ? -0.5 : 0);
+    const at = [((a.x - x0) / (x1 - x0)) * plot + (a.xshift || 0) + wide, ((a.y - low) / (high - low)) * tall + (a.yshift || 0)];
+    const free = taken.every(([x, y, n]) => Math.abs(x - at[0]) >= Math.max(APART, (n + a.text.length) * 3.4) || Math.abs(y - at[1]) >= LINE);
+    if (free) taken.push([...at, a.text.length]);
+    return free;
+  });
+}
+
+// A line of many teeth is an envelope from afar and itself from near; a zoom lets more labels stand.
+const NEAR = 60;
+function restage(plot) {
+  const { figure, width, range } = drawn.get(plot) || {};
+  const meta = figure?.layout.meta;
+  if (!meta?.thin || !plot._fullLayout) return;
+  const shown = plot._fullLayout.xaxis.range.slice(), [x0, x1] = range;
+  const near = ((shown[1] - shown[0]) / (x1 - x0)) * meta.teeth <= NEAR;
+  const asked = { data: [], layout: { ...figure.layout, xaxis: { ...figure.layout.xaxis, range: shown } } };
+  const annotations = paint(fitted(asked, width)).layout.annotations;
+  const staged = plot.data.map((trace, at) => at).filter((at) => plot.data[at].meta?.when);
+  const visible = staged.map((at) => (plot.data[at].meta.when === "near") === near);
+  const whole = shown[1] - shown[0] >= (x1 - x0) * 0.98;
+  const layout = { annotations, "xaxis.tickmode": whole ? "array" : "auto", "xaxis.nticks": 10 };
+  if (staged.length) window.Plotly.update(plot, { visible }, layout, staged);
+  else window.Plotly.relayout(plot, layout);
 }
 
 function thin(values) {
@@ -90,6 +131,7 @@ function listen(plot) {
     const range = zoomed ? [change["xaxis.range[0]"], change["xaxis.range[1]"]] : null;
     if (zoomed || change["xaxis.autorange"] || change["xaxis.range"]) {
       plot.dispatchEvent(new CustomEvent("chart:zoom", { bubbles: true, detail: { range: range || change["xaxis.range"] } }));
+      restage(plot);
     }
     place(plot);
   });
@@ -147,7 +189,7 @@ function repaint() {
   for (const plot of plots()) draw(plot);
 }
 
-document.addEventListener("chart:drawn", (event) => place(event.target));
+document.addEventListener("chart:drawn", (event) => { place(event.target); strip(event.target, event.detail.meta); });
 document.addEventListener("htmx:afterSettle", drawAll);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 new MutationObserver(repaint).observe(document.documentElement, { attributes: true });

@@ -1,10 +1,12 @@
-// Replay lab: sliders and numbers are one value, dots mark what differs from the policy's default, the threshold can be
+// Replay: sliders and numbers are one value, dots mark what differs from the policy's default, the threshold can be
 // dragged on the chart. The form itself is htmx's; here only its fields are kept in step.
 import { scaleOf } from "./charts.js";
+import "./picker.js";
 
 const number = (text) => Number(String(text).replace(/[, %]/g, ""));
 const grouped = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : String(value));
 const shown = (input, value) => grouped(value) + (input.dataset.unit ? " " + input.dataset.unit : "");
+const short = (value) => (value >= 999_500 ? `${(value / 1e6).toFixed(1)} M` : value >= 1_000 ? `${Math.round(value / 1e3)} k` : String(Math.round(value)));
 const form = () => document.getElementById("controls");
 const addressed = () => document.querySelector("#saw-data[data-url], #ab-view [data-url]");
 
@@ -18,12 +20,6 @@ function noteChange(field) {
   const one = field.querySelector("[data-reset-one]");
   if (one) one.hidden = same;
   field.classList.toggle("off", value === "none");
-  const group = field.closest(".form");
-  const reset = group.querySelector("[data-reset]");
-  if (!reset) return;
-  const changed = group.querySelectorAll(".field-label.changed").length;
-  reset.hidden = !changed;
-  reset.querySelector(".num").textContent = changed;
 }
 
 function follow(event) {
@@ -64,13 +60,13 @@ function steered() {
 }
 
 document.addEventListener("input", (event) => {
-  if (!form() || !form().contains(event.target)) return;
+  if (!form() || !form().contains(event.target) || event.target.id === "compact-slider") return;
   if (event.target !== form()) follow(event);
   steered();
 }, true);
 // A link of the form says where the same lies without a script; here it moves the fields, and the form asks.
 document.addEventListener("click", (event) => {
-  const link = event.target.closest("[data-reset], [data-reset-one], [data-reset-all], [data-window]");
+  const link = event.target.closest("[data-reset-one], [data-reset-all], [data-reset-field], [data-window]");
   if (!link || event.ctrlKey || event.metaKey || !form()?.contains(link)) return;
   event.preventDefault();
   if (link.matches("[data-window]")) {
@@ -80,9 +76,14 @@ document.addEventListener("click", (event) => {
     field.focus();
     return;
   }
-  const part = link.matches("[data-reset-all]") ? link.closest(".side-form") : link.closest(link.matches("[data-reset]") ? ".form" : "[data-field]");
+  if (link.matches("[data-reset-field]")) {
+    reset([document.getElementById(link.dataset.resetField).closest("[data-field]")]);
+    document.getElementById("compact-slider")?.focus();
+    return;
+  }
+  const part = link.closest(link.matches("[data-reset-all]") ? ".side-form" : "[data-field]");
   reset(part.matches("[data-field]") ? [part] : part.querySelectorAll("[data-field]"));
-  (part.querySelector("input:not([type=hidden])") || form()).focus();
+  [...part.querySelectorAll("input:not([type=hidden]), button")].find((e) => e.getClientRects().length)?.focus();
 });
 // which of the model windows is chosen, and whether anything is left to reset
 document.addEventListener("input", (event) => {
@@ -92,7 +93,7 @@ document.addEventListener("input", (event) => {
     if (number(link.dataset.window) === size) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
   }
   for (const all of form().querySelectorAll("[data-reset-all]")) {
-    all.hidden = !all.closest(".side-form").querySelector("[data-field] .field-label.changed");
+    all.closest(".reset-all").hidden = !all.closest(".side-form").querySelector("[data-field] .field-label.changed");
   }
 });
 
@@ -122,7 +123,7 @@ function facts() {
   if (!data || !data.dataset.table) return null;
   const table = JSON.parse(data.dataset.table);
   const input = document.getElementById(data.dataset.param);
-  return table.length && input ? { table, input, threshold: Number(data.dataset.threshold), unit: data.dataset.unit } : null;
+  return table.length && input ? { table, input, step: Number(data.dataset.step) || 1, threshold: Number(data.dataset.threshold), unit: data.dataset.unit, window: Number(data.dataset.window) } : null;
 }
 
 // A threshold in tokens stands on the context's axis, one in another unit on that of the gate's own lane.
@@ -140,7 +141,7 @@ function showPill(value) {
   pill.style.insetBlockStart = axis.at(shown) + "px";
   pill.style.insetInlineEnd = "auto";
   pill.style.insetInlineStart = plot._fullLayout.xaxis._offset + plot._fullLayout.xaxis._length + 4 + "px";
-  pill.textContent = (plot.clientWidth < 700 ? "⇅" : "⇅ ") + (plot.clientWidth < 700 ? "" : grouped(Math.round(shown)));
+  pill.textContent = plot.clientWidth < 700 ? short(shown) : "⇅ " + grouped(Math.round(shown));
   const ends = known.table.map((row) => row[1]);
   pill.setAttribute("aria-valuemin", Math.min(...ends));
   pill.setAttribute("aria-valuemax", Math.max(...ends));
@@ -148,15 +149,51 @@ function showPill(value) {
   pill.setAttribute("aria-valuetext", grouped(Math.round(shown)) + " " + known.unit);
 }
 
+// The value of the parameter whose threshold is the wanted one: between two rows of the table it lies between theirs.
+function valueAt(table, wanted, step) {
+  const rows = [...table].sort((a, b) => a[1] - b[1]);
+  const above = rows.findIndex((row) => row[1] >= wanted);
+  if (above <= 0) return above === 0 ? rows[0][0] : rows[rows.length - 1][0];
+  const [low, high] = [rows[above - 1], rows[above]];
+  const value = low[0] + ((wanted - low[1]) / (high[1] - low[1])) * (high[0] - low[0]);
+  const places = (String(step).split(".")[1] || "").length;
+  return Number((Math.round(value / step) * step).toFixed(places));
+}
+
 function steer(wanted) {
-  const { table, input } = facts();
-  const best = table.reduce((a, b) => (Math.abs(b[1] - wanted) < Math.abs(a[1] - wanted) ? b : a));
-  if (number(input.value) !== best[0]) {
-    input.value = shown(input, best[0]);
+  const { table, input, step } = facts();
+  const value = valueAt(table, wanted, step);
+  if (number(input.value) !== value) {
+    input.value = shown(input, value);
     input.dispatchEvent(new Event("input", { bubbles: true }));
   }
-  return best[1];
+  return wanted;
 }
+
+// ---- Compact at: the slider in the trigger's own unit ---------------------------------------------------------------
+const slider = () => document.getElementById("compact-slider");
+
+function say(value, { unit, window }) {
+  const share = unit === "tokens" ? ` (${Math.round((100 * value) / window)} %)` : "";
+  document.getElementById("compact-now").textContent = grouped(Math.round(value));
+  document.getElementById("compact-unit").textContent = unit + share;
+  slider()?.setAttribute("aria-valuetext", grouped(Math.round(value)) + " " + unit);
+}
+
+document.addEventListener("input", (event) => {
+  const known = event.target === slider() && facts();
+  if (!known) return;
+  say(Number(event.target.value), known);
+  steer(Number(event.target.value));
+});
+// What the trigger compares with is the server's answer; the slider follows it unless a hand is on it.
+document.addEventListener("htmx:afterSwap", (event) => {
+  const known = event.detail.target.id === "replay-view" && document.getElementById("compact-now") && facts();
+  if (!known || !known.threshold) return;
+  if (slider() && known.unit === "tokens") slider().max = Math.min(Math.max(...known.table.map((row) => row[1])), Math.max(known.window, known.threshold));
+  if (slider() && document.activeElement !== slider()) slider().value = known.threshold;
+  if (!slider()?.matches(":active")) say(known.threshold, known);
+});
 
 document.addEventListener("pointerdown", (event) => {
   const pill = event.target.closest("#threshold-box .pill");

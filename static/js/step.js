@@ -129,6 +129,8 @@ let rest = 0;
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target.id !== "replay-view" || !view()) return;
   stop();
+  const data = document.getElementById("saw-data");
+  if (bar() && data.dataset.request) show(Number(data.dataset.request));
   const request = document.getElementById("f-request");
   const asked = new URLSearchParams(document.getElementById("saw-data").dataset.url.split("?")[1] || "").get("request");
   if (request) request.value = asked ?? "";

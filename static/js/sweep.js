@@ -1,5 +1,6 @@
 // Sweep page: a point of a chart opens the lab at its setting; the row's own link says where.
 import "./charts.js";
+import "./picker.js";
 
 document.addEventListener("chart:pick", (event) => {
   const plot = event.target.closest(".plot[data-rows]");

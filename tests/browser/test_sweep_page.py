@@ -33,7 +33,7 @@ def test_from_a_point_to_the_lab_and_from_there_to_an_agent(visit, build):
     home = opened(page, build)
     page.get_by_role("link", name="Compare", exact=True).click()
     page.wait_for_selector("#front .main-svg")
-    page.goto(f"{home}sweep/?{GRID}")
+    page.goto(f"{home}compare/?{GRID}")
     page.wait_for_selector("#curve .main-svg")
     point = page.locator("#curve .scatterlayer .points path.point").first
     box = point.bounding_box()
@@ -57,7 +57,7 @@ def test_keys_reach_every_setting(visit, build):
     visitor = visit()
     page = visitor.page
     home = opened(page, build)
-    page.goto(f"{home}sweep/?{GRID}")
+    page.goto(f"{home}compare/?{GRID}")
     assert page.locator(".heat td a").count() == 15
     cell = page.locator(".heat td.pick a")
     wanted = cell.get_attribute("href")
@@ -72,7 +72,7 @@ def test_the_form_and_a_limit_change_what_is_recommended(visit, build):
     visitor = visit()
     page = visitor.page
     home = opened(page, build)
-    page.goto(f"{home}sweep/?{GRID}")
+    page.goto(f"{home}compare/?{GRID}")
     page.wait_for_selector("#front .main-svg")
     counts = sorted(int(cell) for cell in page.locator("#sweep-table tbody tr > td:nth-child(5)").all_inner_texts())
     limit = counts[len(counts) // 2]
@@ -97,7 +97,7 @@ def test_nothing_scrolls_sideways_and_axe_is_clean(visit, build, scheme, width):
     home = opened(page, build)
     session = home.split("/")[2]
     several = "policy=claude_code&policy=codex_local&policy=anchored_iterative&policy=parametric&window=60000"
-    for address in (f"{home}sweep/?{GRID}", f"{home}sweep/?{several}", f"/sweep/?s={session}", f"{home}apply/"):
+    for address in (f"{home}compare/?{GRID}", f"{home}compare/?{several}", f"/sweep/?s={session}", f"{home}apply/"):
         page.goto(address)
         if "apply" not in address:
             page.wait_for_selector("#front .main-svg")
@@ -114,7 +114,7 @@ def test_a_long_sweep_runs_in_the_background_while_the_page_waits(visit, tmp_pat
     page = visitor.page
     upload(page, path, "Leave the lock file")
     home = re.search(r"/s/[^/]+/", page.url)[0]
-    page.goto(f"{home}sweep/?policy=anchored_iterative&over=trigger=20:80:40")
+    page.goto(f"{home}compare/?policy=anchored_iterative&over=trigger=20:80:40")
     page.get_by_role("button", name="Run in the background").click()
     page.wait_for_selector("#sweep-table tbody tr:nth-child(40)", timeout=60_000)
     page.wait_for_selector("#front .main-svg")

@@ -70,7 +70,7 @@ def test_axes_are_shared_and_figures_are_the_engines(session: Session) -> None:
 
 def test_two_sessions_under_one_policy(client: Client, session: Session) -> None:
     other = store(pressed(40), "longer.jsonl")
-    page = client.get(f"/s/{session.pk}/ab/?policy=none&b.policy=none&b.session={other.pk}").content.decode()
+    page = client.get(f"/s/{session.pk}/compare/ab/?policy=none&b.policy=none&b.session={other.pk}").content.decode()
     assert "These are two sessions" in page
     document = client.get(f"/s/{session.pk}/ab.json?policy=none&b.policy=none&b.session={other.pk}").json()
     assert document["sessions"] == {"a": session.pk, "b": other.pk}
@@ -80,18 +80,18 @@ def test_two_sessions_under_one_policy(client: Client, session: Session) -> None
     ranges = [jsonio.loads(figure.encode())["layout"]["xaxis"]["range"] for figure in figures]
     assert ranges[0] == ranges[1]
     assert ranges[0][1] > 39
-    assert client.get(f"/s/{session.pk}/ab/?b.policy=none&b.session=s_nothing").status_code == 404
+    assert client.get(f"/s/{session.pk}/compare/ab/?b.policy=none&b.session=s_nothing").status_code == 404
 
 
 def test_a_wrong_side_says_so(client: Client, session: Session) -> None:
-    response = client.get(f"/s/{session.pk}/ab/?b.policy=nobody")
+    response = client.get(f"/s/{session.pk}/compare/ab/?b.policy=nobody")
     assert response.status_code == 400
     assert "The default is used." in response.content.decode()
     assert client.get(f"/s/{session.pk}/ab.json?b.policy=nobody").status_code == 400
 
 
 def test_every_field_stands_twice_under_its_own_name(client: Client, session: Session) -> None:
-    page = client.get(f"/s/{session.pk}/ab/?{TWO}").content.decode()
+    page = client.get(f"/s/{session.pk}/compare/ab/?{TWO}").content.decode()
     ids = re.findall(r'\bid="([^"]+)"', page)
     assert sorted({name for name in ids if ids.count(name) > 1}) == []
     assert {"p.trigger", "b.p.trigger", "window", "b.window", "fail", "b.fail"} <= set(
@@ -101,9 +101,11 @@ def test_every_field_stands_twice_under_its_own_name(client: Client, session: Se
 
 
 def test_results_alone_for_htmx(client: Client, session: Session) -> None:
-    part = client.get(f"/s/{session.pk}/ab/?{TWO}&was=sliding_window&b.was=sliding_window", headers=HTMX)
+    part = client.get(f"/s/{session.pk}/compare/ab/?{TWO}&was=sliding_window&b.was=sliding_window", headers=HTMX)
     assert "<form" not in part.content.decode()
-    swapped = client.get(f"/s/{session.pk}/ab/?{TWO}&was=sliding_window&b.was=kimi", headers=HTMX).content.decode()
+    swapped = client.get(
+        f"/s/{session.pk}/compare/ab/?{TWO}&was=sliding_window&b.was=kimi", headers=HTMX
+    ).content.decode()
     assert '<form class="controls ab-form"' in swapped
     assert "b.p.trigger" in swapped
 
@@ -136,7 +138,7 @@ def test_two_saved_replays_are_set_side_by_side(client: Client, session: Session
     response = client.get(f"/saved/?pick={one.pk}&pick={two.pk}")
     assert response.status_code == 302
     assert response["Location"] == (
-        f"/s/{session.pk}/ab/?policy=sliding_window&p.trigger=80&b.policy=kimi&b.session={other.pk}"
+        f"/s/{session.pk}/compare/ab/?policy=sliding_window&p.trigger=80&b.policy=kimi&b.session={other.pk}"
     )
     assert client.get(response["Location"]).status_code == 200
     alone = client.get(f"/saved/?pick={one.pk}")

@@ -73,7 +73,7 @@ def test_the_policys_own_defaults_are_a_link_away(client: Client, old: Session) 
 
 
 def test_a_sweep_starts_there_too(client: Client, old: Session) -> None:
-    html = client.get(f"/s/{old.pk}/sweep/?policy=claude_code").content.decode()
+    html = client.get(f"/s/{old.pk}/compare/?policy=claude_code").content.decode()
     field = re.search(r'name="p.max_output"[^>]*value="([^"]*)"', html)
     assert field
     assert field[1].replace(",", "") == "32000"

@@ -17,7 +17,7 @@ from sessions.pages.session import bars as charts_bars
 from sessions.pages.session.bars import Bar, Cut, Mark, Pressure, binned, byte_scale
 from sessions.pages.session.chart import pressure_figure
 from sessions.pages.ui.chart import figure_json, index_ticks, nice_top, roles
-from sessions.pages.ui.saw import GateLane, Saw, Tooth, saw_figure, thinned
+from sessions.pages.ui.saw import GateLane, Saw, Tooth, envelope, saw_figure, thinned
 from sessions.pages.why.fit_chart import MOST_POINTS, drawn, residual_figure, scatter_figure
 from sessions.pages.why.gates_chart import GateMark, Gates, GateTrack, gates_figure
 from sessions.runs.overview import KINDS, bytes_per_token
@@ -241,3 +241,42 @@ def test_a_long_fit_is_thinned_but_keeps_its_worst() -> None:
     assert len(shown) <= MOST_POINTS + len(worst)
     assert set(worst) <= set(shown)
     assert [point.request for point in shown] == sorted(point.request for point in shown)
+
+
+def crowd(n: int, *, chosen: int = 0) -> Saw:
+    """A session of ``n`` compactions, thirty requests each."""
+    values: list[int | None] = [20_000 + 4_000 * (at % 30) for at in range(30 * n)]
+    teeth = [Tooth(k + 1, 30 * k + 29, 136_000, 20_000, chosen=k == chosen, is_false=k == 3) for k in range(n)]
+    return Saw(values, [], [], 200_000, 136_000, teeth)
+
+
+@pytest.mark.parametrize("n", [4, 5, 20, 21, 60, 61, 129])
+def test_many_compactions_lose_their_words_then_their_numbers_then_their_lines(n: int) -> None:
+    """Words up to 4, numbers up to 20, then marks on a rail; above 60 an envelope that misses no peak."""
+    figure = saw_figure(crowd(n))
+    check(figure)
+    numbers = [a["text"] for a in figure["layout"]["annotations"] if a.get("captureevents")]
+    assert numbers[:2] == ["1", "4"][: len(numbers)], "the chosen one first, then the false alarm"
+    assert len(numbers) == (n if n <= 20 else 1)
+    assert len({a["y"] for a in figure["layout"]["annotations"] if a.get("captureevents")}) == 1
+    freed = [a for a in figure["layout"]["annotations"] if a["text"].startswith("\N{MINUS SIGN}")]
+    assert len(freed) == (n if n <= 4 else 0)
+    rail = [s for s in figure["layout"]["shapes"] if s["xref"] == "x" and s["y0"] > 200_000 * 0.9]
+    assert len(rail) == (n if n > 20 else 0)
+    staged = {t["meta"]["when"]: t for t in figure["data"] if t.get("meta", {}).get("when")}
+    assert set(staged) == ({"near", "far"} if n > 60 else set())
+    if n > 60:
+        assert max(staged["far"]["y"]) == 136_000
+        assert len(staged["far"]["y"]) <= 301
+    assert ("strip" in figure["layout"]["meta"]) == (n > 20)
+
+
+@given(st.lists(st.none() | st.integers(0, 1_000_000), max_size=2_000))
+def test_an_envelope_holds_every_value(values: list[int | None]) -> None:
+    at, low, high = envelope(values, 50)
+    assert len(at) <= 50
+    bounds = [*at, len(values)]
+    for k, (least, most) in enumerate(zip(low, high, strict=True)):
+        inside = [v for v in values[bounds[k] : bounds[k + 1]] if v is not None]
+        assert least == min(inside)
+        assert most == max(inside)

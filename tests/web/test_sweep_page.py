@@ -70,7 +70,7 @@ def figure(html: str, name: str) -> Any:
 def test_a_plain_address_sweeps_the_policys_threshold_where_the_session_reaches_it(
     client: Client, long: Session
 ) -> None:
-    html = page(client, f"/s/{long.pk}/sweep/")
+    html = page(client, f"/s/{long.pk}/compare/")
     assert 'aria-current="page">Compare</a>' in html
     assert "claude_code" in words(html)
     query = "policy=anchored_iterative"
@@ -87,7 +87,7 @@ def test_a_plain_address_sweeps_the_policys_threshold_where_the_session_reaches_
 
 
 def test_the_recommendation_is_the_engines_with_its_reason_first(client: Client, long: Session) -> None:
-    html = page(client, f"/s/{long.pk}/sweep/?{GRID}&max_compactions=6")
+    html = page(client, f"/s/{long.pk}/compare/?{GRID}&max_compactions=6&losses=off")
     state = urlstate.parse(_query(f"{GRID}&max_compactions=6"))
     swept = sweeps.swept(urlstate.options_of(state, [long]), [selectors.get_session(long.pk)])
     found = recommend(swept.sweeps[0], {"max_compactions": 6})
@@ -96,18 +96,17 @@ def test_the_recommendation_is_the_engines_with_its_reason_first(client: Client,
     main = html.split("<main")[1]
     assert main.index('class="advice"') < main.index('id="front"')
     trigger, keep = found.row.values["trigger"], found.row.values["keep_last"]
-    assert f"anchored_iterative, trigger {trigger}, keep_last {keep}" in words(html)
+    assert f"Anchored iterative, trigger, at or above {trigger} %, keep last messages {keep}" in words(html)
     assert "Assumes the agent sends the same messages" in words(html)
 
 
 def test_limits_that_nothing_keeps_are_said(client: Client, long: Session) -> None:
-    html = page(client, f"/s/{long.pk}/sweep/?{GRID}&max_cost=0.001")
-    assert "Nothing to recommend; the cheapest" in words(html)
-    assert "No setting fits the window with cost at most 0.001" in words(html)
+    html = page(client, f"/s/{long.pk}/compare/?{GRID}&max_cost=0.001&losses=off")
+    assert "The cheapest: no setting fits the window with cost at most 0.001" in words(html)
 
 
 def test_every_row_leads_to_the_lab_at_exactly_its_setting(client: Client, long: Session) -> None:
-    html = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    html = page(client, f"/s/{long.pk}/compare/?{GRID}")
     rows = re.findall(r'<tr data-row="(\d+)".*?class="lab-link" href="([^"]+)"', html, re.DOTALL)
     document = _json(client, long, GRID)
     assert len(rows) == len(document["rows"]) == 12
@@ -117,7 +116,7 @@ def test_every_row_leads_to_the_lab_at_exactly_its_setting(client: Client, long:
 
 
 def test_the_heat_map_is_a_table_of_links_coloured_within_the_limits(client: Client, long: Session) -> None:
-    html = page(client, f"/s/{long.pk}/sweep/?{GRID}&max_compactions=6")
+    html = page(client, f"/s/{long.pk}/compare/?{GRID}&max_compactions=6")
     heat = re.search(r'<table class="heat">.*?</table>', html, re.DOTALL)
     assert heat
     cells = re.findall(r'<td class="([^"]*)"><a href="([^"]+)" title="([^"]+)">([^<]+)</a>', heat[0])
@@ -134,7 +133,7 @@ def test_the_heat_map_is_a_table_of_links_coloured_within_the_limits(client: Cli
 
 
 def test_charts_hold_every_row_and_the_cost_band(client: Client, long: Session) -> None:
-    html = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    html = page(client, f"/s/{long.pk}/compare/?{GRID}")
     front = figure(html, "front")
     drawn = [row for trace in front["data"] for row in trace.get("customdata", [])]
     assert sorted(drawn) == list(range(12))
@@ -146,43 +145,46 @@ def test_charts_hold_every_row_and_the_cost_band(client: Client, long: Session) 
 
 
 def test_several_policies_stand_side_by_side(client: Client, long: Session) -> None:
-    html = page(client, f"/s/{long.pk}/sweep/?policy=none&policy=codex_local&policy=parametric&window=40000")
+    html = page(client, f"/s/{long.pk}/compare/?policy=none&policy=codex_local&policy=parametric&window=40000")
     assert "3 policies" in words(html)
     assert 'id="curve"' not in html
     assert html.count("<tr data-row=") == 3
-    heat = page(client, f"/s/{long.pk}/sweep/?policy=codex_local&policy=parametric&over=window=30000:60000:4")
+    heat = page(client, f"/s/{long.pk}/compare/?policy=codex_local&policy=parametric&over=window=30000:60000:4")
     assert re.search(r'<th scope="row" title="codex_local">', heat)
 
 
 def test_sorting_puts_the_cheapest_first_and_says_so(client: Client, long: Session) -> None:
-    html = page(client, f"/s/{long.pk}/sweep/?{GRID}&sort=cost")
+    html = page(client, f"/s/{long.pk}/compare/?{GRID}&sort=cost")
     order = [int(n) for n in re.findall(r'<tr data-row="(\d+)"', html)]
     rows = _json(client, long, GRID)["rows"]
     middles = [(rows[n]["cost_usd"]["low"] + rows[n]["cost_usd"]["high"]) / 2 for n in order]
     assert middles == sorted(middles)
     assert 'aria-sort="ascending"' in html
-    back = [int(n) for n in re.findall(r'<tr data-row="(\d+)"', page(client, f"/s/{long.pk}/sweep/?{GRID}&sort=-peak"))]
+    back = [
+        int(n) for n in re.findall(r'<tr data-row="(\d+)"', page(client, f"/s/{long.pk}/compare/?{GRID}&sort=-peak"))
+    ]
     peaks = [rows[n]["peak_context_tokens"] for n in back]
     assert peaks == sorted(peaks, reverse=True)
 
 
 def test_a_row_taken_in_hand_is_what_agents_are_set_to(client: Client, long: Session) -> None:
-    html = page(client, f"/s/{long.pk}/sweep/?policy=claude_code&window=150000&over=pct_override=20:80:4&pick=2")
+    html = page(client, f"/s/{long.pk}/compare/?policy=claude_code&window=150000&over=pct_override=20:80:4&pick=2")
     assert "export CLAUDE_AUTOCOMPACT_PCT_OVERRIDE=60" in html
-    assert "In hand" in words(html)
-    codex = page(client, f"/s/{long.pk}/sweep/?policy=claude_code&over=pct_override=20:80:4&pick=2&agent=codex")
+    assert "Selected by you" in words(html)
+    codex = page(client, f"/s/{long.pk}/compare/?policy=claude_code&over=pct_override=20:80:4&pick=2&agent=codex")
     assert "model_auto_compact_token_limit = " in codex
     assert "Nearest fit, not the same policy" in words(codex)
 
 
 def test_swept_values_have_their_unit(client: Client, long: Session) -> None:
-    html = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    html = page(client, f"/s/{long.pk}/compare/?{GRID}")
     heads = [words(head).strip() for head in re.findall(r'<th scope="col".*?</th>', html, re.DOTALL)]
-    assert {"trigger, %", "keep_last, messages"} <= set(heads)
+    assert {"Trigger, at or above, %", "Keep last messages"} <= set(heads)
     near = re.search(r'<ul class="near".*?</ul>', html, re.DOTALL)
     assert near
     for line in re.findall(r"<li>.*?</li>", near[0], re.DOTALL):
-        assert re.match(r" ?(trigger \d+ %|keep_last \d+ messages): cost ", words(line)), words(line)
+        said = words(line).strip()
+        assert re.match(r"(trigger, at or above \d+ %|keep last messages \d+ messages): cost ", said), said
 
 
 def test_a_row_in_hand_beyond_those_listed_is_set_too(
@@ -190,9 +192,9 @@ def test_a_row_in_hand_beyond_those_listed_is_set_too(
 ) -> None:
     monkeypatch.setattr(sweep_view, "MOST_ROWS", 2)
     query = "policy=claude_code&window=150000&over=pct_override=20:80:4"
-    order = [int(n) for n in re.findall(r'<tr data-row="(\d+)"', page(client, f"/s/{long.pk}/sweep/?{query}"))]
+    order = [int(n) for n in re.findall(r'<tr data-row="(\d+)"', page(client, f"/s/{long.pk}/compare/?{query}"))]
     pick = next(n for n in range(1, 4) if n not in order)
-    html = page(client, f"/s/{long.pk}/sweep/?{query}&pick={pick}")
+    html = page(client, f"/s/{long.pk}/compare/?{query}&pick={pick}")
     assert f"export CLAUDE_AUTOCOMPACT_PCT_OVERRIDE={20 + 20 * pick}" in html
 
 
@@ -204,7 +206,7 @@ def test_the_document_is_the_command_lines(client: Client, long: Session) -> Non
     weighed = selectors.load_weighed(long.pk)
     made = replay(weighed, "anchored_iterative", params={"trigger": 20, "keep_last": 2}, window=40_000)
     assert document["rows"][0]["compactions"] == len(made.events)
-    html = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    html = page(client, f"/s/{long.pk}/compare/?{GRID}")
     cli = "ctxweb sweep slow-build.jsonl --policy anchored_iterative --window 40000 --over trigger=20:80:4"
     assert cli in unescape(html)
     rows = list(csv.DictReader(io.StringIO(client.get(f"/s/{long.pk}/sweep.csv?{GRID}").content.decode())))
@@ -212,10 +214,10 @@ def test_the_document_is_the_command_lines(client: Client, long: Session) -> Non
 
 
 def test_losses_are_columns_and_no_rule_may_be_gone(client: Client, long: Session) -> None:
-    address = f"/s/{long.pk}/sweep/?policy=anchored_iterative&window=40000&over=trigger=20:80:2&losses=on"
+    address = f"/s/{long.pk}/compare/?policy=anchored_iterative&window=40000&over=trigger=20:80:2&summarizer=extractive"
     html = page(client, address)
     assert "Used later, lost" in words(html)
-    document = client.get(address.replace("/sweep/", "/sweep.json")).json()
+    document = client.get(address.replace("/compare/", "/sweep.json")).json()
     assert document["floors"] == {"max_rules_gone": 0.0}
     assert all(row["rules_gone"] >= 0 for row in document["rows"])
 
@@ -227,32 +229,33 @@ def test_losses_are_columns_and_no_rule_may_be_gone(client: Client, long: Sessio
         ("policy=anchored_iterative&over=nothing=1:2:3", "has no number"),
         ("over=window=1:2:3:4", "A range needs"),
         ("max_cost=cheap", "A limit is a number"),
-        ("max_rules_gone=1", "Count what is lost"),
+        ("losses=off&max_rules_gone=1", "Count what is lost"),
         ("summarizer=anthropic", "cannot be swept"),
         ("policy=anchored_iterative&over=trigger=1:100:100&over=keep_last=1:100:100", "are more than 2,000"),
     ],
 )
 def test_a_wrong_address_says_what_is_wrong(client: Client, long: Session, query: str, said: str) -> None:
-    html = page(client, f"/s/{long.pk}/sweep/?{query}", 400)
+    html = page(client, f"/s/{long.pk}/compare/?{query}", 400)
     assert said in words(html)
     assert client.get(f"/s/{long.pk}/sweep.json?{query}").status_code == 400
 
 
 def test_another_policys_form_leaves_its_ranges_behind(client: Client, long: Session) -> None:
     query = "was=claude_code&policy=anchored_iterative&x=pct_override&x_from=30&x_to=90&x_n=4&window=40000"
-    html = page(client, f"/s/{long.pk}/sweep/?{query}")
+    html = page(client, f"/s/{long.pk}/compare/?{query}")
     assert "trigger" in words(html.split('class="advice"')[1])
 
 
 def test_a_sweep_is_saved_with_both_its_ranges(client: Client, long: Session) -> None:
     html = unescape(page(client, f"/s/{long.pk}/save/?kind=sweep&{GRID}"))
     assert (
-        f"/s/{long.pk}/sweep/?policy=anchored_iterative&window=40000&over=trigger=20:80:4&over=keep_last=2:8:3" in html
+        f"/s/{long.pk}/compare/?policy=anchored_iterative&window=40000&over=trigger=20:80:4&over=keep_last=2:8:3"
+        in html
     )
 
 
 def test_a_form_never_sends_the_range_of_another(client: Client, long: Session) -> None:
-    html = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    html = page(client, f"/s/{long.pk}/compare/?{GRID}")
     several = html.split('aria-label="Several policies"')[1]
     assert '<option value="" selected>nothing</option>' in several
     assert 'name="x_from" value=""' in several
@@ -290,7 +293,7 @@ def test_a_larger_sweep_is_offered_and_run_in_the_background(
     client: Client, long: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweeps, "INLINE_WORK", 10)
-    html = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    html = page(client, f"/s/{long.pk}/compare/?{GRID}")
     assert "take longer than a page should wait" in words(html)
     assert not SweepRun.objects.exists()
     assert client.get(f"/s/{long.pk}/sweep.json?{GRID}").status_code == 409
@@ -314,15 +317,15 @@ def test_a_run_under_way_shows_how_far_it_is_and_can_be_stopped(
 ) -> None:
     monkeypatch.setattr(sweeps, "INLINE_WORK", 10)
     monkeypatch.setattr("sessions.tasks.wake", lambda: None)
-    html = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    html = page(client, f"/s/{long.pk}/compare/?{GRID}")
     client.post(unescape(re.search(r'action="(/sweep/run/[^"]+)"', html)[1]))  # type: ignore[index]
-    waiting = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    waiting = page(client, f"/s/{long.pk}/compare/?{GRID}")
     assert "0 of 12 replays done" in words(waiting)
     assert 'hx-trigger="load delay:1s"' in waiting
     assert '<meta http-equiv="refresh"' in waiting
     run = SweepRun.objects.get()
     assert client.post(f"/sweep/{run.pk}/cancel/").status_code == 302
-    stopped = page(client, f"/s/{long.pk}/sweep/?{GRID}")
+    stopped = page(client, f"/s/{long.pk}/compare/?{GRID}")
     assert "Stopped." in words(stopped)
     assert "Go on" in words(stopped)
 
@@ -374,3 +377,31 @@ def _json(client: Client, session: Session, query: str) -> Any:
     response = client.get(f"/s/{session.pk}/sweep.json?{query}")
     assert response.status_code == 200, response.content[:300]
     return response.json()
+
+
+def test_what_an_unwritten_summary_may_keep_is_at_most_lost(client: Client, long: Session) -> None:
+    """A placeholder has no text: what it may keep is not called lost."""
+    address = f"/s/{long.pk}/compare/?policy=anchored_iterative&window=40000&over=trigger=20:80:2&summarizer=stub:500"
+    html = words(page(client, address))
+    assert "losses depend on the summary" in html
+    assert "depends on the summary: " in html
+
+
+def test_the_headline_says_what_the_selected_setting_costs_and_loses(client: Client, long: Session) -> None:
+    """Against where the session started, or against the row that the reader chose as B; equal ones are called equal."""
+    address = f"/s/{long.pk}/compare/?policy=sliding_window&window=40000&over=trigger=40:80:2"
+    rows = _json(client, long, address.partition("?")[2])["rows"]
+    ends = [row["cost_usd"]["low"] + row["cost_usd"]["high"] for row in rows]
+    change = 100 * (ends[0] / ends[1] - 1)
+    said = re.search(r'<h2 id="h-adv">(.*?)</h2>', page(client, f"{address}&pick=0&b=1"))
+    assert said is not None
+    found = re.fullmatch(r"At 16,000 instead of 32,000: ([+\u2212])([\d.]+) % cost, (.+)", unescape(said[1]))
+    assert found is not None, said[1]
+    assert float(found[2]) == pytest.approx(abs(change), abs=0.6)
+    assert (found[1] == "+") == (change > 0)
+    lost = int(rows[0]["rules_gone"])
+    assert found[3] == (f"{lost} rule{'s' if lost > 1 else ''} lost" if lost else "no rule lost")
+    same = page(client, f"{address}&pick=1&b=1")
+    assert "At 32,000, as the session started" in unescape(same)
+    assert "A against B" in words(same)
+    assert "/compare/ab/?policy=sliding_window" in same

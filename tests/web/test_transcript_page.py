@@ -80,6 +80,7 @@ def test_every_tab_carries_the_replay(client: Client, demo: Session, name: str) 
     assert {tab.split("?")[1] for tab in tabs} == {"policy=buzz_handoff&amp;p.measure=wire_bytes&amp;m=37"}
 
 
-def test_compare_is_the_sweep(client: Client, demo: Session) -> None:
-    response = client.get(f"/s/{demo.pk}/compare/?policy=codex")
-    assert response["Location"] == f"/s/{demo.pk}/sweep/?policy=codex"
+@pytest.mark.parametrize(("old", "new"), [("sweep", "compare"), ("ab", "compare/ab")])
+def test_old_addresses_of_compare_lead_there(client: Client, demo: Session, old: str, new: str) -> None:
+    response = client.get(f"/s/{demo.pk}/{old}/?policy=codex_local")
+    assert response["Location"] == f"/s/{demo.pk}/{new}/?policy=codex_local"

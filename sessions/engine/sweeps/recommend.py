@@ -176,7 +176,8 @@ def _reason(sweep: Sweep, row: Row, floors: Mapping[str, float], n_kept: int, cl
     )
     among += f"{', all' if every else ''} with {limits}" if limits else ""
     times = "compaction" if row.totals.compactions == 1 else "compactions"
-    equals = f"; {close:,} more cost within 2 % of it" if close else ""
+    others = "other setting costs" if close == 1 else "other settings cost"
+    equals = f"; {close:,} {others} about the same (±2%)" if close else ""
     return (
         f"The {what} ({price}) {among}: {row.totals.compactions:,} {times}, peak "
         f"{row.totals.peak_context_tokens:,} tokens{equals}. Assumes the agent sends the same messages."
@@ -194,7 +195,7 @@ def _said(floor: str, limit: float) -> str:
     side, _, field = floor.partition("_")
     most = f"{'at most' if side == 'max' else 'at least'} {limit:,.10g}"
     if field in {"compactions", "summary_calls", "rules_gone", "needs_gone"}:
-        return f"{most} {field.replace('_', ' ')}"
+        return f"{most} {field.replace('_gone', ' lost').replace('_', ' ')}"
     if field == "cost":
         return f"a cost of {most} dollars"
     name = field.removesuffix("_tokens").replace("_", " ")

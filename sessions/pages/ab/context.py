@@ -12,7 +12,7 @@ from sessions.pages.ab import state as urlstate
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.chart import figure_json
-from sessions.pages.ui.results import Cell, cost_cell, saw_of, says, weakest_label
+from sessions.pages.ui.results import Cell, cost_cell, saw_of, says, share_change, weakest_label
 from sessions.pages.ui.saw import Saw, saw_figure, top_of
 from sessions.runs import replay_state, replays
 
@@ -100,7 +100,7 @@ def build_ab(a: Session, b: Session, state: AbState) -> AbView:
 
 def _side(letter: str, session: Session, state: ReplayState, ran: ReplayRun, saw: Saw) -> Side:
     return Side(
-        letter, session, ran.replay.policy.name, " ".join(replay_state.arguments(state)),
+        letter, session, ran.replay.policy.label or ran.replay.policy.name, " ".join(replay_state.arguments(state)),
         figure=figure_json(saw_figure(saw)),
         label=weakest_label(ran.replay.labels),
         n_events=ran.totals.compactions,
@@ -164,7 +164,7 @@ def _counted(name: str, a: int | None, b: int | None, title: str = "") -> Differ
 
 
 def _tokens(name: str, a: int, b: int, labels: list[str]) -> Difference:
-    share = f", {'+' if b > a else ''}{figures.percent(b - a, a)}" if a else ""
+    share = f", {share_change(b, a)}" if a else ""
     weaker = max(labels, key=("measured", "calibrated", "estimated").index)
     delta = Cell(f"{figures.signed(b - a)}{share if b != a else ''}", "tokens", weaker)
     return Difference(

@@ -73,6 +73,7 @@ def _context(found: Session, other: Session, state: AbState) -> dict[str, Any]:
         shlex.join(["ctxweb", "replay", session.filename, *replay_state.arguments(side)])
         for session, side in ((found, state.a), (other, state.b))
     ]
+    plain = replay_state.query(state.a, request=None, event=None)
     forms = {
         "form_a": controls(selectors.load_weighed(found.pk), state.a),
         "form_b": controls(selectors.load_weighed(other.pk), state.b, prefix=urlstate.PREFIX),
@@ -87,6 +88,7 @@ def _context(found: Session, other: Session, state: AbState) -> dict[str, Any]:
         "query": replay_state.query(state.a, request=None),
         "here": f"{path}?{here}",
         "commands": commands,
+        "compare_href": f"{reverse('sessions:sweep', args=[found.pk])}?{plain}",
         "share_view": "replay",
         "options": [" ".join(f"{name}={value}" for name, value in side.params) for side in (state.a, state.b)],
         "json_url": f"{reverse('sessions:ab_json', args=[found.pk])}?{here}",

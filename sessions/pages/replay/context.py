@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from sessions.engine import registry
 from sessions.engine.cost_report import cost_sentences
+from sessions.engine.params import specs
 from sessions.pages.replay.event_rows import event_rows, failures, layer_lines, room
-from sessions.pages.replay.groups import before_after
 from sessions.pages.replay.step import build_step
 from sessions.pages.ui.addresses import Urls, session_urls
+from sessions.pages.ui.before_after import before_after
 from sessions.pages.ui.chart import figure_json
 from sessions.pages.ui.results import TotalsRow, depends, gate_words, saw_of, says, totals_table, weakest_label
 from sessions.pages.ui.saw import GateLane, saw_figure
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from sessions.engine.replay import Replay
     from sessions.models import Session
     from sessions.pages.replay.event_rows import EventRow, FailedEdits, LayerLine, Room
-    from sessions.pages.replay.groups import BeforeAfter
     from sessions.pages.replay.step import StepView
+    from sessions.pages.ui.before_after import BeforeAfter
     from sessions.runs.losses import Losses
     from sessions.runs.replay_state import ReplayState
 
@@ -62,8 +63,6 @@ class ReplayView:
     urls: Urls
     figure: SafeString
     label: str
-    n_requests: int
-    milliseconds: float
     totals: tuple[TotalsRow, ...]
     cost: tuple[str, ...]
     events: tuple[EventRow, ...]
@@ -82,6 +81,8 @@ class ReplayView:
     unit: str
     table: str
     threshold_param: str
+    step_size: float
+    window: int
     summary: str
     quiet: str
     warnings: tuple[str, ...]
@@ -123,8 +124,6 @@ def build_replay(
         urls=urls,
         figure=figure_json(saw_figure(saw_of(session.pk, ran, number, gate, lost))),
         label=weakest_label(replay.labels),
-        n_requests=sum(value is not None for value in replay.context_tokens),
-        milliseconds=ran.seconds * 1000,
         totals=totals_table(session.pk, ran, (lost, losses.of_recording(session))),
         cost=cost_sentences(replays.spent(session.pk)),
         events=event_rows(replay, number, urls, state, lost),
@@ -144,6 +143,8 @@ def build_replay(
         unit=sample.unit if sample else "",
         table=json.dumps(threshold_table(weighed, state) if steered else [], separators=(",", ":")),
         threshold_param=steered,
+        step_size=next((spec.step or 1 for spec in specs(replay.policy.params) if spec.name == steered), 1),
+        window=replay.window,
         summary=", ".join(sorted({event.summary_source for event in replay.events if event.summary_source})),
         quiet=replays.why_no_event(replay),
         warnings=replay.warnings,
@@ -201,7 +202,7 @@ def _chosen(replay: Replay, number: int, urls: Urls, state: ReplayState, lost: L
         n_after=event.n_after,
         summary=event.summary_source,
         overhead=replay.weighed.overhead,
-        diff_href=urls.to_diff(state, event=number, request=None, rows=None),
+        diff_href=urls.to_diff(state, event=number, request=None, rows=None, layout="groups"),
         tokens_label=weakest_label(replay.labels),
         overhead_label=str(replay.weighed.overhead_label),
         layers=layer_lines(event) if len(replay.policy.pipeline) > 1 else (),

@@ -1,4 +1,4 @@
-"""The sweep page: what is recommended and why, the charts, the heat map, the table, what the agents are set to."""
+"""Compare: what is recommended and why, the charts, the heat map, the table, what the agents are set to."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
 from sessions.pages.sweep.chart import CurvePoint, FrontPoint, curve_figure, front_figure
 from sessions.pages.sweep.rows import Heat, SettingColumn, TableRow
+from sessions.pages.sweep.versus import Versus, versus
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Choice
 from sessions.pages.ui.chart import figure_json
@@ -87,7 +88,7 @@ class ScheduleEvent:
 
 @dataclass(frozen=True, slots=True)
 class SweepView:
-    """Everything that ``sessions/sweep/_view.html`` shows; ``setting`` is the one in hand."""
+    """Everything that ``sessions/sweep/_view.html`` shows; ``versus`` sets the selected one beside another."""
 
     setting: Setting
     title: str
@@ -96,6 +97,7 @@ class SweepView:
     facts: tuple[AdviceFact, ...]
     picked_by_hand: bool
     nothing_kept: bool
+    unfinished: bool
     floors_words: str
     at_end: str
     badges: tuple[str, ...]
@@ -115,12 +117,20 @@ class SweepView:
     cheapest: str
     held: tuple[CrossCheck, ...]
     label: str
+    versus: Versus | None
+    is_open: bool
+    losses_href: str
 
 
 def effective_floors(state: SweepState) -> dict[str, float]:
-    """The reader's floors; where losses are counted, no rule may be gone unless the reader says otherwise."""
+    """The reader's limits; where losses are counted, no rule may be lost unless the reader says otherwise."""
     own = dict(state.floors)
     return {"max_rules_gone": 0.0} | own if state.losses else own
+
+
+def is_open(swept: SweepResult) -> bool:
+    """Whether what settings lose depends on summaries that nobody has written."""
+    return any(row.more.get("losses_open") for one in swept.sweeps for row in one.rows)
 
 
 def build(state: SweepState, swept: SweepResult, sessions: Sequence[Session], path: str) -> SweepView:
@@ -147,7 +157,7 @@ def _advised(
     near: tuple[Neighbour, ...] = ()
     if len(swept.sweeps) == 1:
         found = recommend(whole, floors)
-        if found is not None:
+        if found is not None and swept.complete:
             setting, reason, near = found.row.setting, found.reason, found.neighbours
     else:
         across = recommend_across(swept.sweeps, floors) if all(one.rows for one in swept.sweeps) else None
@@ -170,6 +180,7 @@ class _Builder:
         self.rows: tuple[Row, ...] = self.whole.rows
         self.keys = [one.key for one in self.whole.axes]
         self.floors = effective_floors(state)
+        self.open = is_open(swept)
         self.advised, self.reason, self.neighbours = _advised(swept, self.whole, self.floors)
         by_hand = state.pick is not None and state.pick < len(self.rows)
         self.picked = state.pick if by_hand and state.pick is not None else self.advised
@@ -186,7 +197,7 @@ class _Builder:
         return f"{self.path}?{urlstate.query(self.state, **changes)}"
 
     def lab(self, index: int) -> str:
-        """The lab at a row; over several sessions the row taken in hand here."""
+        """The replay of a row; over several sessions the row selected here."""
         if len(self.sessions) > 1:
             return self.here(pick=index)
         state = sweep_rows.replay_of(self.state, self.rows[index].setting)
@@ -209,6 +220,7 @@ class _Builder:
             facts=self._facts(row),
             picked_by_hand=self.by_hand,
             nothing_kept=not self.reason,
+            unfinished=not self.swept.complete,
             floors_words=self._floors_words(),
             at_end=self._at_end(row),
             badges=self._badges(),
@@ -217,8 +229,11 @@ class _Builder:
                 Choice(AGAINST_WORDS[a].partition(",")[0].lower(), self.here(against=a), a == state.against)
                 for a in urlstate.AGAINST[: 4 if state.losses else 2]
             ),
+            versus=self._versus(row),
+            is_open=self.open,
+            losses_href=self.here(losses=not state.losses, against=urlstate.usual_against(losses=not state.losses)),
             front=figure_json(self._front()),
-            front_title=f"Every setting: cost against {AGAINST_WORDS[state.against].partition(',')[0].lower()}",
+            front_title=f"Cost against {AGAINST_WORDS[state.against].partition(',')[0].lower()}",
             curve=self._curve(),
             curve_title=self._curve_title(),
             heat=sweep_rows.heat_of(self.whole, state, self.floors, self.picked, self.hrefs),
@@ -233,6 +248,13 @@ class _Builder:
             label=self.label,
         )
 
+    def _versus(self, row: Row) -> Versus | None:
+        """The selected setting beside another, of one session."""
+        if len(self.sessions) != 1:
+            return None
+        other = self.rows[self.state.b] if self.state.b is not None and self.state.b < len(self.rows) else None
+        return versus(self.sessions[0], self.swept.sweeps[0].weighed, self.state, row, other)
+
     def _near(self) -> tuple[NextSetting, ...]:
         found = []
         places = {tuple(row.values.values()): index for index, row in enumerate(self.rows)}
@@ -242,7 +264,7 @@ class _Builder:
             change = f"{100 * one.change:+.1f} %".replace("-", figures.MINUS)
             times = f"{one.compactions:,} compaction{'' if one.compactions == 1 else 's'}"
             value = f"{sweep_rows.said_value(one.value)} {sweep_rows.unit_of(at.setting.policy, one.key)}".rstrip()
-            words = f"{one.key} {value}: cost {change}, {times}"
+            words = f"{sweep_rows.key_words(at.setting.policy, one.key)} {value}: cost {change}, {times}"
             found.append(
                 NextSetting(words if one.keeps else f"{words}, over your limits", self.hrefs[index], one.keeps)
             )
@@ -260,9 +282,11 @@ class _Builder:
                  f"{window} of the window" if row.fits else "over the window"),
         ]  # fmt: skip
         ratio = self.ratio(row)
-        if ratio is not None:
+        if ratio is not None and ratio >= 1:
             found.append(
-                AdviceFact("Regret", f"×{ratio:.2f}", "", "estimated", f"cheapest schedule ${self.cheapest:,.2f}")
+                AdviceFact(
+                    "Above cheapest possible", f"×{ratio:.2f}", "", "estimated", f"${self.cheapest:,.2f} with hindsight"
+                )
             )
         found += [
             AdviceFact(
@@ -281,11 +305,11 @@ class _Builder:
             axis.key for axis in self.whole.axes
             if axis.key in near and len(axis.values) > 2 and row.values[axis.key] in {axis.values[0], axis.values[-1]}
         ]  # fmt: skip
-        return ", ".join(found)
+        return ", ".join(sweep_rows.key_words(row.setting.policy, key) for key in found)
 
     def _floors_words(self) -> str:
-        return ", ".join(f"{name.removeprefix('max_').replace('_', ' ')} at most {limit:,.10g}"
-                         for name, limit in self.floors.items())  # fmt: skip
+        names = {name: name.removeprefix("max_").replace("_gone", " lost").replace("_", " ") for name in self.floors}
+        return ", ".join(f"{names[name]} at most {limit:,.10g}" for name, limit in self.floors.items())
 
     def _badges(self) -> tuple[str, ...]:
         found = []
@@ -295,9 +319,9 @@ class _Builder:
                 continue
             ends = [sweep_rows.axis_value(self.state.policies[0], one.key, one.values[at]) for at in (0, -1)]
             steps = "1 step" if len(one.values) == 1 else f"{len(one.values)} steps"
-            found.append(f"{one.key} {ends[0]} to {ends[1]}, {steps}")
+            found.append(f"{sweep_rows.key_words(self.state.policies[0], one.key)} {ends[0]} to {ends[1]}, {steps}")
         if not self.state.several:
-            found.insert(0, self.state.policies[0])
+            found.insert(0, sweep_rows.policy_words(self.state.policies[0]))
         return (*found, *([f"{len(self.sessions)} sessions"] if len(self.sessions) > 1 else []))
 
     def _front(self) -> dict[str, object]:
@@ -318,14 +342,21 @@ class _Builder:
             for index, row in enumerate(self.rows)
         ]
         floor = self.floors.get(f"max_{self.state.against}")
-        return front_figure(points, priced=self.priced, against=AGAINST_WORDS[self.state.against], floor=floor)
+        return front_figure(points, priced=self.priced, against=self._against_words(), floor=floor)
+
+    def _against_words(self) -> str:
+        """The second axis; what a summary without text may keep is not counted."""
+        words = AGAINST_WORDS[self.state.against]
+        return (
+            f"{words}; more may depend on the summary" if self.open and self.state.against.endswith("gone") else words
+        )
 
     def _range(self, row: Row) -> tuple[float, float]:
         cost = row.totals.cost
         return (cost.low, cost.high) if cost is not None else (row.totals.sent_tokens, row.totals.sent_tokens)
 
     def _along(self) -> tuple[str, list[int]]:
-        """The first axis of numbers, and the rows along it through the one in hand."""
+        """The first axis of numbers, and the rows along it through the one selected."""
         key = next((k for k in self.keys if k != POLICY), "")
         if not key:
             return "", []
@@ -358,7 +389,7 @@ class _Builder:
             return ""
         row = self.rows[self.picked]
         others = [k for k in self.keys if k not in {key, POLICY}]
-        return f"Along {key}: {sweep_rows.setting_words(row.setting, others)}"
+        return f"Along {sweep_rows.key_words(row.setting.policy, key)}: {sweep_rows.setting_words(row.setting, others)}"
 
     def _columns(self) -> tuple[SettingColumn, ...]:
         found = [(key, self._head(key), key == POLICY, False, "") for key in self.keys]
@@ -368,7 +399,9 @@ class _Builder:
             ("sent", "Tokens sent", False, True, "read from the cache or not, summary calls included"),
         ]  # fmt: skip
         if self.cheapest:
-            found.append(("regret", "Regret", False, True, "its cost over that of the cheapest possible schedule"))
+            found.append(
+                ("regret", "Above cheapest", False, True, "its cost ÷ that of the cheapest schedule, with hindsight")
+            )
         found += [
             (name, words, False, False, "") for name, words in sweep_rows.LOSS_WORDS.items() if self._counts(name)
         ]
@@ -377,7 +410,9 @@ class _Builder:
     def _head(self, key: str) -> str:
         """A swept parameter with its unit, where all policies of the sweep give it the same."""
         units = {sweep_rows.unit_of(policy, key) for policy in self.state.policies}
-        return sweep_rows.with_unit(key, units.pop() if len(units) == 1 else "")
+        words = {sweep_rows.key_words(policy, key) for policy in self.state.policies}
+        head = "Policy" if key == POLICY else words.pop() if len(words) == 1 else key
+        return sweep_rows.with_unit(head[:1].upper() + head[1:], units.pop() if len(units) == 1 else "")
 
     def _counts(self, name: str) -> bool:
         return bool(self.rows) and name in self.rows[0].more
@@ -398,6 +433,8 @@ class _Builder:
                 cells=sweep_rows.cells(row, ratios.get(index), label=self.label, with_ratio=bool(self.cheapest)),
                 href=self.hrefs[index],
                 pick=self.here(pick=index),
+                pick_b=self.here(b=index),
+                is_b=index == self.state.b,
                 picked=index == self.picked,
                 recommended=index == self.advised and bool(self.reason),
                 pareto=row.pareto,

@@ -9,7 +9,8 @@ from sessions.engine import params as parameters
 from sessions.engine import registry, starting
 from sessions.engine.sweeps.sweep import WINDOW
 from sessions.pages.sweep.state import FLOORS, LOSSES, SLOTS
-from sessions.pages.ui.controls import Option
+from sessions.pages.ui.controls import SUMMARY_WORDS, Option
+from sessions.pages.ui.picker import PolicyGroup, policy_groups
 from sessions.runs.replay_state import is_changed, written
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ class FloorField:
 class SweepForm:
     """Both forms: ranges of one policy, or several policies side by side."""
 
-    policies: tuple[Option, ...]
+    policies: tuple[PolicyGroup, ...]
+    n_policies: int
     compared: tuple[Option, ...]
     slots: tuple[RangeField, ...]
     shared_slot: RangeField
@@ -85,10 +87,14 @@ def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
     numbers = [spec for spec in specs if spec.is_number]
     swept = {over.key for over in state.overs}
     name, _, stub = state.replay.summarizer.partition(":")
+    groups = policy_groups(policy.name, None if state.sessions else weighed)
     every = registry.plugins("policies").values()
     return SweepForm(
-        policies=tuple(Option(p.name, p.name, p.name == policy.name, p.label) for p in every),
-        compared=tuple(Option(p.name, p.name, state.several and p.name in state.policies, p.label) for p in every),
+        policies=groups,
+        n_policies=len(every),
+        compared=tuple(
+            Option(p.name, p.label or p.name, state.several and p.name in state.policies, p.help) for p in every
+        ),
         slots=tuple(
             _slot(slot, None if state.several or number >= len(state.overs) else state.overs[number], numbers,
                   optional=bool(number), title=title)
@@ -102,7 +108,7 @@ def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
         n_fixed=len(state.replay.params),
         floors=tuple(_floor(name, state) for name in FLOORS if state.losses or name.removeprefix("max_") not in LOSSES),
         summarizers=tuple(
-            Option(s, s, s == name) for s in ("recorded", "stub", "extractive")
+            Option(s, SUMMARY_WORDS.get(s, s), s == name) for s in ("recorded", "stub", "extractive")
         ),
         stub=stub or "4000",
         window="" if state.replay.window is None else f"{state.replay.window:,}",
@@ -125,8 +131,8 @@ def _slot(slot: str, over: Over | None, numbers: list[Spec], *, optional: bool, 
     for spec in numbers:
         unit = f", {spec.unit}" if spec.unit else ""
         current = over is not None and spec.name == over.key
-        options.append(Option(spec.name, f"{spec.name} ({spec.label.lower()}{unit})", current))
-    options.append(Option(WINDOW, "window (tokens)", over is not None and over.key == WINDOW))
+        options.append(Option(spec.name, f"{spec.label}{unit}", current))
+    options.append(Option(WINDOW, "Context window, tokens", over is not None and over.key == WINDOW))
     if over is None:
         return RangeField(slot, title, tuple(options), "", "", "")
     return RangeField(slot, title, tuple(options), f"{over.low:,.10g}", f"{over.high:,.10g}", str(over.n))

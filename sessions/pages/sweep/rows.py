@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sessions.runs.replay_state import ReplayState
 
 HEATS = 7
-LOSS_WORDS = {"rules_gone": "Rules lost", "needs_gone": "Used later, lost", "read_again_tokens": "Read again"}
+LOSS_WORDS = {"rules_gone": "Rules lost", "needs_gone": "Used later, lost", "read_again_tokens": "Re-read"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,15 @@ class SettingColumn:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One setting; ``href`` leads to the lab, ``pick`` takes it in hand on this page."""
+    """One setting; ``href`` leads to its replay, ``pick`` selects it on this page, ``pick_b`` sets it beside."""
 
     index: int
     values: tuple[str, ...]
     cells: tuple[Cell, ...]
     href: str
     pick: str
+    pick_b: str
+    is_b: bool
     picked: bool
     recommended: bool
     pareto: bool
@@ -99,13 +101,13 @@ def unit_of(policy: str, key: str) -> str:
 
 def with_unit(words: str, unit: str) -> str:
     """A head with its unit behind it: "trigger, %"."""
-    return f"{words}, {unit}" if unit else words
+    return f"{words}, {unit}" if unit and unit not in words.lower() else words
 
 
 def axis_title(policy: str, key: str) -> str:
     """A parameter's label and unit, for an axis."""
     spec = spec_of(policy, key)
-    return with_unit(key if spec is None else f"{key}: {spec.label.lower()}", unit_of(policy, key))
+    return with_unit(key_words(policy, key) if spec is not None else key, unit_of(policy, key))
 
 
 def axis_value(policy: str, key: str, value: Any) -> str:
@@ -119,14 +121,33 @@ def axis_value(policy: str, key: str, value: Any) -> str:
 
 
 def setting_words(setting: Setting, keys: Sequence[str]) -> str:
-    """A setting in words: "anchored_iterative, trigger 60, keep_last 8"."""
+    """A setting in words: "Anchored iterative, trigger 60 %, messages kept 8"."""
     values = {**dict(setting.params), WINDOW: setting.window}
-    more = [f"{key} {said_value(values[key])}" for key in keys if key != POLICY]
-    return ", ".join([setting.policy, *more])
+    more = [
+        _said_setting(setting.policy, key, values[key])
+        for key in keys if key != POLICY
+    ]  # fmt: skip
+    return ", ".join([policy_words(setting.policy), *more])
+
+
+def _said_setting(policy: str, key: str, value: Any) -> str:
+    words, unit = key_words(policy, key), unit_of(policy, key)
+    return f"{words} {said_value(value)}" + (f" {unit}" if unit and unit not in words else "")
+
+
+def policy_words(name: str) -> str:
+    """A policy's readable name."""
+    return registry.get("policies", name).label or name
+
+
+def key_words(policy: str, key: str) -> str:
+    """A swept parameter by its label."""
+    spec = spec_of(policy, key)
+    return spec.label.lower() if spec is not None else "context window" if key == WINDOW else key
 
 
 def replay_of(state: SweepState, setting: Setting) -> ReplayState:
-    """The lab's state for a setting."""
+    """The replay of a setting."""
     built = parameters.build(registry.get("policies", setting.policy).params, dict(setting.params))
     known, named = starts(setting.policy, None), dict(setting.params)
     given = tuple(
@@ -197,12 +218,12 @@ def cells(row: Row, ratio: float | None, *, label: str, with_ratio: bool) -> tup
         Cell(figures.count(sums.sent_tokens), "tokens", label, optional=True),
     ]
     if with_ratio:
-        found.append(Cell("" if ratio is None else f"{ratio:.2f}", optional=True))
+        found.append(Cell("" if ratio is None else f"{ratio:.2f}" if ratio >= 1 else figures.NONE, optional=True))
     for name in LOSS_WORDS:
         if name in row.more:
             is_open = row.more.get("losses_open") and not row.more[name]
             unit = ("tokens", "estimated") if name == "read_again_tokens" and not is_open else ("", "")
-            found.append(Cell(loss_words(row, name), *unit))
+            found.append(Cell(loss_words(row, name), *unit, lost=name != "read_again_tokens" and row.more[name] > 0))
     return tuple(found)
 
 
@@ -256,7 +277,7 @@ def heat_of(
 
 
 def _came_from(sweep: Sweep, state: SweepState) -> Setting | None:
-    """The setting that the lab's own parameters name, where the grid holds it."""
+    """The setting that the replay's own parameters name, where the grid holds it."""
     given = dict(state.replay.params)
     for row in sweep.rows:
         swept = {key: row.values[key] for key in row.values if key != POLICY}

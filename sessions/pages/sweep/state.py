@@ -38,26 +38,31 @@ LOSSES = ("rules_gone", "needs_gone", "read_again_tokens")
 MEASURES = ("cost", "compactions", "peak")
 AGAINST = ("compactions", "peak", "needs_gone", "rules_gone")
 SLOTS = ("x", "y")
+LOSSES_AT_ONCE = 1_400
+"""Messages of a session whose losses are counted unless the reader says otherwise: what a page may wait for."""
 
 
 @dataclass(frozen=True, slots=True)
 class SweepState:
     """``replay`` is what all settings have in common; ``policies`` are compared where there are several.
 
-    ``floors`` are limits by name; ``measure`` colours the heat map, ``against`` is the front's second axis; ``pick``
-    is the row in hand, None the recommended one; ``sort`` a column, with "-" in front for the largest first;
-    ``sessions`` are those of a sweep over several.
+    ``floors`` are limits by name; ``measure`` colours the heat map, ``against`` is the second axis; ``pick`` is the row
+    selected, None the recommended one, ``b`` the row beside it, None what the session started from; ``usual_losses``
+    whether losses are counted unless the address says otherwise; ``sort`` a column, with "-" in front for the largest
+    first; ``sessions`` are those of a sweep over several.
     """
 
     replay: ReplayState = field(default_factory=ReplayState)
     policies: tuple[str, ...] = ()
     overs: tuple[Over, ...] = ()
     losses: bool = False
+    usual_losses: bool = False
     floors: tuple[tuple[str, float], ...] = ()
     measure: str = "cost"
     against: str = "compactions"
     sort: str = ""
     pick: int | None = None
+    b: int | None = None
     agent: str = ""
     sessions: tuple[str, ...] = ()
     errors: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -86,7 +91,8 @@ def parse(query: QueryDict, own: Weighed | None = None) -> SweepState:
     policies = tuple(named) or (replay.policy,)
     if len(policies) > 1:
         replay = replace(replay, policy=policies[0], params=())
-    losses = query.get("losses") == "on"
+    usual = own is not None and len(own.transcript.messages) <= LOSSES_AT_ONCE
+    losses = {"on": True, "off": False}.get(query.get("losses", ""), usual)
     columns = AGAINST if losses else AGAINST[:2]
     against = query.get("against", "")
     measure = query.get("measure", "")
@@ -95,11 +101,13 @@ def parse(query: QueryDict, own: Weighed | None = None) -> SweepState:
         policies=policies,
         overs=() if query.get("was", policies[0]) != policies[0] else _overs(query, errors),
         losses=losses,
+        usual_losses=usual,
         floors=_floors(query, errors, losses=losses),
         measure=measure if measure in MEASURES else "cost",
         against=against if against in columns else usual_against(losses=losses),
         sort=query.get("sort", "")[:60],
         pick=_whole(query.get("pick", "")),
+        b=_whole(query.get("b", "")),
         agent=query.get("agent", "") if query.get("agent", "") in configurable() else "",
         sessions=tuple(dict.fromkeys(query.getlist("s")))[:MAX_SESSIONS],
         errors=errors,
@@ -115,11 +123,11 @@ def query(state: SweepState, **changes: object) -> str:
     shared = replay_state.query(wanted.replay, **plain)
     pairs += [(key, value) for key, value in parse_qsl(shared) if key != "policy"]
     pairs += [("over", written_over(over)) for over in wanted.overs]
-    pairs += [("losses", "on")] if wanted.losses else []
+    pairs += [("losses", "on" if wanted.losses else "off")] if wanted.losses != wanted.usual_losses else []
     pairs += [(name, f"{limit:.10g}") for name, limit in wanted.floors]
     usual = {"measure": "cost", "against": usual_against(losses=wanted.losses), "sort": "", "agent": ""}
     pairs += [(name, getattr(wanted, name)) for name, value in usual.items() if getattr(wanted, name) != value]
-    pairs += [("pick", str(wanted.pick))] if wanted.pick is not None else []
+    pairs += [(name, str(at)) for name, at in (("pick", wanted.pick), ("b", wanted.b)) if at is not None]
     return urlencode(pairs, safe=":,=")
 
 

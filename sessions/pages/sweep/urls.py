@@ -1,4 +1,4 @@
-"""URLs of the sweeps."""
+"""URLs of Compare: settings of one session, and of several sessions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from django.views.generic import RedirectView
 from sessions.pages.sweep import view
 
 urlpatterns = [
-    path("s/<str:session_id>/sweep/", view.sweep, name="sweep"),
+    path("s/<str:session_id>/compare/", view.sweep, name="sweep"),
     path(
-        "s/<str:session_id>/compare/",
+        "s/<str:session_id>/sweep/",
         RedirectView.as_view(pattern_name="sessions:sweep", query_string=True),
-        name="compare",
+        name="sweep_was",
     ),
     path("s/<str:session_id>/sweep.json", view.sweep_json, name="sweep_json"),
     path("s/<str:session_id>/sweep.csv", view.sweep_csv_view, name="sweep_csv"),

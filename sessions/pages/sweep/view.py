@@ -46,6 +46,7 @@ def sweep(request: HttpRequest, session_id: str) -> HttpResponse:
     weighed = selectors.load_weighed(found.pk)
     state = urlstate.completed(urlstate.parse(request.GET, weighed), weighed)
     path = reverse("sessions:sweep", args=[found.pk])
+    alone = {"sessions": (found.pk,), "pick": None, "b": None, "usual_losses": False}
     context = _context(state, [found], path) | {
         "session": found,
         "tab": "sweep",
@@ -55,7 +56,7 @@ def sweep(request: HttpRequest, session_id: str) -> HttpResponse:
         "cli": _command(found, state),
         "json_url": f"{reverse('sessions:sweep_json', args=[found.pk])}?{urlstate.query(state)}",
         "csv_url": f"{reverse('sessions:sweep_csv', args=[found.pk])}?{urlstate.query(state)}",
-        "several_href": f"{reverse('sessions:sweeps')}?{urlstate.query(state, sessions=(found.pk,), pick=None)}",
+        "several_href": f"{reverse('sessions:sweeps')}?{urlstate.query(state, **alone)}",
     }
     return _answer(request, context, "sessions/sweep/page.html")
 

@@ -1,31 +1,35 @@
-"""The replay lab's form, made from a policy's typed parameters."""
+"""The form of a replay, made from a policy's typed parameters."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine import params as parameters
 from sessions.engine import registry, starting
+from sessions.pages.ui.compact_at import CompactAt, compact_at
+from sessions.pages.ui.picker import PolicyGroup, policy_groups
 from sessions.runs import replay_state as urlstate
 from sessions.runs.ranges import threshold_param
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.params import Spec
     from sessions.engine.policy import Policy
     from sessions.runs.replay_state import ReplayState
 
-TIERS = (
-    ("founding", "Founding systems"), ("differential", "Proven against the original"),
-    ("golden", "By golden values"), ("preset", "Presets and your own"),
-)  # fmt: skip
-"""Groups of the policy list, by how a policy is proven."""
 WINDOWS = (128_000, 200_000, 400_000, 1_000_000)
 """Windows of current models, in tokens."""
-GROUPS = (("when", "When"), ("how", "How"), ("summary", "Summary"))
+GROUPS = (("when", "When it checks"), ("how", "What is kept"), ("summary", "Summary"))
+KEEPS = re.compile(r"last|recent|tail|newest", re.I), re.compile(r"keep|kept|preserve", re.I)
+"""Names of the parameter that says how much stays: at the end of the list, else at all."""
+BUILT_IN = 2
+"""Settings behind "More settings" that are no policy's parameter: the history, and summary calls that fail."""
+SUMMARY_WORDS = {"anthropic": "by a model", "stub": "placeholder"}
+"""What summarizers are called whose names say little."""
 SLIDER = {"low": 0.0, "high": 1_000_000.0}
 
 
@@ -37,14 +41,6 @@ class Option:
     words: str
     current: bool
     title: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Tier:
-    """A group of the policy list."""
-
-    title: str
-    policies: tuple[Option, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,43 +76,29 @@ class Control:
     default_words: str = ""
     default_name: str = "default"
 
-
-SHORT_GROUP, IN_SIGHT = 7, 5
-"""A group of more controls than this shows the first few and folds the rest."""
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a slider."""
+        return not self.options and not self.words
 
 
 @dataclass(frozen=True, slots=True)
 class ControlGroup:
-    """A part of the form: When, How or Summary."""
+    """Settings that wait behind "More settings", under a name."""
 
     name: str
     title: str
     controls: tuple[Control, ...]
-
-    @property
-    def first(self) -> tuple[Control, ...]:
-        """The controls that are always in sight: all of a short group, else the first and whatever is not at rest."""
-        if len(self.controls) <= SHORT_GROUP:
-            return self.controls
-        return tuple(c for n, c in enumerate(self.controls) if n < IN_SIGHT or c.changed or c.error or c.threshold)
-
-    @property
-    def folded(self) -> tuple[Control, ...]:
-        """The controls that wait behind a fold."""
-        return tuple(control for control in self.controls if control not in self.first)
-
-    @property
-    def n_changed(self) -> int:
-        """How many parameters differ from the policy's defaults: the dots that Reset counts."""
-        return sum(control.changed for control in self.controls)
 
 
 @dataclass(frozen=True, slots=True)
 class Controls:
     """The whole form.
 
-    ``as_recorded`` is the threshold of the client that recorded the session, in words; ``plain_href`` leads to the
-    policy's own defaults where that client had other settings; both "" elsewhere.
+    ``at`` is the slider that comes first; ``threshold`` and ``keep`` are settings always in sight, ``changed`` those
+    that differ from where they start, ``more`` all others by group.  ``as_recorded`` is the threshold of the client
+    that recorded the session, in words; ``plain_href`` leads to the policy's own defaults where that client had other
+    settings; both "" elsewhere.
     """
 
     prefix: str
@@ -125,12 +107,17 @@ class Controls:
     policy_label: str
     policy_help: str
     policy_source: str
-    policy_tier: str
     caveats: tuple[str, ...]
     as_recorded: str
     plain_href: str
-    policies: tuple[Tier, ...]
-    groups: tuple[ControlGroup, ...]
+    policies: tuple[PolicyGroup, ...]
+    n_policies: int
+    at: CompactAt
+    threshold: Control | None
+    keep: Control | None
+    changed: tuple[Control, ...]
+    more: tuple[ControlGroup, ...]
+    more_open: bool
     bases: tuple[Option, ...]
     estimators: tuple[Option, ...]
     summarizers: tuple[Option, ...]
@@ -147,6 +134,11 @@ class Controls:
     reset_href: str
     errors: Mapping[str, str]
     n_changed: int
+
+    @property
+    def n_more(self) -> int:
+        """How many settings wait behind the fold."""
+        return sum(len(group.controls) for group in self.more) + BUILT_IN
 
 
 def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str = "") -> Controls:
@@ -169,9 +161,15 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
     window = state.window or own
     high = max(1_000_000, own, window)
     name, _, stub = state.summarizer.partition(":")
-    groups = tuple(
-        ControlGroup(key, title, tuple(control for group, control in made if group == key)) for key, title in GROUPS
+    threshold = next((control for _, control in made if control.threshold), None)
+    keep = _keep([control for group, control in made if group == "how" and control.is_number])
+    first = [control for control in (threshold, keep) if control is not None]
+    changed = tuple(c for _, c in made if (c.changed or c.error) and c not in first)
+    more = tuple(
+        ControlGroup(key, title, tuple(c for group, c in made if group == key and c not in {*first, *changed}))
+        for key, title in GROUPS
     )
+    policies = policy_groups(policy.name, weighed)
     return Controls(
         prefix=prefix,
         side=prefix.replace(".", "-"),
@@ -179,19 +177,25 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
         policy_label=policy.label,
         policy_help=policy.help,
         policy_source=policy.source,
-        policy_tier=dict(TIERS).get(policy.tier, ""),
         caveats=tuple(getattr(policy, "caveats", ())),
         as_recorded=starting.as_recorded(weighed, policy, state.window or weighed.window, state.estimator),
         plain_href=_reset(state, path, params=_defaults(policy, client.params)) if client.params else "",
-        policies=_tiers(policy.name),
-        groups=groups,
+        policies=policies,
+        n_policies=sum(len(group.policies) for group in policies),
+        at=compact_at(weighed, state),
+        threshold=threshold,
+        keep=keep,
+        changed=changed,
+        more=more,
+        more_open=bool(state.fail) or state.base != "full",
         bases=(
             Option("full", "as if never compacted", state.base == "full", "every original message stays"),
             Option("recorded", "as recorded", state.base == "recorded", "asks the trigger along the recorded context"),
         ),
         estimators=_estimators(policy, state),
         summarizers=tuple(
-            Option(s.name, s.name, s.name == name, s.label) for s in registry.plugins("summarizers").values()
+            Option(s.name, SUMMARY_WORDS.get(s.name, s.name), s.name == name, s.label)
+            for s in registry.plugins("summarizers").values()
         ),
         stub=int(stub) if stub.isdigit() else urlstate.DEFAULT_STUB,
         stub_on=name == "stub",
@@ -205,32 +209,19 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
         fail_n=int(state.fail.partition(":")[2] or 2),
         reset_href=_reset(state, path, params=(), window=None, estimator="", fail=""),
         errors=state.errors,
-        n_changed=sum(group.n_changed for group in groups),
+        n_changed=sum(control.changed for _, control in made),
     )
+
+
+def _keep(found: Sequence[Control]) -> Control | None:
+    """The setting that says how much stays."""
+    return next((c for words in KEEPS for c in found if words.search(f"{c.name} {c.label}") and not c.threshold), None)
 
 
 def _defaults(policy: Policy, settings: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     """The policy's own defaults of the parameters that a client had otherwise, as written."""
     specs = parameters.specs(policy.params)
     return tuple((spec.name, urlstate.written(spec.default)) for spec in specs if spec.name in settings)
-
-
-def _tiers(current: str) -> tuple[Tier, ...]:
-    """The policies in groups; those whose tier is not named stand under "Other"."""
-    plugins = registry.plugins("policies").values()
-    known = dict(TIERS)
-    groups = [(title, [p for p in plugins if p.tier == tier]) for tier, title in TIERS]
-    groups.append(("Other", [p for p in plugins if p.tier not in known]))
-    return tuple(
-        Tier(
-            title,
-            tuple(
-                Option(p.name, p.label, p.name == current, p.help) for p in sorted(found, key=lambda p: p.label.lower())
-            ),
-        )
-        for title, found in groups
-        if found
-    )
 
 
 def _windows(own: int, state: ReplayState, path: str) -> tuple[Option, ...]:

@@ -67,6 +67,11 @@ def loudness(value: float | None) -> Loudness:
     return "some" if value < 100 else "much"
 
 
+def plural(number: int, one: str, many: str = "") -> str:
+    """A count with its noun: "1 session", "1,204 sessions"."""
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
 def percent(part: float | None, whole: float | None) -> str:
     """A share: "11 %", with one decimal below ten; "none" where there is no whole."""
     if part is None or not whole:

@@ -9,7 +9,7 @@ from sessions.engine.types import Kind
 from sessions.runs.overview import kinds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from sessions.engine.diff import Row
 
@@ -53,14 +53,18 @@ class FoldedLine:
         return self.count > 1
 
 
-def fold(rows: Sequence[Row], opened: tuple[int, int] | None = None) -> tuple[FoldedLine, ...]:
-    """The lines of a diff; rows inside ``opened`` stand alone."""
+def fold(
+    rows: Sequence[Row], opened: tuple[int, int] | None = None, notable: Container[int] = ()
+) -> tuple[FoldedLine, ...]:
+    """The lines of a diff; rows inside ``opened``, and messages that are ``notable``, stand alone."""
     lines: list[FoldedLine] = []
     start = 0
     while start < len(rows):
         stop = start + 1
-        if not _alone(rows[start], start, opened):
-            while stop < len(rows) and rows[stop].op == rows[start].op and not _alone(rows[stop], stop, opened):
+        if not _alone(rows[start], start, opened, notable):
+            while (
+                stop < len(rows) and rows[stop].op == rows[start].op and not _alone(rows[stop], stop, opened, notable)
+            ):
                 stop += 1
         if stop - start < SHORTEST_RUN:
             lines += [line(rows[at], at) for at in range(start, stop)]
@@ -70,7 +74,7 @@ def fold(rows: Sequence[Row], opened: tuple[int, int] | None = None) -> tuple[Fo
     return tuple(lines)
 
 
-def _alone(row: Row, at: int, opened: tuple[int, int] | None) -> bool:
+def _alone(row: Row, at: int, opened: tuple[int, int] | None, notable: Container[int]) -> bool:
     """Whether a row is worth a line of its own: changed in itself, typed by the user, or with an image."""
     if opened is not None and opened[0] <= at <= opened[1]:
         return True
@@ -79,7 +83,7 @@ def _alone(row: Row, at: int, opened: tuple[int, int] | None) -> bool:
     item = row.item_before or row.item_after
     if item is None:
         return False
-    if row.op == "inserted" and item.inserted:
+    if (row.op == "inserted" and item.inserted) or (row.op == "dropped" and item.message.index in notable):
         return True
     media = any(leaf.kind in (Kind.IMAGE, Kind.DOCUMENT) for leaf in item.message.leaves())
     return item.message.typed or item.message.summary or media

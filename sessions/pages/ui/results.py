@@ -43,6 +43,12 @@ class Cell:
     lost: bool = False
 
 
+HEADS = (
+    "Cost", "Compactions", "Peak context", "Rules lost", "Used later and lost", "Input tokens", "Cache read",
+    "Cache write", "Output",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class TotalsRow:
     """One row: ``key`` names its line in the chart, ``label`` how its figures are known."""
@@ -52,6 +58,11 @@ class TotalsRow:
     label: str
     cells: tuple[Cell, ...]
     note: str = ""
+
+    @property
+    def headed(self) -> tuple[tuple[str, Cell], ...]:
+        """The cells with the heads of their columns."""
+        return tuple(zip(HEADS, self.cells, strict=True))
 
 
 def weakest_label(labels: Sequence[Label | None]) -> str:
@@ -170,18 +181,18 @@ def _deltas(mine: Totals, other: Totals, label: str) -> tuple[Cell, ...]:
     if mine.cost is not None and other.cost is not None:
         change = round(mine.cost.low - other.cost.low, 2)
         sign = "+" if change > 0 else figures.MINUS if change < 0 else ""
-        share = _share(mine.cost.low, other.cost.low)
+        share = share_change(mine.cost.low, other.cost.low)
         cost = Cell(f"{sign}${abs(change):,.2f}, {share}", "dollars", "estimated")
     else:
         cost = Cell("no price", "dollars", "estimated")
     names = ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens")
-    shares = [Cell(_share(getattr(mine, name), getattr(other, name)), "tokens", label) for name in names]
+    shares = [Cell(share_change(getattr(mine, name), getattr(other, name)), "tokens", label) for name in names]
     peak = figures.signed(mine.peak_context_tokens - other.peak_context_tokens)
     counted = Cell(figures.signed(mine.compactions - other.compactions))
     return (cost, counted, Cell(peak, "tokens", label), *shares)
 
 
-def _share(mine: float, other: float) -> str:
+def share_change(mine: float, other: float) -> str:
     """A change in percent: −11 %; "new" where there was nothing."""
     if not other:
         return "0 %" if not mine else "new"

@@ -22,7 +22,6 @@ from sessions.pages.ui.chart import (
     line,
     nice_top,
     note,
-    spaced,
     thousands,
     ticks,
 )
@@ -35,8 +34,12 @@ MOST_RUG = 300
 OVER_ROOM = 1.14
 MOST_OVER = 1.3
 """Windows that a recorded context may reach before its line is cut."""
-SQUARE_SHARES = (0.0075, 0.025)
-"""Room of an event's square, wide and narrow: shares of the plot for each digit, and for two more as its frame."""
+IN_WORDS, MOST_NUMBERED, MOST_LINES = 4, 20, 60
+"""Compactions up to which each has words, a number, a line of its own; more are marks on a rail, then an envelope."""
+RAIL = (0.955, 0.995)
+"""Where the rail of marks lies, in shares of the axis."""
+ENVELOPE_BINS, STRIP_BINS, STRIP_FROM = 300, 240, 1_500
+"""Bins of an envelope, and of the strip that shows all of a session of more requests than fit the eye."""
 LOW_FOOT = 0.09
 """A fall that ends lower than this share of the axis has no room for its words below."""
 HEIGHT, GATE_HEIGHT, NARROW_HEIGHT = 330, 92, 270
@@ -103,8 +106,12 @@ def saw_figure(data: Saw) -> Figure:
     marks = ticks(data.window, 4)
     texts = [thousands(mark) for mark in marks]
     figure["yaxis"] = axis(range=[0, top], domain=list(main), tickvals=marks, ticktext=texts, fixedrange=True)
-    figure["shapes"], figure["annotations"] = _grounds(data, marks, top) + _rug(data, top), _words(data, last, top)
+    figure["shapes"] = _grounds(data, marks, top) + _rug(data, top) + _rail(data, top)
+    figure["annotations"] = _words(data, last, top)
     traces = _curves(data, top)
+    figure["meta"] |= {"thin": True, "teeth": len(data.teeth)}
+    if last >= STRIP_FROM or len(data.teeth) > MOST_NUMBERED:
+        figure["meta"]["strip"] = strip_of(data.replay)
     if data.gate is not None:
         _add_gate(figure, traces, data.gate, main[0])
     figure["meta"] |= {"threshold": data.threshold, "top": top}
@@ -149,6 +156,25 @@ def thinned(values: Sequence[int | None], keep: frozenset[int] = frozenset(), mo
     return sorted(at for at in chosen if values[at] is not None)
 
 
+def envelope(values: Sequence[int | None], bins: int = ENVELOPE_BINS) -> tuple[list[int], list[int], list[int]]:
+    """Where bins begin, and the lowest and the highest value of each; bins without a value are left out."""
+    size = max(1, math.ceil(len(values) / bins))
+    at, low, high = [], [], []
+    for start in range(0, len(values), size):
+        known = [value for value in values[start : start + size] if value is not None]
+        if known:
+            at.append(start)
+            low.append(min(known))
+            high.append(max(known))
+    return at, low, high
+
+
+def strip_of(values: Sequence[int | None]) -> Figure:
+    """The whole session in a strip: the highest context of each bin, and how many positions there are."""
+    at, _, high = envelope(values, STRIP_BINS)
+    return {"x": at, "y": high, "n": len(values)}
+
+
 def _stepped(name: str, x: list[int], y: list[int | None], role: str, width: float, **more: object) -> Figure:
     stroke: Figure = {"shape": "hv", "width": width, "color": role}
     if more.pop("dotted", False):
@@ -178,7 +204,11 @@ def _curves(data: Saw, top: float) -> list[Figure]:
         y.append(data.replay[at])
     area = _stepped("area", x, y, "rgba(0,0,0,0)", 0, fill="tozeroy", fillcolor="@chart-area", hoverinfo="skip")
     area["hovertemplate"] = None
-    curves = [area]
+    crowded = len(data.teeth) > MOST_LINES
+    near: Figure = {"meta": {"when": "near"}} if crowded else {}
+    curves = [area | near]
+    if crowded:
+        curves += _band(data.replay)
     ghost = [at for at in thinned(data.without) if (data.without[at] or 0) <= top]
     if data.without and list(data.without) not in (list(data.replay), list(data.recorded)):
         values = [data.without[at] for at in ghost]
@@ -186,14 +216,41 @@ def _curves(data: Saw, top: float) -> list[Figure]:
     marked = [(request, before) for request, before in data.compactions if before is not None]
     if any(value is not None for value in data.recorded):
         shown = thinned(data.recorded, frozenset(request for request, _ in marked))
-        curves.append(_stepped("recorded", shown, [data.recorded[i] for i in shown], "@chart-recorded", 1.25))
-    curves.append(_stepped("this replay", x, y, "@chart-line", 2.25))
+        many = {"meta": {"when": "near"}} if crowded or len(data.compactions) > MOST_LINES else {}
+        curves.append(_stepped("recorded", shown, [data.recorded[i] for i in shown], "@chart-recorded", 1.25, **many))
+    curves.append(_stepped("this replay", x, y, "@chart-line", 2.25, **near))
     if marked:
         diamonds = {"symbol": "diamond", "size": 7, "color": "@chart-recorded"}
         points = {"x": [request for request, _ in marked], "y": [before for _, before in marked]}
         hover = "%{y:,} tokens<extra>recorded compaction</extra>"
         curves.append({"type": "scatter", "mode": "markers", "marker": diamonds, "hovertemplate": hover, **points})
     return curves
+
+
+def _band(values: Sequence[int | None]) -> list[Figure]:
+    """The envelope of a line of more teeth than the eye tells apart: lowest to highest of each bin."""
+    at, low, high = envelope(values)
+    plain: Figure = {"type": "scatter", "mode": "lines", "x": at, "meta": {"when": "far"}}
+    edge: Figure = {"shape": "hv", "width": 1, "color": "@chart-line"}
+    hover = "%{y:,} tokens<extra>this replay, highest</extra>"
+    return [
+        plain | {"y": low, "line": edge | {"width": 0.75}, "name": "lowest", "hoverinfo": "skip"},
+        plain | {"y": high, "line": edge | {"width": 1.5}, "fill": "tonexty", "fillcolor": "@chart-area",
+                 "name": "highest", "hovertemplate": hover},
+    ]  # fmt: skip
+
+
+def _rail(data: Saw, top: float) -> list[Figure]:
+    """Many compactions as thin marks on a rail; false alarms red and on top."""
+    if len(data.teeth) <= MOST_NUMBERED:
+        return []
+    ends = (RAIL[0] * top, RAIL[1] * top)
+    ordered = sorted(data.teeth, key=lambda tooth: tooth.is_false)
+    return [
+        line("@chart-over" if tooth.is_false else "@chart-line", xref="x", x=(tooth.request, tooth.request), y=ends,
+             width=2 if tooth.is_false else 1)
+        for tooth in ordered
+    ]  # fmt: skip
 
 
 def _grounds(data: Saw, marks: list[int], top: float) -> list[Figure]:
@@ -227,7 +284,9 @@ def _words(data: Saw, last: int, top: float) -> list[Figure]:
         cut = next((at for at, value in enumerate(data.without) if (value or 0) > top), over)
         # At the band's left edge while the line is still under it, else behind the place where the line left the plot.
         corner: Figure = {"at": "left middle", "shift": (6, 0), "role": QUIET}
-        words.append(note(says, 0 if cut > 0.5 * last else cut, (data.window + top) / 2, width="wide", **corner))
+        under_rail = 0.3 if len(data.teeth) > IN_WORDS else 0.5
+        height = data.window + under_rail * (top - data.window)
+        words.append(note(says, 0 if cut > 0.5 * last else cut, height, width="wide", **corner))
     return words + _tooth_words(data, last, top)
 
 
@@ -244,45 +303,47 @@ def _rug(data: Saw, top: float) -> list[Figure]:
 
 
 def _tooth_words(data: Saw, last: int, top: float) -> list[Figure]:
-    """Numbered squares at the events, what each freed beside its fall; crowded ones lose first the words."""
-    at = [float(tooth.request) for tooth in data.teeth]
-    digits = len(str(data.teeth[-1].number)) if data.teeth else 1
-    wide, narrow = (spaced(at, last + 1, share * (2 + digits)) for share in SQUARE_SHARES)
-    freed = spaced(at, last + 1, 0.12)
+    """Numbered squares at the compactions, most important first: the page drops what would touch one before it.
+
+    Up to four stand at their falls with what each freed, up to twenty on a rail, of more only the chosen one.
+    """
+    few, numbered = len(data.teeth) <= IN_WORDS, len(data.teeth) <= MOST_NUMBERED
     words = []
-    for tooth, square, on_narrow, words_fit in zip(data.teeth, wide, narrow, freed, strict=True):
-        if square or tooth.chosen:
-            fill = "@chart-line" if tooth.chosen else "@chart-paper"
-            box: Figure = {
-                "bgcolor": fill,
-                "bordercolor": "@chart-line",
-                "borderwidth": 1.5,
-                "borderpad": 2,
-            }
-            if tooth.is_false:
-                box |= {"bgcolor": "@chart-over", "bordercolor": "@chart-over"}
-            role = "@chart-on-line" if tooth.chosen or tooth.is_false else "@chart-line"
-            number = str(tooth.number)
-            tag: Figure = {"captureevents": True, "hovertext": f"compaction {tooth.number}"}
-            where: Figure = {"at": "center bottom", "shift": (0, 6), "size": 12, "role": role, "weight": 600}
-            shown = "" if on_narrow or tooth.chosen else "wide"
-            words.append(note(number, tooth.request, tooth.before, **where, **box, **tag, align="center", width=shown))
-        if tooth.is_false and words_fit:
+    for tooth in sorted(data.teeth, key=lambda tooth: (not tooth.chosen, not tooth.is_false)):
+        if numbered or tooth.chosen:
+            words.append(_square(tooth, tooth.before if few else RAIL[0] * top, on_rail=not few))
+        if tooth.is_false and (few or tooth.chosen):
             right = tooth.request > 0.5 * last
             says = f"false alarm: {figures.count(tooth.before)} tokens actual"
             beside: Figure = {"at": "right bottom" if right else "left bottom", "shift": (-14 if right else 14, 6)}
             beside |= {"role": "@chart-over-ink", "bgcolor": "@chart-paper", "borderpad": 2, "weight": 600}
             words.append(note(says, tooth.request, tooth.before, width="wide", **beside))
-        if words_fit and tooth.before - tooth.after > 0.15 * top:
+        if few and tooth.before - tooth.after > 0.15 * top:
             # Under the foot of the fall, inside the area: no line ever runs there.  Over it where the axis is near.
             low = tooth.after < LOW_FOOT * top
-            side = ("right", -4) if tooth.request > 0.93 * last else ("left", 4 if low else 2)
+            side = ("right", -4) if tooth.request > 0.86 * last else ("left", 6 if low else 4)
             foot, rise = ("bottom", 4) if low else ("top", -3)
             place: Figure = {
-                "at": f"{side[0]} {foot}", "shift": (side[1], rise), "role": "@chart-line", "size": 12, "width": "wide"
+                "at": f"{side[0]} {foot}", "shift": (side[1], rise), "role": "@chart-line", "size": 12, "width": "wide",
+                "bgcolor": "@chart-paper", "borderpad": 1,
             }  # fmt: skip
             words.append(note(figures.signed(tooth.after - tooth.before), tooth.request, tooth.after, **place))
     return words
+
+
+def _square(tooth: Tooth, y: float, *, on_rail: bool) -> Figure:
+    """A compaction's number in its square, filled where it is chosen, red where it is false."""
+    box: Figure = {
+        "bgcolor": "@chart-line" if tooth.chosen else "@chart-paper", "bordercolor": "@chart-line", "borderwidth": 1.5,
+        "borderpad": 3,
+    }  # fmt: skip
+    if tooth.is_false:
+        box |= {"bgcolor": "@chart-over", "bordercolor": "@chart-over"}
+    role = "@chart-on-line" if tooth.chosen or tooth.is_false else "@chart-line"
+    tag: Figure = {"captureevents": True, "hovertext": f"compaction {tooth.number}", "align": "center"}
+    where: Figure = {"at": "center middle" if on_rail else "center bottom", "shift": (0, 0 if on_rail else 6)}
+    made = note(str(tooth.number), tooth.request, y, **where, size=12, role=role, weight=600, **box, **tag)
+    return made | {"width": 8 * len(str(tooth.number)) + 4}
 
 
 def _add_gate(figure: Figure, traces: list[Figure], gate: GateLane, ceiling: float) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.diff import diff_event
-from sessions.engine.quality.standing import RE_ATTACHED, RETURNED, SUMMARY
+from sessions.engine.quality.standing import GONE, OPEN, RE_ATTACHED, RETURNED, SUMMARY
 from sessions.pages.ui.folding import SYMBOLS
 from sessions.pages.ui.results import depends
 from sessions.runs.overview import kinds_of
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from sessions.runs.losses import EventLoss
 
 MOST_LINES, MOST_KEPT = 12, 6
+MOST_WHOLE = 400
+"""Lines of a group where the page is the diff alone."""
 TOLD = {
     SUMMARY: "Mentioned in the summary",
     RE_ATTACHED: "Mentioned in what was put back",
@@ -38,6 +40,7 @@ class GroupLine:
     used: str
     lost: bool
     tokens: int
+    row: Row | None = None
 
     @property
     def symbol(self) -> str:
@@ -55,6 +58,7 @@ class Group:
     n_left: int
     tokens_left: int
     tokens: int
+    rest: tuple[GroupLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +71,10 @@ class BeforeAfter:
     likely: str = ""
 
 
-def before_after(replay: Replay, number: int, loss: EventLoss | None, likely: str = "") -> BeforeAfter:
-    """The groups of one event; without ``loss`` nothing is known of what is used later.
+def before_after(
+    replay: Replay, number: int, loss: EventLoss | None, likely: str = "", *, whole: bool = False
+) -> BeforeAfter:
+    """The groups of one event, all of it where ``whole``; without ``loss`` nothing is known of what is used later.
 
     ``likely`` says what may be read again.
     """
@@ -76,11 +82,11 @@ def before_after(replay: Replay, number: int, loss: EventLoss | None, likely: st
     dropped = [row for row in rows if row.op == "dropped"]
     stays = [row for row in rows if row.op != "dropped"]
     pairs = [row.pair_ok for row in stays if row.pair_ok is not None]
-    groups = [_dropped(dropped, loss), *_told(loss), _stays(stays)]
+    groups = [_dropped(dropped, loss, whole=whole), *_told(loss, whole=whole), _stays(stays, whole=whole)]
     return BeforeAfter(tuple(groups), len(pairs), pairs.count(False), likely)
 
 
-def _dropped(rows: list[Row], loss: EventLoss | None) -> Group:
+def _dropped(rows: list[Row], loss: EventLoss | None, *, whole: bool) -> Group:
     """Rules first, whether their message or its summary went; then what was used later; the rest is a sum."""
     at = {row.item_before.message.index: row for row in rows if row.item_before}
     lost, still = (loss.rules, loss.open_rules) if loss else ((), ())
@@ -96,11 +102,13 @@ def _dropped(rows: list[Row], loss: EventLoss | None) -> Group:
     named = [(len(rules), "rule", "rules"), (len(used), "message used later", "messages used later")]
     says = " and ".join(f"{n} {one if n == 1 else many}" for n, one, many in named if n)
     says += ", as far as known: " + depends(loss.n_open) if loss and loss.n_open else ""
-    shown = {line.message for line in lines[:MOST_LINES]}
+    most = MOST_WHOLE if whole else MOST_LINES
+    shown = {line.message for line in lines[:most]}
     rest = [row for row in rows if row.item_before is None or row.item_before.message.index not in shown]
     return Group(
-        "Dropped", says, tuple(lines[:MOST_LINES]), len(rest), sum(row.tokens_before for row in rest),
+        "Dropped", says, tuple(lines[:most]), len(rest), sum(row.tokens_before for row in rest),
         sum(row.tokens_before for row in rows),
+        tuple(_line(row, "", "", lost=False) for row in rest[:MOST_WHOLE]) if whole else (),
     )  # fmt: skip
 
 
@@ -114,7 +122,7 @@ def _rule(rule: RuleFate, row: Row | None, *, lost: bool) -> GroupLine:
     return GroupLine("dropped", rule.source_message, ("text",), f"Rule: {rule.text}"[: SHORT * 2], broken, lost, tokens)
 
 
-def _told(loss: EventLoss | None) -> list[Group]:
+def _told(loss: EventLoss | None, *, whole: bool) -> list[Group]:
     """What is used later and does not stand word for word, a group for each way in which it is said again."""
     groups = []
     for how, name in TOLD.items():
@@ -124,7 +132,7 @@ def _told(loss: EventLoss | None) -> list[Group]:
                 "told", need.source_message, (), need.reference.text[:SHORT],
                 f"used at request {need.needed_request:,}", lost=False, tokens=0,
             )
-            for need in found[:MOST_LINES]
+            for need in found[: MOST_WHOLE if whole else MOST_LINES]
         ]  # fmt: skip
         n = len(found)
         if n:
@@ -133,15 +141,17 @@ def _told(loss: EventLoss | None) -> list[Group]:
     return groups
 
 
-def _stays(rows: list[Row]) -> Group:
+def _stays(rows: list[Row], *, whole: bool) -> Group:
     """Inserted and edited ones, then kept ones."""
     order = {"inserted": 0, "edited": 1}
     ranked = sorted(rows, key=lambda row: order.get(row.op, 2))
-    lines = tuple(_line(row, "", "", lost=False) for row in ranked[:MOST_KEPT])
-    left = ranked[MOST_KEPT:]
+    most = max(MOST_KEPT, sum(row.op != "kept" for row in ranked)) if whole else MOST_KEPT
+    lines = tuple(_line(row, "", "", lost=False) for row in ranked[: min(most, MOST_WHOLE)])
+    left = ranked[len(lines) :]
     return Group(
         "Kept or put back", "", lines, len(left), sum(row.tokens_after for row in left),
         sum(row.tokens_after for row in rows),
+        tuple(_line(row, "", "", lost=False) for row in left[:MOST_WHOLE]) if whole else (),
     )  # fmt: skip
 
 
@@ -152,5 +162,22 @@ def _line(row: Row, words: str, used: str, *, lost: bool) -> GroupLine:
     original = row.item_before.message.index if row.item_before and row.op != "inserted" else None
     return GroupLine(
         row.op, original, kinds_of(message) if message else (), shown[: SHORT * 2], used, lost,
-        row.tokens_before if row.op == "dropped" else row.tokens_after,
+        row.tokens_before if row.op == "dropped" else row.tokens_after, row,
     )  # fmt: skip
+
+
+def uses_of(loss: EventLoss | None) -> dict[int, tuple[str, bool]]:
+    """What stands beside a dropped message: when it is used later, or where its rule is broken; whether it is lost."""
+    if loss is None:
+        return {}
+    said: dict[int, tuple[str, bool]] = {}
+    for need in loss.needs:
+        if need.source_message not in said and (need.state in {GONE, OPEN} or need.how == SUMMARY):
+            told = "mentioned in the summary, " if need.how == SUMMARY else ""
+            said[need.source_message] = (f"{told}used at request {need.needed_request:,}", need.state == GONE)
+    for rule in loss.open_rules:
+        said[rule.source_message] = ("rule: depends on the summary", False)
+    for rule in loss.rules:
+        where = "rule lost" if rule.broken_at is None else f"rule broken in message {rule.broken_at:,}"
+        said[rule.source_message] = (where, True)
+    return said

@@ -1,0 +1,78 @@
+"""The one slider of a replay: at what the policy compacts, in the trigger's own unit, whatever parameter moves it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sessions.engine import starting
+from sessions.pages.ui import figures
+from sessions.runs.ranges import gate_of, threshold_param, threshold_table
+
+if TYPE_CHECKING:
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.runs.replay_state import ReplayState
+
+STEPS = 200
+ROOM = 4
+"""How far beyond its threshold the slider of a trigger goes that does not count tokens."""
+EDGE = 2.2
+"""Half of the thumb, in percent of the track."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactAt:
+    """``param`` is the parameter that the slider writes, "" where none moves the trigger.
+
+    ``mark`` is the threshold that the session started from (``mark_words`` says whose), at ``mark_place`` percent
+    of the track; ``share`` is the threshold in percent of the window, "" unless it counts tokens.
+    """
+
+    param: str
+    threshold: int | None
+    unit: str
+    share: str
+    low: int
+    high: int
+    step: int
+    mark: int | None
+    mark_words: str
+    mark_place: float
+
+
+NOWHERE = CompactAt("", None, "", "", 0, 0, 1, None, "", 0.0)
+
+
+def compact_at(weighed: Weighed, state: ReplayState) -> CompactAt:
+    """The slider of a state."""
+    gate = gate_of(weighed, state, {})
+    name = threshold_param(weighed, state)
+    if gate is None or state.policy == "none":
+        return NOWHERE
+    window = state.window or weighed.window
+    in_tokens = gate.unit == "tokens"
+    share = figures.percent(gate.threshold, window) if in_tokens else ""
+    table = [at for _, at in threshold_table(weighed, state)] if name else []
+    if not table:
+        return replace(NOWHERE, threshold=gate.threshold, unit=gate.unit, share=share)
+    start = gate_of(weighed, replace(state, params=tuple(pair for pair in state.params if pair[0] != name)), {})
+    mark = start.threshold if start is not None else None
+    known = max(gate.threshold, mark or 0)
+    high = min(max(table), max(window, known) if in_tokens else ROOM * known)
+    low = min(*table, gate.threshold)
+    step = _round_step((high - low) / STEPS)
+    client = starting.starting(weighed, state.policy)
+    return CompactAt(
+        name, gate.threshold, gate.unit, share, low - low % step, high, step, mark,
+        "As recorded" if client.words else "Default",
+        round(EDGE + (100 - 2 * EDGE) * (min(mark or 0, high) - low) / max(high - low, 1), 2),
+    )  # fmt: skip
+
+
+def _round_step(rough: float) -> int:
+    """The nearest 1, 2 or 5 times a power of ten, 1 at least."""
+    if rough <= 1:
+        return 1
+    power = 10 ** math.floor(math.log10(rough))
+    return int(min((1, 2, 5, 10), key=lambda unit: abs(unit * power - rough)) * power)
