@@ -1,7 +1,7 @@
 // Diff: next and previous change, and the part of the minimap that is on the screen.
 let current = -1;
 
-const changes = () => [...document.querySelectorAll(".diff-lists > [data-n]")];
+const changes = () => [...document.querySelectorAll(".diff-lists > [data-n], .diff-groups [data-n]")];
 
 function go(step) {
   const all = changes();

@@ -23,7 +23,6 @@ ALLOWED = {
     "controls.stub": "a form field; its label names the unit",
     "event.measure": "the gate's own measure in its own unit, which stands beside it",
     "inspector.raw_left": "characters, counted",
-    "replay.milliseconds": "time of this computation",
     "row.percent": "progress of reading a file, or the bar beside a labelled figure",
     "row.share": "a share of the file's lines and bytes, whose head names them",
     "unsent_share": "a share of the file's bytes, named by its fact",

@@ -28,12 +28,12 @@ def test_from_the_verdict_to_the_command(visit):
     page.wait_for_selector("#saw .main-svg")
     assert re.search(r"false alarm:\s+17,297", page.locator("tr[data-event='0']").inner_text())
 
-    slider = page.locator("input[type=range][data-for=f-max_output]")
+    slider = page.locator("#compact-slider")
     slider.focus()
     before = page.url
     for _ in range(6):
-        slider.press("PageUp")
-    page.wait_for_url(re.compile(r"p\.max_output="))
+        slider.press("PageDown")
+    page.wait_for_url(lambda url: url != before and "p." in url)
     page.go_back()
     page.wait_for_url(before)
     page.wait_for_selector("#saw .main-svg")

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tests.browser.test_whole_path import axe, upload
+from tests.browser.test_whole_path import axe, pick, upload
 from tests.engine.claude_lines import claude_session
 
 QUERY = "?policy=sliding_window&window=40000"
@@ -84,7 +84,7 @@ def test_typing_is_not_stepping(visit, transcript):
     lab(visitor, transcript)
     page.wait_for_selector("#saw .main-svg")
     before = place(page)
-    for selector in ("#f-window", "input[data-for=f-trigger]", "#threshold-box .pill"):
+    for selector in ("#f-window", "#compact-slider", "#threshold-box .pill"):
         page.locator(selector).focus()
         page.keyboard.press("ArrowRight")
     page.wait_for_load_state("networkidle")
@@ -130,7 +130,7 @@ def test_a_slider_keeps_the_request_and_the_list_follows(visit, transcript):
     lab(visitor, transcript, f"replay/{QUERY}&request=45")
     page.wait_for_selector("#saw .main-svg")
     before = page.locator(".step-facts").inner_text()
-    slider = page.locator("input[type=range][data-for=f-trigger]")
+    slider = page.locator("#compact-slider")
     slider.focus()
     for _ in range(20):
         slider.press("ArrowLeft")
@@ -148,7 +148,7 @@ def test_two_replays_from_one(visit, transcript):
     visitor = visit()
     page = visitor.page
     lab(visitor, transcript)
-    page.get_by_role("link", name="A/B").click()
+    page.get_by_role("link", name="Compare with another").click()
     page.wait_for_url(re.compile("/ab/"))
     page.wait_for_selector("#saw-A .main-svg")
     page.wait_for_selector("#saw-B .main-svg")
@@ -158,7 +158,7 @@ def test_two_replays_from_one(visit, transcript):
     until(page, "!document.body.innerText.includes('Both replays are the same')")
     counts = page.locator(".ab-table tr", has_text="Compactions").first.locator("td").all_inner_texts()
     assert int(counts[1]) > int(counts[0])
-    page.select_option("#f-b-policy", "none")
+    pick(page, "No compaction", "b-")
     until(page, "document.getElementById('f-b-trigger') === null")
     page.wait_for_url(re.compile(r"b\.policy=none"))
     page.get_by_role("link", name=re.compile("Compare the lists")).click()
@@ -246,3 +246,66 @@ def test_stepping_needs_no_script(visit, transcript):
     assert plain.page.locator(".ab-table tr").count() > 5
     plain.page.get_by_role("button", name="Replay both").click()
     assert "b.policy=none" in plain.page.url
+
+
+def test_a_policy_is_found_by_what_it_does(visit, transcript):
+    """Typing filters by name and line; arrows, Enter and Esc; focus comes back; a select without a script."""
+    visitor = visit()
+    page = visitor.page
+    session = lab(visitor, transcript)
+    page.wait_for_selector("#saw .main-svg")
+    button = page.locator("#f-policy-picker")
+    assert "Sliding window" in button.inner_text()
+    assert not page.locator("#f-policy").is_visible()
+    button.focus()
+    page.keyboard.press("ArrowDown")
+    assert page.locator(".picker-group").first.get_attribute("aria-label") == "Used by this session"
+    page.keyboard.press("Escape")
+    assert page.locator(".picker-pop").count() == 0
+    assert page.evaluate("document.activeElement.id") == "f-policy-picker"
+    page.keyboard.type("nine tenths codex")
+    found = page.locator(".picker-option strong").all_inner_texts()
+    assert "Codex local compaction" in found
+    assert all("Codex" in name for name in found)
+    while "local" not in page.locator(".picker-option.at").inner_text():
+        page.keyboard.press("ArrowDown")
+    assert page.locator(".picker-find").get_attribute("aria-activedescendant") == "f-policy-codex_local"
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("policy=codex_local"))
+    until(page, "document.activeElement.id === 'f-policy-picker'")
+    page.keyboard.press("Enter")
+    page.locator(".picker-find").fill("no such words")
+    assert page.locator(".picker-none").is_visible()
+    assert axe(page) == []
+    page.go_back()
+    page.wait_for_url(re.compile("policy=sliding_window"))
+    visitor.is_clean()
+
+    bare = visit(java_script_enabled=False)
+    bare.page.goto(f"{session}replay/{QUERY}")
+    assert bare.page.locator("#f-policy").is_visible()
+    bare.page.select_option("#f-policy", "codex_local")
+    bare.page.get_by_role("button", name="Replay").click()
+    assert "policy=codex_local" in bare.page.url
+    assert "Codex local compaction" in bare.page.locator("#f-policy").inner_text()
+    bare.is_clean()
+
+
+def test_compact_at_writes_the_parameter_that_moves_the_trigger(visit, transcript):
+    """The slider speaks tokens; the address has the policy's own parameter; the number and the pill agree with it."""
+    visitor = visit()
+    page = visitor.page
+    lab(visitor, transcript, "replay/?policy=claude_code")
+    page.wait_for_selector("#saw .main-svg")
+    assert page.locator("#compact-now").inner_text() == "167,000"
+    slider = page.locator("#compact-slider")
+    slider.focus()
+    slider.press("PageDown")
+    page.wait_for_url(re.compile(r"p\.pct_override=\d+"))
+    shown = page.locator("#compact-now").inner_text()
+    assert int(shown.replace(",", "")) < 167_000
+    until(page, f"document.querySelector('#threshold-box .pill').textContent.endsWith('{shown}')")
+    page.get_by_role("link", name=re.compile("As recorded|Default")).click()
+    until(page, "!location.search.includes('pct_override')")
+    until(page, "document.getElementById('compact-now').textContent === '167,000'")
+    visitor.is_clean()

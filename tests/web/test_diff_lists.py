@@ -153,3 +153,20 @@ def test_texts_of_one_size_are_not_told_apart(session: Session) -> None:
     texts = known_texts(replay(load_weighed(session.pk), "claude_code"))
     assert "[Old tool result content cleared]" in texts.values()
     assert len(set(texts.values())) == len(texts)
+
+
+def test_three_groups_hold_every_row_once(client: Client, session: Session) -> None:
+    """Each row of the diff stands in one group; side by side a dropped message says when it is used."""
+    view = viewed(session, layout="groups")
+    stand = [whole.group for whole in view.groups if whole.group.name in {"Dropped", "Kept or put back"}]
+    lines = [line for group in stand for line in (*group.lines, *group.rest) if line.row is not None]
+    assert len(lines) == len({id(line.row) for line in lines}) == sum(n for _, _, n in view.counts)
+    assert {line.op for line in stand[0].lines + stand[0].rest} <= {"dropped"}
+    page = client.get(f"/s/{session.pk}/diff/?{FIRES}&layout=groups").content.decode()
+    assert page.index("<h3>Dropped</h3>") < page.index("<h3>Kept or put back</h3>")
+    assert "By consequence" in page
+    assert "Event" not in page
+    plain = viewed(session)
+    alone = {shown.line.message: shown.used for shown in plain.lines if shown.used}
+    first = [line.message for whole in view.groups for line in whole.group.lines if line.op == "dropped" and line.used]
+    assert set(first) <= set(alone)

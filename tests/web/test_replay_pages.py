@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from django.http import QueryDict
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from sessions import selectors
-from sessions.engine import jsonio, report
+from sessions.engine import jsonio, registry, report
 from sessions.engine.replay import replay
 from sessions.pages.diff.bodies import word_diff
 from sessions.pages.diff.context import DiffView, build_diff, build_run
 from sessions.pages.replay.context import build_replay
 from sessions.pages.ui.addresses import Urls
+from sessions.pages.ui.compact_at import compact_at
 from sessions.runs import replay_state as urlstate
 from tests.web.stored import SHOT
 
@@ -247,14 +249,46 @@ def test_very_long_texts_are_compared_by_lines() -> None:
     assert left
 
 
-def test_a_long_group_folds_what_is_at_rest(client: Client, session: Session) -> None:
-    """Claude Code's pipeline has some thirty parameters: a few are in sight, changed ones are never hidden."""
+def test_settings_wait_behind_a_fold_unless_they_differ(client: Client, session: Session) -> None:
+    """Claude Code's pipeline has some forty parameters: a few are in sight, and none that was changed is hidden."""
     plain = get(client, session, "replay/?policy=claude_code")
-    folded = plain[plain.index('class="form-more"') :]
-    assert 'name="p.skill_tokens"' in folded
+    fold = plain.index("more-settings")
+    assert plain.index('name="p.skill_tokens"') > fold
+    assert plain.index('id="compact-now"') < plain.index('name="policy"') < plain.index('name="window"') < fold
+    said = re.search(r"More settings \((\d+)\)", plain)
+    assert said is not None
+    assert int(said[1]) == len(
+        set(re.findall(r'name="(p\.\w+|base|fail)"', plain[fold : plain.index("</form>", fold)]))
+    )
     changed = get(client, session, "replay/?policy=claude_code&p.skill_tokens=100")
-    folds = re.findall(r'<div class="form-more">(.*?)</details>', changed, re.DOTALL)
-    assert folds
-    assert not any('name="p.skill_tokens"' in fold for fold in folds)
-    assert 'name="p.skill_tokens"' in changed
-    assert "more-controls" not in get(client, session, "replay/?policy=hybrid")
+    assert changed.index("Changed settings") < changed.index('name="p.skill_tokens"') < changed.index("more-settings")
+    assert changed.count('name="p.skill_tokens"') == 1
+
+
+def test_policies_are_listed_by_use_and_by_whose_they_are(client: Client, session: Session) -> None:
+    """First those of the session's agent, then six common ones; each stands once and says in a line what it does."""
+    page = get(client, session, "replay/")
+    chosen = page[page.index('id="f-policy"') :].partition("</select>")[0]
+    groups = re.findall(r'<optgroup label="([^"]+)">(.*?)</optgroup>', chosen, re.DOTALL)
+    assert [name for name, _ in groups[:2]] == ["Used by this session", "Common"]
+    assert 'value="claude_code"' in groups[0][1]
+    assert groups[1][1].count("<option") == 6
+    values = re.findall(r'<option value="(\w+)" title="[^"]{10,}"', chosen)
+    assert sorted(values) == sorted(registry.plugins("policies"))
+
+
+@pytest.mark.parametrize(
+    ("query", "threshold", "unit"),
+    [
+        ("", 167_000, "tokens"), ("p.pct_override=50", 90_000, "tokens"), ("policy=none", None, ""),
+        ("policy=parametric&p.share=40", 80_000, "tokens"), ("policy=openhands_recent", 100, "events"),
+        ("window=1000000", 967_000, "tokens"),
+    ],
+)  # fmt: skip
+def test_compact_at_is_the_threshold(session: Session, query: str, threshold: int | None, unit: str) -> None:
+    weighed = selectors.load_weighed(session.pk)
+    slider = compact_at(weighed, urlstate.parse(QueryDict(query).dict(), weighed))
+    assert (slider.threshold, slider.unit) == (threshold, unit)
+    if slider.param:
+        assert slider.low <= (slider.threshold or 0) <= slider.high
+        assert slider.step >= 1

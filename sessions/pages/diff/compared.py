@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.lists import items_at
+from sessions.pages.ui import figures
 from sessions.pages.ui.results import gate_words, weakest_label
 from sessions.runs import replays
 
@@ -66,7 +67,7 @@ def compared(session_id: str, state: ReplayState, b: ReplayState | None = None) 
     number = min(wanted, len(ran.replay.events) - 1)
     error = ran.error
     if wanted != number:
-        error = f"This replay has {len(ran.replay.events)} events, 0 to {number}; event {number} is shown."
+        error = f"This replay has {len(ran.replay.events)} compactions; compaction {number + 1} is shown."
     return _of_event(ran.replay, number, error)
 
 
@@ -75,8 +76,8 @@ def _of_event(replay: Replay, number: int, error: str) -> ListPair:
     return ListPair(
         event.before, event.after, replay, replay, event, event.request,
         Heading(
-            f"event {number}, request {event.request:,}",
-            (f"what request {event.request:,} would have sent", f"what {replay.policy.name} sends"),
+            f"compaction {number + 1}, request {event.request:,}",
+            (f"what request {event.request:,} would have sent", f"what {replay.policy.label} sends"),
             "Why it fired", gate_words(event.gate), event.gate.reason,
         ),
         tokens_before=event.before_tokens, tokens_after=event.after_tokens,
@@ -92,7 +93,7 @@ def _between(replay: Replay, between: tuple[int, int], error: str) -> ListPair:
         )
     events = [event for event in replay.events if min(places) < event.request <= max(places)]
     tokens = [replay.context_tokens[place] or 0 for place in places]
-    said = f"{len(events)} event{'' if len(events) == 1 else 's'} between"
+    said = f"{figures.plural(len(events), 'compaction')} between"
     return ListPair(
         items_at(replay, places[0]), items_at(replay, places[1]), replay, replay, None, places[1],
         Heading(

@@ -11,11 +11,12 @@ from sessions.pages.diff.compared import compared
 from sessions.pages.diff.minimap import Rectangle, minimap, strip
 from sessions.pages.ui import figures, folding
 from sessions.pages.ui.addresses import Choice, Urls, session_urls
-from sessions.runs import replays
+from sessions.pages.ui.before_after import before_after, uses_of
+from sessions.runs import losses, replays
 from sessions.runs.overview import bytes_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sessions.engine.diff import Row
     from sessions.engine.events import Event
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from sessions.engine.replay import Replay
     from sessions.models import Session
     from sessions.pages.diff.compared import Heading
+    from sessions.pages.ui.before_after import Group, GroupLine
     from sessions.pages.ui.folding import FoldedLine
+    from sessions.runs.losses import EventLoss
     from sessions.runs.replay_state import ReplayState
 
 MOST_BODIES = 40
@@ -42,6 +45,25 @@ class DiffLine:
     message_href: str
     tokens_label: str
     bytes_label: str
+    used: str = ""
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """A line of a group with its text, word by word where it was edited."""
+
+    line: GroupLine
+    body: Body | None
+    message_href: str
+
+
+@dataclass(frozen=True, slots=True)
+class WholeGroup:
+    """One of the three groups at full width; ``group.rest`` waits behind a fold."""
+
+    group: Group
+    rows: tuple[GroupRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +110,9 @@ class DiffView:
     last: int
     asks_two: bool
     two_replays: bool
+    groups: tuple[WholeGroup, ...]
+    loses: str
+    is_lost: bool
 
     @property
     def tokens_change(self) -> str:
@@ -141,7 +166,9 @@ def build_diff(
     replay, event = two.first, two.event
     rows = diff_lists(two.before, two.after, replay.weighed)
     places = [at for at, row in enumerate(rows) if not state.only or row.op == state.only]
-    lines = folding.fold(rows, state.rows) if not state.only else _only(rows, places)
+    loss = _loss(session, replay, event)
+    uses = uses_of(loss)
+    lines = folding.fold(rows, state.rows, uses) if not state.only else _only(rows, places)
     known = (two.label, bytes_label(replay.weighed.transcript.format))
     number = event.index if event else None
     return DiffView(
@@ -164,11 +191,11 @@ def build_diff(
         checks=_checks(event, rows, two.after),
         overhead=replay.weighed.overhead,
         overhead_label=str(replay.weighed.overhead_label),
-        lines=_shown(lines, lambda row: body(session, two, row), rows, urls, state, known=known),
+        lines=_shown(lines, lambda row: body(session, two, row), rows, urls, state, known=known, uses=uses),
         n_changes=sum(line.op != "kept" for line in lines),
         marks=minimap(lines, replay.weighed.overhead),
         events=_tabs(replay, number, urls, state) if b is None else (),
-        layouts=_layouts(state, urls),
+        layouts=_layouts(state, urls, grouped=event is not None and b is None),
         unified=state.layout == "unified",
         replay_href=urls.to_replay(state, event=number, rows=None, layout="", only=""),
         warnings=replay.warnings,
@@ -177,11 +204,48 @@ def build_diff(
         last=_last(replay),
         asks_two=b is None and not urls.frozen,
         two_replays=b is not None,
+        groups=_groups(replay, event, loss, lambda row: body(session, two, row), urls)
+        if event is not None and b is None and state.layout == "groups"
+        else (),
+        loses=_loses(loss),
+        is_lost=bool(loss and (loss.rules or loss.gone)),
     )
 
 
-def _layouts(state: ReplayState, urls: Urls) -> tuple[Choice, ...]:
-    names = (("Side by side", ""), ("Unified", "unified"))
+def _loss(session: Session, replay: Replay, event: Event | None) -> EventLoss | None:
+    """What the compaction lost; None where that is not at hand, or two other lists are compared."""
+    found = losses.of_replay(session, replay) if event is not None else None
+    return found.of(event.index) if found is not None and event is not None else None
+
+
+def _loses(loss: EventLoss | None) -> str:
+    if loss is None:
+        return ""
+    if not loss.rules and not loss.gone:
+        return "depends on the summary" if loss.n_open else "nothing used later"
+    return f"{figures.plural(len(loss.rules), 'rule')} and {figures.plural(len(loss.gone), 'thing')} used later"
+
+
+def _groups(
+    replay: Replay, event: Event, loss: EventLoss | None, body_of: Callable[[Row], Body | None], urls: Urls
+) -> tuple[WholeGroup, ...]:
+    """The three groups with the texts of what was edited and inserted."""
+    n_bodies = 0
+    found = []
+    for group in before_after(replay, event.index, loss, whole=True).groups:
+        rows = []
+        for line in group.lines:
+            text = None
+            if line.row is not None and line.op in {"edited", "inserted"} and n_bodies < MOST_BODIES:
+                n_bodies += 1
+                text = body_of(line.row)
+            rows.append(GroupRow(line, text, urls.to_message(line.message)))
+        found.append(WholeGroup(group, tuple(rows)))
+    return tuple(found)
+
+
+def _layouts(state: ReplayState, urls: Urls, *, grouped: bool) -> tuple[Choice, ...]:
+    names = ((("By consequence", "groups"),) if grouped else ()) + (("Side by side", ""), ("Unified", "unified"))
     return tuple(Choice(words, urls.to_diff(state, layout=name), state.layout == name) for words, name in names)
 
 
@@ -216,7 +280,9 @@ def _tabs(replay: Replay, number: int | None, urls: Urls, state: ReplayState) ->
     start = min(max((number or 0) - MOST_TABS // 2, 0), max(n - MOST_TABS, 0))
     return tuple(
         Choice(
-            f"{'Event ' if k == start else ''}{k}", urls.to_diff(state, event=k, rows=None, between=None), k == number
+            f"{'Compaction ' if k == start else ''}{k + 1}",
+            urls.to_diff(state, event=k, rows=None, between=None),
+            k == number,
         )
         for k in range(start, min(start + MOST_TABS, n))
     )
@@ -250,7 +316,8 @@ def _counts(rows: Sequence[Row]) -> tuple[tuple[str, str, int], ...]:
 def _checks(event: Event | None, rows: Sequence[Row], after: Sequence[Item]) -> tuple[ListCheck, ...]:
     broken = sum(row.pair_ok is False for row in rows)
     pairs = sum(row.pair_ok is not None for row in rows)
-    whole = ListCheck(not broken, f"{broken} tool messages lost their partner" if broken else _whole(pairs))
+    says = f"{figures.plural(broken, 'tool message')} without call or result" if broken else _whole(pairs)
+    whole = ListCheck(not broken, says)
     first = next((item.message for item in after if str(item.message.role) != "system"), None)
     user = first is not None and str(first.role) == "user"
     starts = ListCheck(user, "a user message first" if user else "an assistant message first")
@@ -261,12 +328,12 @@ def _checks(event: Event | None, rows: Sequence[Row], after: Sequence[Item]) -> 
 
 
 def _whole(pairs: int) -> str:
-    return f"tool pairs whole, {pairs:,} messages" if pairs else "no tool messages kept"
+    return "every call has its result" if pairs else "no tool calls kept"
 
 
 def _shown(
     lines: Sequence[FoldedLine], body_of: Callable[[Row], Body | None], rows: Sequence[Row], urls: Urls,
-    state: ReplayState, *, known: tuple[str, str],
+    state: ReplayState, *, known: tuple[str, str], uses: Mapping[int, tuple[str, bool]],
 ) -> tuple[DiffLine, ...]:  # fmt: skip
     """The lines with their change numbers, links and, for the first forty that have one, their text."""
     n_changes, bodies = 0, 0
@@ -281,5 +348,8 @@ def _shown(
             bodies += 1
             body = body_of(rows[line.first])
         opening = urls.to_diff(state, rows=(line.first, line.last)) if line.folded else ""
-        shown.append(DiffLine(line, number, body, opening, urls.to_message(line.message), *known))
+        used, lost = (
+            uses.get(line.message, ("", False)) if line.op == "dropped" and line.message is not None else ("", False)
+        )
+        shown.append(DiffLine(line, number, body, opening, urls.to_message(line.message), *known, used=used, lost=lost))
     return tuple(shown)
