@@ -45,9 +45,9 @@ ADDRESSES = (
     "share/file/?window=20,000&policy=sliding_window",
     "replay/?window=20,000&policy=sliding_window", "replay/?window=20,000&policy=sliding_window&request=20",
     "replay/?window=20,000&policy=claude_code&fail=always", "replay/?policy=layered_v2&window=20,000&event=0",
-    "ab/?window=20,000&policy=sliding_window&b.policy=none",
+    "compare/ab/?window=20,000&policy=sliding_window&b.policy=none",
     "quality/?policy=sliding_window&window=20,000&whole=1", "quality/?of=recorded&whole=1&find=computeGrandTotal",
-    "sweep/?policy=sliding_window&over=window:20000:60000:4", "sweep/?policy=claude_code&over=pct_override:20:80:3"
+    "compare/?policy=sliding_window&over=window:20000:60000:4", "compare/?policy=claude_code&over=pct_override:20:80:3"
     "&over=window:20000:60000:3",
 )  # fmt: skip
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sessions.runs.sweeps import SweepResult
 
 AGAINST_WORDS = {
-    "compactions": "Compactions", "peak": "Peak context, tokens", "needs_gone": "Used later, lost",
+    "compactions": "Compactions", "peak": "Peak context, tokens", "needs_gone": "Used later and lost",
     "rules_gone": "Rules lost",
 }  # fmt: skip
 MOST_ROWS = 600
