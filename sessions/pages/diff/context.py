@@ -166,8 +166,7 @@ def build_diff(
     replay, event = two.first, two.event
     rows = diff_lists(two.before, two.after, replay.weighed)
     places = [at for at, row in enumerate(rows) if not state.only or row.op == state.only]
-    loss = _loss(session, replay, event)
-    uses = uses_of(loss)
+    uses = uses_of(loss := _loss(session, replay, event))
     lines = folding.fold(rows, state.rows, uses) if not state.only else _only(rows, places)
     known = (two.label, bytes_label(replay.weighed.transcript.format))
     number = event.index if event else None

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from sessions.engine.configuration import configure
-from sessions.engine.sweeps.recommend import keeps, recommend, recommend_across
+from sessions.engine.sweeps.recommend import keeps, recommend_across
 from sessions.engine.sweeps.sweep import POLICY
 from sessions.engine.types import Label
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
+from sessions.pages.sweep.advised import advised
 from sessions.pages.sweep.chart import CurvePoint, FrontPoint, curve_figure, front_figure
 from sessions.pages.sweep.rows import Heat, SettingColumn, TableRow
 from sessions.pages.sweep.versus import Versus, versus
@@ -24,13 +25,12 @@ from sessions.runs import replay_state
 from sessions.runs.sweeps import together
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from django.utils.safestring import SafeString
 
     from sessions.engine.breakeven import EventCost
     from sessions.engine.configuration import Snippet
-    from sessions.engine.sweeps.recommend import Neighbour
     from sessions.engine.sweeps.sweep import Row, Setting, Sweep
     from sessions.models import Session
     from sessions.pages.sweep.state import SweepState
@@ -146,31 +146,6 @@ def snippets(state: SweepState, view_setting: Setting, swept: SweepResult) -> tu
     )  # fmt: skip
 
 
-def _advised(
-    swept: SweepResult, whole: Sweep, floors: Mapping[str, float]
-) -> tuple[int, str, tuple[Neighbour, ...]]:  # fmt: skip
-    """The row of ``whole`` that is recommended, else the cheapest; why, and its neighbours.
-
-    The reason is "" where nothing keeps the floors.
-    """
-    setting, reason = None, ""
-    near: tuple[Neighbour, ...] = ()
-    if len(swept.sweeps) == 1:
-        found = recommend(whole, floors)
-        if found is not None and swept.complete:
-            setting, reason, near = found.row.setting, found.reason, found.neighbours
-    else:
-        across = recommend_across(swept.sweeps, floors) if all(one.rows for one in swept.sweeps) else None
-        if across is not None:
-            said = across.reason[0].upper() + across.reason[1:]
-            setting, reason = across.setting, f"{said}. Assumes the agent sends the same messages."
-    places = {row.setting: index for index, row in enumerate(whole.rows)}
-    if setting is not None:
-        return places[setting], reason, near
-    cheapest = min(range(len(whole.rows)), key=lambda index: sweep_rows.measure_of("cost")(whole.rows[index]))
-    return cheapest, "", ()
-
-
 class _Builder:
     """Puts one page together."""
 
@@ -181,7 +156,7 @@ class _Builder:
         self.keys = [one.key for one in self.whole.axes]
         self.floors = effective_floors(state)
         self.open = is_open(swept)
-        self.advised, self.reason, self.neighbours = _advised(swept, self.whole, self.floors)
+        self.advised, self.reason, self.neighbours = advised(swept, self.whole, self.floors)
         by_hand = state.pick is not None and state.pick < len(self.rows)
         self.picked = state.pick if by_hand and state.pick is not None else self.advised
         self.by_hand = by_hand and self.picked != self.advised
@@ -201,8 +176,7 @@ class _Builder:
         if len(self.sessions) > 1:
             return self.here(pick=index)
         state = sweep_rows.replay_of(self.state, self.rows[index].setting)
-        query = replay_state.query(state)
-        path = reverse("sessions:replay", args=[self.sessions[0].pk])
+        path, query = reverse("sessions:replay", args=[self.sessions[0].pk]), replay_state.query(state)
         return f"{path}?{query}" if query else path
 
     def ratio(self, row: Row) -> float | None:
@@ -252,7 +226,8 @@ class _Builder:
         """The selected setting beside another, of one session."""
         if len(self.sessions) != 1:
             return None
-        other = self.rows[self.state.b] if self.state.b is not None and self.state.b < len(self.rows) else None
+        at = self.state.b
+        other = self.rows[at] if at is not None and at < len(self.rows) else None
         return versus(self.sessions[0], self.swept.sweeps[0].weighed, self.state, row, other)
 
     def _near(self) -> tuple[NextSetting, ...]:
@@ -308,8 +283,8 @@ class _Builder:
         return ", ".join(sweep_rows.key_words(row.setting.policy, key) for key in found)
 
     def _floors_words(self) -> str:
-        names = {name: name.removeprefix("max_").replace("_gone", " lost").replace("_", " ") for name in self.floors}
-        return ", ".join(f"{names[name]} at most {limit:,.10g}" for name, limit in self.floors.items())
+        said = [(n.removeprefix("max_").replace("_gone", " lost"), limit) for n, limit in self.floors.items()]
+        return ", ".join(f"{name} at most {limit:,.10g}" for name, limit in said)
 
     def _badges(self) -> tuple[str, ...]:
         found = []
@@ -458,12 +433,11 @@ class _Builder:
             return ()
         found = []
         for session, judged in zip(self.sessions, across.judged, strict=True):
-            setting = across.setting
-            query = replay_state.query(sweep_rows.replay_of(self.state, setting))
+            query = replay_state.query(sweep_rows.replay_of(self.state, across.setting))
             chosen = "" if judged.chosen is None else sweep_rows.setting_words(judged.chosen, self.keys)
             ratio = "none" if judged.ratio is None else f"×{judged.ratio:.2f}"
-            path = reverse("sessions:replay", args=[session.pk])
-            found.append(CrossCheck(str(session), f"{path}?{query}", chosen, ratio, judged.keeps))
+            href = f"{reverse('sessions:replay', args=[session.pk])}?{query}"
+            found.append(CrossCheck(str(session), href, chosen, ratio, judged.keeps))
         return tuple(found)
 
 

@@ -147,28 +147,13 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
     ``path`` is the page that its links lead to, "" where they need a script; ``prefix`` begins the fields' names.
     """
     policy = state.plugin
-    given, client = dict(state.params), starting.starting(weighed, policy.name)
-    steered = threshold_param(weighed, state)
-    made = [
-        (
-            spec.group,
-            _control(spec, given, state, path=path, prefix=prefix, threshold=spec.name == steered,
-                     as_recorded=spec.name in client.params),
-        )
-        for spec in starting.specs(weighed, policy)
-    ]  # fmt: skip
+    client = starting.starting(weighed, policy.name)
+    made = _made(weighed, state, path, prefix)
     own = weighed.window
     window = state.window or own
     high = max(1_000_000, own, window)
     name, _, stub = state.summarizer.partition(":")
-    threshold = next((control for _, control in made if control.threshold), None)
-    keep = _keep([control for group, control in made if group == "how" and control.is_number])
-    first = [control for control in (threshold, keep) if control is not None]
-    changed = tuple(c for _, c in made if (c.changed or c.error) and c not in first)
-    more = tuple(
-        ControlGroup(key, title, tuple(c for group, c in made if group == key and c not in {*first, *changed}))
-        for key, title in GROUPS
-    )
+    threshold, keep, changed, more = _arranged(made)
     policies = policy_groups(policy.name, weighed)
     return Controls(
         prefix=prefix,
@@ -211,6 +196,35 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
         errors=state.errors,
         n_changed=sum(control.changed for _, control in made),
     )
+
+
+def _made(weighed: Weighed, state: ReplayState, path: str, prefix: str) -> list[tuple[str, Control]]:
+    """Every parameter's control, with the group it belongs to."""
+    policy, given = state.plugin, dict(state.params)
+    client, steered = starting.starting(weighed, policy.name), threshold_param(weighed, state)
+    return [
+        (
+            spec.group,
+            _control(spec, given, state, path=path, prefix=prefix, threshold=spec.name == steered,
+                     as_recorded=spec.name in client.params),
+        )
+        for spec in starting.specs(weighed, policy)
+    ]  # fmt: skip
+
+
+def _arranged(
+    made: Sequence[tuple[str, Control]],
+) -> tuple[Control | None, Control | None, tuple[Control, ...], tuple[ControlGroup, ...]]:
+    """The controls by where they stand: the threshold's, what is kept, those that differ, the rest by group."""
+    threshold = next((control for _, control in made if control.threshold), None)
+    keep = _keep([control for group, control in made if group == "how" and control.is_number])
+    first = [control for control in (threshold, keep) if control is not None]
+    changed = tuple(c for _, c in made if (c.changed or c.error) and c not in first)
+    more = tuple(
+        ControlGroup(key, title, tuple(c for group, c in made if group == key and c not in {*first, *changed}))
+        for key, title in GROUPS
+    )
+    return threshold, keep, changed, more
 
 
 def _keep(found: Sequence[Control]) -> Control | None:
