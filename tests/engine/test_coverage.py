@@ -49,8 +49,10 @@ def coverage(name: str) -> Coverage:
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_is_claimed_is_shown_by_a_fixture_and_what_a_fixture_shows_is_claimed(name: str) -> None:
     said, found = coverage(name), shown(name)
-    assert {kind for kind in READ if getattr(said, kind) == YES} <= found
-    assert not {kind for kind in READ if getattr(said, kind) == NO} & found
+    unshown = {kind for kind in READ if getattr(said, kind) == YES} - found
+    assert not unshown, f"coverage of {name} says YES to {sorted(unshown)}, which none of its fixtures shows when read"
+    unsaid = {kind for kind in READ if getattr(said, kind) == NO} & found
+    assert not unsaid, f"fixtures of {name} show {sorted(unsaid)}, to which its coverage says NO, or nothing"
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -63,7 +65,8 @@ def test_every_format_says_what_it_covers(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in FORMATS if coverage(name).live == YES])
 def test_a_file_that_can_be_followed_is_read_while_it_is_short(name: str) -> None:
     """Of some fixture three fifths of the lines are the same session with fewer messages, and never with other ones."""
-    assert any(grows(path) for of, path in FILES if of == name)
+    found = any(grows(path) for of, path in FILES if of == name)
+    assert found, f"coverage of {name} says live=YES, but cut after 3/5 of its lines no fixture is the same session"
 
 
 def grows(path: Path) -> bool:

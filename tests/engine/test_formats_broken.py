@@ -33,7 +33,8 @@ def parsed(name: str, data: bytes) -> Parsed | None:
         return None
     for transcript in found.transcripts:
         for message in transcript.messages:
-            assert measure(read_contents(source, name, message)) == message.blocks
+            again = measure(read_contents(source, name, message))
+            assert again == message.blocks, f"message {message.id}: contents() finds other blocks than parse()"
     return found
 
 

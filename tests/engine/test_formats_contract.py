@@ -56,7 +56,8 @@ def test_a_fixture_is_recognised_by_its_own_format_alone(name: str, path: Path) 
     with path.open("rb") as file:
         head = Source(file).head()
     guesses = {of: plugin.sniff(head) for of, plugin in registry.plugins("formats").items()}
-    assert [of for of, guess in guesses.items() if guess and guess.score > 0] == [name]
+    claimed = {of: guess.reason for of, guess in guesses.items() if guess and guess.score > 0}
+    assert list(claimed) == [name], f"a fixture of {name}, which these take for theirs: {claimed}"
 
 
 @pytest.mark.parametrize(("name", "path"), FILES, ids=IDS)
@@ -93,8 +94,11 @@ def test_every_message_can_be_read_again_to_the_same_sizes(name: str, path: Path
     with path.open("rb") as file:
         for transcript in parsed.transcripts:
             for message in transcript.messages:
-                assert message.origins
-                assert measured(read_contents(file, name, message)) == as_read(message.blocks)
+                assert message.origins, f"{name}, message {message.id}: no origin (CONTRIBUTING, step 2)"
+                again = measured(read_contents(file, name, message))
+                assert again == as_read(message.blocks), (
+                    f"{name}, message {message.id}: contents() finds other blocks than parse() (CONTRIBUTING, step 2)"
+                )
 
 
 @pytest.mark.parametrize(("name", "path"), FILES, ids=IDS)

@@ -146,5 +146,6 @@ def survived(name: str, path: Path, chance: random.Random) -> int:
     for transcript in parsed.transcripts:
         assert len({message.id for message in transcript.messages}) == len(transcript.messages)
         for message in transcript.messages:
-            assert measure(read_contents(source, name, message)) == message.blocks
+            again = measure(read_contents(source, name, message))
+            assert again == message.blocks, f"message {message.id}: contents() finds other blocks than parse()"
     return sum(len(transcript.messages) for transcript in parsed.transcripts)

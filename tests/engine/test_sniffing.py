@@ -89,8 +89,9 @@ def test_a_sample_is_claimed_by_the_format_of_its_folder_alone(name: str) -> Non
 
 @pytest.mark.parametrize(("name", "path"), FILES, ids=IDS)
 def test_no_two_formats_say_the_same_of_a_fixture(name: str, path: Path) -> None:
-    scores = sorted((guess.score for guess in guesses(path.read_bytes()).values()), reverse=True)
-    assert scores[0] > (scores[1] if len(scores) > 1 else 0), name
+    found = {of: guess.score for of, guess in guesses(path.read_bytes()).items()}
+    scores = sorted(found.values(), reverse=True)
+    assert scores[0] > (scores[1] if len(scores) > 1 else 0), f"a fixture of {name} is as much another's: {found}"
 
 
 @pytest.mark.parametrize(
