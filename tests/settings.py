@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 
-KEPT = {"CTXWEB_SAMPLES", "CTXWEB_TEST_DATABASE_URL"}
+KEPT = {"CTXWEB_CORPUS", "CTXWEB_EVERY", "CTXWEB_PARITY", "CTXWEB_SAMPLES", "CTXWEB_TEST_DATABASE_URL"}
 for name in [name for name in os.environ if name.startswith(("CTXWEB_", "ANTHROPIC_")) and name not in KEPT]:
     del os.environ[name]
 os.environ["DATABASE_URL"] = os.environ.get("CTXWEB_TEST_DATABASE_URL", "")

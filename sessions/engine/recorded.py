@@ -239,7 +239,7 @@ def _reasons(
     compaction = weighed.transcript.compactions[index]
     found = [f"{TOLD}: its count of {compaction.tokens_before:,} tokens stands"] if is_told else []
     if outcome == APART:
-        found.append("made by hand: no threshold applies")
+        found.append("manual: no threshold applies")
     if compaction.outside:
         found.append("what it removed is not in this session")
     elif gate is None:
@@ -271,7 +271,10 @@ def _missed(result: Replay, compaction: RecordedCompaction, gate: Gate) -> str:
     measured = _said(gate)
     if reaches(gate.measure, gate.operator, gate.threshold):
         return f"{measured}, and yet the policy did not fire: {gate.reason}"
-    return f"{measured}: by hand, or under other settings"
+    told = compaction.tokens_before
+    if told is not None and gate.unit == "tokens" and reaches(told, gate.operator, gate.threshold):
+        return f"{measured}: the agent counted {told:,}, which passes it"
+    return f"{measured}: {'another threshold' if compaction.trigger == 'auto' else 'manual'}, or another count"
 
 
 def _doubts(weighed: Weighed, index: int) -> list[str]:

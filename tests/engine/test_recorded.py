@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace as changed_copy
 
 import pytest
 
 from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.demo.session import write_demo
 from sessions.engine.errors import BadParameter
+from sessions.engine.reading import read_transcripts
 from sessions.engine.recorded import compare, policy_for, recorded_document
 from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
@@ -264,3 +267,17 @@ def test_an_opaque_codex_item_is_remote():
     assert policy_for(weigh(changed_copy(weighed.transcript, trigger_at=None))) == "codex_remote"
     assert policy_for(weigh(changed_copy(weighed.transcript, format="codex"))) == "codex_remote"
     assert policy_for(weigh(changed_copy(Build().turns(2).done(), format="codex"))) == "codex_local"
+
+
+def test_a_missed_compaction_is_explained_by_what_the_agent_counted():
+    """The demo's first: 3,134,818 counted by its agent, 32,318 by the policy; what is automatic is never "manual"."""
+    file = io.BytesIO()
+    write_demo(file)
+    (transcript, *_) = read_transcripts(io.BytesIO(file.getvalue()), "demo.jsonl").transcripts
+    first, second = compare(weigh(transcript)).compared
+    assert (first.outcome, second.outcome) == ("missed", "hit")
+    assert "the agent counted 3,134,818, which passes it" in first.reasons[0]
+    untold = changed_copy(
+        transcript, compactions=tuple(changed_copy(c, tokens_before=None) for c in transcript.compactions)
+    )
+    assert compare(weigh(untold)).compared[0].reasons[0].endswith(": another threshold, or another count")
