@@ -58,11 +58,10 @@ def rules_after(weighed: Weighed, read: Read, index: Index | None = None) -> tup
     said = steering(weighed.transcript, read)
     assessor = Assessor(weighed, index)
     events = recorded_events(weighed)
-    ends = [event.message for _, event in events[1:]]
+    stops = [*(event.message + 1 for _, event in events[1:]), len(weighed.transcript.messages)]
     found = []
-    for (number, event), end in zip(events, [*ends, None], strict=True):
+    for (number, event), stop in zip(events, stops[: len(events)], strict=True):
         before, after = assessor.look(event, {})
-        stop = len(weighed.transcript.messages) if end is None else end + 1
         fates = constraints_at(before, after, index, stop)
         broken = tuple(
             Broken(f.text, f.source, f.source_message, f.broken_at, f.broken_by, f.source == MEMORY)

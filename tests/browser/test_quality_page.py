@@ -43,7 +43,7 @@ def test_by_keys_from_event_to_event(visit, lossy):
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"event=1"))
     page.wait_for_selector("#h-rules:has-text('compaction 2')")
-    assert "--event 1" in page.locator("#cli-text").text_content()
+    assert "--compaction 2" in page.locator("#cli-text").text_content()
     assert page.locator("tr[aria-selected=true] .ev-n").inner_text().endswith("2")
     page.get_by_role("link", name="As recorded 1").click()
     page.wait_for_selector("#h-rules:has-text('compaction 1')")

@@ -79,7 +79,7 @@ def test_the_form_and_a_limit_change_what_is_recommended(visit, build):
     assert limit < counts[-1]
     page.locator(".sweep-change > summary").click()
     page.locator("#sw-max_compactions-a").fill(str(limit))
-    page.get_by_role("button", name="Sweep", exact=True).click()
+    page.get_by_role("button", name="Compare", exact=True).first.click()
     page.wait_for_url(re.compile(f"max_compactions={limit}"))
     assert f"at most {limit} compactions" in page.locator(".advice").inner_text()
     assert page.locator("tr.over-limit").count() > 0

@@ -63,8 +63,7 @@ def test_the_whole_path(visit, transcript):
     for _ in range(4):
         slider.press("PageDown")
     page.wait_for_url(re.compile(r"p\.trigger="))
-    after = page.locator("tr[data-event]").count()
-    assert after > before
+    page.wait_for_function("n => document.querySelectorAll('tr[data-event]').length > n", arg=before)
     page.wait_for_url(re.compile(r"p\.trigger="))
 
     page.get_by_role("link", name=re.compile("Full width")).click()

@@ -162,8 +162,8 @@ def test_layers_add_up_to_what_an_event_freed(session: Session) -> None:
 def test_policies_stand_in_groups(client: Client, session: Session) -> None:
     html = client.get(f"/s/{session.pk}/replay/?policy=kimi").content.decode()
     groups = re.findall(r'<optgroup label="([^"]+)">(.*?)</optgroup>', html, re.DOTALL)
-    assert [title for title, _ in groups][:2] == ["Founding systems", "Proven against the original"]
-    assert re.search(r'value="kimi"[^>]* selected', dict(groups)["Presets and your own"])
+    assert [title for title, _ in groups][:2] == ["Used by this session", "Common"]
+    assert re.search(r'value="kimi"[^>]* selected', dict(groups)["Other agents"])
 
 
 def test_a_changed_value_can_be_put_back(client: Client, session: Session) -> None:

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from sessions import selectors, tasks
+from sessions.engine.errors import UnreadableInput
 from sessions.engine.sweeps.recommend import recommend, recommend_across
 from sessions.engine.sweeps.report import sweep_csv, sweep_document, validated_document
 from sessions.models import SweepRun
@@ -47,7 +48,14 @@ def sweep(request: HttpRequest, session_id: str) -> HttpResponse:
     state = urlstate.completed(urlstate.parse(request.GET, weighed), weighed)
     path = reverse("sessions:sweep", args=[found.pk])
     alone = {"sessions": (found.pk,), "pick": None, "b": None, "usual_losses": False}
-    context = _context(state, [found], path) | {
+    try:
+        shown = _context(state, [found], path)
+    except UnreadableInput:  # the texts that losses need are gone; everything else is known
+        given = request.GET.copy()
+        given["losses"] = "off"
+        state = urlstate.completed(urlstate.parse(given, weighed), weighed)
+        shown = _context(state, [found], path)
+    context = shown | {
         "session": found,
         "tab": "sweep",
         "query": replay_state.query(state.replay),
