@@ -24,7 +24,7 @@ def accepts(name: str, password: str) -> bool:
 
 
 def test_create_then_change() -> None:
-    assert run("alice", "correct horse battery") == (0, "Created alice.\n")
+    assert run("alice", "correct horse battery") == (0, "Created alice, admin.\n")
     assert accepts("alice", "correct horse battery")
     assert run("alice", "another long password") == (0, "Changed the password of alice.\n")
     assert accepts("alice", "another long password")
