@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 KEPT_GROWTHS = 20
 """Requests of which the mean growth is the forecast's."""
 FEWEST_GROWTHS = 3
-HEADLESS = re.compile(r"[^A-Za-z0-9_-]+")
+UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 FOLDER = "live"
 
@@ -30,7 +30,7 @@ def read_new(transcript: Path, folder: Path) -> dict[str, Any]:
     compaction, ``images`` the images since then, ``offset`` the bytes read.  A file that shrank is read anew; the last
     line is left while it is not ended.  What cannot be read gives what was known before.
     """
-    kept = folder / FOLDER / f"{HEADLESS.sub('-', str(transcript))[-150:]}.json"
+    kept = _memory(transcript, folder)
     state = _loaded(kept)
     try:
         size = transcript.stat().st_size
@@ -97,6 +97,11 @@ def parsed(written: bytes) -> Any:
         return None
 
 
+def _memory(transcript: Path, folder: Path) -> Path:
+    """Where the state of this transcript is kept."""
+    return folder / FOLDER / f"{UNFIT.sub('-', str(transcript))[-150:]}.json"
+
+
 def _new() -> dict[str, Any]:
     return {"offset": 0, "context": 0, "output": 0, "reply": "", "contexts": [], "images": 0, "thresholds": {}}
 
@@ -124,7 +129,7 @@ def _keep(kept: Path, state: dict[str, Any]) -> None:
 def remember_threshold(transcript: Path, folder: Path, state: dict[str, Any], key: str, tokens: int) -> None:
     """Keep a threshold for this session; ``key`` says for which model, window and settings."""
     state["thresholds"] = {key: tokens}
-    _keep(folder / FOLDER / f"{HEADLESS.sub('-', str(transcript))[-150:]}.json", state)
+    _keep(_memory(transcript, folder), state)
 
 
 def _take(state: dict[str, Any], written: bytes) -> None:
