@@ -112,8 +112,10 @@ def test_goose_counts_pairs_when_a_turn_starts():
         assert goose_tool_pairs.gate(params, more).measure == measure
     view.state.requests_since_event, view.state.memory["eligible"] = 9, 3
     assert goose_tool_pairs.gate(params, replace(more, n_turns=4)).measure == 1
-    assert goose_tool_pairs.eligible(lists("u a:a a:b r:a r:x u a:c r:c")) == ["a"]
-    assert goose_tool_pairs.eligible(lists("a:a r:a")) == []
+    for written, called in (("u a:a a:b r:a r:x u a:c r:c", ["a"]), ("a:a r:a", [])):
+        pairs = goose_tool_pairs._Pairs(list(lists(written)))
+        pairs.read()
+        assert goose_tool_pairs._eligible(pairs) == called
 
 
 def test_goose_writes_a_line_for_each_pair():
