@@ -38,6 +38,7 @@ def test_from_the_verdict_to_the_command(visit):
     page.wait_for_selector("#saw .main-svg")
 
     click(page.locator("tr[data-event='1'] .ev-n"))
+    page.wait_for_selector("#h-ba:has-text('Compaction 2')")
     rule = page.locator(".ba-row", has_text="package-lock.json").first
     rule.wait_for()
     assert "broken in message 160" in rule.inner_text()
