@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.calibration.prior import Prior
-from sessions.engine.cost import refetched_tokens
+from sessions.engine.cost import _refetched_at
 from sessions.engine.quality.calls import ToolCall
 from sessions.engine.quality.carry import _shares
 from sessions.engine.quality.refetch import result_tokens
@@ -62,8 +62,13 @@ def test_what_is_read_again_weighs_as_it_did() -> None:
 def test_the_upper_end_of_the_cost_fetches_that_again() -> None:
     weighed = session()
     done = replay(weighed, "regenerative_full", window=20_000, summarizer="stub:100")
-    dropped = [event for event in done.events if any(i.message.index == 2 for i in event.before)]
-    assert [refetched_tokens(weighed, event) for event in dropped] == [1_400]
+    befores = zip(done.events, done.events[0].history.befores(), strict=True)
+    again = [
+        _refetched_at(weighed, event, before)
+        for event, before in befores
+        if any(item.message.index == 2 for item in event.before)
+    ]
+    assert again == [1_400]
 
 
 def test_a_reply_is_shared_out_by_what_its_blocks_weigh() -> None:
