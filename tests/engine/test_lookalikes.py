@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.engine.errors import UnreadableInput
+from sessions.engine.formats.ctxweb_jsonl import NO_HEAD
 from sessions.engine.jsonio import Source
 from sessions.engine.reading import read_transcripts
 from sessions.engine.types import Kind
@@ -70,12 +71,11 @@ NOT_BEHIND_A_PREAMBLE = {"aider"}
 ALIKE = {
     "ai_sdk": ("role_content",),  # a first prompt alone
     "codex": ("openai_responses",),  # items without the header: those of the API
-    "ctxweb_jsonl": ("role_content",),  # messages without the header
     "openai_chat": ("role_content",),  # a prompt and a system prompt alone
-    "openai_responses": ("wire_capture",),  # two calls, one a line
+    "openai_responses": ("wire_capture",),  # calls one a line, which is that format; its own reader takes one document
     "wire_capture": ("openai_chat",),  # one request alone
 }
-"""Formats whose files are the other's once a part is lost: both readers understand them."""
+"""Formats whose files are the other's once a part is lost: both readers say the same of them (the test at the end)."""
 
 
 def smallest() -> list[tuple[str, Path]]:
@@ -171,3 +171,48 @@ def test_a_packed_transcript_is_no_other_formats() -> None:
 @pytest.mark.parametrize("name", sample_names())
 def test_no_sample_is_claimed_by_two_formats(name: str) -> None:
     assert len(claimed(place(name).read_bytes())) <= 1
+
+
+def heard(parsed: Parsed) -> list[tuple[str, str, int]]:
+    """What a reading says was sent: each message's role, the kind and the bytes of its blocks."""
+    return [
+        (message.role.value, leaf.kind.value, leaf.n_bytes)
+        for transcript in parsed.transcripts
+        for message in transcript.messages
+        for block in message.blocks
+        for leaf in block.leaves()
+    ]
+
+
+def test_an_export_without_its_first_line_says_what_is_missing() -> None:
+    path = next(path for name, path in CORPUS if name == "ctxweb_jsonl")
+    whole, less = reading(path.read_bytes()), reading(without(1)(path.read_bytes()))
+    assert whole is not None
+    assert less is not None
+    assert heard(whole) == heard(less)
+    assert [t.warnings for t in whole.transcripts] == [()]
+    assert [t.warnings for t in less.transcripts] == [(NO_HEAD,)]
+
+
+def reading(data: bytes, name: str | None = None) -> Parsed | None:
+    """What a reader makes of it, that of the format ``name`` or the one that claims it; None where it is refused."""
+    try:
+        return read_transcripts(io.BytesIO(data), "notes.txt", format=name)
+    except UnreadableInput:
+        return None
+
+
+def test_where_a_lost_part_makes_it_the_other_both_read_the_same() -> None:
+    """The pairs of ``ALIKE``: no byte of what is left tells the two apart, and either reader says the same of it."""
+    met: dict[str, set[str]] = {}
+    for name, path in CORPUS:
+        for make in LESS.values():
+            data = make(path.read_bytes())
+            found = reading(data)
+            if found is None or found.format == name:
+                continue
+            own = reading(data, name)
+            assert own is None or heard(found) == heard(own), (name, path.name, found.format)
+            assert own is not None or (name, found.format) == ("openai_responses", "wire_capture")
+            met.setdefault(name, set()).add(found.format)
+    assert met == {name: set(others) for name, others in ALIKE.items()}

@@ -35,6 +35,7 @@ HEAD, VERSION, BLOCK = "ctxweb", "session/1", "ctxweb_block"
 ROLES = {role.value: role for role in Role}
 KINDS = {kind.value: kind for kind in Kind}
 TEXTS = ("text", "name", "call_id", "payload", "media_type", "data", "url", "target")
+NO_HEAD = "The first line of this export is not here: its title, model, window and recorded compactions are unknown"
 
 
 class CtxwebJsonl:
@@ -46,11 +47,12 @@ class CtxwebJsonl:
     coverage = Coverage(usage=YES, images=YES, compactions=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A first line with ctxweb's mark."""
-        first = next(iter(first_objects(head)), {})
+        """A first line with ctxweb's mark, or lines that only an export has where the first one is lost."""
+        lines = first_objects(head)
+        first = next(iter(lines), {})
         mark = first.get(HEAD)
         if mark is None:
-            return None
+            return Sniff(90, "a message as ctxweb exports it, without the head") if any(map(_is_own, lines)) else None
         if text_of(mark).startswith("session/"):
             return Sniff(98, f"line 1 has {HEAD!r}: {mark!r}")
         return Sniff(0, f"line 1 has {HEAD!r}, but it is not the head of a session")
@@ -76,6 +78,15 @@ class CtxwebJsonl:
         """The blocks of a message's line."""
         del message
         return tuple(content for value in values for content in _contents(value))
+
+
+def _is_own(value: Mapping[str, Any]) -> bool:
+    """Whether a line is a message with what only ctxweb writes: a block of its own, or the number of its request."""
+    if text_of(value.get("role")) not in ROLES or not isinstance(value.get("content"), list):
+        return False
+    request = value.get("request")
+    numbered = isinstance(request, dict) and isinstance(request.get("index"), int) and "n_messages" in request
+    return numbered or any(isinstance(block, dict) and block.get("type") == BLOCK for block in value["content"])
 
 
 def content_of(block: Any) -> Content:
@@ -140,6 +151,7 @@ def _transcript(head: Mapping[str, Any], known: ExportLines, name: str) -> Trans
         window=count_or_none(head.get("window")) or None,
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
+        warnings=() if head else (NO_HEAD,),
     )
 
 
