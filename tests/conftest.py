@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from sessions.services import queue
+from sessions.services.prices import forget_prices
 from tests.fake_anthropic import FakeAnthropic, serving
 
 if TYPE_CHECKING:
@@ -36,6 +37,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _no_beat(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing beats by the clock: a thread cannot see the uncommitted rows of a test."""
     monkeypatch.setattr(queue, "BEAT_SECONDS", 3600.0)
+
+
+@pytest.fixture(autouse=True)
+def _no_prices_of_another_test() -> None:
+    """Prices that a test gave are rolled back with it; what was read of them goes too."""
+    forget_prices()
 
 
 @pytest.fixture

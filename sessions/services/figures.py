@@ -34,7 +34,7 @@ def figures_of(session: Session, weighed: Weighed, verdicts: Sequence[Verdict] |
     """The row of a session, not written yet."""
     from sessions.engine.fleet.part import part_of
 
-    part = part_of(weighed, verdicts, n_shared=session.n_shared_requests, prices=prices_for(weighed.model))
+    part = part_of(weighed, verdicts, n_shared=session.n_shared_requests, prices=prices_for(weighed.model, kept=True))
     values: dict[str, Any] = {name: getattr(part, name) for name in NAMED}
     values["tokens_again"] = min(part.tokens_again, 2**63 - 1)
     for name, width in WIDTHS.items():

@@ -44,8 +44,13 @@ def _read_prices() -> dict[str, dict[str, float]]:
     }
 
 
-def prices_for(model: ModelInfo) -> Prices | None:
-    """What a token of ``model`` costs here: list prices, with those given in their place; None where none is known."""
+def prices_for(model: ModelInfo, *, kept: bool = False) -> Prices | None:
+    """What a token of ``model`` costs here: list prices, with those given in their place; None where none is known.
+
+    ``kept``: for a figure that is stored, so prices are read now: another process may have changed them just before.
+    """
+    if kept:
+        forget_prices()
     return prices_of(model, given_prices().get(normalised(model.name)))
 
 

@@ -117,3 +117,9 @@ def test_the_document_names_what_it_sums() -> None:
     assert document["totals"]["cost_usd"] is None
     assert [group["key"] for group in document["groups"]] == ["m"]
     assert document["thresholds"] == []
+
+
+def test_sums_do_not_depend_on_the_order_of_sessions() -> None:
+    parts = [replace(EMPTY, dollars=cents / 100, dollars_above=cents / 1000) for cents in (1, 7, 10, 10**13, 33)]
+    assert together("", parts) == together("", parts[::-1])
+    assert fleet_document(parts, "model") == fleet_document([*parts[2:], *parts[:2]], "model")

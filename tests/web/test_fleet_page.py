@@ -12,7 +12,8 @@ from click.testing import CliRunner
 
 from ctxweb.commands.fleet import command
 from sessions.engine.fleet.values import RULES
-from sessions.models import CatchingUp, FiguresRun, Session, SessionFigures
+from sessions.engine.model_info import normalised
+from sessions.models import CatchingUp, FiguresRun, ModelPrice, Session, SessionFigures
 from sessions.selectors import open_text
 from sessions.services import figures, prices
 from sessions.services.work import work_one
@@ -116,6 +117,15 @@ def test_another_price_is_worked_out_again(client: Client, library: list[Session
     after = json.loads(read(client, "/fleet.json"))["totals"]
     assert after["cost_usd"] > before["cost_usd"]
     assert after["compactions"] == before["compactions"]
+
+
+def test_figures_are_never_kept_at_prices_read_before_another_process_changed_them(library: list[Session]) -> None:
+    before = SessionFigures.objects.get(session=library[1]).dollars
+    prices.given_prices()
+    ModelPrice.objects.create(model=normalised(library[1].model), input=1000.0)
+    SessionFigures.objects.update(rules=0)
+    assert figures.catch_up(lambda *_: None) == 0
+    assert SessionFigures.objects.get(session=library[1]).dollars > before
 
 
 def test_a_session_that_cannot_be_read_fails_alone(client: Client, library: list[Session]) -> None:

@@ -24,7 +24,7 @@ from sessions.runs.quality import judge
 from sessions.runs.warned import warned_here
 from sessions.services import indexed
 from sessions.services.judging import chosen_probes
-from sessions.services.prices import forget_prices, set_prices
+from sessions.services.prices import set_prices
 from tests.engine.claude_lines import Lines
 from tests.fake_anthropic import Answer, message
 from tests.web.stored import store
@@ -415,10 +415,7 @@ def test_the_study_is_made_once_and_again_for_other_sessions(
     assert (warned_here().n_sessions, warned_here().n_left) == (2, 0)
 
 
-def test_money_is_at_the_installations_own_prices(
-    client: Client, lossy: Session, request: pytest.FixtureRequest
-) -> None:
-    request.addfinalizer(forget_prices)
+def test_money_is_at_the_installations_own_prices(client: Client, lossy: Session) -> None:
     plain = judged(lossy, "of=recorded")
     assert plain.prices is not None
     model = plain.weighed.model.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.fleet.values import POLICY, SUMMARIZER, THRESHOLDS
@@ -77,8 +78,8 @@ def together(key: str, parts: Sequence[Part]) -> Group:
         {name: sum(getattr(part, name) for part in parts) for name in COUNTS},
         {name: sum(getattr(part, name) > 0 for part in parts) for name in COUNTS},
         len(spent),
-        sum(part.dollars or 0 for part in spent) if spent else None,
-        sum(part.dollars_above or 0 for part in spent) if spent else None,
+        fsum(part.dollars or 0 for part in spent) if spent else None,
+        fsum(part.dollars_above or 0 for part in spent) if spent else None,
     )
 
 
@@ -101,7 +102,7 @@ def thresholds(parts: Sequence[Part]) -> tuple[Threshold, ...]:
 
 def _sum(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    return fsum(known) if known else None
 
 
 def _marked(row: Threshold) -> Threshold:
