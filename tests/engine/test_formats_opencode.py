@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sessions.engine.reading import read_contents, read_transcripts
 from sessions.engine.types import Kind, Role, Transcript
+from tests.why_cases.others import opencode_summary_fails
 
 EXPORT = Path(__file__).parent.parent / "fixtures" / "transcripts" / "opencode" / "export.json"
 
@@ -70,3 +71,9 @@ def test_an_unknown_part_is_opaque_and_a_pruned_result_is_named() -> None:
     assert [(c.what, c.n_cleared) for c in session().clearings] == [("results", 1)]
     assert (session().title, session().client, session().model) == ("Picture", "1.1.34", "claude-sonnet-4-5")
     assert [b.n_chars for b in session().system] == [9]
+
+
+def test_a_summary_that_ended_in_an_error_is_no_compaction() -> None:
+    session = opencode_summary_fails().transcript
+    assert session.compactions == ()
+    assert [(e.kind, e.of_compaction) for e in session.errors] == [("context", True)]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.formats._provider_errors import refusal_of
+from sessions.engine.formats._provider_errors import Refusal, refusal_of
 from sessions.engine.reading import read_transcripts
+from sessions.engine.types import FAILED_COMPACTION
 from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.verdict_files import Codex, Pi, png, words
 
@@ -154,3 +155,17 @@ def test_a_compaction_for_a_refusal_does_not_count_it_again() -> None:
         ([said, failed, mark, summary, mark, summary], [1, 1]),
     ):
         assert [e.count for e in opencode([*entries, opencode_reply(99, 13_000, [])]).errors] == counts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Error during compaction: You've hit your session limit · resets 9pm",
+        "Error running remote compact task: stream disconnected before completion",
+        "Error: [compaction.failed] APIStatusError: 400 Invalid max_tokens value",
+        "✕ Failed to compress chat history: Unable to submit request because it has a maxOutputTokens value",
+    ],
+)
+def test_a_compaction_that_failed_for_another_reason_is_read(text: str) -> None:
+    assert refusal_of(text) == Refusal(FAILED_COMPACTION, of_compaction=True)
+    assert refusal_of(f"The log says: {text}") is None

@@ -189,7 +189,7 @@ def test_images_kept_through_compactions() -> None:
     assert {v.cause for v in later} == {"retained_through_compaction"}
     assert any("46 images" in row.text for row in later[0].evidence)
     assert headline(session.weighed(), (first, *later)).startswith(
-        "Compacted before request 97: the compaction before had left"
+        "Compacted before request 97: the last compaction left"
     )
 
 
@@ -229,7 +229,7 @@ def test_a_refusal_that_one_message_caused() -> None:
     compacted(session)
     error, compaction = session.verdicts()
     assert (error.cause, error.certainty) == ("one_message_overflowed", "certain")
-    brought = re.search(r"message \d+ alone brought ([\d,]+) tokens", error.because)
+    brought = re.search(r"message \d+ added ([\d,]+) tokens", error.because)
     assert brought
     assert int(brought[1].replace(",", "")) == pytest.approx(95_000, rel=0.01)
     assert (compaction.cause, compaction.certainty) == ("after_refusal", "certain")
@@ -296,4 +296,4 @@ def test_what_was_refused_counts_as_often_as_it_was_tried() -> None:
     weighed = session.weighed()
     verdicts = verdicts_of(weighed)
     assert [error.count for error in weighed.transcript.errors] == [3, 1]
-    assert "Also: refused 3 × (" in headline(weighed, verdicts)
+    assert "Also: 3 refusals (" in headline(weighed, verdicts)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.why_cases.cases import CONTROLS, REPORTS
+from tests.why_cases.fresh import FRESH
 from tests.why_cases.report import UNTOLD
 from tests.why_cases.score import RIGHT, SURE, calibration, score, scores
 
-WAITING = "opencode 17340, the summary's call is refused"
-"""Its format does not read the failure yet."""
-NOT_YET = pytest.mark.xfail(raises=AssertionError, strict=True, reason="the failure is not read")
+ALL = REPORTS | FRESH
 
 
 def test_there_are_enough_of_each_kind() -> None:
@@ -19,16 +18,14 @@ def test_there_are_enough_of_each_kind() -> None:
     assert sum(report.group == UNTOLD for report in REPORTS.values()) >= 8
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=NOT_YET if name == WAITING else ()) for name in sorted(REPORTS)]
-)
+@pytest.mark.parametrize("name", sorted(ALL))
 def test_the_first_line_is_right(name: str) -> None:
-    result = score(name, REPORTS[name])
+    result = score(name, ALL[name])
     assert result.outcome == RIGHT, result.sentence
 
 
 def test_no_first_line_is_certain_and_wrong() -> None:
-    results = scores(REPORTS)
+    results = scores(ALL)
     assert not [result.name for result in results if result.outcome == SURE]
     said, right = calibration(results)["certain"]
     assert said == right

@@ -31,7 +31,7 @@ DAMAGED = "The compaction stands at the file's beginning: what it removed is not
 WHY = {
     "anthropic_compaction_end_to_end.0.response.json": ALONE,
     "anthropic_compaction_end_to_end.1.request.json": "The request asks for 50,000; the text before the block weighs "
-    "59,024 by estimate (the iteration's own figure, 55,196, is in another file): likely.",
+    "53,404 by estimate (the iteration's own figure, 55,196, is in another file): likely.",
     "anthropic_compaction_round_trip.0.request.json": ALONE,
     "compaction_usage_with_cache.0.response.json": ALONE,
     "harbor_terminus2_continuation.json": "A continuation is recorded without a size; ATIF names no trigger.",

@@ -52,9 +52,17 @@ _CONTEXT = re.compile(
     re.IGNORECASE,
 )
 _OF_COMPACTION = re.compile(
-    r"error during compaction|compact(?:ion)? task|failed to comp(?:act|ress)|too large to compact", re.IGNORECASE
+    r"error during compaction|compact(?:ion)? task|failed to comp(?:act|ress)|too large to compact"
+    r"|compaction\.failed|compaction exhausted",
+    re.IGNORECASE,
 )
 """What was refused was the call that writes the summary."""
+_FAILED = re.compile(
+    r"\W*(?:error: *)?\W*(?:error during compaction|error running (?:remote )?compact task|compaction\.failed"
+    r"|failed to (?:compact|compress|condense)|compaction exhausted)\b",
+    re.IGNORECASE,
+)
+"""How an error begins that is a failed compaction's, whatever it failed for."""
 _RATE = re.compile(r"rate.?limit|per minute|too many requests", re.IGNORECASE)
 _NUMBER = r"(\d[\d,_.]*\d|\d)"
 _COMPARED = re.compile(_NUMBER + r"\s*(?:tokens|bytes)?\s*>\s*" + _NUMBER)
@@ -86,17 +94,22 @@ class Refusal(NamedTuple):
 
 
 def refusal_of(text: str, status: int = 0) -> Refusal | None:
-    """The refusal for size that an error's text or HTTP status tells, None for any other error."""
+    """The refusal for size, or the failed compaction, that an error's text or status tells; None for any other."""
     head = text[:MAX_CHARS]
     if status == 429 or _RATE.search(head):
-        return None
+        return _failed(head, status)
     own = bool(_OF_COMPACTION.search(head))
     in_text = 413 if not status and _STATUS.search(head) and re.search(r"error|too large", head, re.IGNORECASE) else 0
     if _CONTEXT.search(head) and not _BODY.search(head):
         return Refusal(CONTEXT, *_figures(head), status, own)
     if status == 413 or in_text or _BODY.search(head):
         return Refusal(BODY, *_figures(head), status or in_text, own)
-    return None
+    return _failed(head, status)
+
+
+def _failed(head: str, status: int) -> Refusal | None:
+    """A compaction that failed for another reason than its size, as its error says."""
+    return Refusal(FAILED_COMPACTION, status=status, of_compaction=True) if _FAILED.match(head) else None
 
 
 def _figures(text: str) -> tuple[int | None, int | None]:

@@ -19,7 +19,7 @@ from sessions.engine.formats._counts import count_of, exclusive_usage
 from sessions.engine.formats._opencode_db import PART, entries_of, is_opencode, sessions_in
 from sessions.engine.formats._opencode_parts import parts_contents, result_contents
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import CONTEXT, Refusal, refusal_of
+from sessions.engine.formats._provider_errors import CONTEXT, Refusal, failed_compaction, refusal_of
 from sessions.engine.formats._records import inside
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._trace_dialects import decoded
@@ -27,13 +27,16 @@ from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
     from sessions.engine.types import Message, Transcript, Usage
 
     Entry = Mapping[str, Any]
+
+ABORTED = "MessageAbortedError"
+"""The error of a reply that its user broke off."""
 
 
 class Opencode:
@@ -95,6 +98,7 @@ def _session(entries: Iterable[tuple[Entry, list[Origin]]], facts: Entry, measur
     for entry, places in entries:
         if _is_entry(entry):
             reading.take(entry, places)
+    reading.settle({})
     reading.prune()
     return reading.history.transcript(
         text_of(facts.get("id")),
@@ -115,6 +119,7 @@ class _Reading:
         self.system: tuple[Content, ...] = ()
         self.pruned: Counter[float] = Counter()
         self._open: int | None = None
+        self._marked: Callable[[Entry], None] | None = None
 
     def prune(self) -> None:
         """Note the results that opencode emptied later on, each time at its place; they are shown as first sent."""
@@ -127,6 +132,7 @@ class _Reading:
     def take(self, entry: Entry, places: list[Origin]) -> None:
         """One entry: a prompt, a reply with its results, or one side of a compaction."""
         info = entry["info"]
+        self.settle(info)
         native = text_of(info.get("id"))
         facts = {"timestamp": seconds(as_dict(info.get("time")).get("created"))}
         contents = parts_contents(entry)
@@ -145,13 +151,33 @@ class _Reading:
         if text_of(entry["info"].get("system")) and not self.system:
             self.system = (Content(Kind.TEXT, text=entry["info"]["system"]),)
         if mark is not None:
-            self._open = self._compact(mark)
-            self.history.add(Role.USER, contents, places, id=native, typed=False, compaction=self._open, **facts)
+
+            def settled(following: Entry) -> None:
+                self._open = None if self._has_failed(mark, following) else self._compact(mark)
+                self.history.add(Role.USER, contents, places, id=native, typed=False, compaction=self._open, **facts)
+
+            self._marked = settled
             return
         said = [part for part in as_list(entry["parts"]) if not as_dict(part).get("synthetic")]
         typed = is_prompt(parts_contents({"parts": said}))
         index = self.history.add(Role.USER, contents, places, id=native, typed=typed, **facts)
         self.history.remember(native, index)
+
+    def settle(self, following: Entry) -> None:
+        """What the mark of a compaction comes to, as the entry after it tells; {} where none follows."""
+        marked, self._marked = self._marked, None
+        if marked is not None:
+            marked(following)
+
+    def _has_failed(self, mark: Entry, following: Entry) -> bool:
+        """Whether the call that was to write the summary ended in an error: then the list stays as it was."""
+        if following.get("summary") is not True or not following.get("error"):
+            return False
+        if mark.get("overflow") is True:
+            self.history.refuse_once(Refusal(CONTEXT))
+        if text_of(as_dict(following["error"]).get("name")) != ABORTED:
+            self.history.refuse(failed_compaction(*_told(following["error"])))
+        return True
 
     def _compact(self, mark: Entry) -> int:
         """Everything leaves but the tail from ``tail_start_id``; what it weighed is that of the last reply's call."""
@@ -169,6 +195,11 @@ class _Reading:
     ) -> None:
         """A summary; its call's usage is a request that the conversation never saw."""
         usage = _usage(info.get("tokens"))
+        if info.get("error"):
+            # No summary: what was said of it stays in the list (``_has_failed``).
+            if contents:
+                self.history.add(Role.ASSISTANT, contents, places, id=native, **facts)
+            return
         if self._open is None:
             self._open = self._compact({})
         if usage is not None:
@@ -207,11 +238,16 @@ def _is_entry(value: Any) -> bool:
 
 def _refusal(error: Any) -> Refusal | None:
     """The size refusal in a failed reply's error: ``{name, data {message, statusCode}}``."""
+    return refusal_of(*_told(error)) if as_dict(error) else None
+
+
+def _told(error: Any) -> tuple[str, int]:
+    """The text of an error, and its HTTP status."""
     facts = as_dict(error)
     data = as_dict(facts.get("data"))
     status = data.get("statusCode")
     text = " ".join((text_of(facts.get("name")), text_of(data.get("message")), text_of(data.get("responseBody"))))
-    return refusal_of(text.strip(), status if isinstance(status, int) else 0) if facts else None
+    return text.strip(), status if isinstance(status, int) else 0
 
 
 def _usage(tokens: Any) -> Usage | None:

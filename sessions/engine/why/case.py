@@ -242,9 +242,7 @@ class Case:
         """What the gate saw, as a row: the recorder's figure, else the usage of the request before."""
         figure = self.saw or 0
         if self.said is not None:
-            return Evidence(
-                f"The recorder wrote down {figure:,} tokens", self.request, None, figure, "tokens", "recorded"
-            )
+            return Evidence(f"The agent recorded {figure:,} tokens", self.request, None, figure, "tokens", "recorded")
         index = self.last.index if self.last else None
         text = f"Request {index} reported {figure:,} tokens, output included"
         return Evidence(text, index, None, figure, "tokens", Label.MEASURED.value)
@@ -263,7 +261,7 @@ class Case:
     def is_idle(self) -> bool:
         """Whether the newest message was a reply without a tool call, so that the agent waited for its user."""
         messages = [self.weighed.transcript.messages[i] for i in self.tail]
-        said = [m for m in messages if not m.meta and not m.attachment]
+        said = [m for m in messages if m.blocks and not m.meta and not m.attachment]
         last = said[-1] if said else None
         return last is not None and last.role is Role.ASSISTANT and not last.call_ids()
 

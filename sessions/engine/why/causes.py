@@ -51,7 +51,7 @@ CAUSES = {
     FAILED: "compaction failed",
     AFTER_REFUSAL: "the provider refused the request",
     NO_USAGE: "no usage reported",
-    NOT_ASKED: "trigger asked only when a turn ends",
+    NOT_ASKED: "trigger checked only when a turn ends",
     RESUMED: "not started after a resume",
     OFF: "automatic compaction off, or not started",
     MANUAL: "manual",

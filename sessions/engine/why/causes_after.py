@@ -83,7 +83,7 @@ def one_message(case: Case) -> Iterable[Candidate]:
         return
     if case.true < limit or max(found.heaviest_tokens + case.sent, 0) < limit or found.heaviest in case.media:
         return
-    because = f"message {found.heaviest} alone brought {found.heaviest_tokens:,} tokens, onto {case.sent:,}"
+    because = f"message {found.heaviest} added {found.heaviest_tokens:,} tokens to {case.sent:,}"
     yield Candidate(ONE_MESSAGE, 0.97, because, (*case.size_rows, *filled_rows(case)))
 
 
@@ -96,5 +96,5 @@ def every_step(case: Case) -> Iterable[Candidate]:
         return
     text = f"{n} of {n_all} compactions came one request after the one before"
     row = Evidence(text, case.request, None, n, "compactions", "recorded")
-    because = f"every request passes the usable window, at {case.true:,} tokens: the reply's reserve may take it all"
+    because = f"every request passes the usable window, at {case.true:,} tokens: the reply's reserve takes the rest"
     yield Candidate(RESERVE, 0.62, because, (row, case.true_row))

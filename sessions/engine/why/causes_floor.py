@@ -33,8 +33,8 @@ def overhead(case: Case) -> Iterable[Candidate]:
         return
     if not limit or own < 0.5 * limit or case.true < 0.9 * limit:
         return
-    share = f"{100 * own / limit:.0f} % of {limit:,}"
-    text = f"System prompt, tools and what the harness hides weigh {own:,} tokens, {share}"
+    share = f"{100 * own / limit:.0f}% of {limit:,}"
+    text = f"System prompt, tools and hidden text weigh {own:,} tokens, {share}"
     row = Evidence(text, None, None, own, "tokens", case.weighed.overhead_label.value)
     score = min(0.95, 0.5 + 0.45 * (own / limit - 0.5) / 0.4)
     if not is_seen_again:
@@ -50,7 +50,7 @@ def overhead(case: Case) -> Iterable[Candidate]:
         score -= 0.4
     if not case.window_is_known and (case.error is None or not case.error.limit):
         score -= 0.2
-    yield Candidate(OVERHEAD, score, f"{own:,} tokens of fixed overhead stand against {limit:,}", (row, case.true_row))
+    yield Candidate(OVERHEAD, score, f"fixed overhead is {own:,} of {limit:,} tokens", (row, case.true_row))
 
 
 def _first_stop(case: Case) -> int:
@@ -78,17 +78,13 @@ def retained(case: Case) -> Iterable[Candidate]:
     if floor < 0.6 * limit or case.true < 0.9 * limit or is_overhead:
         return
     first = case.weighed.steps[case.run[0]].request
-    text = (
-        f"Right after the compaction before, request {first} already held {floor:,} tokens, {100 * floor / limit:.0f} %"
-    )
+    text = f"Right after the last compaction, request {first} already held {floor:,} tokens, {100 * floor / limit:.0f}%"
     rows = [Evidence(f"{text} of {limit:,}", first, None, floor, "tokens", Label.MEASURED.value)]
     rows += [*_kept_media(case), case.true_row]
     text = f"Requests since then: {len(case.run)}"
     rows.append(Evidence(text, first, None, len(case.run), "requests", "recorded"))
     score = min(0.93, 0.6 + 1.15 * (floor / limit - 0.6)) - (0.2 if len(case.run) > 40 else 0)
-    yield Candidate(
-        RETAINED, score, f"the compaction before had left {floor:,} of {limit:,} tokens standing", tuple(rows)
-    )
+    yield Candidate(RETAINED, score, f"the last compaction left {floor:,} of {limit:,} tokens", tuple(rows))
 
 
 def _kept_media(case: Case) -> list[Evidence]:
@@ -110,7 +106,7 @@ def body_size(case: Case) -> Iterable[Candidate]:
     said = [e for e in case.weighed.transcript.errors if e.kind == "body" and e.request == case.request]
     n_bytes = _wire_bytes(case)
     row = Evidence(
-        f"The messages alone weigh {n_bytes:,} transcript bytes as base64 and text", case.request, None, n_bytes,
+        f"The messages alone weigh {n_bytes:,} bytes as base64 and text", case.request, None, n_bytes,
         "bytes", "transcript",
     )  # fmt: skip
     if case.error is not None:
@@ -126,7 +122,7 @@ def body_size(case: Case) -> Iterable[Candidate]:
         return
     if case.weighed.transcript.errors and case.was_refused and n_bytes >= LEAST_BODY:
         share = 100 * case.true / case.window
-        because = f"the provider had refused a request of {n_bytes:,} transcript bytes at {share:.0f} % of the window"
+        because = f"the provider had refused a request of {n_bytes:,} bytes at {share:.0f}% of the window"
         yield Candidate(BODY, 0.65, because, (row, case.true_row))
         return
     for limit, name in BODY_LIMITS:

@@ -99,7 +99,7 @@ def _matching(case: Case, said: int) -> Candidate | None:
     rows = (
         _culprit(case, worst),
         Evidence(
-            f"Base64 by {name} makes {predicted:,} of this context; the gate recorded {said:,}",
+            f"Base64 by {name} makes {predicted:,} of this context; the agent recorded {said:,}",
             case.request, worst, predicted, "tokens", Label.ESTIMATED.value,
         ),
         case.true_row,

@@ -44,7 +44,7 @@ def not_asked(case: Case) -> Iterable[Candidate]:
         return
     if limit and not case.is_asked(limit):
         row = _over_row(case, limit)
-        because = f"{case.agent.label} asks its trigger when a run ends, and none ended over {limit:,}"
+        because = f"{case.agent.label} checks its trigger when a run ends, and none ended over {limit:,}"
         yield Candidate(NOT_ASKED, 0.75, because, (row, case.true_row, *filled_rows(case)))
 
 

@@ -36,7 +36,10 @@ def manual(case: Case) -> Iterable[Candidate]:
         at = f", at {share}" if case.true >= case.window // 100 and case.window_is_known else ""
         yield Candidate(MANUAL, 1.0, f"somebody asked for it{at}", (row, case.true_row))
         return
-    if compaction.trigger is None and limit is not None and max(case.true, case.saw or 0) < limit and case.is_idle:
+    if case.assumed is None or limit is None:
+        # Under the threshold of a window that only we assume is not under the agent's own.
+        return
+    if compaction.trigger is None and max(case.true, case.saw or 0) < limit and case.is_idle:
         text = f"No trigger is recorded; at {share} it was under the threshold of {limit:,}, and the agent was idle"
         row = Evidence(text, case.request, None, limit, "tokens", "rule")
         # An estimate that nothing measured stands beside does not show that a threshold was not reached.
@@ -93,7 +96,7 @@ def reached(case: Case) -> Iterable[Candidate]:
         n = case.n_over(late.tokens)
         if n:
             score = 0.75 if n <= SOON or not case.is_asked(late.tokens) else 0.55
-            yield _normal(case, late, _doubted(case, score), f"{n} requests before")
+            yield _normal(case, late, _doubted(case, score), f"{n} {'request' if n == 1 else 'requests'} before")
         else:
             because = f"{case.true:,} tokens came within 3% of the threshold of {late.tokens:,}"
             yield Candidate(REACHED, _doubted(case, 0.65), because, case.size_rows)

@@ -31,12 +31,16 @@ def failed(case: Case) -> Iterable[Candidate]:
         f"The transcript records a compaction that failed, {tried}", case.request, None, n, "attempts", "recorded"
     )
     if error.kind != FAILED_COMPACTION or case.true >= FULL * case.window:
-        size = f"{error.tokens or case.true:,} tokens"
-        because = f"the call that was to write the summary did not fit either, at {size}"
+        tokens, limit = error.tokens or case.true, error.limit or 0
+        if error.tokens and tokens < 0.5 * limit:
+            return
+        because = f"the call that was to write the summary did not fit, at {tokens:,} tokens"
+        if error.tokens and tokens < limit:
+            because = f"the summary's call did not fit: {tokens:,} tokens, and its reply's reserve, passed {limit:,}"
         rows = (row, *said_row(case), case.true_row, *filled_rows(case))
         yield Candidate(SUMMARY_LONG, 0.95 if error.kind != FAILED_COMPACTION else 0.8, because, rows)
         return
-    because = f"the compaction itself failed, {tried}; the transcript gives no size"
+    because = f"the summary's call failed, {tried}; its error names no size"
     yield Candidate(FAILED, 0.95, because, (row, case.true_row))
 
 
@@ -65,10 +69,7 @@ def one_message(case: Case) -> Iterable[Candidate]:
     is_alone = found.heaviest_tokens >= 0.6 * found.new and found.heaviest_tokens >= 0.8 * (limit - case.sent)
     if not is_alone or reached < limit or (error.tokens and whole < (1 - AGREE) * error.tokens):
         return
-    because = (
-        f"message {found.heaviest} alone brought {found.heaviest_tokens:,} tokens, onto {case.sent:,}; "
-        f"{limit:,} are allowed"
-    )
+    because = f"message {found.heaviest} added {found.heaviest_tokens:,} tokens to {case.sent:,}; {limit:,} are allowed"
     rows = (*said_row(case), *filled_rows(case), case.true_row)
     # The text of a message is counted, not measured: only a context that is known beside it makes it sure.
     is_sure = case.usage is not None and not case.is_partial and (case.window_is_known or error.limit is not None)

@@ -136,12 +136,12 @@ def stale(case: Case) -> Iterable[Candidate]:
         index, figure = old
         text = f"The agent recorded {case.said:,} tokens: request {index}, from before that compaction, had {figure:,}"
         rows.insert(0, Evidence(text, index, None, case.said, "tokens", "recorded"))
-        yield Candidate(STALE, 0.93, "the agent still saw the usage from before the compaction", tuple(rows))
+        yield Candidate(STALE, 0.93, "the agent still counted the usage from before the last compaction", tuple(rows))
     elif n_between == 0 and case.said is None:
         # Without anything said between, or a recorded trigger, it may be one compaction that is written down twice.
         messages = case.weighed.transcript.messages
         is_second = case.trigger is not None or any(messages[i].typed for i in case.tail)
-        because = "no request was answered since the compaction before, so the last usage is from before that one"
+        because = "no request was answered since the last compaction, so the newest usage is from before it"
         yield Candidate(STALE, 0.7 if limit and is_second else 0.55, because, tuple(rows))
     elif n_between <= 2 and case.said is None and limit is not None and max(case.true, case.saw or 0) < 0.9 * limit:
         because = "it came right after another, while the context was under the threshold"

@@ -53,7 +53,7 @@ def small_window(case: Case) -> Iterable[Candidate]:
         return
     text = f"The transcript records a window of {transcript.window:,} tokens; {model.name} takes {usual:,}"
     row = Evidence(text, case.request, None, transcript.window, "tokens", "recorded")
-    because = f"the client took the window for {transcript.window:,} tokens; the model's is {usual:,}"
+    because = f"the agent used a window of {transcript.window:,} tokens; the model's is {usual:,}"
     yield Candidate(WINDOW, 0.7, because, (row, *case.size_rows))
 
 
@@ -75,7 +75,7 @@ def wrong_window(case: Case) -> Iterable[Candidate]:
         text = f"{would}; the session's is {case.window:,}"
         rows = (*case.size_rows, _window_row(case, text, threshold.tokens))
         score = (0.85 if auto else 0.65) if case.window_is_known else 0.45
-        because = f"the gate, or a setting, took the window for {window:,} tokens instead of {case.window:,}"
+        because = f"the agent, or a setting, used a window of {window:,} tokens instead of {case.window:,}"
         if window not in case.agent.windows:
             # One is set at every 50,000 tokens: only a close fit is no coincidence, and a share may be set as well.
             score -= 0.15 if figure <= threshold.tokens + AT * threshold.tokens else 0.35

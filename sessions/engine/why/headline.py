@@ -104,15 +104,18 @@ def headline_document(weighed: Weighed, verdicts: Sequence[Verdict]) -> dict[str
 
 def _more(lead: Verdict, verdicts: Sequence[Verdict]) -> str:
     """The other events, equal ones counted; what was refused counts as often as it was tried."""
-    words = {COMPACTION: "compacted", ERROR: "refused", MISSING: "not compacted"}
+    words = {COMPACTION: "compaction", ERROR: "refusal", MISSING: "missing compaction"}
     others: Counter[tuple[str, str]] = Counter()
     for v in verdicts:
         if v is not lead:
-            said = "compaction failed" if v.is_attempt else words[v.what]
+            said = "failed compaction" if v.is_attempt else words[v.what]
             others[said, v.cause] += v.count
     if not others:
         return ""
-    listed = [f"{said} {n} × ({CAUSES[cause]})" for (said, cause), n in others.most_common(MOST_GROUPS)]
+    listed = [
+        f"{n:,} {said}{'' if n == 1 else 's'}{'' if cause == causes.FAILED else f' ({CAUSES[cause]})'}"
+        for (said, cause), n in others.most_common(MOST_GROUPS)
+    ]
     n_more = sum(others.values()) - sum(n for _, n in others.most_common(MOST_GROUPS))
     return f"Also: {', '.join(listed)}{f', {n_more} more' if n_more else ''}."
 
@@ -125,7 +128,7 @@ def _uneventful(weighed: Weighed) -> str:
 def _cleared(weighed: Weighed) -> str:
     """What was cleared without a compaction (microcompaction, context editing), in a sentence."""
     n = len(weighed.transcript.clearings)
-    return f" Old content cleared in place: {n:,} ×." if n else ""
+    return f" Old content was cleared in place {'once' if n == 1 else f'{n:,} times'}." if n else ""
 
 
 def _peak(weighed: Weighed) -> str:

@@ -137,7 +137,8 @@ class Verdict:
     def sentence(self) -> str:
         """What happened, why, and how sure."""
         if self.cause == CANNOT_TELL:
-            return f"{self.point}. Cause unknown. Missing: {self.because}."
+            known = f" with {self.saw:,} tokens" if self.what == ERROR and self.saw_label == "recorded" else ""
+            return f"{self.point}{known}. Cause unknown. Missing: {self.because}."
         hedge = {"certain": "", "unknown": " (cause unknown)"}.get(self.certainty, f" ({self.certainty})")
         return f"{self.point}: {self.because}{hedge}."
 
@@ -299,7 +300,7 @@ def _unknown(case: Case, best: Candidate | None) -> Candidate:
         missing.append("what the agent counted before it")
     rows = tuple(Evidence(text, case.request, None, None, "", "") for text in _nearest(case, best))
     if case.said is not None:
-        who = "The provider counted" if case.what == ERROR else "The recorder wrote down"
+        who = "The provider counted" if case.what == ERROR else "The agent recorded"
         rows += (Evidence(f"{who} {case.said:,} tokens", case.request, None, case.said, "tokens", "recorded"),)
     because = ", ".join(missing) or "nothing that the closed list asks for"
     return Candidate(
@@ -320,7 +321,7 @@ def _newcomer(case: Case) -> list[str]:
     tokens = case.weighed.tokens[heaviest]
     if case.sent >= case.usual or tokens < case.window - case.usual:
         return []
-    return [f"message {heaviest} alone brought {tokens:,} tokens after the last request answered, at {case.sent:,}"]
+    return [f"message {heaviest} added {tokens:,} tokens after the last request answered, at {case.sent:,}"]
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
