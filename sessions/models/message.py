@@ -78,7 +78,8 @@ class MessageRow(models.Model):
 class Media(models.Model):
     """One image or document, stored once: the blob ``sha256`` of its decoded bytes.
 
-    ``width`` and ``height`` are pixels as the header tells them, 0 where it could not be read.
+    ``width`` and ``height`` are pixels as the header tells them, 0 where it could not be read.  ``thumbnail`` is WebP of
+    at most 10 KB, None until it is made, empty where it cannot be (``services.thumbnails``).
     """
 
     sha256 = models.CharField(primary_key=True, max_length=64)
@@ -86,6 +87,7 @@ class Media(models.Model):
     n_bytes = models.PositiveBigIntegerField()
     width = models.PositiveIntegerField(default=0)
     height = models.PositiveIntegerField(default=0)
+    thumbnail = models.BinaryField(null=True, editable=False)
 
     class Meta:
         verbose_name_plural = "media"

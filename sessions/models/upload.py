@@ -58,7 +58,7 @@ class Upload(models.Model):
     ``followed`` uploads hold what a watched file held when it was last read (``LiveSource``): two such may be equal, so
     only the others are one per sha256 and owner.  ``n_deleted`` counts the sessions that were deleted while the upload
     stayed.  ``owner`` is who sent it, None where no account was asked for; ``private``: a session in it is the owner's
-    alone, and sessions yet to be read will be.
+    alone, and sessions yet to be read will be.  ``dismissed``: its row has left the list of uploads.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -79,6 +79,7 @@ class Upload(models.Model):
     n_skipped = models.PositiveIntegerField(default=0)
     fates = models.JSONField(default=list, blank=True)
     n_deleted = models.PositiveIntegerField(default=0)
+    dismissed = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     objects = UploadQuerySet.as_manager()

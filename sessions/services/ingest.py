@@ -25,6 +25,7 @@ from sessions.services import blobs, jobs, queue
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive, remarks
 from sessions.services.families import link_families
 from sessions.services.session_rows import insert_sessions, note_media, pack_sessions, plain
+from sessions.services.thumbnails import make_thumbnails
 
 if TYPE_CHECKING:
     import uuid
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 HELPED_BYTES = 4_000_000
 """From this size on, tokens are counted in a process beside the reader: its start costs half a second of a core."""
 
-KEPT_BY_PEOPLE = {"id", "owner", "private", "created_at"}
+KEPT_BY_PEOPLE = {"id", "owner", "private", "created_at", "dismissed"}
 """Fields of an upload that no reading changes."""
 
 KEPT_SKIPPED = 200
@@ -140,12 +141,22 @@ def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int],
             # Nothing is written where the claim has passed to somebody else meanwhile, or the upload was deleted.
             if not held.rows().update(state=State.DONE, done_bytes=upload.n_bytes, phase=""):
                 break
-            if not blobs.missing(read.hashes):
+            if not (gone := blobs.missing(read.hashes)):
                 write_upload(upload, read)
-                return
-            # Equal images were deleted with another session while this one was read.
-            transaction.set_rollback(True)
+            else:  # equal images were deleted with another session while this one was read
+                transaction.set_rollback(True)
+        if not gone:
+            _thumbnails(read)
+            return
     _forget(upload, read.hashes)
+
+
+def _thumbnails(read: Read) -> None:
+    """Its sessions are stored and shown by now: whatever goes wrong here is left to the page that asks."""
+    try:
+        make_thumbnails(row.sha256 for row in read.media)
+    except Exception:
+        log.exception("thumbnails are left to be made when they are asked for")
 
 
 def _forget(upload: Upload, hashes: set[str]) -> None:

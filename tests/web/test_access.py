@@ -146,6 +146,7 @@ TABLE = {
     "sessions:link_renew": Rule(OWNED, "post"),
     "sessions:link_revoke": Rule(OWNED, "post"),
     "sessions:media": Rule(SEEN),
+    "sessions:thumbnail": Rule(SEEN),
     "sessions:message_count": Rule(SEEN, "post"),
     "sessions:message_raw": Rule(SEEN),
     "sessions:messages": Rule(SEEN),

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
+from PIL import Image
 
 from sessions.models import Job, Media, Session, State, Upload
-from sessions.services import work
+from sessions.services import ingest, thumbnails, work
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines, png, session
 
@@ -185,6 +186,52 @@ def test_an_image_is_served_with_a_fixed_type_and_for_ever(client: Client) -> No
     Media.objects.update(media_type="image/svg+xml")
     assert client.get(url).status_code == 404
     assert client.get(reverse("sessions:media", args=["0" * 64])).status_code == 404
+
+
+def picture() -> bytes:
+    out = io.BytesIO()
+    Image.effect_noise((900, 600), 90).save(out, "PNG")
+    return out.getvalue()
+
+
+def test_an_image_has_its_thumbnail_when_its_file_is_read(client: Client) -> None:
+    post(client, ("a.jsonl", Lines().prompt("Look").turn(picture()).turn("ok").bytes()))
+    stored = Media.objects.get()
+    assert stored.thumbnail
+    url = reverse("sessions:thumbnail", args=[stored.pk])
+    response = client.get(url)
+    assert (response["Content-Type"], response["X-Content-Type-Options"]) == ("image/webp", "nosniff")
+    assert len(response.content) <= 10_000 < stored.n_bytes
+    page = client.get(Session.objects.get().get_absolute_url() + "m/2/").content.decode()
+    assert f'src="{url}"' in page
+    assert f'href="{reverse("sessions:media", args=[stored.pk])}"' in page
+
+
+def test_a_thumbnail_of_an_older_library_is_made_when_it_is_asked_for(client: Client) -> None:
+    post(client, ("a.jsonl", Lines().prompt("Look").turn(picture()).turn("ok").bytes()))
+    Media.objects.update(thumbnail=None)
+    url = reverse("sessions:thumbnail", args=[Media.objects.get().pk])
+    first = client.get(url).content
+    assert Media.objects.get().thumbnail == first == client.get(url).content
+
+
+def test_an_image_that_cannot_be_decoded_has_no_preview_and_fails_nothing(client: Client) -> None:
+    post(client, ("a.jsonl", Lines().prompt("Look").turn(png(60_000, 60_000)).turn("ok").bytes()))
+    assert Upload.objects.get().status == State.DONE
+    assert Media.objects.get().thumbnail == b""
+    response = client.get(reverse("sessions:thumbnail", args=[Media.objects.get().pk]))
+    assert response["Content-Type"] == "image/svg+xml"
+    assert b"no preview" in response.content
+    assert client.get(reverse("sessions:thumbnail", args=["0" * 64])).status_code == 404
+
+
+def test_an_upload_makes_thumbnails_within_its_bound(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "make_thumbnails", lambda hashes: thumbnails.make_thumbnails(hashes, most_bytes=10))
+    post(client, ("a.jsonl", Lines().prompt("Look").turn(picture()).turn("ok").bytes()))
+    assert Media.objects.get().thumbnail is None
+    monkeypatch.setattr(ingest, "make_thumbnails", lambda hashes: 1 / 0)
+    post(client, ("b.jsonl", Lines().prompt("Look").turn(picture() + b"2").turn("ok").bytes()))
+    assert [u.status for u in Upload.objects.all()] == [State.DONE] * 2
 
 
 def test_the_demo_takes_the_way_of_every_upload(client: Client) -> None:

@@ -10,7 +10,7 @@ from sessions.engine.estimators import _images
 from sessions.engine.sizes import message_size
 from sessions.engine.types import Block, Kind, Label
 from sessions.pages.ui import figures
-from sessions.pages.ui.addresses import media_url
+from sessions.pages.ui.addresses import media_url, small_url
 from sessions.runs.overview import called, kinds_of
 
 if TYPE_CHECKING:
@@ -56,6 +56,11 @@ class Picture:
     problem: str
     url: str
     linked: bool
+
+    @property
+    def small(self) -> str:
+        """Where its thumbnail is."""
+        return small_url(self.url)
 
     @property
     def type(self) -> str:

@@ -86,6 +86,11 @@ def media_url(kind: str, sha256: str, media_type: str) -> str:
     return reverse("sessions:media", args=[sha256]) if shown else ""
 
 
+def small_url(media_url: str) -> str:
+    """Where the thumbnail of an image is, by where the image is; "" without one."""
+    return f"{media_url}small/" if media_url else ""
+
+
 def message_place(page: str, message: int | None) -> str:
     """Where a message stands on the session page at ``page``, "" where there is none."""
     return "" if message is None else f"{page}?m={message}#m-{message}"

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from sessions.engine import jsonio
 from sessions.engine.types import Kind
-from sessions.pages.ui.addresses import media_url
+from sessions.pages.ui.addresses import media_url, small_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +54,11 @@ class ShownBlock:
     height: int = 0
     call_id: str = ""
     parts: tuple[ShownBlock, ...] = ()
+
+    @property
+    def small(self) -> str:
+        """Where its thumbnail is."""
+        return small_url(self.url)
 
     @property
     def has_image(self) -> bool:

@@ -14,5 +14,6 @@ urlpatterns = [
     path("uploads/<uuid:upload_id>/download/", view.upload_download, name="upload_download"),
     path("uploads/<uuid:upload_id>/rejected.csv", view.upload_rejected, name="upload_rejected"),
     path("media/<str:sha256>/", view.media, name="media"),
+    path("media/<str:sha256>/small/", view.thumbnail, name="thumbnail"),
     path("demo/", view.demo, name="demo"),
 ]

@@ -17,6 +17,7 @@ from sessions.pages.ui.addresses import SHOWN_MEDIA
 from sessions.pages.ui.uploads import status_url, upload_table
 from sessions.pages.ui.view import csv_lines
 from sessions.pages.uploads import context as imports
+from sessions.services.thumbnails import thumbnail_of
 from sessions.services.uploads import Received, receive
 
 if TYPE_CHECKING:
@@ -30,6 +31,12 @@ MAX_STATUS_IDS = 500
 PRIVATE = {"mine": True, "team": False}
 PRIVATE_KEY = "uploads_private"
 """Where the browser's session keeps who sees its uploads."""
+NO_THUMBNAIL = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90" width="160" height="90"><rect width="160" height="90" '
+    'fill="#808080" fill-opacity=".12"/><text x="80" y="50" text-anchor="middle" font-family="sans-serif" font-size="14" '
+    'fill="#808080">no preview</text></svg>'
+)
+"""Shown for a picture that is broken, too large or of another kind; its link still leads to the bytes."""
 
 
 @require_POST
@@ -122,19 +129,36 @@ def upload_rejected(request: HttpRequest, upload_id: uuid.UUID) -> HttpResponseB
 @require_GET
 def media(request: HttpRequest, sha256: str) -> HttpResponseBase:
     """A stored image of a type that browsers show safely; immutable, because its name is its hash."""
+    stored = _media_or_404(sha256)
+    try:
+        file = selectors.open_blob(stored.sha256)
+    except FileNotFoundError:
+        raise Http404("The bytes of this image are missing from the store.") from None
+    return _picture(FileResponse(file, content_type=stored.media_type))
+
+
+@require_GET
+def thumbnail(request: HttpRequest, sha256: str) -> HttpResponseBase:
+    """The image at 10 KB or less, made now for a session that was stored before; a drawing where there can be none."""
+    small = thumbnail_of(_media_or_404(sha256))
+    if small:
+        return _picture(HttpResponse(small, content_type="image/webp"))
+    return _picture(HttpResponse(NO_THUMBNAIL, content_type="image/svg+xml"), seconds=3_600)
+
+
+def _media_or_404(sha256: str) -> Media:
     try:
         stored = selectors.get_media(sha256)
     except Media.DoesNotExist:
         raise Http404("There is no such image.") from None
     if stored.media_type not in SHOWN_MEDIA:
         raise Http404("Only PNG, JPEG, GIF and WebP images are shown.")
-    try:
-        file = selectors.open_blob(stored.sha256)
-    except FileNotFoundError:
-        raise Http404("The bytes of this image are missing from the store.") from None
-    response = FileResponse(file, content_type=stored.media_type)
+    return stored
+
+
+def _picture(response: HttpResponseBase, seconds: int = 31_536_000) -> HttpResponseBase:
     response["X-Content-Type-Options"] = "nosniff"
-    response["Cache-Control"] = "private, max-age=31536000, immutable"
+    response["Cache-Control"] = f"private, max-age={seconds}{', immutable' if seconds > 86_400 else ''}"
     response["Content-Security-Policy"] = "default-src 'none'"
     return response
 
