@@ -36,7 +36,7 @@ def thumbnail(data: bytes) -> bytes:
             if opened.width * opened.height > MAX_PIXELS:
                 return b""
             return _small(opened)
-    except Exception as error:  # noqa: BLE001 - hostile bytes make decoders fail in any way; none of them is a fault here
+    except Exception as error:  # hostile bytes make decoders fail in any way; none of them is a fault of ours
         log.debug("no thumbnail: %s: %s", type(error).__name__, error)
         return b""
 

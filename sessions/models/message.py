@@ -78,8 +78,8 @@ class MessageRow(models.Model):
 class Media(models.Model):
     """One image or document, stored once: the blob ``sha256`` of its decoded bytes.
 
-    ``width`` and ``height`` are pixels as the header tells them, 0 where it could not be read.  ``thumbnail`` is WebP of
-    at most 10 KB, None until it is made, empty where it cannot be (``services.thumbnails``).
+    ``width`` and ``height`` are pixels as the header tells them, 0 where it could not be read.  ``thumbnail`` is WebP
+    of at most 10 KB, None until it is made, empty where it cannot be (``services.thumbnails``).
     """
 
     sha256 = models.CharField(primary_key=True, max_length=64)

@@ -40,6 +40,13 @@ class UploadQuerySet(models.QuerySet["Upload"]):
         """Uploads that ``who`` sees: their own, and those that hold nothing but the team's."""
         return self.filter(visible(who, private="private", owner="owner"))
 
+    def sent_by(self, who: Viewer) -> UploadQuerySet:
+        """Files that ``who`` uploaded; without accounts all, and those from before there were accounts are admins'."""
+        found = self.filter(followed=False)
+        if who.user_id is None:
+            return found if who.is_admin else found.none()
+        return found.filter(Q(owner=who.user_id) | (Q(owner=None) if who.is_admin else Q(pk__in=())))
+
     def unfinished(self) -> UploadQuerySet:
         """Uploads still queued or being read."""
         return self.filter(status__in=UNFINISHED)

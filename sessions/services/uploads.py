@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from sessions.adapters import storage
-from sessions.models import Job, State, Upload
+from sessions.models import Job, State, Upload, viewer
+from sessions.models.upload import UNFINISHED
 from sessions.services import blobs
+
+if TYPE_CHECKING:
+    import uuid
 
 
 class Received(NamedTuple):
@@ -95,5 +99,11 @@ def read_again(*, upload: Upload) -> None:
         "phase": "",
     }
     Job.objects.update_or_create(upload=upload, defaults=fresh | {"error": "", "heartbeat_at": timezone.now()})
-    upload.status, upload.error = State.QUEUED, ""
-    upload.save(update_fields=["status", "error"])
+    upload.status, upload.error, upload.dismissed = State.QUEUED, "", False
+    upload.save(update_fields=["status", "error", "dismissed"])
+
+
+def dismiss(*, upload_id: uuid.UUID | None = None) -> int:
+    """Take a finished upload of the viewer's off their list, or all of them; how many.  Nothing is deleted."""
+    mine = Upload.objects.sent_by(viewer()).exclude(status__in=UNFINISHED).filter(dismissed=False)
+    return (mine if upload_id is None else mine.filter(pk=upload_id)).update(dismissed=True)

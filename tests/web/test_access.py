@@ -198,6 +198,8 @@ TABLE = {
     "sessions:upload_report": Rule(SEEN),
     "sessions:upload_report_json": Rule(SEEN),
     "sessions:uploads_status": Rule(ANYBODY),
+    "sessions:upload_dismiss": Rule(ANYBODY, "post"),
+    "sessions:uploads_dismiss": Rule(ANYBODY, "post"),
     "sessions:who": Rule(OWNED),
     "sessions:why": Rule(SEEN),
     "sessions:why_json": Rule(SEEN),

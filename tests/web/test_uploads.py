@@ -11,6 +11,7 @@ from django.urls import reverse
 from PIL import Image
 
 from sessions.models import Job, Media, Session, State, Upload
+from sessions.selectors.uploads import upload_list
 from sessions.services import ingest, thumbnails, work
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines, png, session
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db
 
 HTMX = {"HX-Request": "true"}
+
+
+LIBRARY, UPLOADS = "/", "/uploads/"
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +89,6 @@ def test_no_file_is_a_bad_request(client: Client) -> None:
     response = client.post(reverse("sessions:upload"))
     assert response.status_code == 400
     assert "files" in response.content.decode()
-    assert client.get(reverse("sessions:upload")).status_code == 405
 
 
 def test_the_table_polls_until_all_is_done(client: Client) -> None:
@@ -242,3 +245,79 @@ def test_the_demo_takes_the_way_of_every_upload(client: Client) -> None:
     stored = Session.objects.get()
     assert stored.worst_overcount is not None
     assert round(stored.worst_overcount) == 1540
+
+
+def shown(client: Client, url: str) -> str:
+    return client.get(url).content.decode()
+
+
+def test_failures_stay_above_the_library_until_they_are_dismissed(client: Client) -> None:
+    post(client, ("good.jsonl", session(2)), ("wrong.png", picture()), ("empty.jsonl", b""))
+    for _ in range(2):  # a reload loses nothing
+        page = shown(client, LIBRARY)
+        assert "wrong.png" in page
+        assert "empty.jsonl" in page
+        assert "good.jsonl</code>" not in page
+        assert "from 1 of 3 uploads" in page
+    wrong = Upload.objects.get(filename="wrong.png")
+    answer = client.post(reverse("sessions:upload_dismiss", args=[wrong.pk]), headers=HTMX)
+    assert (answer.status_code, answer.content) == (200, b"")
+    page = shown(client, LIBRARY)
+    assert "wrong.png" not in page
+    assert "empty.jsonl" in page
+    assert "from 1 of 2 uploads" in page
+    assert Upload.objects.filter(filename="wrong.png").exists()
+
+
+def test_a_library_without_sessions_tells_its_failures_too(client: Client) -> None:
+    post(client, ("wrong.png", picture()))
+    page = shown(client, LIBRARY)
+    assert "Open the demo session" in page
+    assert "wrong.png" in page
+
+
+def test_every_upload_has_its_place(client: Client) -> None:
+    post(client, ("good.jsonl", session(2)), ("wrong.png", picture()))
+    page = shown(client, UPLOADS)
+    assert "good.jsonl" in page
+    assert Upload.objects.get(status=State.FAILED).error.split(".")[0] in page
+    assert "2 files: 1 failed" in page
+    client.post(reverse("sessions:uploads_dismiss"))
+    page = shown(client, UPLOADS)
+    assert "Every upload was dismissed" in page
+    assert "Show 2 dismissed" in page
+    page = shown(client, f"{UPLOADS}?dismissed=1")
+    assert "good.jsonl" in page
+    assert "/dismiss/" not in page.replace(reverse("sessions:uploads_dismiss"), "")
+
+
+def test_the_list_of_uploads_has_pages_and_its_queries_do_not_grow(
+    client: Client, django_assert_max_num_queries: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        post(client, (f"file {number}.jsonl", session(2) + b"\n" * number))
+    with django_assert_max_num_queries(6):
+        assert "4 files, all read" in shown(client, UPLOADS)
+    monkeypatch.setattr(upload_list, "__kwdefaults__", {"start": 0, "dismissed": False, "limit": 3})
+    page = shown(client, UPLOADS)
+    assert "file 3.jsonl" in page
+    assert "file 0.jsonl" not in page
+    assert "1 older" in page
+    assert "file 0.jsonl" in shown(client, f"{UPLOADS}?start=3")
+
+
+def test_what_failed_again_is_shown_again(client: Client) -> None:
+    post(client, ("wrong.png", picture()))
+    client.post(reverse("sessions:uploads_dismiss"))
+    assert "wrong.png" not in shown(client, LIBRARY)
+    post(client, ("wrong.png", picture()))
+    assert "wrong.png" in shown(client, LIBRARY)
+
+
+def test_what_is_being_read_cannot_be_dismissed(client: Client) -> None:
+    upload = receive(file=io.BytesIO(session(2)), filename="a.jsonl").upload
+    client.post(reverse("sessions:upload_dismiss", args=[upload.pk]))
+    assert not Upload.objects.get().dismissed
+    page = shown(client, UPLOADS)
+    assert "1 file: 1 being read" in page
+    assert 'hx-get="/uploads/"' in page

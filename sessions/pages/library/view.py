@@ -13,6 +13,7 @@ from sessions import selectors
 from sessions.pages.library import context as listing
 from sessions.pages.library import state as urlstate
 from sessions.pages.ui.view import asks_fragment, csv_lines
+from sessions.selectors.uploads import open_uploads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,9 +58,9 @@ def _template(request: HttpRequest, context: dict[str, Any]) -> str:
         trigger, target = request.headers.get("HX-Trigger"), request.headers.get("HX-Target")
         context |= {"fragment": True, "refreshed": trigger == "sessions"}
         return f"sessions/library/_{'session_next' if target == 'lib-more' else 'sessions'}.html"
-    uploads = selectors.unfinished_uploads()
+    uploads = open_uploads()
     context |= listing.place_context(uploads)
-    if context["facts"].n_sessions or uploads:
+    if context["facts"].n_sessions or any(not upload.finished for upload in uploads):
         return "sessions/library/page.html"
     context |= listing.first_run_context()
     return "sessions/library/empty.html"

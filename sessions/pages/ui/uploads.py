@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
@@ -40,7 +40,10 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class UploadRow:
-    """One row: ``badge`` is the badge's colour class, ``percent`` 0 to 100 while it is read, else None."""
+    """One row: ``badge`` is the badge's colour class, ``percent`` 0 to 100 while it is read, else None.
+
+    ``dismiss`` is where the row is told to leave the list, "" while it may not.
+    """
 
     state: str
     badge: str
@@ -50,15 +53,20 @@ class UploadRow:
     format: str
     sentence: str
     actions: tuple[Action, ...] = ()
+    dismiss: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class UploadTable:
-    """The table and where it polls for its next state: ``poll_url`` is empty when every row is final."""
+    """The table and where it polls for its next state: ``poll_url`` is empty when every row is final.
+
+    ``status`` counts the rows: "4 files: 1 being read, 2 failed".
+    """
 
     rows: tuple[UploadRow, ...]
     n_done: int
     poll_url: str
+    status: str
 
 
 def upload_table(uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]] = ()) -> UploadTable:
@@ -66,9 +74,16 @@ def upload_table(uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]] =
     rows = [_row(upload) for upload in uploads] + [_same_row(upload, name) for upload, name in same]
     shown = [*uploads, *(upload for upload, _ in same)]
     unfinished = any(not upload.finished for upload in shown)
-    return UploadTable(
-        tuple(rows), sum(upload.finished for upload in shown), status_url(uploads, same) if unfinished else ""
-    )
+    n_done = sum(upload.finished for upload in shown)
+    poll_url = status_url(uploads, same) if unfinished else ""
+    return UploadTable(tuple(rows), n_done, poll_url, _status(shown))
+
+
+def _status(uploads: Sequence[Upload]) -> str:
+    n_left = sum(not upload.finished for upload in uploads)
+    n_failed = sum(upload.status == State.FAILED for upload in uploads)
+    said = [f"{figures.count(n)} {words}" for n, words in ((n_left, "being read"), (n_failed, "failed")) if n]
+    return f"{_plural(len(uploads), 'file')}{': ' if said else ', all read'}{', '.join(said)}"
 
 
 def status_url(uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]] = ()) -> str:
@@ -79,7 +94,8 @@ def status_url(uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]] = (
 
 def _row(upload: Upload) -> UploadRow:
     if upload.status == State.FAILED:
-        return _shown(upload, "failed", "badge-danger", upload.error, (_report(upload), _download(upload)))
+        row = _shown(upload, "failed", "badge-danger", upload.error, (_report(upload), _download(upload)))
+        return row if upload.format else replace(row, format="")
     if not upload.finished:
         return _reading_row(upload)
     state, badge = ("new", "badge-ok")
@@ -104,11 +120,13 @@ def _reading_row(upload: Upload) -> UploadRow:
 def _same_row(upload: Upload, filename: str) -> UploadRow:
     sentence = f"same bytes as {upload.filename}, nothing stored twice"
     row = _shown(upload, "same file", "", sentence, (*(_open(upload) or (_download(upload),)), _report(upload)))
-    return UploadRow(row.state, row.badge, filename, row.size, None, row.format, row.sentence, row.actions)
+    return replace(row, filename=filename, dismiss="")
 
 
 def _shown(upload: Upload, state: str, badge: str, sentence: str, actions: tuple[Action, ...]) -> UploadRow:
-    return UploadRow(state, badge, upload.filename, _size(upload), None, upload_format(upload), sentence, actions)
+    dismiss = "" if upload.dismissed or upload.followed else reverse("sessions:upload_dismiss", args=[upload.pk])
+    words = (upload.filename, _size(upload), None, upload_format(upload), sentence)
+    return UploadRow(state, badge, *words, actions, dismiss)
 
 
 def _found(upload: Upload) -> str:

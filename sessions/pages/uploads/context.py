@@ -1,26 +1,67 @@
-"""The import report of one upload: lines read, used, not context, opaque and skipped; its bytes by fate; its files."""
+"""The list of uploads; the import report of one: its lines, its bytes by fate, its files."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
 
 from sessions.engine import fates as engine_fates
 from sessions.models import MemberStatus
 from sessions.pages.ui import figures
-from sessions.pages.ui.uploads import fates_of, upload_format
+from sessions.pages.ui.uploads import fates_of, upload_format, upload_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sessions.engine.types import Fate
     from sessions.models import Member, Session, Upload
+    from sessions.selectors.uploads import UploadPage
 
 SHOWN = 500
 """Files, sessions and skipped parts listed on the page; the JSON document has all that are stored."""
 
 BADGES = {MemberStatus.READ: "badge-ok", MemberStatus.FAILED: "badge-danger"}
 WORDS = {MemberStatus.READ: "read", MemberStatus.OTHER: "not a transcript", MemberStatus.FAILED: "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class ListState:
+    """Which uploads are listed: from which one on, and whether those that were dismissed are, too."""
+
+    start: int = 0
+    dismissed: bool = False
+
+    def query(self) -> str:
+        """Its query string with the "?", "" for the default."""
+        pairs = [("start", self.start), ("dismissed", int(self.dismissed))]
+        said = urlencode([pair for pair in pairs if pair[1]])
+        return f"?{said}" if said else ""
+
+
+def parse(query: Mapping[str, str]) -> ListState:
+    """The state that a query string asks for; what makes no sense is left out."""
+    start = query.get("start", "")
+    known = start.isascii() and start.isdigit() and len(start) < 7
+    return ListState(int(start) if known else 0, query.get("dismissed") == "1")
+
+
+def list_context(state: ListState, page: UploadPage) -> dict[str, Any]:
+    """The list of uploads, where it polls while one is being read, and the ways to the others."""
+    table, end = upload_table(page.uploads), page.start + len(page.uploads)
+    return {
+        "table": table,
+        "listing": True,
+        "page": page,
+        "state": state,
+        "poll_url": f"{reverse('sessions:upload')}{state.query()}" if table.poll_url else "",
+        "older": replace(state, start=end).query() if end < page.n_listed and page.uploads else "",
+        "newer": f"{reverse('sessions:upload')}{replace(state, start=0).query()}" if state.start else "",
+        "n_older": page.n_listed - end,
+        "toggle": replace(state, start=0, dismissed=not state.dismissed).query(),
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, cast
 
 from django.http import FileResponse, Http404, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from sessions import selectors, tasks
 from sessions.engine.demo.session import write_demo
@@ -17,8 +17,9 @@ from sessions.pages.ui.addresses import SHOWN_MEDIA
 from sessions.pages.ui.uploads import status_url, upload_table
 from sessions.pages.ui.view import csv_lines
 from sessions.pages.uploads import context as imports
+from sessions.selectors.uploads import upload_list
 from sessions.services.thumbnails import thumbnail_of
-from sessions.services.uploads import Received, receive
+from sessions.services.uploads import Received, dismiss, receive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,16 +33,23 @@ PRIVATE = {"mine": True, "team": False}
 PRIVATE_KEY = "uploads_private"
 """Where the browser's session keeps who sees its uploads."""
 NO_THUMBNAIL = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90" width="160" height="90"><rect width="160" height="90" '
-    'fill="#808080" fill-opacity=".12"/><text x="80" y="50" text-anchor="middle" font-family="sans-serif" font-size="14" '
-    'fill="#808080">no preview</text></svg>'
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90" width="160" height="90">'
+    '<rect width="160" height="90" fill="#808080" fill-opacity=".12"/>'
+    '<text x="80" y="50" text-anchor="middle" font-family="sans-serif" font-size="14" fill="#808080">no preview</text>'
+    "</svg>"
 )
 """Shown for a picture that is broken, too large or of another kind; its link still leads to the bytes."""
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: HttpRequest) -> HttpResponse:
-    """Store the posted ``files`` and queue them; answers with the table (htmx) or leads to its page."""
+    """GET: what was uploaded.  POST: store ``files`` and queue them; the table (htmx), or led to its page."""
+    if request.method != "POST":
+        state = imports.parse(request.GET)
+        page = upload_list(start=state.start, dismissed=state.dismissed)
+        response = render(request, "sessions/uploads/list.html", imports.list_context(state, page))
+        response["Cache-Control"] = "no-store"
+        return response
     files = request.FILES.getlist("files")
     if not files:
         return HttpResponse("No file in the request: send one or more as multipart field “files”.", status=400)
@@ -54,6 +62,15 @@ def upload(request: HttpRequest) -> HttpResponse:
             for f in files
         ],
     )  # fmt: skip
+
+
+@require_POST
+def dismissed(request: HttpRequest, upload_id: uuid.UUID | None = None) -> HttpResponse:
+    """Take one finished upload of the viewer's off the list, or all; nothing is deleted.  Back to the list."""
+    dismiss(upload_id=upload_id)
+    if request.htmx and request.headers.get("HX-Target") != "uploads":  # type: ignore[attr-defined]
+        return HttpResponse()  # a row above the library: htmx takes it away
+    return redirect("sessions:upload")
 
 
 def chosen_private(request: HttpRequest) -> bool:

@@ -23,6 +23,7 @@ from sessions.models import (
     SavedView,
     Session,
     SessionFacts,
+    State,
     Upload,
     viewer,
 )
@@ -79,11 +80,13 @@ class SessionPage:
 class LibraryFacts:
     """Sums over all sessions, sub-agents included, copied messages once.
 
-    ``n_<label>`` counts sessions whose tokens carry that label.
+    ``n_<label>`` counts sessions whose tokens carry that label, ``n_uploads`` all uploads but failures that were
+    dismissed, ``n_uploads_read`` those that sessions could be read from.
     """
 
     n_sessions: int
     n_uploads: int
+    n_uploads_read: int
     n_messages: int
     tokens: int
     n_measured: int
@@ -191,7 +194,9 @@ def library_facts() -> LibraryFacts:
     worst = mine.once().filter(worst_overcount__isnull=False).sorted_by("overcount").first()
     return LibraryFacts(
         **sums,
-        n_uploads=Upload.objects.seen_by(viewer()).count(),
+        **Upload.objects.seen_by(viewer())
+        .exclude(status=State.FAILED, dismissed=True)
+        .aggregate(n_uploads=Count("pk"), n_uploads_read=Count("pk", filter=Q(status=State.DONE))),
         n_media=_media().filter(media_type__startswith="image/").count(),
         worst=worst,
         formats=tuple(mine.order_by("format").values_list("format", flat=True).distinct()),
@@ -412,13 +417,6 @@ def upload_members(upload: Upload) -> tuple[Member, ...]:
 def upload_sessions(upload: Upload) -> tuple[Session, ...]:
     """The sessions of an upload in file order, their parents loaded: one query."""
     return tuple(upload.sessions.select_related("parent").order_by("position"))
-
-
-def unfinished_uploads() -> tuple[Upload, ...]:
-    """Uploads still queued or being read, newest first, for a page opened while they are: two queries."""
-    return tuple(
-        Upload.objects.seen_by(viewer()).unfinished().select_related("job").prefetch_related("sessions")[:PAGE]
-    )
 
 
 def saved_views(owner_id: int | None) -> tuple[SavedView, ...]:
