@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Count, F, Q, Window
+from django.db.models.functions import RowNumber
 from django.urls import reverse
 
 from sessions.models.upload import Upload
 from sessions.models.viewer import visible
 
 if TYPE_CHECKING:
+    import uuid
     from collections.abc import Sequence
 
     from sessions.models.viewer import Viewer
@@ -85,9 +88,37 @@ class SessionQuerySet(models.QuerySet["Session"]):
 
     def sorted_by(self, name: str) -> SessionQuerySet:
         """Ordered by one of ``SORTS``; a leading ``-`` reverses it; an unknown name gives the default order."""
-        order: Sequence[str | models.OrderBy] = SORTS.get(name.removeprefix("-"), SORTS["last"])
-        found = self.order_by(*order)
-        return found.reverse() if name.startswith("-") else found
+        return self.order_by(*order_of(name))
+
+    def of_file(self, upload_id: uuid.UUID, member: str) -> SessionQuerySet:
+        """Sessions of one file: of an upload, or of one file in an archive."""
+        return self.filter(upload_id=upload_id, member=member)
+
+    def one_a_file(self, name: str, from_n: int) -> SessionQuerySet:
+        """The same, but of a file with ``from_n`` sessions or more only the first in the order ``name``.
+
+        Each has ``n_alike``: how many of those here were read from its file.
+        """
+        file = [F("upload_id"), F("member")]
+        ranked = self.annotate(
+            n_alike=Window(Count("pk"), partition_by=file),
+            rank=Window(RowNumber(), partition_by=file, order_by=order_of(name)),
+        )
+        return ranked.filter(Q(n_alike__lt=from_n) | Q(rank=1)).order_by(*order_of(name))
+
+
+def order_of(name: str) -> list[models.OrderBy]:
+    """The order of ``sorted_by`` as expressions of its own."""
+    named: Sequence[str | models.OrderBy] = SORTS.get(name.removeprefix("-"), SORTS["last"])
+    order = [deepcopy(one) if isinstance(one, models.OrderBy) else _order(one) for one in named]
+    if name.startswith("-"):
+        for one in order:
+            one.reverse_ordering()
+    return order
+
+
+def _order(name: str) -> models.OrderBy:
+    return F(name[1:]).desc() if name.startswith("-") else F(name).asc()
 
 
 class Session(models.Model):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, BinaryIO
 
 from django.db.models import Count, Q, Sum
@@ -27,6 +27,7 @@ from sessions.models import (
     Upload,
     viewer,
 )
+from sessions.selectors import files
 
 if TYPE_CHECKING:
     import uuid
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from sessions.engine.texts import Texts
     from sessions.engine.types import Content, Message
     from sessions.models.session import SessionQuerySet
+    from sessions.selectors.files import FileGroup
 
 PAGE = 100
 """Rows of a page of messages or sessions unless the view asks for fewer."""
@@ -68,12 +70,17 @@ ALIKE = {
 
 @dataclass(frozen=True, slots=True)
 class SessionPage:
-    """Rows ``start`` to ``start + limit`` of the ``total`` sessions that match; each has ``n_children``."""
+    """Rows ``start`` to ``start + limit`` of the ``total`` that match; each has ``n_children``.
+
+    ``groups``: sessions that stand for all of their file, by id; then ``total`` counts rows, ``n_sessions`` sessions.
+    """
 
     sessions: tuple[Session, ...]
     total: int
     start: int
     limit: int
+    n_sessions: int = 0
+    groups: Mapping[str, FileGroup] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +125,15 @@ def session_list(
     model: str = "",
     alike: Mapping[str, str] | None = None,
     sort: str = "",
+    file: str = "",
     start: int = 0,
     limit: int = PAGE,
+    grouped: bool = False,
 ) -> SessionPage:
     """Root sessions for the library: two queries.
+
+    ``file`` leaves those of one file (``files.key``).  ``grouped``: one row for a file with many sessions, with their
+    sums; up to four queries.
 
     ``only`` is a name of ``SESSION_FILTERS``, ``sort`` one of ``models.SORTS`` (``-`` in front reverses it); unknown
     names mean no filter and the default order.  ``alike`` are values by the names of ``ALIKE``.
@@ -131,10 +143,16 @@ def session_list(
         found = SESSION_FILTERS[only](found)
     if format:
         found = found.filter(format=format)
-    found = _alike(found, {**(alike or {}), "model": model})
+    found = files.only(_alike(found, {**(alike or {}), "model": model}), file)
+    if grouped and not file and files.any_grouped(found):
+        page = files.grouped(found, sort, start, limit)
+        rows = Session.objects.filter(pk__in=page.ids).select_related("upload").annotate(n_children=Count("children"))
+        by_id = {row.pk: row for row in rows}
+        sessions = tuple(by_id[pk] for pk in page.ids if pk in by_id)
+        return SessionPage(sessions, page.total, start, limit, page.n_sessions, page.groups)
     total = found.count()
-    rows = found.sorted_by(sort).select_related("upload").annotate(n_children=Count("children"))
-    return SessionPage(tuple(rows[start : start + limit]), total, start, limit)
+    listed = found.sorted_by(sort).select_related("upload").annotate(n_children=Count("children"))
+    return SessionPage(tuple(listed[start : start + limit]), total, start, limit, total)
 
 
 def _alike(found: SessionQuerySet, values: Mapping[str, str]) -> SessionQuerySet:

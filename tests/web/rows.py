@@ -20,3 +20,14 @@ def make_session(n: int = 1, **fields: Any) -> Session:
         "spark": {"points": [1000, 2000], "compactions": [], "worst": None},
     }  # fmt: skip
     return Session.objects.create(id=f"s_{n:06d}", upload=upload, position=0, **(values | fields))
+
+
+def make_file(n: int, total: int, **fields: Any) -> list[Session]:
+    """``total`` sessions of one upload; ``n`` tells their upload, ids and times apart from those of others."""
+    first = make_session(n, **fields)
+    found = [first]
+    for position in range(1, total):
+        values = {field.name: getattr(first, field.name) for field in Session._meta.concrete_fields}
+        own = {"id": f"s_{n:03d}_{position:03d}", "position": position, "title": f"{first.title}, {position}"}
+        found.append(Session.objects.create(**(values | own)))
+    return found

@@ -21,10 +21,13 @@ from sessions.pages.ui.uploads import upload_table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.models import Upload
+    from sessions.models import Session, Upload
     from sessions.pages.library.state import LibraryState
     from sessions.selectors import LibraryFacts, SessionPage
+    from sessions.selectors.files import FileGroup
 
+GROUP = "group-"
+"""Ids of the rows that stand for a file, before the id of the session whose place they take."""
 FIRST_ROWS = 50
 MORE_ROWS = 100
 
@@ -79,10 +82,31 @@ class Set:
     href: str
 
 
-def also_set(state: LibraryState) -> tuple[Set, ...]:
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One session, or with ``group`` the sessions of one file, which ``href`` lists."""
+
+    session: Session
+    group: FileGroup | None = None
+    href: str = ""
+
+
+def rows(state: LibraryState, page: SessionPage) -> tuple[Row, ...]:
+    """The table's rows."""
+    found = []
+    for session in page.sessions:
+        group = page.groups.get(session.pk)
+        found.append(Row(session, group, urlstate.changed(state, file=group.key) if group else ""))
+    return tuple(found)
+
+
+def also_set(state: LibraryState, page: SessionPage) -> tuple[Set, ...]:
     """The filters that another page led to."""
     found = [Set(f"{name}: {NOT_SAID if value == NOT_RECORDED else value}", urlstate.changed(state, **{name: ""}))
              for name, value in state.alike.items() if value]  # fmt: skip
+    if state.file:
+        name = page.sessions[0].filename if page.sessions else "unknown"
+        found.append(Set(f"file: {name}", urlstate.changed(state, file="")))
     if state.only in ONLY_WORDS:
         found.append(Set(ONLY_WORDS[state.only], urlstate.changed(state, only="")))
     return tuple(found)
@@ -145,8 +169,13 @@ def library_context(
         "without_q": urlstate.changed(state, q=""),
         "clear": urlstate.query(urlstate.LibraryState(sort=state.sort)),
         "state_query": urlstate.changed(state),
-        "also_set": also_set(state),
-        "kept": [(n, v) for n, v in (("only", state.only), ("sort", state.sort), *state.alike.items()) if v],
+        "also_set": also_set(state, page),
+        "rows": rows(state, page),
+        "kept": [
+            (n, v)
+            for n, v in (("only", state.only), ("sort", state.sort), ("file", state.file), *state.alike.items())
+            if v
+        ],
     }
 
 

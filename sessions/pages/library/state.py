@@ -13,6 +13,8 @@ MAX_START = 1_000_000
 """Rows; a larger start is a typing mistake, and some databases refuse a huge offset."""
 MAX_WORDS = 200
 """Characters of a search; the rest is cut."""
+MAX_FILE = 1_200
+"""Characters of an upload's id and a path in it."""
 
 NATURAL_ASCENDING = frozenset({"title", "format", "model"})
 """Orders that run up by themselves; all others start with the largest or newest."""
@@ -21,7 +23,10 @@ DEFAULT_SORT = "last"
 
 @dataclass(frozen=True, slots=True)
 class LibraryState:
-    """``q`` searches, ``only`` names a filter, ``sort`` a column (``-`` in front reverses its natural direction)."""
+    """``q`` searches, ``only`` names a filter, ``sort`` a column (``-`` in front reverses its natural direction).
+
+    ``file`` leaves the sessions of one file (``selectors.files.key``).
+    """
 
     q: str = ""
     only: str = ""
@@ -31,6 +36,7 @@ class LibraryState:
     client: str = ""
     project: str = ""
     week: str = ""
+    file: str = ""
     sort: str = ""
     start: int = 0
 
@@ -41,8 +47,8 @@ class LibraryState:
 
     @property
     def n_filters(self) -> int:
-        """How many of search, filter, format, model and what sessions have in common are set."""
-        return sum(map(bool, (self.q, self.only, self.format, self.model, *self.alike.values())))
+        """How many of search, filter, format, model, file and what sessions have in common are set."""
+        return sum(map(bool, (self.q, self.only, self.format, self.model, self.file, *self.alike.values())))
 
     @property
     def alike(self) -> dict[str, str]:
@@ -69,6 +75,7 @@ def parse(query: Mapping[str, str]) -> LibraryState:
         format=query.get("format", "").replace("\x00", "")[:40],
         model=query.get("model", "").replace("\x00", "")[:100],
         **{name: query.get(name, "").replace("\x00", "")[:255] for name in ("agent", "client", "project", "week")},
+        file=query.get("file", "").replace("\x00", "")[:MAX_FILE],
         sort=query.get("sort", "")[:20],
         start=min(int(start), MAX_START) if start.isascii() and start.isdigit() and len(start) < 9 else 0,
     )

@@ -36,7 +36,7 @@ EXPORTED = (
 def library(request: HttpRequest) -> HttpResponse:
     """The table and its filters; the first-run page while nothing was ever uploaded; fragments for htmx."""
     state = urlstate.parse(request.GET)
-    page = _rows(state, listing.MORE_ROWS if state.start else listing.FIRST_ROWS)
+    page = _rows(state, listing.MORE_ROWS if state.start else listing.FIRST_ROWS, grouped=True)
     context = listing.library_context(state, page, selectors.library_facts(), selectors.filter_counts())
     template = _template(request, context)
     response = render(request, template, context)
@@ -44,11 +44,11 @@ def library(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _rows(state: LibraryState, limit: int) -> SessionPage:
-    """The sessions of the state from its start."""
+def _rows(state: LibraryState, limit: int, *, grouped: bool = False) -> SessionPage:
+    """The sessions of the state from its start; ``grouped``: those of one file as one row."""
     return selectors.session_list(
         search=state.q, only=state.only, format=state.format, model=state.model,
-        alike=state.alike, sort=state.sort,
+        alike=state.alike, sort=state.sort, file=state.file, grouped=grouped,
         start=state.start, limit=limit,
     )  # fmt: skip
 
@@ -57,6 +57,9 @@ def _template(request: HttpRequest, context: dict[str, Any]) -> str:
     if asks_fragment(request):
         trigger, target = request.headers.get("HX-Trigger"), request.headers.get("HX-Target")
         context |= {"fragment": True, "refreshed": trigger == "sessions"}
+        if (target or "").startswith(listing.GROUP):
+            context |= {"of": target}
+            return "sessions/library/_group_rows.html"
         return f"sessions/library/_{'session_next' if target == 'lib-more' else 'sessions'}.html"
     uploads = open_uploads()
     context |= listing.place_context(uploads)
