@@ -15,8 +15,6 @@ from sessions.engine.fleet.values import NOT_RECORDED, RULES, Part, Tried
 from sessions.engine.model_info import own_changes
 from sessions.models import (
     OVERCOUNTED,
-    Media,
-    MediaUse,
     Member,
     MessageRow,
     ReplayLink,
@@ -28,12 +26,11 @@ from sessions.models import (
     viewer,
 )
 from sessions.selectors import files
+from sessions.selectors.media import seen_media
 
 if TYPE_CHECKING:
     import uuid
     from collections.abc import Callable, Iterable, Mapping
-
-    from django.db.models import QuerySet
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.texts import Texts
@@ -215,7 +212,7 @@ def library_facts() -> LibraryFacts:
         **Upload.objects.seen_by(viewer())
         .exclude(status=State.FAILED, dismissed=True)
         .aggregate(n_uploads=Count("pk"), n_uploads_read=Count("pk", filter=Q(status=State.DONE))),
-        n_media=_media().filter(media_type__startswith="image/").count(),
+        n_media=seen_media().filter(media_type__startswith="image/").count(),
         worst=worst,
         formats=tuple(mine.order_by("format").values_list("format", flat=True).distinct()),
         models=tuple(mine.exclude(model="").order_by("model").values_list("model", flat=True).distinct()),
@@ -412,19 +409,6 @@ def upload_status(ids: Iterable[uuid.UUID]) -> tuple[Upload, ...]:
 def get_upload(upload_id: uuid.UUID) -> Upload:
     """The upload; raises Upload.DoesNotExist, also for one that the viewer may not see."""
     return Upload.objects.seen_by(viewer()).get(pk=upload_id)
-
-
-def get_media(sha256: str) -> Media:
-    """An image or document of a session that the viewer sees; raises Media.DoesNotExist."""
-    return _media().get(pk=sha256)
-
-
-def _media() -> QuerySet[Media]:
-    """The images and documents that the viewer sees."""
-    if viewer().is_admin:
-        return Media.objects.all()
-    shown = MediaUse.objects.filter(session__in=Session.objects.seen_by(viewer()))
-    return Media.objects.filter(pk__in=shown.values("sha256"))
 
 
 def upload_members(upload: Upload) -> tuple[Member, ...]:

@@ -17,6 +17,7 @@ from sessions.pages.ui.addresses import SHOWN_MEDIA
 from sessions.pages.ui.uploads import status_url, upload_table
 from sessions.pages.ui.view import csv_lines
 from sessions.pages.uploads import context as imports
+from sessions.selectors.media import get_media
 from sessions.selectors.uploads import upload_list
 from sessions.services.thumbnails import thumbnail_of
 from sessions.services.uploads import Received, dismiss, receive
@@ -165,7 +166,7 @@ def thumbnail(request: HttpRequest, sha256: str) -> HttpResponseBase:
 
 def _media_or_404(sha256: str) -> Media:
     try:
-        stored = selectors.get_media(sha256)
+        stored = get_media(sha256)
     except Media.DoesNotExist:
         raise Http404("There is no such image.") from None
     if stored.media_type not in SHOWN_MEDIA:
