@@ -167,6 +167,8 @@ def test_claude_images_respect_the_tier(width: int, height: int, tier: str) -> N
         ((768, 768), "gemini-2", 258),
         ((769, 768), "gemini-2", 3 * 258),
         ((3008, 2000), "gemini-2", 3_354),  # 4 x 3 tiles and the overview, as recorded
+        ((30_720, 7_680), "gemini-2", 5 * 258),  # 3,072 x 768
+        ((30_720, 7_681), "gemini-2", 9 * 258),  # 3,072 x 768.1
         ((10_000, 1_000), "gemini-2", 5 * 258),  # 3,072 x 307.2: 4 x 1 tiles and the overview
         ((3008, 2000), "gemini-3", 1_120),
     ],
@@ -186,6 +188,12 @@ def test_other_providers(size: tuple[int, int], rule: str, tokens: int) -> None:
         ("qwen3.6-plus", (1041, 1024), 33 * 32 + 2),
         ("qwen3.6-plus", (64, 64), 4 + 2),
         ("qwen3.6-plus", (47, 64), 6 + 2),  # 1 x 2 cells are too few: ⌈√(4 · 47 / 64)⌉ x ⌈√(4 · 64 / 47)⌉ = 2 x 3
+        ("qwen3.6-plus", (32, 96), 2 * 4 + 2),  # three cells, one too few: ⌈√(4 · 32 / 96)⌉ x ⌈√(4 · 96 / 32)⌉
+        ("qwen3.6-plus", (32, 128), 4 + 2),  # four cells, the fewest
+        ("qwen3.6-plus", (32, 160), 5 + 2),
+        ("qwen3.6-plus", (2, 2), 2 * 2 + 2),  # ⌈√4⌉ a side
+        ("qwen3.6-plus", (1, 6), 1 * 5 + 2),  # ⌈√(4 / 6)⌉ x ⌈√24⌉
+        ("qwen3.6-plus", (2060, 1280), 64 * 40 + 2),  # 64.4 x 40 cells: 64 x 40 are the most, and stay
         ("qwen2.5-vl-72b", (1120, 896), 40 * 32 + 2),
         ("qwen2.5-vl-72b", (1120, 924), 39 * 32 + 2),
         # Kimi: what llama.cpp and vLLM counted with the published weights, then the limits.
@@ -198,12 +206,27 @@ def test_other_providers(size: tuple[int, int], rule: str, tokens: int) -> None:
         ("kimi-k2.6", (1792, 1792), 64 * 64),  # 128 x 128 patches, the limit
         ("kimi-k2.6", (1806, 1806), 64 * 64),  # 129 x 129: scaled to 1,792
         ("kimi-k2.7-code", (14_336, 28), 256),  # the longest side is 7,168
+        ("kimi-k3", (14_336, 448), 256 * 8),  # 7,168 x 224
+        ("kimi-k3", (14_336, 450), 256 * 9),  # 7,168 x 225
+        ("kimi-k3", (7_200, 1), 256),  # 7,168 x 0.996: no side is under a pixel
+        ("kimi-k3", (1, 7_200), 256),
+        ("kimi-k2.5", (13, 448), 16),  # a side under 14 pixels is one patch
+        ("kimi-k2.5", (448, 13), 16),
+        ("kimi-k2.5", (4, 4), 1),
         # GLM: 96 x 64 cells are the most, 8 the fewest.
         ("glm-4.6v", (2688, 1792), 96 * 64),
         ("glm-4.6v", (2688, 1820), 95 * 64),  # √(6,144 · 2688 / 1820) = 95.3, √(6,144 · 1820 / 2688) = 64.5
         ("glm-4.5v", (1, 1), 3 * 3),  # scaled to 28 x 28, one cell: ⌈√8⌉ a side
         ("glm-4.5v", (14, 112), 8),  # scaled to 28 x 224
         ("glm-4.5v", (28, 196), 2 * 8),  # 7 cells: ⌈√(8 · 28 / 196)⌉ x ⌈√(8 · 196 / 28)⌉
+        ("glm-4.5v", (28, 238), 8),  # 1 x 8.5 cells, the even 8: the fewest, and stay
+        ("glm-4.5v", (28, 252), 9),
+        ("glm-4.5v", (1, 10), 10),  # scaled to 28 x 280
+        ("glm-4.5v", (10, 1), 10),
+        ("glm-4.5v", (27, 280), 10),  # scaled to 28 x 290
+        ("glm-4.5v", (28, 280), 10),
+        ("glm-4.5v", (1, 9_000), 7_436),  # 28 x 252,000: √0.7 is at least one cell, √(6,144 · 9,000) = 7,436.1
+        ("glm-4.5v", (9_000, 1), 7_436),
         ("z-ai/glm-4.6v-flash", (1024, 1024), 37 * 37),
         # Grok: six tiles and one more.
         ("grok-4.5", (1, 1), 512),
@@ -281,6 +304,7 @@ def test_gemini_tiles_of_768_pixels_and_an_overview(size: tuple[int, int], token
         ("gemini-2", "gemini", 0, 258), ("gemini-2", "gemini", 1, 258), ("gemini-2", "gemini", 3, 774),
         ("gemini-3", "gemini", 2, 2_240), ("standard", "claude", 0, 2_250 + 1_551),
         ("standard", "claude", 2, 2 * (2_250 + 1_551)), ("high-res", "claude", 1, 2_250 + 2_145),
+        ("qwen-32-2560", "qwen", 1, 2_250 + 34 * 48 + 2),  # 33.6 x 47.5 cells, halves to the even number
     ],
 )  # fmt: skip
 def test_pages_of_a_document(tier: str, family: str, pages: int, tokens: int) -> None:

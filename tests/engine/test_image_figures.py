@@ -58,6 +58,7 @@ def test_claude_s_patches(width, height, tier, expected):
         ((5_000, 30), "standard"),
         ((9_000, 1), "high-res"),
         ((4_000, 4_000), "high-res"),
+        ((2_436, 1_540), "high-res"),  # 87 x 55 patches: one too many
     ],
 )
 def test_claude_shrinks_to_the_largest_that_fits(size, tier):
@@ -161,6 +162,7 @@ def test_pictures_without_a_size_and_documents():
     """1,024 × 1,024 is 37 × 37 patches on Claude; a page of A4 at 130 dpi 1,551, beside 2,250 of text."""
     assert _images.image_tokens(picture(), CLAUDE) == _images.image_tokens(picture(1_024, 0), CLAUDE) == 1_369
     assert _images.image_tokens(picture(0, 1_024), CLAUDE) == _images.image_tokens(picture(1_024, 1_024), CLAUDE)
+    assert _images.image_tokens(picture(), model_info("gpt-5-mini")) == 1_229  # ⌈32 x 32 x 1.2⌉
     assert _images.image_tokens(picture(28, 56), CLAUDE) == 2
     assert _images.image_tokens(picture(28, 56, problem=NOT_IN_FILE), CLAUDE) == 0
     page = _images.claude_image_tokens(1_075, 1_520, CLAUDE.image_tier)

@@ -5,6 +5,11 @@ from __future__ import annotations
 NO_LIST = "None is never the list asked about: what stands beside it is not read"
 AGAIN = "what was seen is looked at again: the same names, more work"
 POLICIES = "sessions/engine/policies"
+ESTIMATORS = "sessions/engine/estimators"
+THIN = "a picture one patch thin is bound by its longer side before the limit of patches, be they one or two across"
+SAME_CELLS = "as many tiles, patches and cells by every rule of the table"
+SEARCH = "another way to the same width: one and two pixels always fit, and what is tried lies within"
+WHOLE_CELLS = "a padded side is a multiple of 28 pixels: one pixel more allows no other"
 
 EQUIVALENT: dict[str, str] = {
     f"{POLICIES}/layered.py:micro_to_target: found_results(view) if place.position < last_reply → "
@@ -57,4 +62,25 @@ EQUIVALENT: dict[str, str] = {
     f"{POLICIES}/swe_agent_last_n.py:elided: last = max(0, n_observations // polling * polling - n) → "
     "last = max(-1, n_observations // polling * polling - n)": "below 1 it is the same: none is elided",
     f"{POLICIES}/autogen.py:fitting: if size <= limit: → if size < limit:": "at the limit the loop keeps every message",
+    f"{ESTIMATORS}/_image_grids.py:glm_tokens: if short < CELL: → if short <= CELL:": "28 pixels scaled to 28 pixels",
+    f"{ESTIMATORS}/_image_grids.py:kimi_tokens: n_patches = max(1, width // PATCH) * max(1, height // PATCH) → "
+    "n_patches = max(2, width // PATCH) * max(1, height // PATCH)": THIN,
+    f"{ESTIMATORS}/_image_grids.py:kimi_tokens: _patches = max(1, width // PATCH) * max(1, height // PATCH) → "
+    "_patches = max(1, width // PATCH) * max(2, height // PATCH)": THIN,
+    f"{ESTIMATORS}/_image_grids.py:kimi_tokens: fitted.append(max(1, min(side, by_patches, by_side))) → "
+    "fitted.append(max(2, min(side, by_patches, by_side)))": "one pixel or two: padded to one cell",
+    f"{ESTIMATORS}/_images.py:: TIERS = {{'standard': (1568, 1568), 'high-res': (2576, 4784)}} → "
+    "TIERS = {'standard': (1569, 1568), 'high-res': (2576, 4784)}": WHOLE_CELLS,
+    f"{ESTIMATORS}/_images.py:: TIERS = {{'standard': (1568, 1568), 'high-res': (2576, 4784)}} → "
+    "TIERS = {'standard': (1568, 1569), 'high-res': (2576, 4784)}": "1,569 patches are 3 x 523 alone: a side too long",
+    f"{ESTIMATORS}/_images.py:: tandard': (1568, 1568), 'high-res': (2576, 4784)}} → "
+    "tandard': (1568, 1568), 'high-res': (2577, 4784)}": WHOLE_CELLS,
+    f"{ESTIMATORS}/_images.py:: ASSUMED_SIDE = 1024 → ASSUMED_SIDE = 1023": SAME_CELLS,
+    f"{ESTIMATORS}/_images.py:: PDF_PAGE_PIXELS = (1075, 1520) → PDF_PAGE_PIXELS = (1076, 1520)": SAME_CELLS,
+    f"{ESTIMATORS}/_images.py:: PDF_PAGE_PIXELS = (1075, 1520) → PDF_PAGE_PIXELS = (1074, 1520)": SAME_CELLS,
+    f"{ESTIMATORS}/_images.py:: PDF_PAGE_PIXELS = (1075, 1520) → PDF_PAGE_PIXELS = (1075, 1521)": SAME_CELLS,
+    f"{ESTIMATORS}/_images.py:claude_image_size: low, high = (1, width) → low, high = (2, width)": SEARCH,
+    f"{ESTIMATORS}/_images.py:claude_image_size: low, high = (1, width) → low, high = (0, width)": SEARCH,
+    f"{ESTIMATORS}/_images.py:claude_image_size: middle = (low + high + 1) // 2 → "
+    "middle = (low + high + 2) // 2": SEARCH,
 }

@@ -53,6 +53,6 @@ def xai_tokens(width: int, height: int) -> int:
 
 
 def _up_root(above: int, below: int) -> int:
-    """The square root of above / below, rounded up, at least 1."""
+    """The square root of above / below, rounded up: at least 1, for neither is 0."""
     root = isqrt(above // below)
-    return max(1, root if root * root * below >= above else root + 1)
+    return root if root * root * below >= above else root + 1

@@ -155,6 +155,17 @@ def test_the_sdk_counts_the_last_response(total, fires):
     assert not anthropic_api.sdk_gate(off, seen("u", usage=LastUsage(total, 7, 0, 0))).fires
 
 
+def test_the_sdk_without_a_response_and_at_the_least_threshold():
+    """No response counts nothing; a threshold of one token is one, of none it is off (policies 5.4)."""
+    one = params_of("anthropic_sdk_compaction", context_token_threshold=1)
+    unasked = anthropic_api.sdk_gate(one, seen("u", context=9))
+    assert (unasked.fires, unasked.measure) == (False, 0)
+    for total, fires in ((0, False), (1, True), (2, True)):
+        assert anthropic_api.sdk_gate(one, seen("u", usage=LastUsage(total, 0, 0, 0))).fires is fires
+    off = params_of("anthropic_sdk_compaction", context_token_threshold=0)
+    assert not anthropic_api.sdk_gate(off, seen("u", usage=LastUsage(0, 0, 0, 0))).fires
+
+
 @pytest.mark.parametrize(
     ("text", "left"),
     [

@@ -189,9 +189,11 @@ def test_levels_are_reached_at_them(used, level, early):
     assert (found.level, found.fires, found.threshold) == (level, level in {"compact", "blocked"}, 167_000)
     assert ("in the background" in found.reason) is early
     assert ("% left" in found.reason) is (level != "ok")
+    assert "as the client itself counted" in found.reason
     off = _claude_ladder.ladder_gate(params_of(auto="off"), seen("u", window=200_000, told=used))
     assert not off.fires
     assert off.level in {"ok", "warn", "blocked"}
+    assert "itself counted" not in _claude_ladder.ladder_gate(params_of(), seen("u9", window=200_000)).reason
 
 
 # Results (policies 4.3 to 4.5)
@@ -247,6 +249,9 @@ def test_stale_results_are_those_of_older_calls(keep, n):
     assert _claude_results.stale(params, view) == []
     hinted = _claude_results.micro_edit(params_of(micro_keep=keep, micro="hint"), seen("a:a r4:a a:b r4:b a:c r4:c"))
     assert {item.size for item in hinted.values()} <= {len(_claude_results.POINTER)}
+    cut = seen("a:a r4:a a:b r4:b")
+    cut.items[1] = replace(cut.items[1], edited=True)  # by another layer: it still is a result to clear
+    assert [place.block.call_id for place in _claude_results.stale(params_of(micro_keep=1), cut)] == ["a"]
     other = seen(named(lists("a:a r4:a a:b r4:b"), "Other"))
     assert _claude_results.stale(params_of(micro_keep=1), other) == []
 
@@ -257,7 +262,15 @@ def test_micro_compaction_after_an_hour(idle, fires):
     found = _claude_results.micro_gate(params, seen("a:a r4:a a:b r4:b", idle_seconds=idle))
     assert (found.fires, found.threshold, found.measure) == (fires, 3_600, idle or 0)
     assert not _claude_results.micro_gate(params, seen("a:a r4:a", idle_seconds=idle)).fires
-    assert not _claude_results.micro_gate(params_of(micro="off"), seen("u", idle_seconds=9_999)).fires
+    off = _claude_results.micro_gate(params_of(micro="off"), seen("u", idle_seconds=9_999))
+    assert (off.fires, off.measure, off.threshold) == (False, 0, 0)
+
+
+@pytest.mark.parametrize(("n_chars", "fires"), [(0, False), (1, False), (2, True), (4, True), (8, True)])
+def test_micro_compaction_that_saves_nothing_does_not_happen(n_chars, fires):
+    """A result of a character is no token of four, of two characters one: nothing saved, nothing happens (4.4)."""
+    view = seen(f"a:a r{n_chars}:a a:b r9:b", idle_seconds=3_600)
+    assert _claude_results.micro_gate(params_of(micro="time", micro_keep=1), view).fires is fires
 
 
 def test_micro_compaction_by_hint():
