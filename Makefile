@@ -75,6 +75,7 @@ lock: ## Pin the requirements again (needs uv)
 	uv pip compile pyproject.toml --group build $(LOCK) -o requirements/base.txt
 	uv pip compile pyproject.toml --group build --group dev --extra mcp --extra postgres --extra redis \
 		-c requirements/base.txt $(LOCK) -o requirements/dev.txt
+	uv pip compile pyproject.toml --group build --extra mcp -c requirements/dev.txt $(LOCK) -o requirements/mcp.txt
 
 LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet \
 	--custom-compile-command "make lock" $(ARGS)

@@ -17,7 +17,6 @@ from typing import NoReturn
 
 import click
 
-from ctxweb.version import ctxweb_version
 from sessions.engine.near import unknown
 from sessions.faults import fault_of
 
@@ -90,20 +89,34 @@ class CommandTable(click.Group):
             formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
 
 
+def _version(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
+    """Print the version; what finds it is loaded for this alone."""
+    if asked and not ctx.resilient_parsing:
+        from ctxweb.version import ctxweb_version
+
+        click.echo(f"ctxweb, version {ctxweb_version()}")
+        ctx.exit()
+
+
 @click.group(
     cls=CommandTable,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(ctxweb_version(), prog_name="ctxweb")
+@click.option("--yes", is_flag=True, help="Without a command: read these sessions without asking.")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit."
+)
 @click.pass_context
-def cli(ctx: click.Context) -> None:
+def cli(ctx: click.Context, *, yes: bool) -> None:
     """See what fills an agent's context, and tune when and how it is compacted.
 
     Without a command: the newest sessions of every agent on this machine.
     """
     if ctx.invoked_subcommand is None:
-        ctx.invoke(importlib.import_module("ctxweb.commands.list").command)
+        ctx.invoke(importlib.import_module("ctxweb.commands.list").command, yes=yes)
+    elif yes:
+        raise click.UsageError(f"--yes stands after the command: `ctxweb {ctx.invoked_subcommand} --yes`.")
 
 
 def main() -> None:

@@ -33,6 +33,8 @@ $pip install --no-deps "$work"/dist/*.whl
 cd "$work"
 env -u PYTHONPATH CTXWEB_DATA="$work/data" "$work/venv/bin/ctxweb" --help >/dev/null
 env -u PYTHONPATH "$work/venv/bin/ctxweb" --version
+$pip install --require-hashes -r "$root/requirements/mcp.txt"
+"$python" "$root/scripts/first_minute.py" "$work/venv/bin/ctxweb"
 env -u PYTHONPATH CTXWEB_DATA="$work/data" "$work/venv/bin/python" - <<'PYTHON'
 from pathlib import Path
 

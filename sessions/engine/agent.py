@@ -197,8 +197,18 @@ def agents() -> tuple[Agent, ...]:
     return tuple(sorted(registry.plugins("agents").values(), key=lambda agent: (agent.rank, agent.name)))
 
 
+def _namesake(name: str) -> Agent:
+    return registry.alone("agents", name) or UNKNOWN
+
+
 def agent_of(format_name: str) -> Agent:
-    """The agent that writes transcripts of this format, UNKNOWN where it is not known."""
+    """The agent that writes transcripts of this format, UNKNOWN where it is not known.
+
+    One that bears the format's name is found without loading the others and their policies.
+    """
+    own = _namesake(format_name)
+    if format_name in own.formats:
+        return own
     return next((agent for agent in agents() if format_name in agent.formats), UNKNOWN)
 
 
@@ -225,7 +235,10 @@ def own_trigger(transcript: Transcript) -> Trigger | None:
 
 
 def policy_facts(policy: str) -> PolicyFacts:
-    """What a record says of a policy."""
+    """What a record says of a policy; asked of one that bears its name before all."""
+    own = _namesake(policy)
+    if policy in own.facts:
+        return own.facts[policy]
     return next((agent.facts[policy] for agent in agents() if policy in agent.facts), PolicyFacts())
 
 

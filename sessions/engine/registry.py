@@ -53,7 +53,7 @@ def plugins(package: str) -> dict[str, Any]:
 
 
 @cache
-def _alone(package: str, name: str) -> Any:
+def alone(package: str, name: str) -> Any:
     """The built-in plugin of a module of its own name, without loading the others; None where there is none."""
     path = f"sessions.engine.{package}.{name}"
     if not name.isidentifier() or name.startswith("_") or find_spec(path) is None:
@@ -67,9 +67,9 @@ def get(package: str, name: str) -> Any:
 
     ``NAME:ARGUMENT`` is a variant of one that has variants.
     """
-    alone = _alone(package, name)
-    if alone is not None:
-        return alone
+    own = alone(package, name)
+    if own is not None:
+        return own
     registered = plugins(package)
     plain, colon, argument = name.partition(":")
     variant = getattr(registered.get(plain), "variant", None)

@@ -13,6 +13,7 @@ from queue import Queue
 from typing import TYPE_CHECKING, Self
 
 from sessions.engine.limits import LONG_TEXT_CHARS
+from sessions.engine.small_texts import count_small, fits
 from sessions.engine.vocabulary import encoding
 
 if TYPE_CHECKING:
@@ -322,7 +323,22 @@ class TokenCounter:
 
     def _count(self, chunk: Chunk) -> None:
         with self._making:
-            if self._lines is None:
+            if self._lines is None and fits((text for _, text in chunk), self._name):
+                chunk = self._by_hand(chunk)
+            if self._lines is None and chunk:
                 self._lines = LineCounter(self._name)
+        if self._lines is None:
+            return
         for ticket, text in chunk:
             self._counted[-ticket - 1] = self._lines.count(text)
+
+    def _by_hand(self, chunk: Chunk) -> Chunk:
+        """Count a small chunk without tiktoken; what of it is left over."""
+        left: Chunk = []
+        for ticket, text in chunk:
+            n_tokens = count_small(text)
+            if n_tokens is None:
+                left.append((ticket, text))
+            else:
+                self._counted[-ticket - 1] = TextCount(n_tokens)
+        return left

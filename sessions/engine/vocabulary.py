@@ -14,9 +14,10 @@ import threading
 from functools import cache
 from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import tiktoken
-from tiktoken_ext import openai_public  # type: ignore[import-untyped]
+if TYPE_CHECKING:
+    import tiktoken
 
 FOLDER = Path(__file__).with_name("vocab")
 RANKS = {"o200k_base": 199_998, "cl100k_base": 100_256}
@@ -39,9 +40,26 @@ def encoding(name: str = "o200k_base") -> tiktoken.Encoding:
         return _build(name)
 
 
+def is_vendored(name: str) -> bool:
+    """Whether our own copy of the vocabulary is used: TIKTOKEN_CACHE_DIR asks for tiktoken's own loading."""
+    return name in RANKS and not os.environ.get("TIKTOKEN_CACHE_DIR")  # noqa: TID251  tiktoken's own switch
+
+
+def is_built(name: str) -> bool:
+    """Whether ``encoding(name)`` costs nothing any more."""
+    return name in _built
+
+
+_built: set[str] = set()
+
+
 @cache
 def _build(name: str) -> tiktoken.Encoding:
-    if os.environ.get("TIKTOKEN_CACHE_DIR"):  # noqa: TID251  tiktoken's own switch, which it reads itself
+    import tiktoken  # its start takes longer than counting a small file (see small_texts)
+    from tiktoken_ext import openai_public  # type: ignore[import-untyped]
+
+    _built.add(name)
+    if not is_vendored(name):
         return tiktoken.get_encoding(name)
     # A tiktoken_ext plugin of the same name would raise "Duplicate encoding name"; lending our loader for the length of
     # one call keeps tiktoken's own pattern and special tokens (estimators 2.4).
@@ -63,7 +81,7 @@ def tokens(name: str) -> list[bytes]:
 
 def ranks(name: str) -> dict[bytes, int]:
     """Token bytes to rank, as tiktoken takes them."""
-    return {token: rank for rank, token in enumerate(tokens(name))}
+    return dict(zip(tokens(name), range(RANKS[name]), strict=True))
 
 
 def rank_file(name: str) -> bytes:

@@ -54,3 +54,29 @@ def test_help_loads_no_framework(arguments: list[str]) -> None:
         "print(sorted({'django', 'celery', 'plotly', 'granian', 'tiktoken'} & set(sys.modules)))"
     )
     assert python("-c", code).splitlines()[-1] == "[]"
+
+
+HEAVY = {"django", "celery", "plotly", "granian", "anthropic", "httpx", "pydantic", "mcp"}
+SMALL = str(ROOT / "tests/fixtures/transcripts/claude_code/rewind.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "also"),
+    [
+        (["inspect", SMALL], {"tiktoken", "regex", "sessions.engine.policies.codex"}),
+        (["why", SMALL], {"tiktoken", "regex"}),
+        (["replay", SMALL, "--policy", "claude_code"], {"sessions.engine.policies.letta"}),
+        (["recorded", SMALL], set()),
+        (["formats"], {"tiktoken"}),
+        (["policies", "claude_code"], {"tiktoken"}),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_a_command_of_the_engine_loads_no_framework(arguments: list[str], also: set[str]) -> None:
+    """Nor, for a small file, what takes longer to start than the file does to read."""
+    code = (
+        "import sys\nfrom ctxweb.cli import cli\n"
+        f"cli({arguments!r}, prog_name='ctxweb', standalone_mode=False)\n"
+        f"print(sorted({HEAVY | also!r} & set(sys.modules)))"
+    )
+    assert python("-c", code).splitlines()[-1] == "[]"

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ctxweb.cli import cli
+from ctxweb.commands import _engine  # noqa: F401  loaded before a test puts something else in place of the reader
 from sessions.adapters.local import local_files
 from sessions.engine.agent import agents
 from tests.engine.claude_lines import claude_session
@@ -71,6 +72,8 @@ def test_nothing_is_read_before_a_yes(home: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_each_is_told_of_after_a_yes(home: Path) -> None:
     said = call("list", "--yes").output
+    assert call("--yes").output == said
+    assert "`ctxweb list --yes`" in call("--yes", "list", code=2).stderr
     assert "1 compaction." in said
     assert "0 compactions." in said
     assert "(measured)" in said
