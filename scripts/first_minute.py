@@ -47,7 +47,7 @@ class Truth:
 def lay_out(home: Path) -> Truth:
     """Put three agents' sessions where those agents do; the newest is Claude Code's, compacted at its threshold."""
     text, truth = newest()
-    files = {
+    files: dict[str, Path | str] = {
         ".gemini/tmp/9f86d081/chats/session-2026-11-20T10-00-a1b2.json": FIXTURES / "gemini_cli/session.json",
         ".codex/sessions/2026/11/21/rollout-2026-11-21T09-00-00-0199aaaa.jsonl": FIXTURES / "codex/rollout.jsonl",
         ".claude/projects/-home-me-app/11111111-1111-4111-8111-111111111111.jsonl": text,
