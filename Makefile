@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test test-postgres check lint types contracts migrations wheel fmt lock vendor bench accuracy verdicts fuzz faults parity mutants clean
+.PHONY: help setup run demo test test-postgres check lint types contracts migrations docs wheel fmt lock vendor bench accuracy verdicts fuzz faults parity mutants clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -64,7 +64,10 @@ contracts: $(VENV)/.dev
 migrations: $(VENV)/.dev
 	@DJANGO_SETTINGS_MODULE=tests.settings $(BIN)/python manage.py makemigrations --check --dry-run
 
-wheel: $(VENV)/.dev ## Build the wheel and try it in a fresh environment
+docs: $(VENV)/.dev ## Build the documentation site into build/docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+wheel: docs ## Build the wheel and try it in a fresh environment
 	@sh scripts/try_wheel.sh $(BIN)/python
 
 fmt: $(VENV)/.dev ## Format, and fix what can be fixed
@@ -76,6 +79,8 @@ lock: ## Pin the requirements again (needs uv)
 	uv pip compile pyproject.toml --group build --group dev --extra mcp --extra postgres --extra redis \
 		-c requirements/base.txt $(LOCK) -o requirements/dev.txt
 	uv pip compile pyproject.toml --group build --extra mcp -c requirements/dev.txt $(LOCK) -o requirements/mcp.txt
+	uv pip compile pyproject.toml --group build --extra postgres --extra redis -c requirements/dev.txt $(LOCK) \
+		-o requirements/server.txt
 
 LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet \
 	--custom-compile-command "make lock" $(ARGS)

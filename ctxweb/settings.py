@@ -223,6 +223,7 @@ PASSWORD_HASHERS = [
 # A proxy takes the path of PUBLIC_URL off: pages name it, requests come without.
 STATIC_URL = f"{FORCE_SCRIPT_NAME or ''}/static/"
 STATICFILES_DIRS = [ROOT / "static"]
+DOCS = BUNDLED / "docs" if BUNDLED.is_dir() else ROOT / "build/docs"
 STATIC_ROOT = _folder("static")
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = DEBUG

@@ -1,4 +1,4 @@
-"""Runs the examples of README and guides on the demo session, and writes their output below each command.
+"""Runs the examples of README and docs on the demo session, and writes their output below each command.
 
 A fenced block of the language ``console`` holds commands after ``$ `` and what they print.  ``python
 scripts/examples.py`` rewrites the output; a test fails while it is not what the commands print.
@@ -20,8 +20,8 @@ SECONDS = 300
 
 
 def documents() -> list[Path]:
-    """README and guides, where they have examples."""
-    found = [ROOT / "README.md", *sorted((ROOT / "docs/guides").glob("*.md"))]
+    """README and documents, where they have examples."""
+    found = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
     return [path for path in found if BLOCK.search(path.read_text(encoding="utf-8"))]
 
 

@@ -1,6 +1,6 @@
-"""Takes the picture of the README: the replay page of the demo session, in headless Chromium.
+"""Takes the pictures of README and docs: two pages of the demo session, in headless Chromium.
 
-``python scripts/pictures.py`` writes docs/images/replay.png. Chromium has to be installed.
+``python scripts/pictures.py`` writes docs/images/*.png. Chromium has to be installed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
-PICTURE = ROOT / "docs/images/replay.png"
-PORT, SECONDS = 8597, 60
+FOLDER = ROOT / "docs/images"
+PICTURES = {"replay.png": "replay/?policy=claude_code", "overview.png": ""}
+"""Files, and what follows the session's address."""
+PORT, SECONDS = 8597, 240
 WIDTH, HEIGHT = 1280, 860
 
 
@@ -56,10 +58,11 @@ def _take(session: str) -> None:
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
-        page.goto(f"{session}replay/?policy=claude_code", wait_until="networkidle")
-        page.wait_for_timeout(1_500)
-        PICTURE.parent.mkdir(exist_ok=True)
-        page.screenshot(path=PICTURE)
+        FOLDER.mkdir(exist_ok=True)
+        for name, at in PICTURES.items():
+            page.goto(f"{session}{at}", wait_until="networkidle")
+            page.wait_for_timeout(1_500)
+            page.screenshot(path=FOLDER / name)
         browser.close()
 
 

@@ -1,4 +1,4 @@
-"""Writes the tables of formats, policies, estimators and agents into README.md and docs/reference.md: the registry's.
+"""Writes what the registries hold into README.md and docs: formats, policies, estimators, agents, commands.
 
 Run ``python scripts/registry_docs.py`` after adding one; a test fails while the tables are not what it would write.
 """
@@ -13,11 +13,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import click  # noqa: E402
+
+from ctxweb.cli import COMMANDS, cli  # noqa: E402
 from sessions.engine.formats import UNKNOWN, Coverage  # noqa: E402
 from sessions.engine.params import specs  # noqa: E402
 from sessions.engine.registry import plugins  # noqa: E402
 
-FILES = ("README.md", "docs/reference.md")
+FILES = ("README.md", "docs/reference.md", "docs/commands.md")
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -102,9 +105,23 @@ def claims() -> str:
     )
 
 
+def commands() -> str:
+    """The help of every command, as `ctxweb COMMAND --help` prints it."""
+    found = []
+    for name in cli.list_commands(click.Context(cli)):
+        command = cli.get_command(click.Context(cli), name)
+        assert command
+        command._help_option = None  # click keeps that of the first call, which may have been without its group
+        parent = click.Context(cli, info_name="ctxweb", help_option_names=["-h", "--help"])
+        context = click.Context(command, info_name=name, parent=parent, terminal_width=100)
+        found.append(f"## ctxweb {name}\n\n{COMMANDS[name]}\n\n```text\n{context.get_help().rstrip()}\n```")
+    return "\n\n".join(found)
+
+
 TABLES = {
     "formats": formats, "coverage": coverage, "claims": claims, "policies": policies,
     "estimators": estimators, "summarizers": summarizers, "parameters": parameters, "agents": agents,
+    "commands": commands,
 }  # fmt: skip
 
 

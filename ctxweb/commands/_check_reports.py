@@ -1,8 +1,10 @@
-"""The result of ``ctxweb check`` in words, as Markdown for a comment and as JUnit for a build server."""
+"""The result of ``ctxweb check`` in words, as Markdown for a comment, as JUnit for a build server and as SARIF."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 from ctxweb.terminal import counted, printable
@@ -57,3 +59,31 @@ def write_junit(path: Path, found: Sequence[Floor], broken: Sequence[str]) -> No
 
 def _cell(text: str) -> str:
     return " ".join(printable(text).split()).replace("|", "\\|").replace("<", "&lt;").replace("`", "'")
+
+
+SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def write_sarif(path: Path, found: Sequence[Floor], broken: Sequence[str]) -> None:
+    """SARIF 2.1.0, for code scanning: a rule for each limit, a result for each that is exceeded, unknown or unread."""
+    from ctxweb.version import ctxweb_version
+
+    names = list(dict.fromkeys(floor.name for floor in found))
+    rules = [{"id": name, "shortDescription": {"text": f"Limit {name}"}} for name in [*names, "read"]]
+    results = [
+        _result(floor.name, floor.session, f"{outcome(floor)}: {amount(floor.value)}, allowed {amount(floor.limit)}.")
+        for floor in found
+        if not floor.ok
+    ]
+    results += [_result("read", line.partition(": ")[0], line) for line in broken]
+    driver = {"name": "ctxweb check", "version": ctxweb_version(), "rules": rules}
+    run = {"tool": {"driver": driver}, "results": results}
+    path.write_text(json.dumps({"$schema": SARIF, "version": "2.1.0", "runs": [run]}, indent=1), encoding="utf-8")
+
+
+def _result(rule: str, session: str, words: str) -> dict[str, Any]:
+    """One result; its place is the transcript's file, the session's id stands in the words."""
+    file, _, name = session.rpartition("#")
+    said = f"{printable(name)}: {printable(words)}" if file else printable(words)
+    place = {"artifactLocation": {"uri": quote(printable(file or session))}}
+    return {"ruleId": rule, "level": "error", "message": {"text": said}, "locations": [{"physicalLocation": place}]}

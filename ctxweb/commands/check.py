@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ctxweb.amount import Amount
-from ctxweb.commands._check_reports import amount, markdown_table, outcome, write_junit
+from ctxweb.commands._check_reports import amount, markdown_table, outcome, write_junit, write_sarif
 from ctxweb.commands._engine import (
     check_options,
     chosen_policy,
@@ -54,10 +54,11 @@ def _floors(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--allow-unknown", is_flag=True, help="Pass where a cost or a loss cannot be known.")
 @click.option("--markdown", is_flag=True, help="A Markdown table on standard output, for a comment.")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write a JUnit report to this file.")
+@click.option("--sarif", type=click.Path(dir_okay=False, path_type=Path), help="Write a SARIF report to this file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def command(
-    corpus: tuple[str, ...], prices: tuple[str, ...], *, markdown: bool, junit: Path | None, as_json: bool,
-    **options: Any,
+    corpus: tuple[str, ...], prices: tuple[str, ...], *, markdown: bool, junit: Path | None, sarif: Path | None,
+    as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Fail a build when a policy exceeds your limits on the sessions of CORPUS (files and folders).
 
@@ -74,6 +75,8 @@ def command(
     passed = all(floor.ok for floor in found) and not broken
     if junit:
         write_junit(junit, found, broken)
+    if sarif:
+        write_sarif(sarif, found, broken)
     if as_json:
         emit({
             "schema": "ctxweb.check/1",

@@ -1,4 +1,4 @@
-"""``ctxweb restore``: a data folder from a backup, whole or not at all."""
+"""``ctxweb restore``: a data folder from a backup, whole or not at all; or what the hook kept before a compaction."""
 
 from __future__ import annotations
 
@@ -18,15 +18,71 @@ if TYPE_CHECKING:
 
 
 @click.command("restore")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", required=False)
 @click.option("--into", type=click.Path(file_okay=False, path_type=Path), help="Folder. [default: the data folder]")
+@click.option("--copies", "lists", is_flag=True, help="List the transcripts that `ctxweb hook precompact` kept.")
+@click.option("--message", type=click.IntRange(min=0), help="Print the text of this message of a kept transcript.")
 @click.option("--force", is_flag=True, help="Put a folder that is not empty aside, under another name.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
-def command(file: Path, into: Path | None, *, force: bool, as_json: bool) -> None:
+def command(
+    file: str | None, into: Path | None, message: int | None, *, lists: bool, force: bool, as_json: bool
+) -> None:
     """Make a data folder from FILE, a backup, and bring it to this version. Stop the server first.
 
     Every file is compared with its hash. The folder appears when all of it is there; until then nothing is changed.
+
+    FILE may also be a transcript that `ctxweb hook precompact` kept before a compaction: "latest", the id of its
+    session, or its path. Then --message prints one message of it, and --into FOLDER unpacks it there.
     """
+    if lists:
+        _list(as_json=as_json)
+        return
+    if not file:
+        raise click.UsageError("Name a backup, or a kept transcript: `ctxweb restore --copies` lists those.")
+    if _kept(file, into, message, as_json=as_json):
+        return
+    if message is not None:
+        raise click.UsageError("No kept transcript of that name: `ctxweb restore --copies` lists those.")
+    if not Path(file).is_file():
+        raise click.BadParameter(f"File {file!r} does not exist, and no kept transcript has that name.")
+    _whole(Path(file), into, force=force, as_json=as_json)
+
+
+def _list(*, as_json: bool) -> None:
+    from ctxweb.commands._copies import copies, show_copies
+    from sessions.engine import jsonio
+
+    if as_json:
+        document = {"schema": "ctxweb.copies/1", "copies": [copy.document() for copy in copies()]}
+        click.echo(jsonio.dumps(document))
+    else:
+        show_copies()
+
+
+def _kept(file: str, into: Path | None, message: int | None, *, as_json: bool) -> bool:
+    """Answer for a transcript that the hook kept; False where ``file`` names none."""
+    from ctxweb.commands._copies import copy_named, message_text, write_back
+    from ctxweb.terminal import printable
+    from sessions.engine import jsonio
+
+    copy = copy_named(file)
+    if copy is None:
+        return False
+    if message is not None:
+        text = message_text(copy, message)
+        document = {"schema": "ctxweb.copied/1", "copy": copy.name, "message": message, "text": text}
+        click.echo(jsonio.dumps(document) if as_json else printable(text))
+    elif into is None:
+        raise click.UsageError(f"{copy.name} is a kept transcript. Add --message N, or --into FOLDER to unpack it.")
+    else:
+        target = write_back(copy, into.expanduser())
+        document = {"schema": "ctxweb.copied/1", "copy": copy.name, "file": str(target)}
+        click.echo(jsonio.dumps(document) if as_json else f"Unpacked to {target}. `ctxweb why {target}` reads it.")
+    return True
+
+
+def _whole(file: Path, into: Path | None, *, force: bool, as_json: bool) -> None:
+    """The data folder from a backup."""
     from ctxweb.env import data_dir
     from sessions.engine import jsonio
     from sessions.services.backups.reading import opened

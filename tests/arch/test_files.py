@@ -23,7 +23,7 @@ def test_no_file_names_a_package_index() -> None:
 
 def test_requirements_are_pinned_with_hashes() -> None:
     requirements = [path for path in files(".txt") if path.parent.name == "requirements"]
-    assert {path.name for path in requirements} == {"base.txt", "dev.txt"}
+    assert {path.name for path in requirements} == {"base.txt", "dev.txt", "mcp.txt", "server.txt"}
     for path in requirements:
         joined = text(path).replace("\\\n", " ")
         lines = [line for line in joined.splitlines() if line.strip() and not line.lstrip().startswith("#")]

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.cli import cli
-from ctxweb.commands._check_reports import markdown_table, write_junit
+from ctxweb.commands._check_reports import markdown_table, write_junit, write_sarif
 from sessions.engine.checks import Floor
 from sessions.engine.demo.session import write_demo
 
@@ -143,3 +143,19 @@ def test_a_limit_on_losses_that_depends_on_placeholders_is_not_called_met(corpus
     result = CliRunner().invoke(cli, ["check", str(corpus), *map(str, options)])
     assert "UNKNOWN" in result.stdout
     assert check(corpus, *options, "--allow-unknown")[0] == 0
+
+
+def test_a_sarif_report_names_what_is_exceeded_and_unread(tmp_path: Path) -> None:
+    path = tmp_path / "r.sarif"
+    over = Floor(name="max_cost", limit=1.0, value=2.5, session="a b/s.jsonl#id-1", ok=False)
+    fine = Floor(name="max_peak", limit=9.0, value=2.0, session="s.jsonl#id-1", ok=True)
+    write_sarif(path, [over, fine], ["bad.jsonl: not a transcript\x00"])
+    document = json.loads(path.read_text(encoding="utf-8"))
+    (run,) = document["runs"]
+    assert document["version"] == "2.1.0"
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["max_cost", "max_peak", "read"]
+    first, second = run["results"]
+    assert first["message"]["text"] == "id-1: EXCEEDED: 2.5, allowed 1."
+    assert first["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a%20b/s.jsonl"
+    assert second["ruleId"] == "read"
+    assert "\x00" not in path.read_text(encoding="utf-8")

@@ -1,0 +1,54 @@
+"""The documentation site under /docs/: files, with a policy that names each page's own inline scripts by hash."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from csp.constants import NONE, SELF
+from django.conf import settings
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+from django.views.static import serve
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+    from django.http.response import HttpResponseBase
+
+INLINE = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
+
+
+@require_safe
+def manual(request: HttpRequest, name: str = "") -> HttpResponseBase:
+    """A file of the site, or a page that says how it is built where it is not there."""
+    site = Path(settings.DOCS)
+    if not (site / "index.html").is_file():
+        return render(request, "sessions/manual/missing.html", status=404)
+    if ".." in name.split("/"):
+        raise Http404(name)
+    if name and not name.endswith("/") and (site / name).is_dir():
+        return redirect("sessions:manual_page", f"{name}/")
+    if name.endswith("/") or not name:
+        name += "index.html"
+    found = serve(request, name, document_root=site)
+    if not name.endswith(".html") or found.status_code != HttpResponse.status_code:
+        return found
+    page = HttpResponse(b"".join(found), headers={key: found[key] for key in ("Content-Type", "Last-Modified")})
+    found.close()
+    page._csp_config = _policy(page.content)  # type: ignore[attr-defined]  # how django-csp is told of one response
+    return page
+
+
+def _policy(page: bytes) -> dict[str, list[str]]:
+    """What this page may load: our own files, its own inline scripts, and the styles that its theme writes."""
+    hashes = (base64.b64encode(hashlib.sha256(script).digest()).decode() for script in INLINE.findall(page))
+    scripts = [f"'sha256-{digest}'" for digest in dict.fromkeys(hashes)]
+    return {
+        "default-src": [SELF], "script-src": [SELF, *scripts], "style-src": [SELF, "'unsafe-inline'"],
+        "img-src": [SELF, "data:"], "object-src": [NONE], "base-uri": [NONE], "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }  # fmt: skip

@@ -1,0 +1,57 @@
+"""The documentation under /docs/: what is built is served, each page with a policy of its own."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from django.test import Client
+    from pytest_django.fixtures import SettingsWrapper
+
+pytestmark = pytest.mark.django_db
+
+SCRIPT = "document.title"
+
+
+@pytest.fixture
+def site(tmp_path: Path, settings: SettingsWrapper) -> Path:
+    (tmp_path / "site/guides").mkdir(parents=True)
+    (tmp_path / "secret.html").write_text("<p>secret")
+    (tmp_path / "site/index.html").write_text(f"<h1>Start</h1><script>{SCRIPT}</script><script src=a.js></script>")
+    (tmp_path / "site/guides/index.html").write_text("<h1>Guides</h1>")
+    (tmp_path / "site/a.js").write_text("1")
+    settings.DOCS = tmp_path / "site"
+    return tmp_path / "site"
+
+
+def test_pages_and_files_are_served(client: Client, site: Path) -> None:
+    start = client.get("/docs/")
+    assert b"<h1>Start</h1>" in start.content
+    digest = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
+    assert f"script-src 'self' 'sha256-{digest}'" in start["Content-Security-Policy"]
+    assert "unsafe-inline" not in start["Content-Security-Policy"].partition("script-src")[2].partition(";")[0]
+    assert b"Guides" in client.get("/docs/guides/").content
+    assert client.get("/docs/guides")["Location"] == "/docs/guides/"
+    file = client.get("/docs/a.js")
+    assert file.getvalue() == b"1"
+    assert "javascript" in file["Content-Type"]
+
+
+@pytest.mark.parametrize("name", ["nothing/", "../secret.html", "%2e%2e/secret.html", "guides/../../secret.html"])
+def test_nothing_else_is(client: Client, site: Path, name: str) -> None:
+    found = client.get(f"/docs/{name}")
+    assert found.status_code in (301, 302, 404)
+    assert b">secret" not in found.content
+
+
+def test_where_it_is_not_built_the_page_says_so(client: Client, tmp_path: Path, settings: SettingsWrapper) -> None:
+    settings.DOCS = tmp_path / "nowhere"
+    found = client.get("/docs/")
+    assert found.status_code == 404
+    assert b"make docs" in found.content
