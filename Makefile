@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test test-postgres check lint types contracts migrations docs wheel fmt lock vendor bench accuracy verdicts fuzz faults parity mutants clean
+.PHONY: help setup run demo test test-postgres check lint types contracts migrations docs wheel upgrade fmt lock vendor bench accuracy verdicts fuzz faults parity mutants clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -84,6 +84,9 @@ lock: ## Pin the requirements again (needs uv)
 
 LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet \
 	--custom-compile-command "make lock" $(ARGS)
+
+upgrade: $(VENV)/.dev ## Restore an earlier version's backup: are the figures the same?
+	@$(BIN)/python scripts/upgrade.py $(ARGS)
 
 parity: $(VENV)/.dev ## Compare policies with the originals' own code (installs those apart)
 	@$(BIN)/python -m tests.parity $(ARGS)

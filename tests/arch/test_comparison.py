@@ -10,7 +10,9 @@ SEEN = re.compile(r"\((run|read|stated)\)|^not (seen|run|counted)")
 
 
 def rows(table: str) -> list[list[str]]:
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("|")]
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("|")
+    ]
 
 
 def test_every_claim_about_a_peer_has_a_version_and_how_it_was_seen() -> None:
