@@ -29,7 +29,8 @@ FIGURES = {
         "peak_context, peak_label, window"
     ),
     "agent_sessions_messagerow": (
-        'session_id, "index", role, kinds, wire_bytes, pressure_bytes, tokens, label, overcount, context_tokens, request'
+        'session_id, "index", role, kinds, wire_bytes, pressure_bytes, tokens, label, overcount, '
+        "context_tokens, request"
     ),
 }
 """Columns whose values an upgrade keeps, by table; an estimate may change only where a session is read again."""

@@ -34,7 +34,7 @@ def manual(request: HttpRequest, name: str = "") -> HttpResponseBase:
         return redirect("sessions:manual_page", f"{name}/")
     if name.endswith("/") or not name:
         name += "index.html"
-    found = serve(request, name, document_root=site)
+    found = serve(request, name, document_root=str(site))
     if not name.endswith(".html") or found.status_code != HttpResponse.status_code:
         return found
     page = HttpResponse(b"".join(found), headers={key: found[key] for key in ("Content-Type", "Last-Modified")})
