@@ -26,6 +26,14 @@ N_NEAREST = 3
 N_TABLES = 8
 
 
+OTHER_KINDS = (
+    (b"\x89PNG", "a PNG picture"), (b"\xff\xd8\xff", "a JPEG picture"), (b"GIF8", "a GIF picture"), (b"%PDF", "a PDF"),
+    (b"\x7fELF", "a program"), (b"MZ", "a Windows program"), (b"<!DOCTYPE", "a web page"), (b"<html", "a web page"),
+)  # fmt: skip
+"""What people upload by mistake, by its first bytes."""
+NO_JSON = "not JSON: Expecting value"
+
+
 class NotATranscript(UnreadableInput):
     """A file that no format recognises: among others in an archive it is listed, not a failure."""
 
@@ -166,14 +174,15 @@ def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]]) ->
     if head.tables:
         known = f"its tables: {', '.join(list(head.tables)[:N_TABLES])}"
         return NotATranscript(f"{head.problem}; {known}", next_step="Export the session from its agent")
-    if beside := _beside(head.document):
+    if beside := _other_kind(head.data) or _beside(head.document):
         reason, step = beside
         return NotATranscript(reason, next_step=step)
     near = "; ".join(f"{plugin.name}: {guess.reason}" for guess, plugin in guesses[:N_NEAREST])
     nearest = f"Nearest: {near}. " if near else ""
     if not head.values and head.document is None:
         step = f"{nearest}Transcripts are JSON or JSON lines"
-        return NotATranscript(head.problem, line=line, offset=offset, next_step=step)
+        plain = (line, offset) == (1, 0) and head.problem == NO_JSON and _is_text(head.data)
+        return NotATranscript("text, not JSON" if plain else head.problem, line=line, offset=offset, next_step=step)
     known = ", ".join(registry.plugins("formats"))
     return NotATranscript(
         "JSON, but no known transcript format",
@@ -181,6 +190,17 @@ def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]]) ->
         offset=head.lines[0].offset if head.lines else 0,
         next_step=f"{nearest}Known formats: {known}",
     )
+
+
+def _other_kind(data: bytes) -> tuple[str, str] | None:
+    """What a file is that begins as pictures and the like do, and what to read instead."""
+    kind = next((name for magic, name in OTHER_KINDS if data.startswith(magic)), "")
+    return (f"{kind}, not a transcript", "Upload the .jsonl or .json that the agent wrote") if kind else None
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether the first bytes read as words: no byte of UTF-8 is wrong but at the end, where it may be cut."""
+    return b"\0" not in data and "\ufffd" not in data.decode("utf-8", "replace")[:-1]
 
 
 def _beside(document: Any) -> tuple[str, str] | None:

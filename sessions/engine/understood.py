@@ -22,6 +22,8 @@ SHARE = 0.1
 """So much of a file's blocks, messages or lines may be of unknown types before it is said."""
 FEW_MESSAGES = 3
 N_NAMED = 3
+CUT_OFF = "truncated last line"
+"""How the reason begins for a last line of JSON that ends too early (``formats._jsonl``)."""
 CHUNK_BYTES, OVERLAP_BYTES = 1 << 20, 200
 CALLS = re.compile(rb'(?<!\\)"(?:tool_?[uU]se_?[iI]d|tool_?[cC]all_?[iI]d|call_?[iI]d)"\s*:\s*"[^"]')
 USAGE = re.compile(
@@ -123,6 +125,10 @@ def _unread(parsed: Parsed, source: Source) -> Iterator[Gap]:
     if source.is_lines() and not _is_document(parsed, source):
         n_bytes = sum(line.length for line in source.every_line() if line.number in lines)
     share = f" ({_percent(n_bytes, source.size)} of the bytes)" if n_bytes else ""
+    if n_bytes and len(parsed.skipped) == 1 and first.reason.startswith(CUT_OFF):
+        lost = f"{_percent(n_bytes, source.size)} of its bytes could not be read"
+        yield Gap("unread", f"The file is cut off in line {first.line:,}, its last: {lost}", n_bytes, source.size)
+        return
     what = _many(len(parsed.skipped), "line" if n_bytes else "part")
     text = f"{what}{share} could not be read. First, on line {first.line:,}: {first.reason}"
     yield Gap("unread", text, n_bytes or len(parsed.skipped), source.size if n_bytes else 0)

@@ -46,8 +46,9 @@ def said(text: str) -> bytes:
     [
         (b"", "the file is empty"),
         (b" \n\n\0\0", "nothing but blanks"),
-        (b"Dear diary,\nnothing happened", "not JSON: Expecting value"),
-        (b"\x89PNG\r\n\x1a\n\0\0", "not JSON"),
+        (b"Dear diary,\nnothing happened", "text, not JSON"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "a PNG picture, not a transcript"),
+        (b"%PDF-1.7\n%\xe2\xe3", "a PDF, not a transcript"),
         ("﻿{}".encode("utf-16"), "UTF-16"),
         (b'{"type":"user","mess', "JSON is cut off"),
         (b"[" * 100_000, "nested deeper than 500"),

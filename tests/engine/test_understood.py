@@ -99,8 +99,15 @@ def test_counts_over_the_edge_of_a_piece_are_counted_once(monkeypatch: pytest.Mo
 def test_lines_that_cannot_be_read_are_told_with_their_share() -> None:
     data = lines(TURN, SAID, TURN, SAID) + b'{"role": "user", "content": "Pai'
     (gap,) = read(data).gaps
-    assert gap.text.startswith("1 line (16% of the bytes) could not be read. First, on line 5: truncated last line")
+    assert gap.text == "The file is cut off in line 5, its last: 16% of its bytes could not be read"
     assert (gap.part, gap.whole) == (32, len(data))
+
+
+def test_lines_before_the_end_that_cannot_be_read_are_counted() -> None:
+    data = lines(TURN, SAID) + b"{oops}\n" + lines(TURN) + b'{"role": "user", "content": "Pai'
+    (gap,) = read(data).gaps
+    assert gap.text.startswith("2 lines (")
+    assert "First, on line 3: not JSON" in gap.text
 
 
 def test_parts_of_a_document_have_no_lines() -> None:

@@ -9,6 +9,7 @@ import pytest
 from django.urls import reverse
 
 from sessions.services.ingest import ingest
+from sessions.services.links import create_link
 from sessions.services.uploads import receive
 from tests.cli.test_inputs import HALF
 from tests.services.packs import zipped
@@ -36,6 +37,18 @@ def test_the_page_says_it_before_anything_else(client: Client) -> None:
     assert "ctxweb skeleton &#x27;half way.jsonl&#x27;" in head
     (gap,) = client.get(f"/s/{session.pk}.json").json()["not_understood"]
     assert gap == {"kind": "blocks", "text": GAP, "part": 1, "whole": 2}
+
+
+def test_a_file_that_was_cut_off_says_so_wherever_it_is_opened(client: Client) -> None:
+    whole = pressed()
+    session = store(whole[:-40], "cut.jsonl")
+    line = whole[:-40].count(b"\n") + 1
+    said = f"The file is cut off in line {line}, its last: "
+    assert said in client.get(f"/s/{session.pk}/").content.decode()
+    assert said in client.get(f"/s/{session.pk}.json").json()["not_understood"][0]["text"]
+    assert said in client.get(f"/api/sessions/{session.pk}/inspect").json()["not_understood"][0]["text"]
+    made = create_link(session=session, view="session")
+    assert said in client.get(f"/l/{made.token}/").content.decode()
 
 
 def test_a_session_that_is_understood_says_nothing(client: Client) -> None:

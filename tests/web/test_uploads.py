@@ -269,6 +269,28 @@ def test_failures_stay_above_the_library_until_they_are_dismissed(client: Client
     assert Upload.objects.filter(filename="wrong.png").exists()
 
 
+def test_why_a_file_failed_is_a_sentence_on_pages(client: Client) -> None:
+    post(client, ("wrong.png", picture()), ("notes.txt", b"Dear diary"), ("a.json", b'{"a": 1}'))
+    page = shown(client, UPLOADS)
+    assert "A PNG picture, not a transcript. Upload the .jsonl or .json that the agent wrote" in page
+    assert "Text, not JSON." in page
+    assert "JSON, but no known transcript format" in page
+    assert "line 1, byte 0" not in page
+    assert "Known formats" not in page
+    report = shown(client, reverse("sessions:upload_report", args=[Upload.objects.get(filename="wrong.png").pk]))
+    assert "<h2>wrong.png could not be read</h2>" in report
+    assert ">none<" not in report
+
+
+def test_demo_paste_and_files_stay_reachable_in_a_library_with_sessions(client: Client) -> None:
+    post(client, ("good.jsonl", session(2)))
+    page = shown(client, LIBRARY)
+    assert f'action="{reverse("sessions:demo")}"' in page
+    assert 'data-dialog="paste"' in page
+    assert '<dialog class="dialog" id="paste"' in page
+    assert "accept=" not in page
+
+
 def test_a_library_without_sessions_tells_its_failures_too(client: Client) -> None:
     post(client, ("wrong.png", picture()))
     page = shown(client, LIBRARY)

@@ -262,6 +262,7 @@ def _linked_page(request: HttpRequest, token: str, found: ReplayLink, view: str)
         "link": found,
         "shown": view,
         "about": shared_views.about(found.session, found.choice),
+        "not_understood": selectors.load_weighed(found.session.pk).transcript.gaps,
         "options": chosen.options(found.state),
         "fragment": chosen.template,
         "removed_url": reverse("sessions:link_removed", args=[token]),

@@ -94,7 +94,7 @@ def status_url(uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]] = (
 
 def _row(upload: Upload) -> UploadRow:
     if upload.status == State.FAILED:
-        row = _shown(upload, "failed", "badge-danger", upload.error, (_report(upload), _download(upload)))
+        row = _shown(upload, "failed", "badge-danger", why_failed(upload), (_report(upload), _download(upload)))
         return row if upload.format else replace(row, format="")
     if not upload.finished:
         return _reading_row(upload)
@@ -103,6 +103,12 @@ def _row(upload: Upload) -> UploadRow:
         state, badge = f"new, {figures.count(upload.n_skipped)} skipped", "badge-warn"
     actions = [*_open(upload), _report(upload), *([_rejected(upload)] if upload.n_skipped else [])]
     return _shown(upload, state, badge, _found(upload), tuple(actions))
+
+
+def why_failed(upload: Upload) -> str:
+    """Why nothing could be read, as a sentence; that it is so from the first byte on goes without saying."""
+    error = upload.error.removeprefix("line 1, byte 0: ").partition(". Known formats:")[0]
+    return f"{error[:1].upper()}{error[1:]}"
 
 
 def _reading_row(upload: Upload) -> UploadRow:
@@ -136,7 +142,7 @@ def _found(upload: Upload) -> str:
     parts = [_plural(len(sessions), "session"), _plural(messages, "message")]
     if compactions:
         parts.append(_plural(compactions, "compaction"))
-    sentences = [", ".join(parts), *([f"recognised by {upload.reason}"] if upload.reason else [])]
+    sentences = [", ".join(parts), *([f"Recognised by {upload.reason}"] if upload.reason else [])]
     if upload.skipped:
         line, offset, reason = upload.skipped[0]
         sentences.append(f"line {line:,}, byte {offset:,}: {reason}")

@@ -11,7 +11,7 @@ from django.urls import reverse
 from sessions.engine import fates as engine_fates
 from sessions.models import MemberStatus
 from sessions.pages.ui import figures
-from sessions.pages.ui.uploads import fates_of, upload_format, upload_table
+from sessions.pages.ui.uploads import fates_of, upload_format, upload_table, why_failed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,6 +114,7 @@ def report_context(upload: Upload, members: Sequence[Member], sessions: Sequence
     return {
         "upload": upload,
         "format": upload_format(upload),
+        "why_failed": why_failed(upload),
         "sentence": engine_fates.sentence(fates),
         "lines": lines_of(upload, fates),
         "n_unsent": n_unsent,
