@@ -30,7 +30,7 @@ def marker(text: str) -> Block:
 
 def result_chars(block: Block) -> int:
     """Characters of a tool result's text, its parts included."""
-    return sum(leaf.n_chars for leaf in block.leaves())
+    return sum(leaf.n_chars for leaf in block.leaves()) if block.parts else block.n_chars
 
 
 def result_tokens(item: Item, block: Block) -> int:
@@ -84,12 +84,13 @@ def edit_blocks(view: View, item: Item, change: Callable[[Block], Block | None])
 
 
 def clear_results(view: View, item: Item, call_ids: Collection[str], text: str) -> Item:
-    """The results of ``call_ids`` in a message replaced by ``text``, media included."""
+    """The results of ``call_ids`` in a message replaced by ``text``, media included; what was replaced stays."""
 
     def change(block: Block) -> Block:
         if block.kind is not Kind.TOOL_RESULT or block.call_id not in call_ids:
             return block
-        return with_text(block, text)
+        new = with_text(block, text)
+        return block if item.edited and new == block else new
 
     return edit_blocks(view, item, change)
 

@@ -176,6 +176,10 @@ class History:
             last = self._last = (event, self._list_at(self.marks[event]))
         return last[1]
 
+    def list_now(self) -> tuple[Item, ...]:
+        """The list after all that has happened so far."""
+        return self._list_at(len(self.moves))
+
     def _list_at(self, stop: int) -> tuple[Item, ...]:
         """The list when the first ``stop`` moves were made."""
         try:
@@ -220,9 +224,9 @@ def count_changes(before: Sequence[Item], after: Sequence[Item]) -> ChangeCounts
     """Same id and content is kept, same id edited, only before dropped, only after inserted."""
     old = {item.id: item for item in before}
     new_ids = {item.id for item in after}
-    standing = [item for item in after if item.id in old]
-    edited = sum(changed(old[item.id], item) for item in standing)
-    dropped = sum(item.id not in new_ids for item in before)
+    standing = [(held, item) for item in after if (held := old.get(item.id)) is not None]
+    edited = sum([changed(held, item) for held, item in standing if held is not item])
+    dropped = len([1 for item in before if item.id not in new_ids])
     inserted = len(after) - len(standing)
     return ChangeCounts(len(standing) - edited, edited, dropped, inserted, first_changed(before, after))
 
@@ -231,8 +235,9 @@ def count_splice(before: Sequence[Item], after: Sequence[Item], splice: Splice, 
     """``count_changes`` of two lists that differ by a splice, at the cost of what changes; ``event`` is its number."""
     mine = f"e{event}."
     old = {item.id: item for item in splice.gone}
-    if any(item.id not in old and not item.id.startswith(mine) for item in splice.new):
-        return count_changes(before, after)
+    returned = [item.id for item in splice.new if item.id not in old and not item.id.startswith(mine)]
+    if returned and not {item.id for item in before}.isdisjoint(returned):
+        return count_changes(before, after)  # a message stands twice
     new_ids = {item.id for item in splice.new}
     standing = [item for item in splice.new if item.id in old]
     edited = sum(changed(old[item.id], item) for item in standing)
@@ -260,6 +265,8 @@ def first_changed(before: Sequence[Item], after: Sequence[Item], start: int = 0)
     """
     for position in range(start, len(before)):
         item = before[position]
+        if position < len(after) and after[position] is item:
+            continue
         if position >= len(after) or after[position].id != item.id or changed(item, after[position]):
             return position
     return None

@@ -141,6 +141,7 @@ def _row(plain: str) -> tuple[str, ModelRow] | None:
     return best
 
 
+@lru_cache(maxsize=1024)
 def normalised(name: str) -> str:
     """The bare model name: ``us.anthropic.claude-opus-4-8-20260801-v1:0[1m]`` is ``claude-opus-4-8``."""
     plain = _LONG.sub("", name.strip().lower()).rsplit("/", 1)[-1]

@@ -197,7 +197,7 @@ class Summaries:
         estimate, before = message_estimate(new, scale, model), message_estimate(old, scale, model)
         tokens = estimate if before == held else held * estimate // before if before else estimate
         size = message_size(new, self.estimator, model)
-        return replace(item, message=new, tokens=tokens, size=size, edited=True)
+        return Item(item.id, new, tokens, size, item.step, item.inserted, edited=True)
 
     def text(self, item: Item) -> str:
         """See ``policy.Tools.text``."""

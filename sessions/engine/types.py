@@ -165,6 +165,8 @@ class Message:
     compaction: int | None = None
     planned: bool = False
     resumed: bool = False
+    _calls: frozenset[str] | None = field(default=None, init=False, repr=False, compare=False)
+    _results: frozenset[str] | None = field(default=None, init=False, repr=False, compare=False)
 
     def leaves(self) -> Iterator[Block]:
         """Every block of the message, parts of tool results included."""
@@ -172,12 +174,20 @@ class Message:
             yield from block.leaves()
 
     def call_ids(self) -> frozenset[str]:
-        """Ids of the tool calls this message makes."""
-        return frozenset(b.call_id for b in self.blocks if b.kind is Kind.TOOL_USE and b.call_id)
+        """Ids of the tool calls this message makes; looked for once."""
+        found = self._calls
+        if found is None:
+            found = frozenset([b.call_id for b in self.blocks if b.kind is Kind.TOOL_USE and b.call_id])
+            object.__setattr__(self, "_calls", found)
+        return found
 
     def result_ids(self) -> frozenset[str]:
-        """Ids of the tool calls this message answers."""
-        return frozenset(b.call_id for b in self.blocks if b.kind is Kind.TOOL_RESULT and b.call_id)
+        """Ids of the tool calls this message answers; looked for once."""
+        found = self._results
+        if found is None:
+            found = frozenset([b.call_id for b in self.blocks if b.kind is Kind.TOOL_RESULT and b.call_id])
+            object.__setattr__(self, "_results", found)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,7 +225,7 @@ class Walk:
         view.usage = self._last_usage(k, added)
         view.idle_seconds = self._idle(request, added)
         held = self.context
-        newest = next((item.message.index for item in reversed(held.items) if not item.inserted), None)
+        newest: int | None = None
         results: list[tuple[LayerResult, Change]] = []
         for layer in self.layers:
             self._show()
@@ -235,6 +235,7 @@ class Walk:
             if not gate.fires or self.asleep or (self.state.stopped and not layer.cheap):
                 continue
             if not results:
+                newest = next((item.message.index for item in reversed(held.items) if not item.inserted), None)
                 self.summaries.at(request, len(self.events))
                 if self.base == "recorded":
                     self.context = held.copy()
@@ -301,18 +302,21 @@ class Walk:
         after_tokens = self._display()
         before_tokens = after_tokens + sum(layer.freed_tokens for layer in layers)
         in_place = all(isinstance(outcome, dict) for _, outcome in results)
-        outcome: Change | tuple[Item, ...]
+        outcome: Change
         if in_place:
             outcome = {position: item for _, patch in results for position, item in patch.items()}  # type: ignore[union-attr]
         elif len(results) == 1:
             outcome = results[0][1]
         else:
-            outcome = tuple(self.context.items)
-        self.history.event(outcome)
+            self.replaced = list(self.history.list_now())
+            outcome = splice_of(self.replaced, self.context.items)
         number = len(self.events)
+        self.history.event(outcome)
         if len(layers) == 1:
             one = layers[0]
             counts = ChangeCounts(self._kept(one), one.edited, one.dropped, one.inserted, one.first_changed)
+        elif isinstance(outcome, Splice):
+            counts = count_splice(self.replaced, self.context.items, outcome, number)
         else:
             counts = count_changes(*self.history.lists(number))
         drawn = next((layer for layer in layers if layer.name == self.drawn.name), layers[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.conf import settings
 
@@ -54,6 +54,14 @@ class ReplayRun:
     wanted: tuple[Wanted, ...] = ()
 
 
+class Recording(NamedTuple):
+    """What a recording's own usage comes to: its totals and ``cost_document``, each None where it has none."""
+
+    totals: Totals | None
+    cost: dict[str, Any] | None
+
+
+_recordings: Cache[tuple[str, Prices | None], tuple[Weighed, Recording]] = Cache(lambda held: len(held) > KEPT)
 _cache: Cache[Key, tuple[Weighed, ReplayRun]] = Cache(lambda held: len(held) > KEPT)
 
 
@@ -84,14 +92,23 @@ def as_sent(session_id: str) -> ReplayRun:
 
 def as_recorded(session_id: str) -> Totals | None:
     """Totals that the recording's own usage reports, None where it has none."""
-    weighed = selectors.load_weighed(session_id)
-    return recorded_totals(weighed, prices=prices_for(weighed.model))
+    return _recording(session_id).totals
 
 
 def spent(session_id: str) -> dict[str, Any] | None:
     """What the recorded usage cost, and the cost model held against it; None where there is none, or no price."""
+    return _recording(session_id).cost
+
+
+def _recording(session_id: str) -> Recording:
+    """What the recorded usage comes to at this installation's prices: the same whatever is replayed."""
     weighed = selectors.load_weighed(session_id)
-    return cost_document(weighed, prices=prices_for(weighed.model))
+    prices = prices_for(weighed.model)
+    held = _recordings.find((session_id, prices))
+    if held is not None and held[0] is weighed:
+        return held[1]
+    made = Recording(recorded_totals(weighed, prices=prices), cost_document(weighed, prices=prices))
+    return _recordings.keep((session_id, prices), (weighed, made))[1]
 
 
 def why_no_event(replay: Replay) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.calibration.prior import Prior
+from sessions.engine.calibration.weights import estimate_by_kind
 from sessions.engine.cost import _refetched_at
 from sessions.engine.quality.calls import ToolCall
 from sessions.engine.quality.carry import _shares
@@ -75,3 +76,24 @@ def test_a_reply_is_shared_out_by_what_its_blocks_weigh() -> None:
     """A text without classes weighs the session's mean, 1.2 here; a call without arguments its framing."""
     weighed = session()
     assert _shares(weighed, weighed.transcript.messages[1]) == [("text", 72), ("tool_use", 40)]
+
+
+def test_a_message_of_one_block_weighs_what_the_same_with_an_empty_block_does() -> None:
+    """One block of text alone is estimated, and shared out by kind, without going through leaves."""
+    build = Build(model="claude-opus-4-6")
+    build.prompt(40)
+    build.turns(12, tokens=300)
+    build.reply(60, "a", target="/a.log")
+    build.add(Role.USER, listing(50, 20, "a", text(9)))
+    build.reply(5)
+    build.add(Role.USER, text(0))
+    build.add(Role.USER, Block(Kind.THINKING, n_payload=400))
+    build.add(Role.ASSISTANT, Block(Kind.TOOL_USE, call_id="z"))
+    weighed = weigh(build.done())
+    for scale in (weighed.scale, replace(weighed.scale, prompt=7, wrapper=0), replace(weighed.scale, prior=DIGITS)):
+        other = replace(weighed, scale=scale)
+        for message in weighed.transcript.messages:
+            longer = replace(message, blocks=(*message.blocks, Block(Kind.TEXT)))
+            shares = [estimate_by_kind(m, scale, weighed.model) for m in (message, longer)]
+            assert shares[0] == shares[1], message
+            assert other.block_tokens(message) == other.block_tokens(longer), message

@@ -44,7 +44,6 @@ KINDS = {"full": FULL, "slim": SLIM}
 STEEPER = {
     "inspect_edit-full": "goes through every message again at each of its events",
     "adk_compaction-slim": "weighs what has ended anew at every prompt while a summary would be longer",
-    "opencode_prune-slim": "goes back through the outputs at every prompt until there are enough to prune",
 }
 """Replays that still grow faster, and why."""
 

@@ -108,6 +108,19 @@ def test_bin_shows_its_heaviest_message_and_names_it() -> None:
     assert (whole.n_bytes, whole.message) == (4_000, 11)
 
 
+def test_only_bars_that_are_shown_are_given_words() -> None:
+    told: list[int] = []
+
+    def words(bar: Bar) -> Bar:
+        told.append(bar.message)
+        return replace(bar, said="user, text")
+
+    data = Pressure(PLAIN_BARS, [], "measured", [], 200_000, 2.6, told=words)
+    said = pressure_figure(data)["layout"]["meta"]["points"]["said"]
+    assert said == ["user, text"]
+    assert len(told) == len(binned(PLAIN_BARS)) < len(PLAIN_BARS)
+
+
 def test_few_messages_are_not_binned() -> None:
     bars = [Bar(i, {"text": 10}, 40) for i in range(1_500)]
     assert binned(bars) == bars

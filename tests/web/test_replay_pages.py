@@ -21,6 +21,7 @@ from sessions.pages.replay.context import build_replay
 from sessions.pages.ui.addresses import Urls
 from sessions.pages.ui.compact_at import compact_at
 from sessions.runs import replay_state as urlstate
+from sessions.runs import replays
 from tests.web.stored import SHOT
 
 if TYPE_CHECKING:
@@ -57,6 +58,19 @@ def test_names_of_tools_are_typed(client: Client, session: Session) -> None:
     assert "p.exclude_tools=Read+Bash+Grep" in html
     wrong = get(client, session, f"replay/?policy=anthropic_clear_tool_uses&p.exclude_tools={'x' * 200}", status=400)
     assert "at most 100 names" in wrong
+
+
+def test_what_the_recording_cost_is_worked_out_once(
+    client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the same wherever a slider stands."""
+    made: list[object] = []
+    counted = replays.cost_document
+    monkeypatch.setattr(replays, "cost_document", lambda *a, **k: made.append(1) or counted(*a, **k))
+    replays._recordings.clear()
+    for window in (20_000, 30_000):
+        get(client, session, f"replay/?policy=none&window={window}", **HTMX)
+    assert len(made) == 1
 
 
 def test_results_alone_for_htmx_with_the_command_beside(client: Client, session: Session) -> None:

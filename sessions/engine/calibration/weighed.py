@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.calibration.held import held_at_steps, held_by
 from sessions.engine.calibration.series import RecordedSeries, left_out, recorded_series, weak_label
 from sessions.engine.calibration.stays import Stays, Way
-from sessions.engine.calibration.weights import estimate_by_kind, fill, is_hidden_thinking, media_tokens
+from sessions.engine.calibration.weights import estimate_by_kind, fill, is_hidden_thinking, media_tokens, only_kind
 from sessions.engine.model_info import UNKNOWN_WINDOW
 from sessions.engine.types import Kind, Label
 
@@ -203,6 +203,9 @@ class Weighed:
         total = self.tokens[message.index]
         if message.summary:
             return {SUMMARY: total}
+        only = only_kind(message, self.scale)
+        if only is not None:
+            return {only: total}
         shares = estimate_by_kind(message, self.scale, self.model)
         hidden = total - sum(shares.values())
         if hidden > 0 and any(is_hidden_thinking(b) for b in message.blocks):

@@ -61,11 +61,12 @@ def open_results(view: View, excluded: frozenset[str] = frozenset()) -> list[Res
         ):
             break
         held.frontier, held.anchor = held.frontier + 1, view.items[position].id
+    items, ids, kind = view.items, held.ids, Kind.TOOL_RESULT
     return [
-        found
+        ResultPlace(position, block)
         for position in view.results[held.frontier :]
-        for block in results_of(view.items[position])
-        if _is_open(view, held, found := ResultPlace(position, block))
+        for block in items[position].message.blocks
+        if block.kind is kind and not (items[position].edited and block.call_id in ids)
     ]
 
 

@@ -7,6 +7,7 @@ whole is remembered beside it: in ``State.memory`` under ``client``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies._pairs import Halves
@@ -17,11 +18,15 @@ if TYPE_CHECKING:
     from sessions.engine.policy import Item, View
 
 
+_ID = attrgetter("id")
+
+
 @dataclass(slots=True)
 class Client:
     """All messages of the client, and their size in the gate's unit.
 
     ``lengths`` are those that the list may have had when the request before was sent: as it stood, and as edited.
+    ``until[n]`` is the size of the first n.
     """
 
     items: list[Item] = field(default_factory=list)
@@ -30,6 +35,7 @@ class Client:
     known: set[str] = field(default_factory=set)
     lengths: set[int] = field(default_factory=set)
     halves: Halves = field(default_factory=lambda: Halves(set(), set()))
+    until: list[int] = field(default_factory=lambda: [0])
 
 
 def client(view: View) -> Client:
@@ -45,11 +51,13 @@ def client(view: View) -> Client:
         first_new -= 1
     if held.lengths and first_new not in held.lengths:
         held.items, held.size, held.known, first_new = [], 0, set(), 0
-        held.halves = Halves(set(), set())
+        held.halves, held.until = Halves(set(), set()), [0]
     added = view.items[first_new:]
     held.items += added
     held.halves.add(added)
-    held.size += sum([item.size for item in added])
+    for item in added:
+        held.size += item.size
+        held.until.append(held.size)
     held.known |= {item.id for item in added}
     held.request, held.lengths = view.request, {len(view.items)}
     return held
@@ -58,7 +66,7 @@ def client(view: View) -> Client:
 def shown(view: View, items: Sequence[Item]) -> list[Item]:
     """``items`` as the list that this request sends; remembers its length."""
     held = client(view)
-    held.known |= {item.id for item in items}
+    held.known.update(map(_ID, items))
     held.lengths.add(len(items))
     return list(items)
 

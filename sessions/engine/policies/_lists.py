@@ -59,7 +59,14 @@ def results_of(item: Item) -> Iterator[Block]:
 
 def found_results(view: View) -> list[ResultPlace]:
     """Every tool result of the list, oldest first."""
-    return [ResultPlace(position, block) for position in view.results for block in results_of(view.items[position])]
+    items, kind = view.items, Kind.TOOL_RESULT
+    return [ResultPlace(at, block) for at in view.results for block in items[at].message.blocks if block.kind is kind]
+
+
+def n_results(view: View) -> int:
+    """How many tool results the list holds."""
+    items, kind = view.items, Kind.TOOL_RESULT
+    return len([1 for at in view.results for block in items[at].message.blocks if block.kind is kind])
 
 
 def last_assistant(items: Sequence[Item]) -> int:

@@ -35,12 +35,9 @@ class Halves(NamedTuple):
 
     def add(self, items: Iterable[Item]) -> None:
         """Those of more messages."""
-        for item in items:
-            for block in item.message.blocks:
-                if block.kind is Kind.TOOL_USE:
-                    self.calls.add(block.call_id)
-                elif block.kind is Kind.TOOL_RESULT:
-                    self.results.add(block.call_id)
+        messages = [item.message for item in items]
+        self.calls.update(*[message.call_ids() for message in messages])
+        self.results.update(*[message.result_ids() for message in messages])
 
 
 def halves(items: Iterable[Item]) -> Halves:
@@ -56,7 +53,7 @@ def mended(view: View, before: Sequence[Item] | Halves, after: Sequence[Item]) -
     A message of which nothing is left goes altogether.  ``before`` is looked through only where a half is alone.
     """
     calls, results = halves(after)
-    alone = (calls ^ results) - {""}
+    alone = calls ^ results
     if not alone:
         return list(after)
     calls_before, results_before = before if isinstance(before, Halves) else halves(before)
@@ -65,7 +62,8 @@ def mended(view: View, before: Sequence[Item] | Halves, after: Sequence[Item]) -
         return list(after)
     kept: list[Item] = []
     for item in after:
-        if not any(_is_orphan(block, orphans) for block in item.message.blocks):
+        message = item.message
+        if orphans.isdisjoint(message.call_ids()) and orphans.isdisjoint(message.result_ids()):
             kept.append(item)
             continue
         blocks = [block for block in item.message.blocks if not _is_orphan(block, orphans)]

@@ -17,8 +17,10 @@ SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
 def role_of(item: Item) -> str:
     """``system``, ``user``, ``assistant``, or ``tool`` for a message that holds a tool result."""
     message = item.message
-    if message.role is Role.USER and any(block.kind is Kind.TOOL_RESULT for block in message.blocks):
-        return TOOL
+    if message.role is Role.USER:
+        for block in message.blocks:
+            if block.kind is Kind.TOOL_RESULT:
+                return TOOL
     return message.role.value
 
 
@@ -29,7 +31,10 @@ def roles(items: Sequence[Item]) -> list[str]:
 
 def has_calls(item: Item) -> bool:
     """Whether a message makes a tool call."""
-    return any(block.kind is Kind.TOOL_USE for block in item.message.blocks)
+    for block in item.message.blocks:  # noqa: SIM110 - asked of every message of every list: a generator costs thrice
+        if block.kind is Kind.TOOL_USE:
+            return True
+    return False
 
 
 def tool_names(items: Sequence[Item]) -> dict[str, str]:

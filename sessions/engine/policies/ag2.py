@@ -24,7 +24,7 @@ arithmetic): here 4,000 and the window.  It splits tool pairs (``orphans``).
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -135,63 +135,64 @@ def _tokens(block: Block) -> int:
     return sum(leaf.n_tokens for leaf in block.leaves())
 
 
-def plan(tokens: Sequence[int | None], per_message: int, most: int) -> list[tuple[int, int | None]]:
-    """Positions kept, oldest first, each with the tokens it is cut to (None: it has no text)."""
-    kept: list[tuple[int, int | None]] = []
-    counted = 0
-    for position in reversed(range(len(tokens))):
-        mine = tokens[position]
-        if mine is None:
-            kept.append((position, None))
-            continue
-        if most - counted - per_message < 0:
-            kept.append((position, min(mine, most - counted)))
-            break
-        kept.append((position, min(mine, per_message)))
-        counted += min(mine, per_message)
-    return kept[::-1]
-
-
 @dataclass(slots=True)
-class _Counted:
+class Counted:
     """Tokens of each message that the client holds, kept from request to request.
 
-    ``until[n]`` are the tokens of the first n, each cut to ``per_message``; ``last_long`` is the newest that is cut.
+    ``until[n]`` are the tokens of the first n, each cut to ``per_message``; ``long`` are those that are.
     """
 
     per_message: int
     tokens: list[int | None] = field(default_factory=list)
     until: list[int] = field(default_factory=lambda: [0])
     total: int = 0
-    last_long: int = -1
+    long: list[int] = field(default_factory=list)
 
     def add(self, items: Sequence[Item]) -> None:
         """More messages."""
         for item in items:
-            mine = text_tokens(item)
-            if mine is not None and mine > self.per_message:
-                self.last_long = len(self.tokens)
-            self.tokens.append(mine)
-            self.until.append(self.until[-1] + min(mine or 0, self.per_message))
-            self.total += mine or 0
+            self.count(text_tokens(item))
 
-    def is_shortened(self, most: int) -> bool:
-        """Whether ``plan`` leaves anything out or cuts anything."""
+    def count(self, mine: int | None) -> None:
+        """One more message, with the tokens of its texts."""
+        if mine is not None and mine > self.per_message:
+            self.long.append(len(self.tokens))
+        self.tokens.append(mine)
+        self.until.append(self.until[-1] + min(mine or 0, self.per_message))
+        self.total += mine or 0
+
+    def ends_at(self, most: int) -> int:
+        """Position of the message that is cut to what is left of ``most`` and ends the list; under 0 where none is."""
         position = bisect_left(self.until, self.until[-1] - (most - self.per_message)) - 2
         while position >= 0 and self.tokens[position] is None:
             position -= 1
+        return position
+
+    def plan(self, most: int) -> tuple[int, dict[int, int]]:
+        """Position of the oldest message kept, and the tokens that those are cut to which are cut."""
+        end = self.ends_at(most)
+        cuts = dict.fromkeys(self.long[bisect_right(self.long, end) :], self.per_message)
+        if end >= 0:
+            left = most - (self.until[-1] - self.until[end + 1])
+            if left < (self.tokens[end] or 0):
+                cuts[end] = left
+        return max(0, end), cuts
+
+    def is_shortened(self, most: int) -> bool:
+        """Whether ``plan`` leaves anything out or cuts anything."""
+        position = self.ends_at(most)
         if position < 0:
-            return self.last_long >= 0
+            return bool(self.long)
         counted, mine = self.until[-1] - self.until[position + 1], self.tokens[position] or 0
-        return position > 0 or self.last_long > 0 or mine > most - counted
+        return position > 0 or (bool(self.long) and self.long[-1] > 0) or mine > most - counted
 
 
-def _counted(params: LimiterParams, view: View) -> _Counted:
+def _counted(params: LimiterParams, view: View) -> Counted:
     """What the client holds, counted; what was counted before is remembered."""
     held = client(view).items
-    known: _Counted | None = view.state.memory.get("tokens")
+    known: Counted | None = view.state.memory.get("tokens")
     if known is None or len(known.tokens) > len(held):
-        known = view.state.memory["tokens"] = _Counted(params.max_tokens_per_message)
+        known = view.state.memory["tokens"] = Counted(params.max_tokens_per_message)
     known.add(held[len(known.tokens) :])
     return known
 
@@ -211,9 +212,10 @@ def token_edit(params: LimiterParams, view: View) -> list[Item]:
     """What is sent, cut."""
     everything = client(view)
     held = everything.items
-    tokens = _counted(params, view).tokens
-    kept = plan(tokens, params.max_tokens_per_message, _most(params, view))
-    left = [held[p] if cut == tokens[p] else _cut(view, held[p], cut or 0) for p, cut in kept]
+    first, cuts = _counted(params, view).plan(_most(params, view))
+    left = held[first:]
+    for position, tokens in cuts.items():
+        left[position - first] = _cut(view, held[position], tokens)
     return shown(view, mended(view, everything.halves, left) if params.orphans == "drop" else left)
 
 

@@ -132,16 +132,22 @@ def _only_thinks(item: Item) -> bool:
 def _calls(view: View) -> tuple[list[Group], int]:
     """Groups of calls, at positions from where they begin, and that position; what is before it has none.
 
-    The message they begin with is remembered (``memory["calls_from"]``) and looked for from the end of the list.
+    The message they begin with is remembered (``memory["calls_from"]``) and looked for from the end of the list; the
+    groups of a list are made once (``memory["groups"]``): every edit makes another list.
     """
-    items, known = view.items, view.state.memory.get("calls_from")
+    items, memory = view.items, view.state.memory
+    held, n_held, found, start = memory.get("groups", (None, 0, [], 0))
+    if held is items and n_held == len(items):
+        return found, start
+    known = memory.get("calls_from")
     start = next((n for n in range(len(items) - 1, -1, -1) if items[n].id == known), 0) if known is not None else 0
     found = [group for group in groups(items[start:]) if group.kind == TOOL]
     if found and found[0].positions[0]:
         first = found[0].positions[0]
-        view.state.memory["calls_from"] = items[start + first].id
+        memory["calls_from"] = items[start + first].id
         found = [Group(group.kind, tuple([n - first for n in group.positions])) for group in found]
         start += first
+    memory["groups"] = (items, len(items), found, start)
     return found, start
 
 

@@ -29,6 +29,7 @@ The original splits tool pairs (``orphans``).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -155,19 +156,17 @@ class TokenParams:
     orphans: str = orphans_param()
 
 
-def fitting(items: Sequence[Item], size: int, limit: int) -> list[Item]:
-    """``items`` of ``size`` without those in the middle, until they weigh ``limit`` or less."""
-    if size <= limit:
+def fitting(items: Sequence[Item], until: Sequence[int], limit: int) -> list[Item]:
+    """``items`` without those in the middle, until they weigh ``limit`` or less; the first n weigh ``until[n]``."""
+    n = len(items)
+    if until[n] <= limit:
         left = list(items)
     else:
         # What always leaves at len // 2 leaves a head and a tail of equal lengths, the head longer by the odd one.
-        kept = 0
-        total, n = 0, len(items)
-        while kept < n:
-            total += items[kept // 2].size if kept % 2 == 0 else items[n - 1 - kept // 2].size
-            if total > limit:
-                break
-            kept += 1
+        def weight(kept: int) -> int:
+            return until[(kept + 1) // 2] + until[n] - until[n - kept // 2]
+
+        kept = bisect_right(range(1, n + 1), limit, key=weight)
         left = [*items[: (kept + 1) // 2], *items[n - kept // 2 :]]
     if left and role_of(left[0]) == TOOL:
         del left[0]
@@ -185,7 +184,7 @@ def token_edit(params: TokenParams, view: View) -> list[Item]:
     """What is left of all messages."""
     held = client(view)
     limit = view.window if params.token_limit is None else params.token_limit
-    left = fitting(held.items, held.size, limit)
+    left = fitting(held.items, held.until, limit)
     return shown(view, mended(view, held.halves, left) if params.orphans == "drop" else left)
 
 

@@ -12,6 +12,7 @@ and is not offered.  The original splits tool pairs (``orphans``), which is what
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from sessions.engine.policies._roles import SYSTEM, role_of
 from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from sessions.engine.policy import Item
 
@@ -45,27 +46,16 @@ class Params:
     orphans: str = orphans_param()
 
 
-def first_fitting(sizes: Iterable[int], budget: int) -> int:
-    """How many of the first messages fit."""
-    total = n = 0
-    for size in sizes:
-        total += size
-        if total > budget:
-            break
-        n += 1
-    return n
-
-
-def trimmed(params: Params, items: Sequence[Item], budget: int) -> list[Item]:
-    """What is sent of the whole history."""
+def trimmed(params: Params, items: Sequence[Item], until: Sequence[int], budget: int) -> list[Item]:
+    """What is sent of the whole history, of which the first n messages have the size ``until[n]``."""
     if params.strategy == "first":
-        stop = first_fitting((item.size for item in items), budget)
+        stop = bisect_right(until, budget) - 1
         return list(items[: _ended(items, stop, params.end_on)])
     stop = _ended(items, len(items), params.end_on)
     start = int(params.include_system == "on" and stop > 0 and role_of(items[0]) == SYSTEM)
     if start:
         budget = max(0, budget - items[0].size)
-    first = stop - first_fitting((items[n].size for n in reversed(range(start, stop))), budget)
+    first = bisect_left(until, until[stop] - budget, start, stop)
     while params.start_on != "any" and first < stop and role_of(items[first]) != params.start_on:
         first += 1
     return [*items[:start], *items[first:stop]]
@@ -87,14 +77,14 @@ def gate(params: Params, view: View) -> Gate:
     held, budget = client(view), _budget(params, view)
     fires = held.size > budget
     if not fires and (params.end_on != "any" or params.start_on != "any"):
-        fires = not same(trimmed(params, held.items, budget), view.items)
+        fires = not same(trimmed(params, held.items, held.until, budget), view.items)
     return Gate(fires, "approximate tokens of the whole history", held.size, budget, ">", "tokens")
 
 
 def edit(params: Params, view: View) -> list[Item]:
     """What is sent."""
     everything = client(view)
-    left = trimmed(params, everything.items, _budget(params, view))
+    left = trimmed(params, everything.items, everything.until, _budget(params, view))
     return shown(view, mended(view, everything.halves, left) if params.orphans == "drop" else left)
 
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import cut_text, edit_blocks, marker, result_chars, with_text
 from sessions.engine.params import param, when
-from sessions.engine.policies._lists import ResultPlace, apart, found_results, last_assistant, results_of
+from sessions.engine.policies._lists import ResultPlace, apart, found_results, last_assistant, n_results, results_of
 from sessions.engine.policies._looked import n_conversation
 from sessions.engine.policies._roles import tool_names
 from sessions.engine.policy import Draft, EditFailed, Gate, Layer, Policy, View
@@ -148,15 +148,16 @@ def _calls(items: list[Item]) -> set[str]:
 
 def micro_gate(params: Any, view: View) -> Gate:
     """More than ``keep_results`` tool results exist."""
-    n = len(found_results(view))
+    n = n_results(view)
     return Gate(n > params.keep_results, "tool results in the list", n, params.keep_results, ">", "results")
 
 
 def micro_edit(params: Any, view: View) -> dict[int, Item]:
     """Results older than the last ``keep_results`` and longer than the minimum become one line."""
-    names = tool_names(view.items)
     old = found_results(view)[: -params.keep_results or None]
     long = [block for _, block in old if result_chars(block) > params.min_chars]
+    ids = {block.call_id for block in long}
+    names = tool_names([item for item in view.items if "" in ids or not ids.isdisjoint(item.message.call_ids())])
     return _swap(view, {b.call_id: with_text(b, f"[Previous: used {names.get(b.call_id, 'tool')}]") for b in long})
 
 

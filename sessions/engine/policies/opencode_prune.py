@@ -41,7 +41,8 @@ def gate(params: Params, view: View) -> Gate:
     """At a turn's end: tokens of the marked outputs > the minimum."""
     if not view.newest_typed:
         return Gate(False, "asked when a turn ends", 0, params.minimum, ">", "tokens")
-    size = sum(_size(view.items[found.position], found.block) for found in marked(params, view))
+    found = marked(params, view) if _outputs(view) > params.protect else []
+    size = sum(_size(view.items[place.position], place.block) for place in found)
     return Gate(size > params.minimum, "marked tool outputs", size, params.minimum, ">", "tokens")
 
 
@@ -69,6 +70,18 @@ def marked(params: Params, view: View) -> list[ResultPlace]:
             if total > params.protect:
                 found.append(ResultPlace(position, block))
     return found
+
+
+def _outputs(view: View) -> int:
+    """Tokens of all outputs since the list was made, pruned ones too: looks only at what is new."""
+    items, n_seen, total = view.state.memory.get("outputs", (None, 0, 0))
+    if items is not view.items:
+        n_seen = total = 0
+    for position in view.results[n_seen:]:
+        item = view.items[position]
+        total += sum(_size(item, block) for block in results_of(item))
+    view.state.memory["outputs"] = (view.items, len(view.results), total)
+    return int(total)
 
 
 def _size(item: Item, block: Block) -> int:

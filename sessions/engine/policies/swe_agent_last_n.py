@@ -55,7 +55,8 @@ def due(params: Params, view: View) -> list[int]:
     """Positions to elide now, newest first: elided ones are all older."""
     found = observations(view)
     waiting: list[int] = []
-    for position in reversed(found[: elided(1 + len(found), params.n, params.polling)]):
+    for place in reversed(range(min(len(found), elided(1 + len(found), params.n, params.polling)))):
+        position = found[place]
         if view.items[position].edited:
             break
         waiting.append(position)

@@ -13,7 +13,7 @@ from sessions.pages.ui.chart import nice_top
 from sessions.runs.overview import FLAGGED_FROM
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 MOST_BARS = 1_500
@@ -64,6 +64,11 @@ class Bar:
         return self.index if self.heaviest < 0 else self.heaviest
 
 
+def as_it_is(bar: Bar) -> Bar:
+    """The bar itself: it has its words already."""
+    return bar
+
+
 class Mark(NamedTuple):
     """A refusal or a clearing on the context's line."""
 
@@ -89,7 +94,8 @@ class Pressure:
     ``bars`` one per message; ``contexts`` (message, tokens, request) of each request in message order,
     ``context_label`` how they are known; ``compactions`` where they cut;
     ``window`` and ``bytes_per_token`` of the session; ``measure`` the name of the byte measure.  ``refused`` and
-    ``cleared`` are marks on the context: where in the list, at how many tokens, what in words.
+    ``cleared`` are marks on the context: where in the list, at how many tokens, what in words.  ``told`` gives a bar
+    that is shown its words: a long session has many more bars than that.
     """
 
     bars: Sequence[Bar]
@@ -101,6 +107,7 @@ class Pressure:
     measure: str = "wire bytes"
     refused: Sequence[Mark] = ()
     cleared: Sequence[Mark] = ()
+    told: Callable[[Bar], Bar] = as_it_is
 
 
 def binned(bars: Sequence[Bar], most: int = MOST_BARS) -> list[Bar]:

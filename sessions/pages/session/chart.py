@@ -6,6 +6,8 @@ weighs more in bytes than any text of the session could, and an over-counted mes
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sessions.engine.encodings import clearing_words, refusal_words
@@ -42,20 +44,24 @@ def pressure_json(view: Overview, measure: str) -> SafeString:
 
 
 def _pressure(view: Overview, measure: str) -> Pressure:
-    sizes, factors = view.measured(measure)
-    bars = [
-        Bar(
-            i, view.kinds[i], sizes[i], factors[i], called(message, view.tools),
-            said=said_of(message, kinds_of(message)), weight=worst_weight(view, i, measure),
-        )
-        for i, message in enumerate(view.messages)
-    ]  # fmt: skip
+    bars = [Bar(i, *facts) for i, facts in enumerate(zip(view.kinds, *view.measured(measure), strict=True))]
     contexts = sorted((message, tokens, request) for message, (request, tokens, _) in view.contexts.items())
     compactions = _cuts(view)
     name = dict(view.measures)[measure]
     refused, cleared = _marks(view, contexts)
     window, per_token = view.weighed.window, view.per_token
-    return Pressure(bars, contexts, view.context_label, compactions, window, per_token, name, refused, cleared)
+    return Pressure(
+        bars, contexts, view.context_label, compactions, window, per_token, name, refused, cleared,
+        partial(_told, view, measure),
+    )  # fmt: skip
+
+
+def _told(view: Overview, measure: str, bar: Bar) -> Bar:
+    """A bar that is shown, with its words; one of its own has its most over-counted block too."""
+    message = view.messages[bar.message]
+    weight = worst_weight(view, bar.index, measure) if bar.last < 0 else None
+    said = said_of(message, kinds_of(message))
+    return replace(bar, what=called(message, view.tools), said=said, weight=weight)
 
 
 def _cuts(view: Overview) -> list[Cut]:
@@ -87,7 +93,7 @@ def _marks(view: Overview, contexts: Sequence[tuple[int, int, int]]) -> tuple[li
 
 def pressure_figure(data: Pressure) -> Figure:
     """The figure, in roles; ``layout.meta`` tells the page how to redraw it for a width."""
-    bars = binned(data.bars)
+    bars = [data.told(bar) for bar in binned(data.bars)]
     top = token_top(max((bar.total for bar in bars), default=0))
     worst = max((bar for bar in bars if bar.flagged), key=lambda bar: bar.overcount or 0, default=None)
     largest = max((bar.n_bytes for bar in bars), default=0)

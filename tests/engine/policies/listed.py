@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import result_chars
 from sessions.engine.model_info import model_info
+from sessions.engine.policies import ag2
 from sessions.engine.policy import Draft, Item, State, SummaryFailed, View
 from sessions.engine.types import Block, Kind, Message, Role
 
@@ -111,3 +112,12 @@ def told(**facts: Any) -> Any:
 def ids(items: Sequence[Item]) -> str:
     """The ids of a list, in a row."""
     return " ".join(item.id for item in items)
+
+
+def planned(tokens: list[int | None], per_message: int, most: int) -> list[tuple[int, int | None]]:
+    """What AG2's token limiter keeps of messages with so many tokens: positions, each with what it is cut to."""
+    counted = ag2.Counted(per_message)
+    for mine in tokens:
+        counted.count(mine)
+    first, cuts = counted.plan(most)
+    return [(position, cuts.get(position, tokens[position])) for position in range(first, len(tokens))]

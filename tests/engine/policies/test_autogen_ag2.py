@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.policies.ag2 import kept, plan
+from sessions.engine.policies.ag2 import kept
+from tests.engine.policies.listed import planned
 from tests.engine.policies.sent import last, reply, result, turns, user, views
 from tests.parity.lists import transcript
 from tests.parity.ours import run
@@ -68,7 +69,7 @@ def test_the_history_limiter_swaps_the_oldest_two_as_the_original_does():
     ],
 )
 def test_the_token_limiter_cuts_each_and_then_all(per_message, most, cuts):
-    assert plan([30, None, 12, 5], per_message, most) == cuts
+    assert planned([30, None, 12, 5], per_message, most) == cuts
 
 
 def test_nothing_is_cut_under_the_minimum():

@@ -10,7 +10,7 @@ from sessions.engine import registry
 from sessions.engine.params import build
 from sessions.engine.policies import ag2, agent_framework
 from sessions.engine.types import Kind
-from tests.engine.policies.listed import block, ids, lists, seen
+from tests.engine.policies.listed import block, ids, lists, planned, seen
 
 
 def params_of(name, **given):
@@ -84,7 +84,7 @@ def test_ag2_drops_what_is_split_unless_it_is_kept():
 )
 def test_ag2_plans_from_the_newest(tokens, per, most, kept):
     """Where the limit of one message does not fit any more, that message gets what is left, and none before it."""
-    assert ag2.plan(tokens, per, most) == kept
+    assert planned(tokens, per, most) == kept
 
 
 @pytest.mark.parametrize(
