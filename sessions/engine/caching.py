@@ -117,8 +117,17 @@ def new_cache_use(weighed: Weighed) -> CacheUse:
     )
 
 
+_PAIRS: WeakKeyDictionary[Weighed, tuple[Pair, ...]] = WeakKeyDictionary()
+
+
 def pairs_of(weighed: Weighed) -> tuple[Pair, ...]:
     """Every step with the one before it; the first has a prefix of 0, one at a recorded compaction the overhead."""
+    if weighed not in _PAIRS:
+        _PAIRS[weighed] = _new_pairs(weighed)
+    return _PAIRS[weighed]
+
+
+def _new_pairs(weighed: Weighed) -> tuple[Pair, ...]:
     context, requests = weighed.recorded.context, weighed.transcript.requests
     found: list[Pair] = []
     last: float | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.cost import Bill, Cost, Totals
@@ -70,7 +70,9 @@ def request_cost(request: Request, weighed: Weighed, prices: Prices | None, *, f
     usage, asked = request.usage, request_prices(request, weighed, prices)
     if usage is None or asked is None:
         return None
-    cost = _bill([replace(usage, output=0) if final and usage.placeholder else usage]).cost(asked.at(usage.context))
+    output = 0 if final and usage.placeholder else usage.output
+    bill = Bill(usage.input, usage.cache_read, usage.cache_write, output, usage.cache_write_1h)
+    cost = bill.cost(asked.at(usage.context))
     return None if cost is None else cost.low
 
 

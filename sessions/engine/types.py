@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from sessions.engine.kin import Kin
 
 
 class Role(StrEnum):
@@ -134,10 +137,11 @@ class Block:
     classes: tuple[int, ...] = ()
 
     def leaves(self) -> Iterator[Block]:
-        """Yield the block itself, then every block inside it (a tool_result's parts)."""
-        yield self
-        for part in self.parts:
-            yield from part.leaves()
+        """The block itself, then every block inside it (a tool_result's parts)."""
+        return chain((self,), *[part.leaves() for part in self.parts]) if self.parts else iter((self,))
+
+
+HALVES = (Kind.TOOL_USE, Kind.TOOL_RESULT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,29 +169,29 @@ class Message:
     compaction: int | None = None
     planned: bool = False
     resumed: bool = False
-    _calls: frozenset[str] | None = field(default=None, init=False, repr=False, compare=False)
-    _results: frozenset[str] | None = field(default=None, init=False, repr=False, compare=False)
+    _halves: tuple[frozenset[str], frozenset[str]] | None = field(default=None, init=False, repr=False, compare=False)
 
     def leaves(self) -> Iterator[Block]:
         """Every block of the message, parts of tool results included."""
         for block in self.blocks:
-            yield from block.leaves()
+            if block.parts:
+                return chain.from_iterable([each.leaves() for each in self.blocks])
+        return iter(self.blocks)
 
     def call_ids(self) -> frozenset[str]:
-        """Ids of the tool calls this message makes; looked for once."""
-        found = self._calls
-        if found is None:
-            found = frozenset([b.call_id for b in self.blocks if b.kind is Kind.TOOL_USE and b.call_id])
-            object.__setattr__(self, "_calls", found)
-        return found
+        """Ids of the tool calls this message makes."""
+        return (self._halves or self.halves())[0]
 
     def result_ids(self) -> frozenset[str]:
-        """Ids of the tool calls this message answers; looked for once."""
-        found = self._results
-        if found is None:
-            found = frozenset([b.call_id for b in self.blocks if b.kind is Kind.TOOL_RESULT and b.call_id])
-            object.__setattr__(self, "_results", found)
-        return found
+        """Ids of the tool calls this message answers."""
+        return (self._halves or self.halves())[1]
+
+    def halves(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Ids of the calls it makes and of those it answers, looked for once."""
+        if self._halves is None:
+            made = [frozenset([b.call_id for b in self.blocks if b.kind is kind and b.call_id]) for kind in HALVES]
+            object.__setattr__(self, "_halves", tuple(made))
+        return self._halves  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,29 +414,6 @@ class Fate:
     is_context: bool
     is_part: bool = False
     is_opaque: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Spawn:
-    """A tool call that started a sub-agent: the agent's session id and a hash of its prompt, "" where not told."""
-
-    call_id: str
-    agent: str = ""
-    prompt: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Kin:
-    """How a session finds its family in other files.
-
-    ``home`` is the id of the session that started it, "" for one that no other started; ``prompt`` the hash of its
-    first prompt; ``spawns`` the sub-agents it started itself.
-    """
-
-    session: str
-    home: str = ""
-    prompt: str = ""
-    spawns: tuple[Spawn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

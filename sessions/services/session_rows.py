@@ -14,10 +14,11 @@ from django.db import connection
 
 from sessions.engine import pack
 from sessions.engine.calibration import calibrate
+from sessions.engine.kin import Kin
 from sessions.engine.registry import get
 from sessions.engine.report import kinds, usage_totals
 from sessions.engine.sizes import message_sizes
-from sessions.engine.types import Kin, Label
+from sessions.engine.types import Label
 from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.headline import headline, is_trouble, leading
 from sessions.engine.why.verdicts import verdicts_of

@@ -1,12 +1,13 @@
 """How a replay grows with its session, and what a sweep of each policy takes: ``python -m tests.bench scale``.
 
-Generated sessions of 2,500 and 5,000 messages under every policy; a sweep of windows on 10,000 messages for the
+Generated sessions of 2,500, 5,000 and 10,000 messages under every policy; a sweep of windows on 10,000 messages for the
 policies that are not replayed request by request.  CPU time of one process: what other processes do still slows it, so
 the ratios count.  Writes docs/benchmarks/scale.md; its section on figures from before stays as it is.
 """
 
 from __future__ import annotations
 
+import os
 import platform
 import time
 from pathlib import Path
@@ -29,6 +30,8 @@ TOOLS = ("Read", "Read", "Edit", "Bash")
 N_TURNS = (1_250, 2_500)
 SUMMARY, WINDOW = "stub:3000", 200_000
 N_SETTINGS, LOW, HIGH = 200, 60_000, 1_000_000
+MOVE_MS = 150
+"""What a slider may take."""
 BEFORE = "## Before"
 
 
@@ -38,9 +41,10 @@ def main() -> None:
     replays = [row for name in sorted(plugins("policies")) if (row := _replays(name, small, large))]
     long = session_of(5_000, tools=TOOLS)
     sweeps = [row for name in sorted(plugins("policies")) if (row := _sweep(name, long))]
+    moves = sorted(((*_replay(name, long), name) for name in plugins("policies")), reverse=True)
     held = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else ""
     kept = held[held.index(BEFORE) :] if BEFORE in held else ""
-    RESULTS.write_text(_report(replays, sweeps) + kept, encoding="utf-8")
+    RESULTS.write_text(_report(replays, sweeps, moves) + kept, encoding="utf-8")
     print(RESULTS.read_text(encoding="utf-8"))
 
 
@@ -83,7 +87,8 @@ def _best(run: Callable[[], object]) -> float:
     return 1000 * min(taken)
 
 
-def _report(replays: list[str], sweeps: list[str]) -> str:
+def _report(replays: list[str], sweeps: list[str], moves: list[tuple[float, int, str]]) -> str:
+    within = sum(taken <= MOVE_MS for taken, _, _ in moves)
     lines = [
         "# How replays and sweeps grow",
         "",
@@ -99,6 +104,15 @@ def _report(replays: list[str], sweeps: list[str]) -> str:
         "| policy | settings that jump | compactions | ms |",
         "|---|---|---|---|",
         *sweeps,
+        "",
+        "## A replay of 10,000 messages",
+        "",
+        f"What a slider asks for, the slowest policy first; {within} of {len(moves)} take {MOVE_MS} ms or less. "
+        f"Load of the {os.cpu_count()} cores when it ended: {os.getloadavg()[0]:.1f}.",
+        "",
+        "| policy | compactions | ms |",
+        "|---|---|---|",
+        *(f"| `{name}` | {n:,} | {taken:,.0f} |" for taken, n, name in moves),
         "",
         "## A replay of 2,500 and of 5,000 messages",
         "",

@@ -166,7 +166,7 @@ def fit_attachments(
 
 def n_results(message: Message) -> int:
     """How many tool results a message holds."""
-    return sum(block.kind is Kind.TOOL_RESULT for block in message.blocks)
+    return len([1 for block in message.blocks if block.kind is Kind.TOOL_RESULT])
 
 
 def n_prompts(message: Message) -> int:

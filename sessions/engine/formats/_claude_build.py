@@ -16,7 +16,8 @@ from sessions.engine.formats._clearings import clearing_at
 from sessions.engine.formats._preview import title_of
 from sessions.engine.formats._provider_errors import error_at, once
 from sessions.engine.formats._values import text_of
-from sessions.engine.types import Branch, Kin, RecordedCompaction, Request, Role, Spawn, Transcript
+from sessions.engine.kin import Kin, Spawn
+from sessions.engine.types import Branch, RecordedCompaction, Request, Role, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

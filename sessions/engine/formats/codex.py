@@ -15,7 +15,8 @@ from sessions.engine.formats._codex_reading import CodexReading, read_line
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._openai_items import ITEM_TYPES, item_contents
 from sessions.engine.formats._values import text_of
-from sessions.engine.types import Kin, Parsed, Spawn
+from sessions.engine.kin import Kin, Spawn
+from sessions.engine.types import Parsed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,7 +21,8 @@ from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._unnamed_calls import as_read, with_id
 from sessions.engine.formats._values import as_dict, text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
-from sessions.engine.types import Content, Kin, Kind, Origin, Parsed, Role, Skipped, Spawn
+from sessions.engine.kin import Kin, Spawn
+from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -35,9 +35,11 @@ class Halves(NamedTuple):
 
     def add(self, items: Iterable[Item]) -> None:
         """Those of more messages."""
-        messages = [item.message for item in items]
-        self.calls.update(*[message.call_ids() for message in messages])
-        self.results.update(*[message.result_ids() for message in messages])
+        found = [item.message.halves() for item in items]
+        if found:
+            calls, results = zip(*found, strict=True)
+            self.calls.update(*calls)
+            self.results.update(*results)
 
 
 def halves(items: Iterable[Item]) -> Halves:
@@ -62,8 +64,8 @@ def mended(view: View, before: Sequence[Item] | Halves, after: Sequence[Item]) -
         return list(after)
     kept: list[Item] = []
     for item in after:
-        message = item.message
-        if orphans.isdisjoint(message.call_ids()) and orphans.isdisjoint(message.result_ids()):
+        made, answered = item.message.halves()
+        if orphans.isdisjoint(made) and orphans.isdisjoint(answered):
             kept.append(item)
             continue
         blocks = [block for block in item.message.blocks if not _is_orphan(block, orphans)]
