@@ -54,7 +54,8 @@ def mended(view: View, before: Sequence[Item] | Halves, after: Sequence[Item]) -
 
     A message of which nothing is left goes altogether.  ``before`` is looked through only where a half is alone.
     """
-    calls, results = halves(after)
+    found = [item.message.halves() for item in after]
+    calls, results = set[str]().union(*[made for made, _ in found]), set[str]().union(*[got for _, got in found])
     alone = calls ^ results
     if not alone:
         return list(after)
@@ -63,8 +64,7 @@ def mended(view: View, before: Sequence[Item] | Halves, after: Sequence[Item]) -
     if not orphans:
         return list(after)
     kept: list[Item] = []
-    for item in after:
-        made, answered = item.message.halves()
+    for item, (made, answered) in zip(after, found, strict=True):
         if orphans.isdisjoint(made) and orphans.isdisjoint(answered):
             kept.append(item)
             continue
