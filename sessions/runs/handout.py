@@ -169,7 +169,7 @@ def _event(event: Event, lost: EventLoss) -> dict[str, Any]:
         "messages_before": event.n_before,
         "messages_after": event.n_after,
         "rules": len(lost.rules),
-        "gone": len(lost.gone),
+        "gone": lost.n_gone,
         "open": lost.n_open,
     }
 

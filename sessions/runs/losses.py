@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sessions import selectors
@@ -10,8 +11,7 @@ from sessions.adapters.cache import Cache
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.quality.assess import Assessor
 from sessions.engine.quality.constraints import constraints_at
-from sessions.engine.quality.doses import NOTHING as NOTHING_LIKELY
-from sessions.engine.quality.needs import needs_of
+from sessions.engine.quality.needs import gone_uses, needs_of
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.standing import GONE, OPEN
 from sessions.services import indexed
@@ -38,20 +38,46 @@ AT_ONCE = 3_000
 MOST_EVENTS = 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EventLoss:
-    """One compaction: rules that it lost and that were not lost before, everything used later with its state.
+    """One compaction: rules that it lost and that were not lost before, and how much that is used later it lost.
 
-    ``broken`` are the requests at which a lost rule is broken.  ``open_rules`` depend on a summary without text, and so
-    does ``open``: neither is known to be lost.  ``likely`` are dropped results that may be fetched again.
+    ``broken`` are the requests at which a lost rule is broken.  ``open_rules`` depend on a summary without text;
+    ``is_open``: so does all that is used later and stands nowhere, and none of it is known to be lost.  ``uses`` are
+    the requests that use first what stands nowhere.  What it is, and what may be read again, is worked out when asked.
     """
 
     number: int
     rules: tuple[RuleFate, ...]
     open_rules: tuple[RuleFate, ...]
-    needs: tuple[Need, ...]
     broken: tuple[int, ...]
-    likely: Likely = NOTHING_LIKELY
+    uses: tuple[int, ...]
+    is_open: bool
+    look: Callable[[], tuple[tuple[Need, ...], Likely]] = field(repr=False, compare=False)
+
+    @property
+    def n_gone(self) -> int:
+        """How much is used later and gone."""
+        return 0 if self.is_open else len(self.uses)
+
+    @property
+    def n_open(self) -> int:
+        """Rules and things used later that depend on a summary without text."""
+        return len(self.open_rules) + (len(self.uses) if self.is_open else 0)
+
+    @cached_property
+    def _whole(self) -> tuple[tuple[Need, ...], Likely]:
+        return self.look()
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """Everything used later with its state."""
+        return self._whole[0]
+
+    @property
+    def likely(self) -> Likely:
+        """Dropped results that may be fetched again."""
+        return self._whole[1]
 
     @property
     def gone(self) -> tuple[Need, ...]:
@@ -62,11 +88,6 @@ class EventLoss:
     def open(self) -> tuple[Need, ...]:
         """What is used later and depends on a summary without text."""
         return tuple(need for need in self.needs if need.state == OPEN)
-
-    @property
-    def n_open(self) -> int:
-        """Rules and things used later that depend on a summary without text."""
-        return len(self.open_rules) + len(self.open)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +105,13 @@ class Losses:
     @property
     def n_gone(self) -> int:
         """Things used later and gone, over all compactions."""
-        return sum(len(event.gone) for event in self.events)
+        return sum(event.n_gone for event in self.events)
 
     @property
     def n_open(self) -> int:
         """Rules, each once, and things used later that depend on summaries without text."""
         rules = {rule.text for event in self.events for rule in event.open_rules}
-        return len(rules) + sum(len(event.open) for event in self.events)
+        return len(rules) + sum(len(event.uses) for event in self.events if event.is_open)
 
     def of(self, number: int) -> EventLoss | None:
         """The compaction of this number, from 0."""
@@ -154,8 +175,12 @@ def _judged(assessor: Assessor, number: int, event: Event, texts: Mapping[str, s
     fates = [rule for rule in constraints_at(before, after, index, timeline.n_messages) if not rule.lost_before]
     rules = tuple(rule for rule in fates if rule.state == GONE)
     broken = {timeline.requests[timeline.step_of(r.broken_at)] for r in rules if r.broken_at is not None}
-    needs = needs_of(event.request, before, after, index, timeline)
-    return EventLoss(
-        number, rules, tuple(rule for rule in fates if rule.state == OPEN), needs, tuple(sorted(broken)),
-        assessor.doses.likely(before, after),
-    )  # fmt: skip
+    used = gone_uses(event.request, before, after, index, timeline)
+    uses = tuple(timeline.requests[timeline.step_of(first)] for first, _ in used)
+
+    def look() -> tuple[tuple[Need, ...], Likely]:
+        stood, stands = assessor.look(event, texts)
+        return needs_of(event.request, stood, stands, index, timeline), assessor.doses.likely(stood, stands)
+
+    still_open = tuple(rule for rule in fates if rule.state == OPEN)
+    return EventLoss(number, rules, still_open, tuple(sorted(broken)), uses, after.missing == OPEN, look)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from sessions.engine.quality.calls import READ
 from sessions.engine.types import Role
 
 if TYPE_CHECKING:
@@ -37,8 +37,9 @@ def _file(path: str, tokens: int, originals: Sequence[Item], index: Index) -> fr
     known = index.id_of(path)
     name = index.references[known].text if known is not None else path
     weights = {source.message.index: source.tokens for source in originals}
-    for call in reversed(index.calls):
-        if call.verb == READ and call.key in {name, path} and call.result and call.result[0] in weights:
+    reads = [one for key in {name, path} for one in index.reads.get(key, ())]
+    for _, call in sorted(reads, key=itemgetter(0), reverse=True):
+        if call.result and call.result[0] in weights:
             whole = len(index.blocks[call.result[0]]) == 1 and tokens >= weights[call.result[0]]
             return frozenset({call.result}) if whole or tokens > call.n_tokens else frozenset()
     return frozenset()

@@ -93,4 +93,10 @@ def mentions(text: str, rule: Rule) -> bool:
 @lru_cache(maxsize=32)
 def _lines_of(text: str) -> tuple[tuple[frozenset[str], bool], ...]:
     """The content words of each line, and whether it says no."""
-    return tuple((content_words(line), says_no(line)) for line in text.splitlines() if len(line) >= MIN_LINE)
+    return tuple(_meaning(line) for line in text.splitlines() if len(line) >= MIN_LINE)
+
+
+@lru_cache(maxsize=8_000)
+def _meaning(line: str) -> tuple[frozenset[str], bool]:
+    """The content words of a line, and whether it says no: extracts of one session share most of their lines."""
+    return content_words(line), says_no(line)

@@ -40,9 +40,11 @@ class Gaps:
 
     def across(self, message: int) -> list[Gap]:
         """The gaps with ``start`` ≤ ``message`` < ``stop``: what a compaction right after it can lose; by ``stop``."""
-        if message < 0:
-            return []
-        return sorted([gap for gap in self._buckets[message // BUCKET] if gap.start <= message < gap.stop])
+        return sorted([gap for gap in self.near(message) if gap.start <= message < gap.stop])
+
+    def near(self, message: int) -> Sequence[Gap]:
+        """Gaps among which those across ``message`` are, in no order."""
+        return self._buckets[message // BUCKET] if message >= 0 else ()
 
 
 def _all(uses: Places, given: Places, places: Places) -> Iterator[Gap]:

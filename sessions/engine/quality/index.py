@@ -15,7 +15,7 @@ from sessions.engine.extracting import sketch
 from sessions.engine.outlines import kinds_and_texts
 from sessions.engine.quality import facts as fact_kinds
 from sessions.engine.quality.breaking import breaks
-from sessions.engine.quality.calls import RUN, ToolCall, arguments_of, command_of, make_call, strings_of
+from sessions.engine.quality.calls import READ, RUN, ToolCall, arguments_of, command_of, make_call, strings_of
 from sessions.engine.quality.facts import Fact, facts_in, make_fact
 from sessions.engine.quality.gaps import Gaps
 from sessions.engine.quality.names import merge_paths
@@ -129,6 +129,15 @@ class Index:
     def id_of(self, text: str) -> int | None:
         """The id of a reference by its text, of any kind; None where the session has none such."""
         return self._by_text.get(text)
+
+    @cached_property
+    def reads(self) -> dict[str, list[tuple[int, ToolCall]]]:
+        """Calls that read a file, with their number, by what they read."""
+        found: dict[str, list[tuple[int, ToolCall]]] = {}
+        for number, call in enumerate(self.calls):
+            if call.verb == READ:
+                found.setdefault(call.key, []).append((number, call))
+        return found
 
     @cached_property
     def _by_text(self) -> dict[str, int]:

@@ -8,6 +8,7 @@ again says nothing (``COMMON_SHARE``; decision "What counts as lost").
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ COMMON = frozenset(
 """Names that any session has: no sign that this one depends on them."""
 
 
+@lru_cache(maxsize=20_000)
 def token_references(token: str) -> tuple[Reference, ...]:
     """What one token refers to: a path (with its line, a location too), an identifier, an id; mostly nothing."""
     word = token.strip(".:+-@")

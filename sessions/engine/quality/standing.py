@@ -20,6 +20,8 @@ VERBATIM, MENTIONED, GONE, OPEN = "verbatim", "mentioned", "gone", "open"
 STATES = (VERBATIM, MENTIONED, OPEN, GONE)
 """The states (product words): never added up.  "open" is what depends on a summary whose text is not known: it is in no
 message that stands, and nothing proves that it is lost (replay-semantics 5)."""
+SHORT = 600
+"""Messages up to which what a list holds is gathered whole."""
 RE_INJECTED = "re-injected"
 """How a rule can be mentioned: word for word, in something that the harness put back."""
 SUMMARY, RE_ATTACHED, RETURNED = "summary", "re-attached", "returned"
@@ -70,6 +72,12 @@ class Standing:
         if place in self.whole:
             return True
         return place >= self.oldest and self.has(index, reference)
+
+    def references(self, index: Index) -> set[int] | None:
+        """All that ``has`` says yes to, None where the list is too long for that to pay."""
+        if len(self.whole) > SHORT or self.parts:
+            return None
+        return set().union(*(block for m in self.whole for block in index.blocks[m]))
 
     @cached_property
     def oldest(self) -> int:

@@ -185,7 +185,7 @@ def _rug_words(lost: Losses | None) -> str:
     """What the ticks on the axis are."""
     if lost is None:
         return ""
-    n = len({need.needed_request for one in lost.events for need in one.gone})
+    n = len({request for one in lost.events if not one.is_open for request in one.uses})
     gone = f"{n:,} later {'request uses' if n == 1 else 'requests use'} what is lost" if n else ""
     return "; ".join(words for words in (gone, depends(lost.n_open)) if words)
 

@@ -136,7 +136,7 @@ def _with_losses(row: EventRow, replay: Replay, lost: Losses | None) -> EventRow
     if one is None:
         return dataclasses.replace(row, false_tokens=false)
     return dataclasses.replace(
-        row, false_tokens=false, n_rules=len(one.rules), n_gone=len(one.gone), depends=depends(one.n_open)
+        row, false_tokens=false, n_rules=len(one.rules), n_gone=one.n_gone, depends=depends(one.n_open)
     )
 
 

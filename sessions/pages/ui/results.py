@@ -237,7 +237,7 @@ def saw_of(
     lost = losses.events if losses else ()
     return Saw(
         replay.context_tokens, recorded, without, replay.window, threshold, teeth, compactions, gate,
-        uses=[need.needed_request for one in lost for need in one.gone],
+        uses=[request for one in lost if not one.is_open for request in one.uses],
         broken=[at for one in lost for at in one.broken],
-        open_uses=[need.needed_request for one in lost for need in one.open],
+        open_uses=[request for one in lost if one.is_open for request in one.uses],
     )  # fmt: skip
