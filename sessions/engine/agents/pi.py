@@ -32,7 +32,7 @@ AGENT = Agent(
     triggers=(
         Trigger(
             "pi", "pi", "policies 11.1", "pi", OVER, Uses.TAIL, lambda window, _: policy.most(policy.Params(), window),
-            words="pi's limit, the window less 16,384",
+            words="pi's limit (window − 16,384)",
         ),
     ),
     asked=TURN_END, own_figure=ALWAYS, places={"pi": Place("~/.pi/agent/sessions", ("*/*.jsonl",))},
