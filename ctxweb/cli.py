@@ -38,7 +38,7 @@ COMMANDS = {
     "mcp": "Answer an agent about its own sessions, over MCP.",
     "list": "Sessions that agents keep on this machine.",
     "why": "Why a session was compacted, and where the triggers of known agents fire on it.",
-    "aftermath": "What came after every recorded compaction: full again when, by what, what was read again.",
+    "aftermath": "What came after every recorded compaction: full again when, by what, what was re-read.",
     "fleet": "Many sessions by agent, version, model, project or week, and what another threshold would cost.",
     "inspect": "What fills a transcript's context.",
     "skeleton": "The shape of a transcript without its texts, for a report.",

@@ -241,7 +241,7 @@ def _shared_options(summarizers: str = WITHOUT_MODEL) -> list[Callable[..., Any]
 def _replay_options(summarizers: str = WITHOUT_MODEL) -> list[Callable[..., Any]]:
     return [
         click.option("--base", type=click.Choice(BASES), default="full", show_default=True, help="Which history."),
-        click.option("--estimator", help="Estimator the gate measures with; see `ctxweb estimators`."),
+        click.option("--estimator", help="Estimator the trigger counts with; see `ctxweb estimators`."),
         click.option("--summarizer", default="recorded", show_default=True, help=summarizers),
         click.option("--window", type=TOKENS, help="Context window in tokens."),
         click.option("--fail", default="", metavar="WHICH", help="Make summary calls fail: always, every:N, first:N."),

@@ -102,6 +102,6 @@ def _print(console: Terminal, one: dict[str, Any]) -> None:
 def _print_totals(console: Terminal, totals: dict[str, Any]) -> None:
     dollars = "" if totals["dollars_again"] is None else f", ${totals['dollars_again']:,.2f}"
     console.print(
-        f"Read again: {totals['files_again']} files, {totals['commands_again']} commands, "
+        f"Re-read: {totals['files_again']} files, {totals['commands_again']} commands, "
         f"{totals['tokens_again']:,} tokens{dollars}. Thrashing: {totals['thrashing']} of {totals['compactions']}."
     )

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @click.option("--session", help="Session id in FILE; default: the root session with most requests.")
 @click.option("--branch", metavar="LEAF", help="A branch of FILE that a rewind left; default: the latest.")
 @click.option("--base", type=click.Choice(["full", "recorded"]), help="Which history; default: full under a policy.")
-@click.option("--estimator", help="Estimator the gate measures with; see `ctxweb estimators`.")
+@click.option("--estimator", help="Estimator the trigger counts with; see `ctxweb estimators`.")
 @click.option("--summarizer", default="recorded", show_default=True, help="recorded, stub:N or extractive.")
 @click.option("--window", type=TOKENS, help="Context window in tokens.")
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy.")

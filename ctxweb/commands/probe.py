@@ -106,7 +106,7 @@ def _print_events(console: Terminal, events: list[dict[str, Any]]) -> None:
     states = ("used\nlater", "verbatim", "mentioned", *unknown, "lost", "probes\npassed")
     for heading in ("compaction", "request", "rules\nlost", *states):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("tokens to\nread again", justify="right", no_wrap=True)
+    table.add_column("tokens to\nre-read", justify="right", no_wrap=True)
     for event in events:
         rules = f"{sum(c['state'] == 'gone' for c in event['constraints'])} of {len(event['constraints'])}"
         score = event["score"]["score"]

@@ -40,7 +40,7 @@ LOSSES = (("rules_gone", "rules lost"), ("needs_gone", "lost, used later"), ("re
     "overs",
     multiple=True,
     metavar="KEY=A:B:N",
-    help="N values from A to B of a parameter or of the window; twice for a grid.",
+    help="N values from A to B of a parameter or of the window; twice for a table of both.",
 )
 @click.option(
     "--recommend",

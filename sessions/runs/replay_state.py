@@ -196,7 +196,7 @@ def _summarizer(query: Mapping[str, str], errors: dict[str, str]) -> str:
         errors["summarizer"] = f"There is no summarizer {value[:60]!r}. Known: {', '.join(known)} (stub:N)."
         return DEFAULT_SUMMARIZER
     if number and not (number.isascii() and number.isdigit() and int(number[:9]) <= MOST_STUB and len(number) < 9):
-        errors["summarizer"] = f"A stub weighs 0 to {MOST_STUB:,} tokens, not {number[:40]!r}."
+        errors["summarizer"] = f"A placeholder summary weighs 0 to {MOST_STUB:,} tokens, not {number[:40]!r}."
         return DEFAULT_SUMMARIZER
     return value
 

@@ -46,7 +46,7 @@ def message_text(session: Session, message: Message) -> str:
     try:
         return "\n".join(texts_of(selectors.message_contents(session, message.index)))
     except (FileNotFoundError, JsonProblem, OSError, IndexError):
-        return "The uploaded file is missing from the store, so the text cannot be read again."
+        return "The uploaded file is missing from the store, so the text cannot be shown."
 
 
 def texts_of(contents: Iterable[Content]) -> list[str]:

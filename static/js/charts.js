@@ -103,6 +103,7 @@ export function draw(plot) {
   window.Plotly.react(plot, ready.data, ready.layout, ready.config).then(() => {
     if (!plot.dataset.live) listen(plot);
     if (zoomed) window.Plotly.relayout(plot, { "xaxis.range": zoomed });
+    for (const svg of plot.querySelectorAll(".main-svg")) svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${svg.getAttribute("height")}`);
     plot.dispatchEvent(new CustomEvent("chart:drawn", { bubbles: true, detail: { meta: figure.layout.meta } }));
   });
 }
@@ -192,5 +193,6 @@ function repaint() {
 document.addEventListener("chart:drawn", (event) => { place(event.target); strip(event.target, event.detail.meta); });
 document.addEventListener("htmx:afterSettle", drawAll);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
+matchMedia("print").addEventListener("change", repaint);  // as wide as the paper, and back
 new MutationObserver(repaint).observe(document.documentElement, { attributes: true });
 drawAll();

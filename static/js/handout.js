@@ -95,5 +95,8 @@
     $("back").addEventListener("click", () => show(data.chosen));
   }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => show(slider ? Number(slider.value) : data.chosen));
+  // as wide as the paper, and back
+  matchMedia("print").addEventListener("change", (print) =>
+    Plotly.relayout("chart", print.matches ? { width: $("chart").clientWidth } : { width: null, autosize: true }));
   show(data.chosen);
 })();

@@ -137,7 +137,17 @@ document.addEventListener("htmx:afterSwap", (event) => {
   clearTimeout(rest);
   if (event.detail.requestConfig?.elt?.id === "controls") rest = setTimeout(() => ask(query({}), true), 300);
 });
+// The knob stands under its request on the chart's axis, at any width; a thumb is 16 px wide and stays inside its track.
+function align() {
+  const plot = document.getElementById("saw"), box = view()?.querySelector(".scrub");
+  const axis = plot?._fullLayout?.xaxis;
+  if (!axis || !bar()) return;
+  const whole = axis.range[0] <= Number(bar().dataset.first) && axis.range[1] >= Number(bar().dataset.last);
+  const [from, to] = whole ? [bar().dataset.first, bar().dataset.last].map((n) => axis._offset + axis.d2p(Number(n))) : [axis._offset, axis._offset + axis._length];
+  box.style.marginInline = `${from - 8}px ${plot.clientWidth - to - 8}px`;
+}
 document.addEventListener("chart:drawn", (event) => {
-  if (event.target.id === "saw" && bar()) mark(event.target, "step", here());
+  if (event.target.id === "saw" && bar()) { mark(event.target, "step", here()); align(); }
 });
-if (bar()) { show(here()); reveal(); }
+document.addEventListener("htmx:afterSettle", (event) => { if (event.detail.target.closest?.("#step-view, #replay-view")) align(); });
+if (bar()) { show(here()); align(); reveal(); }

@@ -30,6 +30,8 @@ def opened(visitor, path, query=""):
     page = visitor.page
     upload(page, path, "Mend the total" if path.name == "long.jsonl" else "Fix the total")
     page.goto(re.sub(r"/\?.*$|/$", "/", page.url).split("?")[0] + "quality/" + query)
+    page.wait_for_selector("#h-carried")
+    page.evaluate("document.querySelectorAll('.q-fold').forEach((fold) => { fold.open = true; })")
     page.wait_for_selector("#carried .main-svg")
     return page
 

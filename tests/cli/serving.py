@@ -32,7 +32,7 @@ class Served:
         env = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
         env |= {"CTXWEB_DATA": str(data), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
         env |= variables
-        self.data = data
+        self.data, self.env = data, env
         self.lines: list[str] = []
         self.process = subprocess.Popen(
             [sys.executable, "-m", "ctxweb", "serve", "--port", str(free_port()), *arguments],

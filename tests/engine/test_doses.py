@@ -66,7 +66,7 @@ def test_the_sentence_has_both_shares_tokens_and_dollars():
     found = likely([7])
     share, anyway = SHARES[READ][bin_of(3)]
     words = found.words(None)
-    assert words.startswith(f"1 dropped file read may be read again ({share:.0%}; {anyway:.0%} would be anyway)")
+    assert words.startswith(f"1 dropped file read may be re-read ({share:.0%}; {anyway:.0%} would be anyway)")
     assert words.endswith(f"about {found.tokens:,} tokens")
     prices = Prices(1_000.0, 1.0, 1.0, None, None, "")
     assert found.words(prices).endswith(f", ${found.tokens / 1_000:,.2f}")

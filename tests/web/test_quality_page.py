@@ -179,7 +179,6 @@ def test_the_target_table_says_colour_and_word(client: Client, lossy: Session) -
         assert f">{target.status}</span>" in row
     assert "badge-danger" in text
     assert "A keyword is a weak sign" in text
-    assert "0.525" in text
 
 
 def test_own_probes_and_critical_kinds_change_the_score(client: Client, lossy: Session) -> None:
@@ -218,7 +217,7 @@ def test_what_was_carried_is_a_curve_and_a_bill(client: Client, lossy: Session) 
     assert drawn["data"][0]["y"] == list(carried.carried)
     assert drawn["data"][2]["y"] == list(carried.needed)
     bill = words("<main" + part(html, "h-carried"))
-    assert f"{sum(block.idle_token_requests for block in carried.blocks):,} tokens × requests" in bill
+    assert f"{sum(block.idle_token_requests for block in carried.blocks):,} tokens" in bill
 
 
 def test_the_hand_off_can_be_copied(client: Client, lossy: Session) -> None:
@@ -300,14 +299,14 @@ def test_how_often_warnings_came_true_says_n_and_the_interval(client: Client, lo
     assert found.warned.n + found.others.n == 16
     html = client.get("/quality/").content.decode()
     text = words(html)
-    assert f"Of {found.warned.n} dropped results" in text
+    assert f"re-read {found.warned.n_again} of {found.warned.n} dropped result within" in text
     low, high = (percent(limit, 1) for limit in found.warned.interval or ())
     assert f"95 % interval {low} to {high}" in text
     assert found.reading in text
 
 
 def test_without_compactions_nobody_knows_yet(client: Client, session: Session) -> None:
-    assert "nobody knows yet" in client.get("/quality/").content.decode()
+    assert "Unknown: no recorded compaction here" in client.get("/quality/").content.decode()
 
 
 def test_every_screen_of_the_session_leads_to_the_page(client: Client, lossy: Session) -> None:

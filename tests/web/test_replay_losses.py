@@ -130,4 +130,4 @@ def test_each_way_of_being_said_again_is_a_group_of_its_own(client: Client, demo
     assert found is not None
     again = html.split("<h3>Given again later</h3>")[1].split("<h3>")[0]
     assert again.count('class="ba-row') == min(12, sum(need.how == "returned" for need in found.events[0].needs))
-    assert "may be read again" in words(html)
+    assert "may be re-read" in words(html)

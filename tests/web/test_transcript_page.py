@@ -52,7 +52,7 @@ def test_a_cut_says_that_it_was_a_false_alarm_and_what_left(client: Client, demo
     assert "17,297" in cut
     assert "3,134,818" in cut
     assert "37 messages above left the context" in cut
-    assert "gone after 1" in html
+    assert "lost after 1" in html
 
 
 def test_search_finds_marks_and_leads_on(client: Client, demo: Session) -> None:

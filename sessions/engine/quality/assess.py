@@ -181,7 +181,7 @@ def warnings_of(assessments: Iterable[Assessment], index: Index, summarizer: str
     memory = {c.text for a in several for c in a.constraints if c.state == GONE and c.source == MEMORY}
     if memory:
         found.append(
-            f"{len(memory):,} of the rules gone are a memory file's: a harness that reads it again keeps them, "
+            f"lost rules of memory files: {len(memory):,}; an agent that re-reads the file keeps them, "
             "which a replay cannot see"
         )
     if several and not index.constraints:

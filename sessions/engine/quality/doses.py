@@ -83,7 +83,7 @@ class Likely:
         usd = self.dollars(prices)
         cost = "" if usd is None else f", ${usd:,.2f}" if usd >= CENT else ", under 1 cent"
         return (
-            f"{what} may be read again ({self.share:.0%}; {self.anyway:.0%} would be anyway), "
+            f"{what} may be re-read ({self.share:.0%}; {self.anyway:.0%} would be anyway), "
             f"about {self.tokens:,} tokens{cost}"
         )
 

@@ -150,11 +150,11 @@ def recommend_across(sweeps: Sequence[Sweep], floors: Mapping[str, float] | None
     ratios = [one.ratio for one in judged if one.ratio is not None]
     mean = sum(ratios) / len(ratios) if ratios and len(sweeps) > 1 else None
     holds = sum(one.keeps for one in judged)
-    reason = f"the lowest mean cost over {len(sweeps)} sessions that keeps the floors on all of them"
+    reason = f"the lowest mean cost over {len(sweeps)} sessions that meets the limits on all of them"
     if mean is not None:
         reason += (
             f"; on a session it was not chosen on, {100 * (mean - 1):.1f} % above that session's own cheapest on "
-            f"average, with the floors kept on {holds} of {len(sweeps)}"
+            f"average, with the limits met on {holds} of {len(sweeps)}"
         )
     return Validation(chosen, reason, judged, mean, holds)
 

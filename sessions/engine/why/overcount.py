@@ -39,7 +39,7 @@ ESTIMATING = frozenset({Uses.TAIL, Uses.GROWTH, Uses.EITHER})
 
 NAIVE = Trigger(
     "chars_per_4", "Characters ÷ 4, base64 counted", "estimators 13", "chars_per_4", AT_LEAST, Uses.ESTIMATE,
-    lambda window, _: window * 9 // 10, note="No one harness's gate: the naive rule, against 0.9 of the window.",
+    lambda window, _: window * 9 // 10, note="No agent's own trigger: the naive rule, against 0.9 of the window.",
 )  # fmt: skip
 
 

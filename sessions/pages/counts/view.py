@@ -69,9 +69,9 @@ def _counted(
             texts = Texts(lambda: file, found.format)
             counted = exact_counts.count(weighed, texts.of, access, model, ranges, seconds=SECONDS)
     except FileNotFoundError:
-        return {"problem": "The uploaded file is missing from the store, so the text cannot be read again."}
+        return {"problem": "The uploaded file is missing from the store, so the text cannot be shown."}
     except UnreadableInput as error:
-        return {"problem": f"The text could not be read again from the upload: {error}"}
+        return {"problem": f"The text cannot be read from the upload: {error}"}
     labels = {str(label) for label in weighed.labels[slice(*only) if only else slice(None)]}
     label = next((one for one in ("estimated", "calibrated") if one in labels), "measured")
     return {"counted": counted, "label": label}

@@ -51,7 +51,7 @@ def export_list(request: HttpRequest, session_id: str, suffix: str) -> HttpRespo
     try:
         file = selectors.open_blob(found.upload.sha256)
     except FileNotFoundError:
-        raise Http404("The uploaded file is missing from the store, so its text cannot be read again.") from None
+        raise Http404("The uploaded file is missing from the store, so its text cannot be shown.") from None
     response = StreamingHttpResponse(_pieces(found, listing, made, target.name, file), content_type=target.media_type)
     response["Content-Disposition"] = f'attachment; filename="{found.pk}{part}{target.suffix}"'
     return response

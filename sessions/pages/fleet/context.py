@@ -34,7 +34,7 @@ HEADS = (
     ("Missed", "compactions that did not come at the threshold"),
     ("Thrashing", "full again within 3 requests"),
     ("Overcounted", "messages with an image of 10 × its tokens or more"),
-    ("Re-read", "tokens of results read again after a compaction dropped them"),
+    ("Re-read", "tokens of re-read results that a compaction had dropped"),
 )
 NOT_SAID = "not recorded"
 MOST = 200

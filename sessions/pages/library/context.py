@@ -56,11 +56,11 @@ class More:
 COLUMNS = (
     ("title", "Session", "", "grow t", "agent, model and length are its second line"),
     ("compactions", "What happened", "", "", "recorded compactions, and what was wrong with them"),
-    ("overcount", "Overcount", "", "r", "transcript bytes of the worst image ÷ its tokens"),
+    ("overcount", "Overcount", "", "r", "bytes of the worst image ÷ its tokens"),
     ("peak", "Context", " against its window", "opt", "context sent at each request; sorts by its peak"),
     ("messages", "Messages", "", "r opt", ""),
     ("tokens", "Tokens", "", "r opt", "all messages, each once"),
-    ("wire", "Bytes", "", "r mid", "transcript bytes; wire bytes where the file is a capture"),
+    ("wire", "Bytes", "", "r mid", "size in the transcript; wire bytes for captures"),
     ("images", "Images", "", "r mid", ""),
     ("last", "Last message", "", "r opt", ""),
 )

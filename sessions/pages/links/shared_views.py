@@ -156,8 +156,8 @@ def rows_context(session: Session, state: str, looking: Mapping[str, str], base:
 
 
 NOBODY = "Nobody can reach the rest of your library from it."
-CHART = "Anyone with the link sees this chart, these parameters and every event of it, frozen as they are now."
-LISTS = "Anyone with the link sees the lists before and after this event, and the replay it belongs to, frozen."
+CHART = "Anyone with the link sees this chart, these settings and every compaction, as they are now."
+LISTS = "Anyone with the link sees the lists before and after this compaction, and its replay."
 PRESSURE = "Anyone with the link sees this session's figures and its pressure chart."
 
 

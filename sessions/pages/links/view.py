@@ -89,7 +89,7 @@ def share_file(request: HttpRequest, session_id: str) -> HttpResponse:
             index, prices = index_of(session), prices_for(view.weighed.model)
             document = handout(view.weighed, state, index, texts=texts, prices=prices, headline=view.headline)
     except (UnreadableInput, OSError):
-        raise Http404("The uploaded file is missing from the store, so its text cannot be read again.") from None
+        raise Http404("The uploaded file is missing from the store, so its text cannot be shown.") from None
     except BadParameter as error:
         return JsonResponse({"errors": {"replay": str(error)}}, status=400)
     title = form.cleaned_data["title"] or shared_views.VIEWS["replay"].claim(session, replay_state.query(state))

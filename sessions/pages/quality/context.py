@@ -184,7 +184,7 @@ def _nearest(found: tuple[Assessment, ...], chosen: Assessment | None) -> tuple[
 
 
 def _headline(found: tuple[Assessment, ...]) -> str:
-    """What was lost, in a sentence: rules first, what was used later and is gone, never added to each other."""
+    """What was lost, in a sentence: rules first, what was used later and is lost, never added to each other."""
     if not found:
         return "Nothing was compacted here, so nothing was lost."
     rules = {kept.text for one in found for kept in one.constraints if kept.state == GONE}
@@ -200,11 +200,8 @@ def _headline(found: tuple[Assessment, ...]) -> str:
     said = "No rule was lost" if not rules else _n(len(rules), "rule was", "rules were") + " lost"
     if broken:
         said += f", {len(broken)} broken later"
-    used = "nothing that the agent used later" if not needs else _n(len(needs), "thing", "things")
-    used += "" if not needs else " that the agent used later"
-    return f"{said}; {used} {'was' if len(needs) <= 1 else 'were'} gone after {after}." + (
-        f" {unknown}." if unknown else ""
-    )
+    used = f"Used later and lost: {_n(len(needs), 'thing', 'things')}" if needs else "Nothing used later was lost"
+    return f"{said}. {used}, after {after}." + (f" {unknown}." if unknown else "")
 
 
 def _n(number: int, one: str, many: str) -> str:

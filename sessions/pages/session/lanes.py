@@ -62,7 +62,8 @@ def headings(
     """
     paper: Figure = {"xref": "paper", "size": 12, "weight": 600, "bgcolor": "@chart-paper", "borderpad": 1}
     aside = place is not None and place < 0.14
-    lane: Figure = {**paper, "yref": "y2", "at": "right top" if aside else "left top", "shift": (0, -2)}
+    edge, off = ("top", -2) if scale.zone else ("bottom", 2)  # under the last gridline there is room only with a zone
+    lane: Figure = {**paper, "yref": "y2", "at": f"{'right' if aside else 'left'} {edge}", "shift": (0, off)}
     over: Figure = {**paper, "yref": "paper", "shift": (0, 4)}
     return [
         note("Tokens of each message", 0, 1, yref="paper", shift=(0, 3), **paper),

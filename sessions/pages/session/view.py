@@ -185,8 +185,8 @@ def _neighbours(found: Session, message: InspectorView) -> dict[str, Any]:
 
 def _unreadable(error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
-        return "The uploaded file is missing from the store, so the text cannot be read again."
-    return f"The text could not be read again from the upload: {error}"
+        return "The uploaded file is missing from the store, so the text cannot be shown."
+    return f"The text cannot be read from the upload: {error}"
 
 
 def raw_values(found: Session, view: Overview, index: int) -> list[Any]:

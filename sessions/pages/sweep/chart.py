@@ -200,8 +200,9 @@ def curve_figure(steps: Sequence[CurvePoint], *, title: str, priced: bool, windo
     )
     for words, (_, domain) in zip(said, panels, strict=True):
         figure["annotations"].append(
-            note(words, 0, domain[1], xref="paper", yref="paper", shift=(0, 4), size=12, weight=600)
-        )
+            note(words, 0, domain[1], xref="paper", yref="paper", shift=(0, 4), size=12, weight=600,
+                 bgcolor="@chart-paper", borderpad=1)
+        )  # fmt: skip
     picked = next((step for step in steps if step.picked), None)
     if picked is not None:
         figure["shapes"].append(

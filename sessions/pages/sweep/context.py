@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from sessions.engine.configuration import configure
+from sessions.engine.sweeps.pareto import pareto
 from sessions.engine.sweeps.recommend import keeps, recommend_across
-from sessions.engine.sweeps.sweep import POLICY
+from sessions.engine.sweeps.sweep import POLICY, cost_key
 from sessions.engine.types import Label
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
@@ -25,7 +26,7 @@ from sessions.runs import replay_state
 from sessions.runs.sweeps import together
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from django.utils.safestring import SafeString
 
@@ -112,6 +113,7 @@ class SweepView:
     rows: tuple[TableRow, ...]
     n_rows: int
     n_front: int
+    front_words: str
     lab_href: str
     free: tuple[ScheduleEvent, ...]
     cheapest: str
@@ -146,6 +148,18 @@ def snippets(state: SweepState, view_setting: Setting, swept: SweepResult) -> tu
     )  # fmt: skip
 
 
+def unbeaten(rows: Sequence[Row], against: str, floors: Mapping[str, float]) -> frozenset[int]:
+    """Rows that no other beats on the two axes of the chart: cost and ``against``.
+
+    Only rows within the limits; where none is, those that fit into the window; else all.
+    """
+    measure = sweep_rows.measure_of(against)
+    kept = [index for index, row in enumerate(rows) if row.fits and keeps(row, floors)]
+    able = kept or [index for index, row in enumerate(rows) if row.fits] or list(range(len(rows)))
+    on = pareto([(cost_key(rows[index].totals), measure(rows[index])) for index in able])
+    return frozenset(index for index, best in zip(able, on, strict=True) if best)
+
+
 class _Builder:
     """Puts one page together."""
 
@@ -166,6 +180,7 @@ class _Builder:
         known = [best.dollars for best in swept.best if best is not None]
         self.cheapest = sum(known) if known and len(known) == len(swept.sweeps) else 0.0
         self.hrefs = [self.lab(index) for index in range(len(self.rows))]
+        self.unbeaten = unbeaten(self.rows, state.against, self.floors)
 
     def here(self, **changes: object) -> str:
         """This page with changes."""
@@ -207,14 +222,15 @@ class _Builder:
             is_open=self.open,
             losses_href=self.here(losses=not state.losses, against=urlstate.usual_against(losses=not state.losses)),
             front=figure_json(self._front()),
-            front_title=f"Cost against {AGAINST_WORDS[state.against].partition(',')[0].lower()}",
+            front_title=f"Cost against {self._against_short()}",
             curve=self._curve(),
             curve_title=self._curve_title(),
             heat=sweep_rows.heat_of(self.whole, state, self.floors, self.picked, self.hrefs),
             columns=self._columns(),
             rows=self._table(),
             n_rows=len(self.rows),
-            n_front=sum(row.pareto for row in self.rows),
+            n_front=len(self.unbeaten),
+            front_words=self._against_short(),
             lab_href=self.hrefs[self.picked],
             free=self._free(),
             cheapest=f"${self.cheapest:,.2f}" if self.cheapest else "",
@@ -283,8 +299,8 @@ class _Builder:
         return ", ".join(sweep_rows.key_words(row.setting.policy, key) for key in found)
 
     def _floors_words(self) -> str:
-        said = [(n.removeprefix("max_").replace("_gone", " lost"), limit) for n, limit in self.floors.items()]
-        return ", ".join(f"{name} at most {limit:,.10g}" for name, limit in said)
+        said = [(n.removeprefix("max_").replace("_gone", " lost").replace("_", " "), limit) for n, limit in self.floors.items()]
+        return ", ".join("no rule lost" if (n, m) == ("rules lost", 0) else f"{n} at most {m:,.10g}" for n, m in said)
 
     def _badges(self) -> tuple[str, ...]:
         found = []
@@ -309,7 +325,7 @@ class _Builder:
                 measure(row),
                 sweep_rows.hover(row, self.keys),
                 row.setting.policy,
-                row.pareto,
+                index in self.unbeaten,
                 index == self.picked,
                 keeps(row, self.floors),
                 row.setting.policy == mine,
@@ -325,6 +341,9 @@ class _Builder:
         return (
             f"{words}; more may depend on the summary" if self.open and self.state.against.endswith("gone") else words
         )
+
+    def _against_short(self) -> str:
+        return AGAINST_WORDS[self.state.against].partition(",")[0].lower()
 
     def _range(self, row: Row) -> tuple[float, float]:
         cost = row.totals.cost
@@ -412,7 +431,7 @@ class _Builder:
                 is_b=index == self.state.b,
                 picked=index == self.picked,
                 recommended=index == self.advised and bool(self.reason),
-                pareto=row.pareto,
+                pareto=index in self.unbeaten,
                 keeps=keeps(row, self.floors),
                 fits=row.fits,
             )

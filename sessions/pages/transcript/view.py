@@ -51,7 +51,7 @@ def transcript(request: HttpRequest, session_id: str) -> HttpResponse:
         with contextlib.closing(selectors.load_texts(found)) as texts:
             context |= _read(found, view, state, carried, texts.of)
     except (FileNotFoundError, JsonProblem, OSError):
-        context["problem"] = "The uploaded file is missing from the store, so its text cannot be read again."
+        context["problem"] = "The uploaded file is missing from the store, so its text cannot be shown."
     return render(request, "sessions/transcript/page.html", context)
 
 

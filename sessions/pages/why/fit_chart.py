@@ -56,7 +56,7 @@ def scatter_figure(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> Fig
     positive = [point for point in named if point.measured > 0 and point.estimated > 0]
     tagged = _labelled(positive, [math.log10(point.measured) for point in positive], high - low)
     figure["annotations"] = [
-        note("Estimated growth, tokens", 0, 1, xref="paper", yref="paper", shift=(0, 4), size=11, weight=600),
+        note("Estimated growth, tokens", 0, 1, xref="paper", yref="paper", shift=(0, 4), size=12, weight=600),
         *(_number(point, math.log10(point.measured), math.log10(point.estimated)) for point in tagged),
     ]  # fmt: skip
     xs, ys = [point.measured for point in shown], [point.estimated for point in shown]
@@ -80,7 +80,7 @@ def residual_figure(points: Sequence[FitPoint], named: Sequence[FitPoint], last:
     grid = [line("@chart-grid", y=(mark, mark), below=True) for mark in (-top, top)]
     figure["shapes"] = [*grid, line("@chart-axis", y=(0, 0), below=True)]
     title = note(
-        "Estimate less measurement, tokens", 0, 1, xref="paper", yref="paper", shift=(0, 4), size=11, weight=600
+        "Estimate less measurement, tokens", 0, 1, xref="paper", yref="paper", shift=(0, 4), size=12, weight=600
     )
     far = [point for point in named if abs(point.rest) > 0.08 * top]
     tagged = _labelled(far, [point.request for point in far], max(last, 1))
@@ -126,11 +126,11 @@ def _dots(points: Sequence[FitPoint], xs: list[int], ys: list[int]) -> Figure:
 
 
 def _number(point: FitPoint, x: float, y: float) -> Figure:
-    return note(f"#{point.message}", x, y, at="left middle", shift=(6, 0), size=10.5, role=QUIET)
+    return note(f"#{point.message}", x, y, at="left middle", shift=(6, 0), size=12, role=QUIET)
 
 
 def _title(words: str) -> Figure:
-    return {"text": words, "font": {"size": 10.5}, "standoff": 4}
+    return {"text": words, "font": {"size": 12}, "standoff": 4}
 
 
 def _config() -> Figure:

@@ -74,7 +74,7 @@ def gates_figure(data: Gates) -> Figure:
     figure["xaxis"] = axis(
         range=[-0.02 * last, 1.02 * last], anchor="y2", tickvals=index_ticks(0, last), tickformat=",d", tickangle=0,
         ticks="outside", ticklen=3, tickcolor="@chart-axis", **hover_axis("request"),
-        title={"text": "request", "font": {"size": 10.5}, "standoff": 4},
+        title={"text": "request", "font": {"size": 12}, "standoff": 4},
     )  # fmt: skip
     top = max([data.window, *(value or 0 for value in data.contexts)])
     figure["yaxis"] = axis(
@@ -145,10 +145,10 @@ def _grounds(data: Gates) -> list[Figure]:
 
 def _words(data: Gates) -> list[Figure]:
     """The harness's name left of its lane, what its marks come to right of it."""
-    edge: Figure = {"xref": "paper", "yref": "y2", "size": 11.5}
+    edge: Figure = {"xref": "paper", "yref": "y2", "size": 12}
     words = [
         note(f"Context at each request, {data.label}", 0, 1, xref="paper", yref="paper", at="left bottom",
-             shift=(0, 3), size=11, weight=600),
+             shift=(0, 3), size=12, weight=600),
         note(f"window {figures.count(data.window)}", 1, data.window, xref="paper", at="left middle", shift=(8, 0),
              width="wide"),
     ]  # fmt: skip
