@@ -113,6 +113,23 @@ addEventListener("popstate", () => {
   if (data && data.dataset.url !== location.pathname + location.search) location.reload();
 });
 
+// What Compare recommends for these settings, whatever the slider says: asked for when anything else has changed.
+let recommended = 0;
+function recommend() {
+  clearTimeout(recommended);
+  const box = document.querySelector(".compact-rec[data-url]"), data = document.getElementById("saw-data");
+  if (!box || !data) return;
+  const query = new URLSearchParams(data.dataset.url.split("?")[1] || "");
+  for (const looked of ["event", "request", "at", "gate", data.dataset.param.replace("f-", "p.")]) query.delete(looked);
+  if (box.dataset.of === String(query)) return;
+  box.dataset.of = String(query);
+  box.replaceChildren();
+  document.getElementById("compact-rec-tick")?.replaceChildren();
+  recommended = setTimeout(() => window.htmx.ajax("GET", `${box.dataset.url}?${query}`, { target: box, swap: "innerHTML" }), 400);
+}
+document.addEventListener("htmx:afterSettle", (event) => { if (["replay-view", "controls"].includes(event.detail.target.id)) recommend(); });
+addEventListener("load", recommend);
+
 // The box carries the id for hx-preserve, the pill inside carries the position: htmx copies the style attribute of
 // elements with an id while it settles, which the security policy refuses.
 // ---- the threshold's pill -------------------------------------------------------------------------------------------

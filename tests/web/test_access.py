@@ -177,6 +177,7 @@ TABLE = {
     "sessions:share_file": Rule(OWNED, query={"policy": "nope"}),
     "sessions:share_removed": Rule(OWNED),
     "sessions:step": Rule(SEEN),
+    "sessions:recommended": Rule(SEEN),
     "sessions:summaries": Rule(SEEN, "post"),
     "sessions:summary_cancel": Rule(SEEN, "post"),
     "sessions:summary_job": Rule(SEEN),

@@ -337,7 +337,7 @@ def api(fake_anthropic: FakeAnthropic, settings: SettingsWrapper) -> FakeAnthrop
 
 
 def test_without_a_key_the_page_says_what_one_would_add(client: Client, lossy: Session) -> None:
-    assert "Keywords are all there is without a key" in page(client, lossy)
+    assert "Without a key there are keywords only" in page(client, lossy)
     answer = client.post(f"/s/{lossy.pk}/quality/judge/?of=recorded")
     assert answer["Location"] == "/settings/"
     assert not SummaryJob.objects.exists()

@@ -191,9 +191,11 @@ def _dollars(low: float, high: float) -> str:
 
 
 def _said(floor: str, limit: float) -> str:
-    """A floor in words: "at most 6 compactions", "a peak of at most 150,000 tokens"."""
+    """A floor in words: "at most 6 compactions", "a peak of at most 150,000 tokens", "no rule lost"."""
     side, _, field = floor.partition("_")
     most = f"{'at most' if side == 'max' else 'at least'} {limit:,.10g}"
+    if (floor, limit) == ("max_rules_gone", 0):
+        return "no rule lost"
     if field in {"compactions", "summary_calls", "rules_gone", "needs_gone"}:
         return f"{most} {field.replace('_gone', ' lost').replace('_', ' ')}"
     if field == "cost":

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
+from sessions.pages.replay import recommended as marks
 from sessions.pages.replay.context import build_replay
 from sessions.pages.replay.step import build_step
 from sessions.pages.ui import controls
@@ -68,6 +69,18 @@ def step(request: HttpRequest, session_id: str) -> HttpResponse:
     number = min(state.event or 0, len(made.events) - 1) if made.events else None
     here = made.events[number].request if state.request is None and number is not None else state.request
     return varied(render(request, "sessions/replay/_step.html", {"step": build_step(found.pk, made, state, here)}))
+
+
+@require_safe
+def recommended(request: HttpRequest, session_id: str) -> HttpResponse:
+    """The mark of the recommended threshold, for htmx; a plain GET is led to the page that it is a part of."""
+    found = session_or_404(session_id)
+    weighed = overview(found.pk).weighed
+    state = urlstate.parse(request.GET.dict(), weighed)
+    if not asks_fragment(request):
+        return redirect(session_urls(found.pk).to_replay(state))
+    context = {"recommended": None if state.errors else marks.recommended(found, weighed, state)}
+    return varied(render(request, "sessions/replay/_recommended.html", context))
 
 
 @require_safe

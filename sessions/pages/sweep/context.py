@@ -299,8 +299,9 @@ class _Builder:
         return ", ".join(sweep_rows.key_words(row.setting.policy, key) for key in found)
 
     def _floors_words(self) -> str:
-        said = [(n.removeprefix("max_").replace("_gone", " lost").replace("_", " "), limit) for n, limit in self.floors.items()]
-        return ", ".join("no rule lost" if (n, m) == ("rules lost", 0) else f"{n} at most {m:,.10g}" for n, m in said)
+        plain = {n.removeprefix("max_").replace("_gone", " lost").replace("_", " "): m for n, m in self.floors.items()}
+        none = ("rules lost", 0)
+        return ", ".join("no rule lost" if one == none else "{} at most {:,.10g}".format(*one) for one in plain.items())
 
     def _badges(self) -> tuple[str, ...]:
         found = []

@@ -63,11 +63,16 @@ def compact_at(weighed: Weighed, state: ReplayState) -> CompactAt:
     low = min(*table, gate.threshold)
     step = _round_step((high - low) / STEPS)
     client = starting.starting(weighed, state.policy)
-    return CompactAt(
+    made = CompactAt(
         name, gate.threshold, gate.unit, share, low - low % step, high, step, mark,
-        "As recorded" if client.words else "Default",
-        round(EDGE + (100 - 2 * EDGE) * (min(mark or 0, high) - low) / max(high - low, 1), 2),
+        "As recorded" if client.words else "Default", 0.0,
     )  # fmt: skip
+    return replace(made, mark_place=place_of(made, mark or 0))
+
+
+def place_of(at: CompactAt, threshold: int) -> float:
+    """Where a threshold stands on the track, in percent."""
+    return round(EDGE + (100 - 2 * EDGE) * (min(threshold, at.high) - at.low) / max(at.high - at.low, 1), 2)
 
 
 def _round_step(rough: float) -> int:

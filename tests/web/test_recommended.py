@@ -1,0 +1,68 @@
+"""The recommended threshold as a mark on the slider: Compare's own recommendation, whatever the slider says."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from django.http import QueryDict
+
+from sessions.engine.sweeps.recommend import recommend
+from sessions.pages.replay.recommended import recommended
+from sessions.pages.sweep import state as sweepstate
+from sessions.pages.sweep.context import unbeaten
+from sessions.runs import replay_state, sweeps
+from sessions.runs.overview import overview
+from tests.engine.claude_lines import claude_session
+from tests.web.stored import store
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+pytestmark = pytest.mark.django_db
+QUERY = {"policy": "claude_code", "window": "40000", "summarizer": "extractive"}
+
+
+def test_the_mark_is_what_compare_recommends(client: Client) -> None:
+    session = store(claude_session(30).encode())
+    weighed = overview(session.pk).weighed
+    state = replay_state.parse(QUERY, weighed)
+    mark = recommended(session, weighed, state)
+    moved = recommended(session, weighed, replay_state.parse(QUERY | {"p.pct_override": "50"}, weighed))
+    assert mark is not None
+    assert mark == moved
+    asked = sweepstate.completed(sweepstate.parse(QueryDict("&".join(map("=".join, QUERY.items()))), weighed), weighed)
+    swept = sweeps.swept(sweepstate.options_of(asked, [session]), [session])
+    found = recommend(swept.sweeps[0], {"max_rules_gone": 0.0})
+    page = client.get(f"/s/{session.pk}/replay/recommended/", QUERY, headers={"HX-Request": "true"}).content.decode()
+    if found is None:
+        assert mark.threshold is None
+        assert "Every setting loses a rule" in page
+    else:
+        assert f"Recommended: {mark.threshold:,}" in page
+        there = client.get(mark.href).content.decode()
+        assert re.search(rf'id="compact-now"[^>]*>{mark.threshold:,}<', there)
+
+
+def test_a_page_of_its_own_it_is_not(client: Client) -> None:
+    session = store(claude_session(6).encode())
+    answer = client.get(f"/s/{session.pk}/replay/recommended/", {"policy": "claude_code"})
+    assert answer.status_code == 302
+    assert answer.headers["Location"].startswith(f"/s/{session.pk}/replay/")
+
+
+def test_the_line_joins_what_nothing_beats_on_the_two_axes(client: Client) -> None:
+    session = store(claude_session(30).encode())
+    weighed = overview(session.pk).weighed
+    asked = sweepstate.completed(sweepstate.parse(QueryDict("policy=claude_code&window=40000"), weighed), weighed)
+    rows = sweeps.swept(sweepstate.options_of(asked, [session]), [session]).sweeps[0].rows
+    best = unbeaten(rows, "compactions", {})
+    costs = {i: row.totals.cost.middle if row.totals.cost else row.totals.sent_tokens for i, row in enumerate(rows)}
+    for index, row in enumerate(rows):
+        beaten = any(
+            costs[i] <= costs[index] and other.totals.compactions <= row.totals.compactions
+            and (costs[i], other.totals.compactions) != (costs[index], row.totals.compactions)
+            for i, other in enumerate(rows) if other.fits
+        )  # fmt: skip
+        assert (index in best) == (row.fits and not beaten)
