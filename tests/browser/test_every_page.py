@@ -41,7 +41,8 @@ FOCUSED = """() => {
   const styles = [shown, e].map((one) => getComputedStyle(one));
   const lined = styles.some((one) => one.outlineStyle !== 'none' && one.outlineWidth !== '0px');
   const clear = box.width >= 4 && box.height >= 4 && box.right > 0 && box.bottom > 0 && box.left < innerWidth;
-  return {at: e.outerHTML.slice(0, 120), seen: lined && clear && style.visibility === 'visible' && style.opacity !== '0'};
+  const shows = style.visibility === 'visible' && style.opacity !== '0';
+  return {at: e.outerHTML.slice(0, 120), seen: lined && clear && shows};
 }"""
 PRINTED = """() => {
   window.cut = null;

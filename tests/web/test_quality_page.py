@@ -359,8 +359,7 @@ def test_a_model_judges_the_event_and_its_judgement_is_kept(client: Client, loss
     assert n_calls == n + 1 + 6
     text = words(page(client, lossy, "of=recorded"))
     assert f"0 correct, 1 partial, {n - 1} wrong" in text
-    assert "the same tool on the same target 3 times before the compaction and 0 times after it" in text
-    assert "the same tool 3 and 3 times" in text
+    assert "Same tool and target: 3 before, 0 after. Same tool: 3 before, 3 after." in text
     assert len(api.requests) == n_calls
     assert "Ask claude" in page(client, lossy, "of=recorded&critical=none")
 

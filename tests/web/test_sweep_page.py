@@ -274,7 +274,7 @@ def test_over_several_sessions_it_is_cross_validated(client: Client, long: Sessi
     query = f"s={long.pk}&s={other.pk}&{GRID}"
     html = page(client, f"/sweep/?{query}")
     assert "Each session left out in turn" in words(html)
-    assert "the floors" in words(html)
+    assert "the limits" in words(html)
     document = client.get(f"/sweep.json?{query}").json()
     assert document["schema"] == "ctxweb.sweeps/1"
     assert len(document["sweeps"]) == len(document["recommended"]["judged"]) == 2

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from sessions.engine.configuration import configure
-from sessions.engine.sweeps.pareto import pareto
 from sessions.engine.sweeps.recommend import keeps, recommend_across
-from sessions.engine.sweeps.sweep import POLICY, cost_key
+from sessions.engine.sweeps.sweep import POLICY
 from sessions.engine.types import Label
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
-from sessions.pages.sweep.advised import advised
+from sessions.pages.sweep.advised import advised, limits_in_words, unbeaten
 from sessions.pages.sweep.chart import CurvePoint, FrontPoint, curve_figure, front_figure
 from sessions.pages.sweep.rows import Heat, SettingColumn, TableRow
 from sessions.pages.sweep.versus import Versus, versus
@@ -26,7 +25,7 @@ from sessions.runs import replay_state
 from sessions.runs.sweeps import together
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from django.utils.safestring import SafeString
 
@@ -148,18 +147,6 @@ def snippets(state: SweepState, view_setting: Setting, swept: SweepResult) -> tu
     )  # fmt: skip
 
 
-def unbeaten(rows: Sequence[Row], against: str, floors: Mapping[str, float]) -> frozenset[int]:
-    """Rows that no other beats on the two axes of the chart: cost and ``against``.
-
-    Only rows within the limits; where none is, those that fit into the window; else all.
-    """
-    measure = sweep_rows.measure_of(against)
-    kept = [index for index, row in enumerate(rows) if row.fits and keeps(row, floors)]
-    able = kept or [index for index, row in enumerate(rows) if row.fits] or list(range(len(rows)))
-    on = pareto([(cost_key(rows[index].totals), measure(rows[index])) for index in able])
-    return frozenset(index for index, best in zip(able, on, strict=True) if best)
-
-
 class _Builder:
     """Puts one page together."""
 
@@ -201,6 +188,7 @@ class _Builder:
     def view(self) -> SweepView:
         """The whole page."""
         state, row = self.state, self.rows[self.picked]
+        beside = AGAINST_WORDS[state.against].partition(",")[0].lower()
         return SweepView(
             setting=row.setting,
             title=sweep_rows.setting_words(row.setting, self.keys),
@@ -210,7 +198,7 @@ class _Builder:
             picked_by_hand=self.by_hand,
             nothing_kept=not self.reason,
             unfinished=not self.swept.complete,
-            floors_words=self._floors_words(),
+            floors_words=limits_in_words(self.floors),
             at_end=self._at_end(row),
             badges=self._badges(),
             measures=tuple(Choice(m, self.here(measure=m), m == state.measure) for m in urlstate.MEASURES),
@@ -222,7 +210,7 @@ class _Builder:
             is_open=self.open,
             losses_href=self.here(losses=not state.losses, against=urlstate.usual_against(losses=not state.losses)),
             front=figure_json(self._front()),
-            front_title=f"Cost against {self._against_short()}",
+            front_title=f"Cost against {beside}",
             curve=self._curve(),
             curve_title=self._curve_title(),
             heat=sweep_rows.heat_of(self.whole, state, self.floors, self.picked, self.hrefs),
@@ -230,7 +218,7 @@ class _Builder:
             rows=self._table(),
             n_rows=len(self.rows),
             n_front=len(self.unbeaten),
-            front_words=self._against_short(),
+            front_words=beside,
             lab_href=self.hrefs[self.picked],
             free=self._free(),
             cheapest=f"${self.cheapest:,.2f}" if self.cheapest else "",
@@ -298,11 +286,6 @@ class _Builder:
         ]  # fmt: skip
         return ", ".join(sweep_rows.key_words(row.setting.policy, key) for key in found)
 
-    def _floors_words(self) -> str:
-        plain = {n.removeprefix("max_").replace("_gone", " lost").replace("_", " "): m for n, m in self.floors.items()}
-        none = ("rules lost", 0)
-        return ", ".join("no rule lost" if one == none else "{} at most {:,.10g}".format(*one) for one in plain.items())
-
     def _badges(self) -> tuple[str, ...]:
         found = []
         for one in self.whole.axes:
@@ -342,9 +325,6 @@ class _Builder:
         return (
             f"{words}; more may depend on the summary" if self.open and self.state.against.endswith("gone") else words
         )
-
-    def _against_short(self) -> str:
-        return AGAINST_WORDS[self.state.against].partition(",")[0].lower()
 
     def _range(self, row: Row) -> tuple[float, float]:
         cost = row.totals.cost
