@@ -57,5 +57,5 @@ def unbeaten(rows: Sequence[Row], against: str, floors: Mapping[str, float]) -> 
 def limits_in_words(floors: Mapping[str, float]) -> str:
     """The reader's limits: "no rule lost, cost at most 3"."""
     plain = {n.removeprefix("max_").replace("_gone", " lost").replace("_", " "): m for n, m in floors.items()}
-    none = ("rules lost", 0)
+    none = ("rules lost", 0.0)
     return ", ".join("no rule lost" if one == none else "{} at most {:,.10g}".format(*one) for one in plain.items())
