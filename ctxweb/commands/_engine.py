@@ -91,8 +91,11 @@ def read(file: Path, format_name: str | None, branch: str | None = None, name: s
 
     What had to be skipped is said on standard error; a branch that is not there is wrong usage.
     """
+    from ctxweb.commands._patience import patience
+
     use_own_models()
-    with file.open("rb") as stream:
+    size = file.stat().st_size
+    with file.open("rb") as stream, patience(f"Reading {name or file.name}", lambda: stream.tell() / size):
         try:
             parsed = read_transcripts(stream, name or name_of(file), format=format_name, branch=branch)
         except BadParameter as error:
@@ -310,10 +313,13 @@ def run_replay(file: Path, **options: Any) -> Replay:
             start=options["start"],
         )
 
+    from ctxweb.commands._patience import patience
+
     try:
         with closing(texts):
             if options["summarizer"] != "anthropic":
-                return run(None)
+                with patience("Replaying"):
+                    return run(None)
             from ctxweb.commands._summaries import with_summaries
 
             return with_summaries(run, yes=options["yes"], prompt=options["prompt"])

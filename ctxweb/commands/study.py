@@ -43,6 +43,7 @@ def command(corpus: tuple[str, ...], n_calls: int, as_json: bool) -> None:
 
 def sessions_of(corpus: Sequence[str | Path], left_out: list[str]) -> Iterator[tuple[Weighed, Index]]:
     """Every session of every file, weighed and indexed, one at a time."""
+    from ctxweb.commands._patience import patience
     from sessions.engine.calibration.calibrate import weigh
     from sessions.engine.errors import EngineError
     from sessions.engine.quality.index import build_index
@@ -56,7 +57,7 @@ def sessions_of(corpus: Sequence[str | Path], left_out: list[str]) -> Iterator[t
             continue
         seen.add(given.shown)
         try:
-            with path.open("rb") as stream:
+            with path.open("rb") as stream, patience(f"Reading {given.shown}"):
                 parsed = read_transcripts(stream, given.name)
             with path.open("rb") as stream:
                 texts = Texts(lambda stream=stream: stream, parsed.format)  # type: ignore[misc]

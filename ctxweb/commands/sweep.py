@@ -89,7 +89,9 @@ def _run(file: Path, overs: tuple[str, ...], prices: tuple[str, ...], options: d
         options["policies"], [read_over(text) for text in overs], params=settings(options["pairs"]),
         window=options["window"],
     )  # fmt: skip
-    with closing(texts):
+    from ctxweb.commands._patience import patience
+
+    with closing(texts), patience(f"Replaying {counted(len(points), 'setting')}"):
         return sweep(
             weighed,
             points,

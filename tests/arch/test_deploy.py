@@ -1,0 +1,93 @@
+"""The compose file, the container file and the units: what they name is there, as far as can be said without docker."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Any
+
+import click
+import pytest
+import yaml
+
+from ctxweb.cli import cli
+from tests.arch.repository import ROOT, text
+
+SETTINGS = set(re.findall(r"^\| `([A-Z_]+)` \|", text(ROOT / "docs/settings.md"), re.MULTILINE))
+KEYS = {
+    "build",
+    "command",
+    "depends_on",
+    "deploy",
+    "environment",
+    "healthcheck",
+    "image",
+    "ports",
+    "restart",
+    "volumes",
+}
+"""Keys of a service in the Compose specification that this file uses."""
+UNITS = ("deploy/ctxweb.service", "deploy/ctxweb-worker@.service")
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(text(ROOT / "compose.yaml"))
+    return found
+
+
+def is_command(words: list[str]) -> None:
+    """A command line of ctxweb whose options exist."""
+    command = cli.get_command(click.Context(cli), words[0])
+    assert command, words
+    known = {name for option in command.params for name in option.opts}
+    assert {word for word in words[1:] if word.startswith("--")} <= known, words
+
+
+def test_services_are_what_a_team_needs(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+    assert set(services) == {"database", "broker", "web", "worker"}
+    assert services["worker"]["deploy"]["replicas"] == 2
+    for name, service in services.items():
+        assert set(service) <= KEYS, name
+        assert set(service.get("depends_on", {})) <= set(services), name
+        for needed, how in service.get("depends_on", {}).items():
+            assert how == {"condition": "service_healthy"}
+            assert services[needed]["healthcheck"]["test"][0] in {"CMD", "CMD-SHELL"}
+        for volume in service.get("volumes", ()):
+            assert volume.partition(":")[0] in compose["volumes"], name
+
+
+def test_what_they_run_and_set_exists(compose: dict[str, Any]) -> None:
+    for name in ("web", "worker"):
+        service = compose["services"][name]
+        is_command(service["command"])
+        assert set(service["environment"]) <= SETTINGS
+        assert (ROOT / service["build"]["dockerfile"]).is_file()
+    assert compose["services"]["web"]["ports"] == ["127.0.0.1:8400:8400"]
+
+
+def test_nothing_secret_has_a_default(compose: dict[str, Any]) -> None:
+    written = text(ROOT / "compose.yaml")
+    given = re.findall(r"\$\{(\w+)([^}]*)\}", written)
+    assert {name for name, _ in given} == {"POSTGRES_PASSWORD", "CTXWEB_SECRET_KEY", "CTXWEB_PUBLIC_URL"}
+    assert all(rest.startswith(":?") for _, rest in given)
+
+
+def test_the_container_file_copies_what_is_there() -> None:
+    lines = text(ROOT / "Containerfile").splitlines()
+    assert (ROOT / "requirements/server.txt").is_file()
+    assert any("--require-hashes -r requirements/server.txt" in line for line in lines)
+    assert "USER ctxweb" in lines
+    (command,) = (line for line in lines if line.startswith("CMD "))
+    is_command(yaml.safe_load(command.removeprefix("CMD ")))
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_units_start_a_command_that_exists(name: str) -> None:
+    unit = text(ROOT / name)
+    (start,) = re.findall(r"^ExecStart=(.*)$", unit, re.MULTILINE)
+    program, *words = shlex.split(start)
+    assert program.endswith("/bin/ctxweb")
+    is_command(words)
+    assert set(re.findall(r"^Environment=(\w+)=", unit, re.MULTILINE)) <= SETTINGS
