@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import threading
-
-import pytest
+from typing import TYPE_CHECKING
 
 from ctxweb.commands import _patience
 from ctxweb.commands._patience import CLEARED, patience
+
+if TYPE_CHECKING:
+    import pytest
 
 
 class Screen(io.StringIO):
