@@ -129,7 +129,7 @@ def arguments(names: tuple[str, ...], session: Session, chance: random.Random) -
         "user_id": chance.choice((1, 10**30)), "invitation_id": chance.choice((1, 10**30)),
         "target": chance.choice(("jsonl", "nope")), "token_id": chance.choice((1, 10**30)),
         "view_id": chance.choice((1, 10**30)), "link_id": chance.choice((1, 10**30)),
-        "token": chance.choice(("nope", "x" * 43)),
+        "token": chance.choice(("nope", "x" * 43)), "name": chance.choice(("nope", "x" * 5_000, "a/../b", "a\0b")),
     }  # fmt: skip
     return {name: known[name] for name in names}
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
+MOST_CHARS = 200
+"""Of a name below /docs/; what is longer, no file system takes."""
+
 INLINE = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 
 
@@ -28,8 +31,8 @@ def manual(request: HttpRequest, name: str = "") -> HttpResponseBase:
     site = Path(settings.DOCS)
     if not (site / "index.html").is_file():
         return render(request, "sessions/manual/missing.html", status=404)
-    if ".." in name.split("/"):
-        raise Http404(name)
+    if ".." in name.split("/") or len(name) > MOST_CHARS or not name.isprintable():
+        raise Http404("no such page")
     if name and not name.endswith("/") and (site / name).is_dir():
         return redirect("sessions:manual_page", f"{name}/")
     if name.endswith("/") or not name:
