@@ -15,6 +15,7 @@ from sessions.engine.types import Block, Kind, Role, Transcript
 from tests.engine.sessions import Build
 
 PRIOR = Prior(1.0, reminder=100, reminder_task=5)
+MEASURED = Prior(1.0, clients=((2, 0, 64), (2, 1, 41)))
 
 
 def session(
@@ -143,6 +144,38 @@ def test_what_nearly_every_growth_with_a_tool_leaves_over_stands_after_it() -> N
     weighed = weigh(build.done())
     assert weighed.hidden == {turn + 1: 340 for turn in range(0, 39, 5)}
     assert weighed.estimated == tuple(r.usage.context for r in weighed.transcript.requests if r.usage)
+
+
+@pytest.mark.parametrize(("result", "each"), [(250, 0), (251, 30), (950, 100)])
+def test_what_no_line_tells_is_a_share_of_large_growths(result: int, each: int) -> None:
+    """A reply of 50 tokens and its result: 300 tokens get nothing, 301 a tenth.
+
+    Nothing at a compaction, nor between two measured requests.
+    """
+    build = Build(model="gpt-4o")
+    build.prompt()
+    for turn in range(4):
+        build.reply(50, f"c{turn}")
+        build.result(f"c{turn}", result)
+    build.reply(50)
+    build.compact(summary_tokens=2_000)
+    build.reply(50)
+    build.reply(50)
+
+    def more(transcript: Transcript) -> list[int]:
+        told, plain = (
+            weigh(transcript, prior=MEASURED._replace(untold=share), train_fraction=0) for share in (0.1, 0.0)
+        )
+        assert (told.overhead, told.hidden) == (plain.overhead, {})
+        return [(one or 0) - (other or 0) for one, other in zip(told.estimated, plain.estimated, strict=True)]
+
+    assert more(recorded(build)) == [0, 0, each, 2 * each, 3 * each, 0, 0]
+    assert more(recorded(build, kind="pi")) == [0] * 7
+    assert weigh(recorded(build), prior=MEASURED._replace(untold=0.1)).estimated == weigh(recorded(build)).estimated
+    for client, counts in (("2.0.63", 0), ("2.0.64", 1), ("2.1.41", 1), ("2.1.42", 0), ("1.0.98", 0), ("", 0)):
+        assert more(recorded(build, client)) == [counts * tokens for tokens in (0, 0, each, 2 * each, 3 * each, 0, 0)]
+    build.add(Role.USER, Block(Kind.TEXT, n_tokens=3), attachment="todo_reminder")
+    assert more(recorded(build)) == [0] * 7, "this client records what it attaches"
 
 
 def shifted(at: int, tokens: int, n_turns: int = 20) -> Build:

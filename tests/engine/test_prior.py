@@ -13,7 +13,7 @@ from sessions.engine.calibration.prior_table import CLAUDE
 from sessions.engine.measure import text_classes
 from sessions.engine.model_info import model_info
 from sessions.engine.types import Block, Kind, Label, Role, Transcript
-from tests.bench.prior_fit import COLUMNS, Equation, fit, least_absolute, solved, table
+from tests.bench.prior_fit import COLUMNS, Equation, fit, least_absolute, solved, table, untold
 from tests.engine.sessions import Build, text
 
 RULE = Prior(
@@ -182,6 +182,24 @@ def test_a_corpus_that_keeps_a_rule_gives_the_rule_back() -> None:
     assert found.text[FEATURES.index("digits")] == pytest.approx(0.5, abs=0.02)
     assert found.wrapper == 15
     assert len(COLUMNS) == 2 * len(FEATURES) + 8
+
+
+@pytest.mark.parametrize(("more", "counted"), [(0, 0), (300, 300), (500, 500), (501, 500), (9_000, 500)])
+def test_what_is_untold_is_what_makes_the_sum_right(more: int, counted: int) -> None:
+    """One growth of 20 holds more than its estimate; over 500 tokens it counts as 500. Small growths carry none."""
+
+    def build(result: int) -> Transcript:
+        made = Build(model="gpt-4o")
+        made.prompt()
+        for turn in range(30):
+            made.context += more if turn == 20 else 0
+            made.reply(100, f"c{turn}")
+            made.result(f"c{turn}", result)
+        return made.done()
+
+    assert untold([build(500)], Prior(1.0)) == round(counted / (19 * 600), 4)
+    assert untold([build(200)], Prior(1.0)) == 0
+    assert untold([], Prior(1.0)) == 0
 
 
 def test_the_table_is_python_that_holds_the_prior_and_says_its_source() -> None:

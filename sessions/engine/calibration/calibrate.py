@@ -9,12 +9,13 @@ first request weighs beyond its messages, as far as later contexts allow (``hist
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.calibration.families import prior_of
 from sessions.engine.calibration.growth import find_flagged, steps_of, training_requests
-from sessions.engine.calibration.hidden import hidden_tokens
+from sessions.engine.calibration.hidden import hidden_tokens, untold_tokens
 from sessions.engine.calibration.history import base_of, with_base
 from sessions.engine.calibration.outputs import final_outputs, reasoned, recorded_outputs, unsent_tokens
 from sessions.engine.calibration.scale import Evidence, fit_attachments, fit_scale, prior_scale
@@ -63,6 +64,9 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior |
     if hidden:
         bodies = bodies_of(transcript, steps, replies, way, hidden)
     base = base_of(transcript, steps, bodies, training, scale.ratio)
+    untold = untold_tokens(transcript, steps, bodies, training, scale.prior)
+    if untold:
+        bodies = bodies_of(transcript, steps, replies, way, Counter(hidden) + Counter(untold))
     estimated = with_base(bodies, steps, base)
     shifts = find_shifts(transcript, steps, estimated, training)
     warnings = (*transcript.warnings, *([base.warning] if base.warning else []), *_model_warnings(model, transcript))

@@ -7,6 +7,7 @@ attachments say so; those before count the blocks of replies, and so can we.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,6 +30,10 @@ _VERSION = re.compile(r"(\d+)\.(\d+)")
 
 MIN_REPEATED, LEAST_HIDDEN = 4, 60
 """How many growths with a tool show what its client adds after it, and from how many tokens on."""
+
+
+LARGE = 300
+"""Growths of fewer tokens are left as they are: what no line tells of comes with work on files."""
 
 
 class Patience(NamedTuple):
@@ -66,6 +71,31 @@ def hidden_tokens(
     for step in steps if said else ():
         if more := sum(said.get(name, 0) for name in _tools(transcript, step)):
             found[step.request] = found.get(step.request, 0) + more
+    return found
+
+
+def untold_tokens(
+    transcript: Transcript,
+    steps: Sequence[Step],
+    bodies: Sequence[int | None],
+    training: frozenset[int],
+    prior: Prior,
+) -> dict[int, int]:
+    """The prior's share of every unmeasured growth of more than ``LARGE`` tokens, by request.
+
+    ``bodies`` are the contexts so far; between two requests that are trained on all that came is known.  It is what no
+    line tells of, an editor's findings or files that changed, where the client does not record what it adds
+    and is of a version that was measured.  A mean: most growths hold nothing of it, a few hundreds of tokens.
+    """
+    measured = prior.clients and prior.clients[0] <= version_of(transcript.client) <= prior.clients[-1]
+    if not prior.untold or not measured or not _is_silent(transcript):
+        return {}
+    found = {}
+    for before, step in pairwise(steps):
+        grown = (bodies[step.request] or 0) - (bodies[before.request] or 0)
+        known = before.request in training and step.request in training
+        if step.compaction is None and not known and grown > LARGE:
+            found[step.request] = round(prior.untold * grown)
     return found
 
 
@@ -143,6 +173,11 @@ def planned(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
             found.append(step.request)
             told = number
     return frozenset(found)
+
+
+def version_of(client: str) -> tuple[int, ...]:
+    """The numbers of a client's version, () where it says none."""
+    return tuple(map(int, re.findall(r"\d+", client)[:3]))
 
 
 def _patience(transcript: Transcript) -> Patience | None:

@@ -22,6 +22,8 @@ CLAUDE = Prior(
     reminder=107.0,
     reminder_task=4.2,
     plan=1112.3,
+    untold=0.0082,
+    clients=((2, 0, 64), (2, 1, 41)),
     weight=5000,
     results=2,
 )

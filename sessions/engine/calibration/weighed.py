@@ -36,7 +36,8 @@ class Weighed:
     None off the selected branch; ``flagged`` holds requests whose usage jumps beyond what its content can explain.
     ``history`` is what the first context held of a conversation before the file, 0 where it begins with it.
     ``hidden`` are tokens that the client added by request and did not record, ``shifts`` those by which a measured
-    context left its estimate for good; both are in ``estimated``.  ``way`` is what of a reply stays in the context.
+    context left its estimate for good; both are in ``estimated``, and the share that no line tells of.  ``way`` is what
+    of a reply stays in the context.
     ``scale`` makes tokens of content, ``n_growths`` is on how many growths it rests.  All token figures are whole
     numbers.  What others remember about a session they keep beside it, keyed weakly: one is equal to itself alone.
     """
