@@ -133,7 +133,7 @@ def test_focus_is_always_seen(visit_once, strange, tail):
     assert met >= 20
 
 
-@pytest.mark.parametrize("tail", ["", f"replay/?{TIGHT}", "compare/", "why/", "quality/"])
+@pytest.mark.parametrize("tail", ["", f"replay/?{TIGHT}", "compare/", "why/"])
 def test_paper_has_the_whole_chart(visit_once, strange, tail):
     """Drawn for a wide window, printed on A4: no chart and no table reaches over the right edge."""
     page = visit_once.page
