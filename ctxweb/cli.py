@@ -47,6 +47,7 @@ COMMANDS = {
     "sweep": "Replay a transcript over a range of settings.",
     "apply": "Write a setting as the configuration of Claude Code, Codex, LangChain and others.",
     "share": "A replay as one HTML file that opens anywhere.",
+    "report": "Verdict, evidence, setting and losses as Markdown for an issue.",
     "diff": "The message list before and after one compaction.",
     "recorded": "Recorded compactions beside what a policy does there.",
     "probe": "What the compactions of a replay lose.",

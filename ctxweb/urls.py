@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
+from ctxweb.account import password
 from ctxweb.health import healthz, readyz
 from sessions.api.page import docs
 from sessions.api.routes import api
@@ -17,6 +18,7 @@ health_urls = [
 account_urls = [
     path("login/", LoginView.as_view(template_name="sessions/login.html"), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
+    path("password/", password, name="password"),
 ]
 
 urlpatterns = [

@@ -8,10 +8,12 @@ away, or changing its type, needs a new number behind the document's name.
 from __future__ import annotations
 
 import json
+import os
 import re
 import tempfile
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from click.testing import CliRunner
 
@@ -43,10 +45,15 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "probe": (("--policy", "claude_code"), WINDOW, ("--policy", "none")),
     "sweep": ((*WINDOW, "--over", "window=3000:9000:2"), (*WINDOW, "--regret", "--over", "keep_last=2:4:2")),
     "check": ((*WINDOW, "--max-compactions", "2"),),
+    "apply": (("--policy", "claude_code"), ("--policy", "codex", "--window", "200000")),
+    "fleet": ((), ("--sessions",)),
+    "study": ((),),
 }
 """Commands that take a file, with the options that each fixture is given."""
 PLAIN = ("formats", "policies", "estimators")
-SLOW = ("replay", "diff", "probe", "sweep", "check")
+STORED = ("ingest", "doctor", "count", "delete", "list")
+"""Commands about what is stored or lies in a home folder: they are asked once, one after the other."""
+SLOW = ("replay", "diff", "probe", "sweep", "check", "study", "fleet", "apply")
 """Commands that read every eighth fixture."""
 
 
@@ -76,6 +83,30 @@ def documents(command: str, files: list[Path]) -> list[dict[str, Any]]:
     chosen = files[::8] if command in SLOW else files
     asked = (printed(command, str(path), *options) for path in chosen for options in COMMANDS[command])
     return [found for found in asked if found is not None]
+
+
+def stored(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """What the commands about stored sessions print, with the demo session in a home folder below ``folder``."""
+    demo, broken = (
+        folder / ".claude/projects/-work-shop/demo.jsonl",
+        folder / ".claude/projects/-work-shop/broken.jsonl",
+    )
+    demo.parent.mkdir(parents=True, exist_ok=True)
+    broken.write_text("no transcript\n", encoding="utf-8")
+    with demo.open("wb") as file:
+        write_demo(file)
+    asked: dict[str, tuple[tuple[str, ...], ...]] = {
+        "ingest": ((str(demo),), (str(demo), str(broken))),
+        "doctor": ((), ("--deep",)),
+        "count": ((str(demo), "--to", "4"),),
+        "delete": (("--older-than", "0d"),),
+        "list": ((), ("--yes",)),
+    }
+    with patch.dict(os.environ, {"HOME": str(folder), "ANTHROPIC_API_KEY": ""}):
+        return {
+            name: [found for options in ways if (found := printed(name, *options)) is not None]
+            for name, ways in asked.items()
+        }
 
 
 def schema_of(values: list[Any], name: str = "") -> dict[str, Any]:
@@ -110,9 +141,8 @@ def _kind(value: Any, name: str) -> str:
     return "string" if isinstance(value, str) else "array" if isinstance(value, list) else "object"
 
 
-def schema(command: str, files: list[Path]) -> dict[str, Any]:
-    """The schema of a command's document; more fields may come."""
-    found = documents(command, files)
+def schema(command: str, found: list[dict[str, Any]]) -> dict[str, Any]:
+    """The schema of a command's documents; more fields may come."""
     name = found[0].get("schema", f"ctxweb.{command}/1")
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -129,8 +159,12 @@ def main() -> None:
     """Write every file."""
     FOLDER.mkdir(exist_ok=True)
     files = fixtures()
-    for command in (*COMMANDS, *PLAIN):
-        text = json.dumps(schema(command, files), indent=1, ensure_ascii=False)
+    made = {command: documents(command, files) for command in (*COMMANDS, *PLAIN)}
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["CTXWEB_DATA"] = f"{folder}/data"
+        made |= stored(Path(folder))
+    for command, found in made.items():
+        text = json.dumps(schema(command, found), indent=1, ensure_ascii=False)
         (FOLDER / f"{command}.json").write_text(f"{text}\n", encoding="utf-8")
         print(command, len(text))
 

@@ -26,14 +26,27 @@ SHOWN = 20
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path())
+@click.option("--to", "url", metavar="URL", help="Upload to this ctxweb server instead of storing here.")
+@click.option(
+    "--token", envvar="CTXWEB_TOKEN", metavar="TOKEN", help="With --to: a token with scope upload. [env: CTXWEB_TOKEN]"
+)
+@click.option("--mine", is_flag=True, help="With --to: for your eyes alone, not the team's.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
-def command(paths: tuple[str, ...], as_json: bool) -> None:
+def command(paths: tuple[str, ...], url: str | None, token: str | None, *, mine: bool, as_json: bool) -> None:
     """Store and count transcripts: files, archives (zip, tar, gzip, bzip2, xz, zstd), folders and what is below.
 
     Returns when everything is stored and counted.  Files whose bytes are there already are recognised.
     """
-    start_django()
-    results = [_ingest(given) for given in inputs(paths, unpacked=False)]
+    if url is not None:
+        from ctxweb.commands._sending import Server
+
+        server = Server(url, token or "")
+        results = [server.send(given, who="mine" if mine else "team") for given in inputs(paths, unpacked=False)]
+    elif mine:
+        raise click.UsageError("--mine needs --to URL: what is stored here is everybody's.")
+    else:
+        start_django()
+        results = [_ingest(given) for given in inputs(paths, unpacked=False)]
     failed = any(result["status"] == "failed" for result in results)
     if as_json:
         from ctxweb.commands._engine import emit

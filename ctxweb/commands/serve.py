@@ -235,9 +235,13 @@ def _announce(host: str, port: int, answered: threading.Event, *, demo: bool) ->
 
 
 def _answers(host: str, port: int) -> bool:
+    """Whether the server answers under a name that it lets in: CTXWEB_ALLOWED_HOSTS may leave out localhost."""
+    from django.conf import settings
+
+    known = next((name for name in settings.ALLOWED_HOSTS if name != "*"), "localhost").lstrip(".")
     connection = http.client.HTTPConnection(host, port, timeout=2)
     try:
-        connection.request("GET", "/healthz", headers={"Host": "localhost"})
+        connection.request("GET", "/healthz", headers={"Host": known})
         return connection.getresponse().status == 200
     except OSError:
         return False

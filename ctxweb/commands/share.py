@@ -45,9 +45,9 @@ def command(file: Path, out: Path | None, event: int, title: str, note: str, **o
     from sessions.runs.handout import handout
 
     try:
-        choice = Choice(frozenset(BY_KEY) - _known(options["shown"], BY_KEY), options["words"])
+        choice = Choice(frozenset(BY_KEY) - known_kinds(options["shown"], BY_KEY), options["words"])
         weighed, texts = opened(file, options)
-        state = _state(options, event)
+        state = state_of(options, event)
         with closing(texts):
             index = build_index(weighed.transcript, texts.of)
             said = headline(weighed, verdicts_of(weighed))
@@ -65,14 +65,14 @@ def command(file: Path, out: Path | None, event: int, title: str, note: str, **o
     click.echo(f"{out} ({out.stat().st_size / 1e6:.1f} MB): open it in any browser.")
 
 
-def _known(given: tuple[str, ...], kinds: Any) -> frozenset[str]:
+def known_kinds(given: tuple[str, ...], kinds: Any) -> frozenset[str]:
     unknown = [kind for kind in given if kind not in kinds]
     if unknown:
         raise click.UsageError(f"Unknown kind {unknown[0]!r}. Kinds: {', '.join(kinds)}.")
     return frozenset(given)
 
 
-def _state(options: dict[str, Any], event: int) -> Any:
+def state_of(options: dict[str, Any], event: int) -> Any:
     """The options as a page's address has them."""
     from sessions.runs.replay_state import ReplayState
 

@@ -23,8 +23,11 @@ class LinkQuerySet(models.QuerySet["ReplayLink"]):
     """Named questions about links."""
 
     def open(self) -> LinkQuerySet:
-        """Links that lead somewhere: neither revoked nor expired."""
-        return self.filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()), revoked_at__isnull=True)
+        """Links that lead somewhere: neither revoked nor expired, and a reply only while its first link is open."""
+        now = timezone.now()
+        own = Q(expires_at=None) | Q(expires_at__gt=now)
+        first = Q(reply_to__expires_at=None) | Q(reply_to__expires_at__gt=now)
+        return self.filter(own, first, revoked_at__isnull=True, reply_to__revoked_at__isnull=True)
 
 
 class ReplayLink(models.Model):
@@ -32,6 +35,9 @@ class ReplayLink(models.Model):
 
     ``state`` is the query string of the view at the moment of sharing.  ``left_in`` are the kinds of secrets that the
     sender lets through, by key; ``words`` what else to take out; ``password`` a hash, empty where none is asked for.
+    ``moves``: a recipient may move where the policy compacts.  ``takes_replies``: a recipient may answer with a
+    setting, which makes a link with ``reply_to`` and the name that they gave (``author``).  ``remarks`` are the
+    sender's notes on single messages, [index, text]; ``version`` is that of the ctxweb which made the link.
     """
 
     token_hash = models.CharField(max_length=64, unique=True)
@@ -49,6 +55,12 @@ class ReplayLink(models.Model):
     password = models.CharField(max_length=128, blank=True)
     left_in = models.JSONField(default=list, blank=True)
     words = models.JSONField(default=list, blank=True)
+    moves = models.BooleanField(default=False)
+    takes_replies = models.BooleanField(default=False)
+    reply_to = models.ForeignKey("self", on_delete=models.CASCADE, related_name="replies", null=True, blank=True)
+    author = models.CharField(max_length=60, blank=True)
+    remarks = models.JSONField(default=list, blank=True)
+    version = models.CharField(max_length=32, blank=True)
     n_views = models.PositiveIntegerField(default=0)
     viewed_at = models.DateTimeField(null=True, blank=True)
 
@@ -70,6 +82,12 @@ class ReplayLink(models.Model):
     def expired(self) -> bool:
         """Whether its time is over."""
         return self.expires_at is not None and self.expires_at <= timezone.now()
+
+    @property
+    def ended(self) -> bool:
+        """Whether it leads nowhere, by itself or with the link that it replies to."""
+        first = self.reply_to
+        return self.revoked or self.expired or (first is not None and (first.revoked or first.expired))
 
     @property
     def choice(self) -> Choice:

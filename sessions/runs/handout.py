@@ -43,16 +43,26 @@ MOST_ROWS = 300
 
 
 def handout(
-    weighed: Weighed, state: ReplayState, index: Index, *, texts: Texts, prices: Prices | None, headline: str
+    weighed: Weighed,
+    state: ReplayState,
+    index: Index,
+    *,
+    texts: Texts,
+    prices: Prices | None,
+    headline: str,
+    alone: bool = False,
 ) -> dict[str, Any]:
     """One document: the session in figures, each position of the threshold, the chosen event's lists.
 
+    ``alone``: the sender's position is the only one.
     Raises BadParameter where the state cannot be replayed.  All tokens are display tokens; requests are 0-based.
     """
     name, values = _values(weighed, state)
+    own = _own(weighed, state, name)
+    values = [own] if alone else values
     made = [_replayed(weighed, state, name, value, texts) for value in values]
     positions = [_position(found, index, value, prices) for found, value in zip(made, values, strict=True)]
-    chosen = values.index(_own(weighed, state, name))
+    chosen = values.index(own)
     event = min(state.event or 0, len(made[chosen].events) - 1)
     return {
         "schema": SCHEMA,

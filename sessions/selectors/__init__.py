@@ -431,7 +431,7 @@ def saved_views(owner_id: int | None) -> tuple[SavedView, ...]:
 
 def session_links(session: Session) -> tuple[ReplayLink, ...]:
     """The session's links, newest first, revoked ones included."""
-    return tuple(session.links.all())
+    return tuple(session.links.select_related("reply_to"))
 
 
 def links_seen(session: Session | None = None) -> tuple[ReplayLink, ...]:
@@ -439,4 +439,4 @@ def links_seen(session: Session | None = None) -> tuple[ReplayLink, ...]:
     found = ReplayLink.objects.filter(session__in=Session.objects.seen_by(viewer()))
     if session is not None:
         found = found.filter(session=session)
-    return tuple(found.select_related("maker", "session__upload")[:PAGE])
+    return tuple(found.select_related("maker", "reply_to", "session__upload")[:PAGE])

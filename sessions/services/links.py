@@ -6,17 +6,28 @@ import datetime as dt
 import hashlib
 import secrets
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.contrib.auth.hashers import make_password
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from ctxweb.version import ctxweb_version
 from sessions.engine.redact import BY_KEY, EVERYTHING, Choice
 from sessions.models import LinkedView, ReplayLink, Session
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 TOKEN_BYTES = 16
 """128 random bits."""
+MOST_REPLIES = 100
+"""Replies that one link takes in all."""
+
+
+class TooManyRepliesError(Exception):
+    """A link has as many replies as it takes."""
 
 
 class NewLink(NamedTuple):
@@ -28,11 +39,13 @@ class NewLink(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Who may open a link and how long, and what it leaves out."""
+    """Who may open a link and how long, what it leaves out, and what its recipients may do with a replay."""
 
     days: int | None = None
     password: str = ""
     choice: Choice = EVERYTHING
+    moves: bool = True
+    takes_replies: bool = False
 
 
 def create_link(
@@ -43,11 +56,12 @@ def create_link(
     title: str = "",
     note: str = "",
     terms: Terms | None = None,
+    remarks: Sequence[tuple[int, str]] = (),
     maker_id: int | None = None,
 ) -> NewLink:
     """Freeze ``state`` (a query string) of one view of ``session`` behind an unguessable token.
 
-    Raises ValueError for a view that cannot be shared.
+    ``remarks`` are notes on single messages, by index.  Raises ValueError for a view that cannot be shared.
     """
     terms = terms or Terms()
     token = secrets.token_urlsafe(TOKEN_BYTES)
@@ -58,12 +72,37 @@ def create_link(
         state=state,
         title=title[:255],
         note=note,
+        remarks=[list(one) for one in remarks],
+        version=ctxweb_version(),
         maker_id=maker_id,
         expires_at=None if terms.days is None else timezone.now() + dt.timedelta(days=terms.days),
         password=make_password(terms.password) if terms.password else "",
         left_in=sorted(BY_KEY.keys() - terms.choice.kinds),
         words=list(terms.choice.words),
+        moves=terms.moves and view == LinkedView.REPLAY,
+        takes_replies=terms.takes_replies and terms.moves and view == LinkedView.REPLAY,
     )
+    return NewLink(link, token)
+
+
+def reply(*, to: ReplayLink, state: str, title: str, note: str, author: str, maker_id: int | None) -> NewLink:
+    """A recipient's answer: a link of the same session with their setting, on the terms of the link it replies to.
+
+    Raises TooManyRepliesError beyond a hundred; ValueError where the link takes none.
+    """
+    if not to.takes_replies or to.reply_to_id is not None:
+        raise ValueError("this link takes no replies")
+    with transaction.atomic():
+        first = ReplayLink.objects.select_for_update().get(pk=to.pk)
+        if first.replies.count() >= MOST_REPLIES:
+            raise TooManyRepliesError(f"This link has {MOST_REPLIES} replies; it takes no more.")
+        token = secrets.token_urlsafe(TOKEN_BYTES)
+        link = ReplayLink.objects.create(
+            token_hash=_digest(token), session_id=first.session_id, view=LinkedView.REPLAY, state=state,
+            title=title[:255], note=note, maker_id=maker_id, author=author, reply_to=first, moves=True,
+            version=ctxweb_version(), expires_at=first.expires_at, password=first.password, left_in=first.left_in,
+            words=first.words,
+        )  # fmt: skip
     return NewLink(link, token)
 
 
@@ -71,7 +110,7 @@ def find_link(*, token: str) -> ReplayLink | None:
     """The link behind ``token``; None if there is none, or it was revoked, or has expired: say no more than that."""
     return (
         ReplayLink.objects.open()
-        .select_related("session__upload", "session__parent")
+        .select_related("session__upload", "session__parent", "reply_to", "maker")
         .filter(token_hash=_digest(token))
         .first()
     )

@@ -30,7 +30,7 @@ from sessions.models import (
 )
 from sessions.services import people
 from sessions.services.ingest import ingest
-from sessions.services.links import Terms, create_link
+from sessions.services.links import Terms, create_link, reply
 from sessions.services.tokens import make_token
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines, png
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.django_db
 
+OPEN_TO_ALL = Terms(takes_replies=True)
 IN, LOGIN, GONE, NO, LOCKED = "let in", "sign in", "not there", "not allowed", "password"
 
 SEEN = {
@@ -116,6 +117,7 @@ TABLE = {
     "readyz": Rule(OPEN),
     "login": Rule(OPEN),
     "logout": Rule(LEAVES, "post"),
+    "password": Rule(ANYBODY),
     "sessions:ab": Rule(SEEN),
     "sessions:ab_json": Rule(SEEN),
     "sessions:apply": Rule(SEEN),
@@ -139,10 +141,15 @@ TABLE = {
     "sessions:join": Rule(INVITED),
     "sessions:library": Rule(ANYBODY),
     "sessions:link": Rule(LINK),
+    "sessions:link_chart": Rule(LINK),
+    "sessions:link_compaction": Rule(LINK),
     "sessions:link_diff": Rule(LINK),
     "sessions:link_json": Rule(LINK),
+    "sessions:link_message": Rule(LINK),
     "sessions:link_removed": Rule(LINK),
     "sessions:link_replay": Rule(LINK),
+    "sessions:link_replied": Rule(OWNED),
+    "sessions:link_reply": Rule(LINK),
     "sessions:link_renew": Rule(OWNED, "post"),
     "sessions:link_revoke": Rule(OWNED, "post"),
     "sessions:media": Rule(SEEN),
@@ -174,6 +181,8 @@ TABLE = {
     "sessions:settings_models": Rule(ADMINS, "post"),
     "sessions:settings_prices": Rule(ADMINS, "post"),
     "sessions:share": Rule(OWNED),
+    "sessions:share_chart": Rule(OWNED, query={"policy": "nope"}),
+    "sessions:share_report": Rule(OWNED, query={"policy": "nope"}),
     "sessions:share_file": Rule(OWNED, query={"policy": "nope"}),
     "sessions:share_removed": Rule(OWNED),
     "sessions:step": Rule(SEEN),
@@ -222,7 +231,8 @@ def stored(owner: User, *, private: bool, n_turns: int) -> Session:
     SavedView.objects.create(session=found, owner=owner, kind="replay", name="mine")
     SweepRun.objects.create(key=found.pk, options={"sessions": [found.pk]}, n_total=1, heartbeat_at=now, state="done")
     SummaryJob.objects.create(session=found, model="m", n_total=1, heartbeat_at=now, state="done")
-    create_link(session=found, view="replay", maker_id=owner.pk)
+    first = create_link(session=found, view="replay", terms=OPEN_TO_ALL, maker_id=owner.pk).link
+    reply(to=first, state="", title="t", note="", author="Bob", maker_id=None)
     make_token(name=found.pk, owner_id=owner.pk)
     return found
 
@@ -239,7 +249,7 @@ def arguments(name: str, session: Session | None) -> dict[str, Any]:
             "run_id": SweepRun.objects.get(key=session.pk).pk,
             "job_id": session.summary_jobs.get().pk,
             "view_id": session.saved_views.get().pk,
-            "link_id": session.links.get().pk,
+            "link_id": session.links.get(reply_to__isnull=False).pk,
             "token_id": ApiToken.objects.get(name=session.pk).pk,
         }
     return {one: known[one] for one in routes()[name] if one in known}
@@ -315,7 +325,9 @@ def test_everybody_gets_what_the_table_says(team: dict[str, Client], settings: S
 
 def test_links_open_for_their_holders_alone(team: dict[str, Client]) -> None:
     session = stored(User.objects.get(username="alice"), private=True, n_turns=8)
-    tokens = {"holder": create_link(session=session, view="replay").token, "unknown": "x" * 22}
+    state = "policy=sliding_window&window=8000&p.max_messages=4"
+    tokens = {"holder": create_link(session=session, view="replay", state=state, terms=OPEN_TO_ALL).token}
+    tokens["unknown"] = "x" * 22
     tokens["without the password"] = create_link(session=session, view="replay", terms=Terms(password="secret12")).token
     for way, change in (("expired", {"expires_at": timezone.now()}), ("revoked", {"revoked_at": timezone.now()})):
         made = create_link(session=session, view="replay")
@@ -326,7 +338,9 @@ def test_links_open_for_their_holders_alone(team: dict[str, Client]) -> None:
     for name, rule in TABLE.items():
         for who, expected in rule.cast.get("link", {}).items():
             client = team["member" if who.startswith("member") else "anonymous"]
-            got = asked(client, rule, reverse(name, kwargs={"token": tokens[who]}), {})
+            given = {"token": tokens[who], "index": 0, "number": 1}
+            path = reverse(name, kwargs={one: given[one] for one in routes()[name]})
+            got = asked(client, rule, path, {})
             if got != expected:
                 wrong.append(f"{name}: {who} is {got}, not {expected}")
     assert not wrong, "\n".join(wrong)

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxweb.logs import HideTokens
-from sessions.engine.redact import EVERYTHING
+from sessions.engine.redact import BY_KEY, EVERYTHING
 from sessions.models import ReplayLink, Session
 from sessions.pages.diff.bodies import TextSpan, word_diff
 from sessions.pages.diff.context import Body
@@ -52,7 +52,7 @@ def session(db: None, tmp_path: Path, settings: Any) -> Session:
     return Session.objects.get()
 
 
-def share(session: Session, view: str = "replay", state: str = STATE, **form: str) -> str:
+def share(session: Session, view: str = "replay", state: str = STATE, **form: str | list[str]) -> str:
     """Alice creates a link; the path that she sends."""
     response = Client().post(f"/s/{session.pk}/share/?view={view}&{state}", form)
     assert response.status_code == 201
@@ -109,10 +109,12 @@ def test_a_stranger_sees_the_frozen_view_and_no_way_out_of_it(session: Session, 
 
 @pytest.mark.parametrize("view", ["session", "replay", "diff"])
 def test_no_secret_reaches_a_stranger(session: Session, view: str) -> None:
-    path = share(session, view, STATE if view != "session" else "")
+    path = share(session, view, STATE if view != "session" else "", chosen="1", hide=[*BY_KEY], allow=["move", "reply"])
     asked = ["", "view.json", "removed/"]
     if view != "session":
-        asked += ["replay/", "diff/", "diff/?rows=0-30", "replay/?event=1", "diff/?event=1&layout=unified"]
+        asked += ["diff/", "diff/?rows=0-30", "diff/?event=1&layout=unified", "m/0/", "m/3/", "compaction/1/"]
+    if view == "replay":
+        asked += ["replay/", "replay/?event=1", "replay/?compact_at=20000", "compaction/2/", "chart/", "reply/"]
     for part in asked:
         for headers in ({}, HTMX):
             text = opened(path + part, **headers)

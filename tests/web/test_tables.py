@@ -11,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.signals import template_rendered
 
 from sessions.models import Session, Upload
+from sessions.services.links import Terms, create_link
 from tests.arch.repository import ROOT
 from tests.engine.claude_lines import claude_session
 from tests.fake_anthropic import counted
@@ -102,6 +103,9 @@ def test_every_row_is_as_wide_as_its_head(client: Client, rendered: set[str], se
     token = re.search(r"/l/([\w-]+)/", made)
     assert token is not None
     pages["link"] = client.get(f"/l/{token[1]}/removed/").content.decode()
+    terms = Terms(takes_replies=True)
+    replied = create_link(session=stored[0], view="replay", state="policy=sliding_window&window=20000", terms=terms)
+    pages["reply"] = client.get(f"/l/{replied.token}/reply/").content.decode()
     settings.REQUIRE_LOGIN = True
     client.force_login(User.objects.create_user("carol", is_superuser=True))
     pages["invite"] = client.post("/people/invite/", {"hint": "Dora"}).content.decode()

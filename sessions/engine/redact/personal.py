@@ -57,7 +57,8 @@ PERSONAL = (
         + r"[A-Za-z0-9._%+-]{1,64}(?:@|%40)(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_(-]|\.[a-z])",
         holds=lambda found: _mail(found.replace("%40", "@")),
     ),
-    pattern(HOMES, "/home/ /users/", rf"(?<![A-Za-z0-9_.~/])/(?:home|Users)/{_FOLDER}"),
+    # What a colour (ESC[31m) stands before, also where a preview has lost the ESC, begins anew.
+    pattern(HOMES, "/home/ /users/", rf"(?:(?<![A-Za-z0-9_.~/])|{BROKEN})/(?:home|Users)/{_FOLDER}"),
     pattern(HOMES, "users\\", rf"(?<![A-Za-z])[A-Za-z]:\\{{1,4}}Users\\{{1,4}}{_FOLDER}"),
     pattern(
         HOSTS,

@@ -8,12 +8,17 @@ from django import forms
 
 from sessions.engine.redact import BY_KEY, EVERYTHING, Choice
 from sessions.pages.ui.view import MOST_NOTE
+from sessions.services.links import Terms
 
 if TYPE_CHECKING:
     from django.http import QueryDict
 
 DAYS = {"1": "1 day", "7": "7 days", "30": "30 days", "": "until revoked"}
 LEAST_PASSWORD = 8
+ALLOWED = {"move": "Move where it compacts", "reply": "Reply with their setting"}
+"""What recipients of a replay may do, in words; the dialog offers both."""
+MOST_REMARKS, MOST_REMARK, MOST_NAME, MOST_REPLY = 50, 300, 60, 500
+"""Notes on messages of a link and characters of one; of a reply, characters of its name and of its note."""
 
 
 class HideForm(forms.Form):
@@ -40,18 +45,49 @@ class HideForm(forms.Form):
 
 
 class ShareForm(HideForm):
-    """What the sender adds to a link: a claim in one line and a note, how long it opens, and for whom."""
+    """What the sender adds to a link: a claim, notes, how long it opens and for whom, and what recipients may do."""
 
     title = forms.CharField(max_length=255, required=False)
     note = forms.CharField(max_length=MOST_NOTE, required=False)
     lasts = forms.ChoiceField(choices=list(DAYS.items()), required=False)
     secret = forms.CharField(min_length=LEAST_PASSWORD, max_length=200, required=False)
+    allow = forms.MultipleChoiceField(choices=list(ALLOWED.items()), required=False)
+    remarks = forms.CharField(max_length=10_000, required=False)
+
+    def clean_remarks(self) -> list[tuple[int, str]]:
+        """Notes on messages, one a line: "37: this screenshot"."""
+        found = []
+        for line in self.cleaned_data["remarks"].splitlines():
+            number, mark, words = line.partition(":")
+            number, words = number.strip().removeprefix("#").replace(",", ""), words.strip()
+            if not line.strip():
+                continue
+            if not (mark and words and number.isascii() and number.isdigit() and len(number) < 9):
+                raise forms.ValidationError(f"Write 37: your note, one a line; not {line.strip()[:40]!r}.")
+            found.append((int(number), words[:MOST_REMARK]))
+        if len(found) > MOST_REMARKS:
+            raise forms.ValidationError(f"A link has at most {MOST_REMARKS} notes on messages.")
+        return found
+
+    @property
+    def terms(self) -> Terms:
+        """What the link allows; without the form's own fields recipients move the slider and send no replies."""
+        allowed = self.cleaned_data["allow"] if "chosen" in self.data else ["move"]
+        moves, replies = "move" in allowed, "reply" in allowed
+        return Terms(self.days, self.cleaned_data["secret"], self.choice, moves=moves, takes_replies=replies)
 
     @property
     def days(self) -> int | None:
         """How long the link opens; None: until it is revoked."""
         days = self.cleaned_data["lasts"]
         return int(days) if days else None
+
+
+class ReplyForm(forms.Form):
+    """A recipient's answer: their name and what they have to say about their setting."""
+
+    author = forms.CharField(max_length=MOST_NAME, label="Your name")
+    note = forms.CharField(max_length=MOST_REPLY, required=False)
 
 
 def hidden(query: QueryDict) -> Choice:

@@ -5,18 +5,14 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils.safestring import SafeString
 
 from sessions.engine import jsonio, limits
 from sessions.engine.redact import EVERYTHING, Choice, redact
 from sessions.pages.diff.bodies import Body, TextSpan, word_diff
-from sessions.pages.ui import figures
 from sessions.pages.ui.chart import figure_json
-
-if TYPE_CHECKING:
-    from sessions.models import Session
 
 
 def cleaned(value: Any, choice: Choice = EVERYTHING) -> Any:
@@ -72,11 +68,3 @@ def _without_stump(text: str) -> str:
 def cleaned_figure(figure: str, choice: Choice) -> SafeString:
     """A chart's JSON with every text in it redacted, value by value so that no pattern reaches across two of them."""
     return figure_json(cleaned(jsonio.loads(figure.encode()), choice))
-
-
-def session_claim(session: Session) -> str:
-    """One line that says why a session is worth a look."""
-    if session.worst_overcount is not None and session.worst_overcount >= 10:
-        return f"Message {session.worst_message:,} is overcounted {figures.factor(session.worst_overcount)}"
-    n = session.n_compactions
-    return f"{session.n_messages:,} messages, {n:,} compaction{'' if n == 1 else 's'} recorded"

@@ -10,14 +10,14 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from sessions.engine import report
-from sessions.pages.diff.context import build_diff, build_run
-from sessions.pages.links import redaction
+from sessions.engine.errors import BadParameter
+from sessions.pages.diff.context import DiffView, build_diff, build_run
+from sessions.pages.links import claims, redaction
+from sessions.pages.links.opened import stored
 from sessions.pages.replay.context import build_replay
 from sessions.pages.session import facts
 from sessions.pages.session import state as session_state
 from sessions.pages.session.chart import pressure_json
-from sessions.pages.ui import figures
-from sessions.pages.ui.addresses import Urls
 from sessions.pages.ui.labelled import format_label
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.redact import Choice
     from sessions.models import Session
-    from sessions.runs.replay_state import ReplayState
+    from sessions.pages.links.opened import Opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,7 @@ class SharedView:
     """One view of a session as links show it.
 
     ``frozen`` makes the stored state of a query; ``claim`` a line that says what there is to see; ``options`` how it
-    was replayed; ``context`` what the template needs, given what the stranger looks at, the link's own path
-    and what to take out;
-    ``document`` the same as JSON.
+    was replayed; ``context`` what the template needs of a link as somebody opened it; ``document`` the same as JSON.
     """
 
     shows: str
@@ -45,9 +43,9 @@ class SharedView:
     json_words: str
     frozen: Callable[[Mapping[str, str]], str]
     claim: Callable[[Session, str], str]
-    options: Callable[[str], str]
-    context: Callable[[Session, str, Mapping[str, str], str, Choice], dict[str, Any]]
-    document: Callable[[Session, str], dict[str, Any]]
+    options: Callable[[Opened], str]
+    context: Callable[[Opened], dict[str, Any]]
+    document: Callable[[Opened], dict[str, Any]]
     address: Callable[[Session], str]
 
 
@@ -56,11 +54,7 @@ def about(session: Session, choice: Choice) -> str:
     lengths = f"{session.n_messages:,} messages, {session.n_requests:,} requests"
     parts = [format_label(session.format), session.model or "model not recorded", lengths]
     title, *rest = (redaction.cleaned(part, choice) for part in (str(session), *parts))
-    return f"{title}. {', '.join(rest)}."
-
-
-def _stored(state: str) -> ReplayState:
-    return replay_state.parse(QueryDict(state).dict())
+    return f"{title.rstrip('. ')}. {', '.join(rest)}."
 
 
 # ---- session
@@ -70,12 +64,10 @@ def _session_frozen(query: Mapping[str, str]) -> str:
     return session_state.query(session_state.SessionState(measure=session_state.parse(query).measure)).removeprefix("?")
 
 
-def _session_context(
-    session: Session, state: str, looking: Mapping[str, str], base: str, choice: Choice
-) -> dict[str, Any]:
-    view = overview(session.pk)
-    measure = session_state.parse(QueryDict(state).dict()).measure
-    shown = tuple(replace(fact, message=None) for fact in facts.facts(view, replays.spent(session.pk)))
+def _session_context(opened: Opened) -> dict[str, Any]:
+    view, choice = overview(opened.session.pk), opened.choice
+    measure = session_state.parse(QueryDict(opened.link.state).dict()).measure
+    shown = tuple(replace(fact, message=None) for fact in facts.facts(view, replays.spent(opened.session.pk)))
     return {
         "facts": redaction.cleaned(shown, choice),
         "opening": redaction.cleaned(facts.opening(view), choice),
@@ -85,8 +77,9 @@ def _session_context(
     }
 
 
-def _session_document(session: Session, state: str) -> dict[str, Any]:
+def _session_document(opened: Opened) -> dict[str, Any]:
     """``ctxweb.inspect/1`` of this session alone; what the upload skipped is not the stranger's business."""
+    session = opened.session
     found = report.session_document(overview(session.pk).weighed)
     return {"schema": "ctxweb.inspect/1", "format": session.format, "sessions": [found], "skipped": []}
 
@@ -98,66 +91,50 @@ def _replay_frozen(query: Mapping[str, str]) -> str:
     return replay_state.query(replay_state.parse(query))
 
 
-def _options(state: str) -> str:
-    return shlex.join(replay_state.arguments(_stored(state)))
+def _options(opened: Opened) -> str:
+    return shlex.join(replay_state.arguments(opened.setting))
 
 
-def _looked(state: str, looking: Mapping[str, str]) -> ReplayState:
-    return replay_state.frozen(_stored(state), replay_state.parse(looking))
+def _replay_context(opened: Opened) -> dict[str, Any]:
+    view = build_replay(opened.session, opened.state, opened.urls)
+    figure = redaction.cleaned_figure(view.figure, opened.choice)
+    return {"replay": redaction.cleaned(replace(view, figure=figure), opened.choice), "state": opened.state}
 
 
-def _urls(base: str) -> Urls:
-    """``base`` is the link's replay path; its diff stands beside it."""
-    return Urls(replay=base, diff=f"{base.removesuffix('replay/')}diff/", frozen=True)
-
-
-def _replay_claim(session: Session, state: str) -> str:
-    ran = replays.run(session.pk, _stored(state))
-    n = len(ran.replay.events)
-    peak = max((tokens for tokens in ran.replay.context_tokens if tokens is not None), default=0)
-    found = f"{n:,} compaction{'' if n == 1 else 's'}, {session.n_compactions:,} recorded"
-    return f"{ran.replay.policy.label}: {found}, peak {figures.count(peak)} tokens"
-
-
-def _replay_context(
-    session: Session, state: str, looking: Mapping[str, str], base: str, choice: Choice
-) -> dict[str, Any]:
-    looked = _looked(state, looking)
-    view = build_replay(session, looked, _urls(base))
-    figure = redaction.cleaned_figure(view.figure, choice)
-    return {"replay": redaction.cleaned(replace(view, figure=figure), choice), "state": looked}
-
-
-def _replay_document(session: Session, state: str) -> dict[str, Any]:
-    document: dict[str, Any] = replays.document(replays.run(session.pk, _stored(state)))
+def _replay_document(opened: Opened) -> dict[str, Any]:
+    document: dict[str, Any] = replays.document(replays.run(opened.session.pk, opened.setting))
     return document
 
 
-def _diff_claim(session: Session, state: str) -> str:
-    stored = _stored(state)
-    events = replays.run(session.pk, stored).replay.events
-    if not events:
-        return _replay_claim(session, state)
-    event = events[min(stored.event or 0, len(events) - 1)]
-    n = f"{event.n_before:,} → {event.n_after:,} messages"
-    return f"Event {event.index}: {n}, {event.before_tokens:,} → {event.after_tokens:,} tokens"
+def _diff_context(opened: Opened) -> dict[str, Any]:
+    view = build_diff(opened.session, opened.state, opened.urls)
+    if opened.alone and isinstance(view, DiffView):
+        view = replace(view, events=())
+    return {"diff": redaction.cleaned(view, opened.choice), "state": opened.state}
 
 
-def _diff_context(
-    session: Session, state: str, looking: Mapping[str, str], base: str, choice: Choice
-) -> dict[str, Any]:
-    looked = _looked(state, looking)
-    return {"diff": redaction.cleaned(build_diff(session, looked, _urls(base)), choice), "state": looked}
+def _diff_document(opened: Opened) -> dict[str, Any]:
+    """``ctxweb.diff/1`` of the compaction alone; the replay's document where it has none to show."""
+    ran, state = replays.run(opened.session.pk, opened.senders), opened.senders
+    found: dict[str, Any]
+    try:
+        if state.between is not None:
+            found = report.between_document(ran.replay, *state.between)
+        else:
+            found = report.diff_document(ran.replay, min(state.event or 0, max(len(ran.replay.events) - 1, 0)))
+    except BadParameter:
+        found = replays.document(ran)
+    return found
 
 
-def rows_context(session: Session, state: str, looking: Mapping[str, str], base: str, choice: Choice) -> dict[str, Any]:
+def rows_context(opened: Opened) -> dict[str, Any]:
     """One unfolded run of the diff; no lines where none is asked for."""
-    return {"lines": redaction.cleaned(build_run(session, _looked(state, looking), _urls(base)), choice)}
+    return {"lines": redaction.cleaned(build_run(opened.session, opened.state, opened.urls), opened.choice)}
 
 
 NOBODY = "Nobody can reach the rest of your library from it."
-CHART = "Anyone with the link sees this chart, these settings and every compaction, as they are now."
-LISTS = "Anyone with the link sees the lists before and after this compaction, and its replay."
+CHART = "Anyone with the link sees this replay, every compaction of it and the messages' texts, redacted."
+LISTS = "Anyone with the link sees the lists before and after this compaction, with their texts, redacted."
 PRESSURE = "Anyone with the link sees this session's figures and its pressure chart."
 
 
@@ -171,7 +148,7 @@ VIEWS = {
         template="sessions/links/_session.html",
         json_words="Session",
         frozen=_session_frozen,
-        claim=lambda session, _: redaction.session_claim(session),
+        claim=lambda session, _: claims.session_claim(session),
         options=lambda _: "",
         context=_session_context,
         document=_session_document,
@@ -182,7 +159,7 @@ VIEWS = {
         template="sessions/replay/_view.html",
         json_words="Replay",
         frozen=_replay_frozen,
-        claim=_replay_claim,
+        claim=lambda session, state: claims.replay_claim(session, stored(state)),
         options=_options,
         context=_replay_context,
         document=_replay_document,
@@ -191,12 +168,12 @@ VIEWS = {
     "diff": SharedView(
         shows=f"{LISTS} {NOBODY}",
         template="sessions/diff/_view.html",
-        json_words="Replay",
+        json_words="Compaction",
         frozen=_replay_frozen,
-        claim=_diff_claim,
+        claim=lambda session, state: claims.diff_claim(session, stored(state)),
         options=_options,
         context=_diff_context,
-        document=_replay_document,
+        document=_diff_document,
         address=_at("diff"),
     ),
 }

@@ -1,9 +1,10 @@
-"""Replay links: the share dialog, the page that a stranger sees, revoking."""
+"""Replay links for their owner: the share dialog, the file, what is removed, new addresses, revoking."""
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
-from functools import wraps
+import shlex
+from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.http import Http404, HttpResponse, JsonResponse, QueryDict
@@ -14,16 +15,19 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from sessions import selectors
 from sessions.engine.errors import BadParameter, UnreadableInput
-from sessions.engine.redact import BY_KEY
+from sessions.engine.redact import BY_KEY, redact
 from sessions.models import ReplayLink, Session, viewer
-from sessions.pages.links import locked, shared_views
+from sessions.pages.ab import state as ab_state
+from sessions.pages.links import shared_views
 from sessions.pages.links.file import handout_html
-from sessions.pages.links.forms import DAYS, ShareForm, hidden
+from sessions.pages.links.forms import ALLOWED, DAYS, ShareForm, hidden
+from sessions.pages.links.opened import stored
 from sessions.pages.links.reach import link_address, reach
-from sessions.pages.links.redaction import cleaned
+from sessions.pages.links.report import report_markdown
 from sessions.pages.ui.results import weakest_label
 from sessions.pages.ui.view import asks_fragment, owned_or_403, session_or_404, varied
 from sessions.runs import replay_state, replays
+from sessions.runs.drawing import svg
 from sessions.runs.handout import handout
 from sessions.runs.overview import overview
 from sessions.runs.removal import removal
@@ -32,11 +36,14 @@ from sessions.services.indexed import index_of
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from django.http import HttpRequest
 
-    Answer = Callable[..., HttpResponse]
+    from sessions.engine.redact import Choice
+    from sessions.runs.replay_state import ReplayState
+
+
+FILES = {"file": "share_file", "report": "share_report", "chart": "share_chart"}
+"""What the dialog sends instead of a link, by the button, and the route that makes it."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -55,24 +62,24 @@ def share(request: HttpRequest, session_id: str) -> HttpResponse:
             return _dialog(request, context, status=422)
         title = form.cleaned_data["title"] or context["claim"]
         note = form.cleaned_data["note"]
-        if request.POST.get("send") == "file":
-            return _to_file(request, session, state, title)
-        terms = service.Terms(form.days, form.cleaned_data["secret"], form.choice)
+        if request.POST.get("send") in FILES:
+            return _to_file(request, session, state, title, FILES[request.POST["send"]])
         made = service.create_link(
-            session=session, view=view, state=state, title=title, note=note, terms=terms, maker_id=viewer().user_id
-        )
+            session=session, view=view, state=state, title=title, note=note, terms=form.terms,
+            remarks=form.cleaned_data["remarks"], maker_id=viewer().user_id,
+        )  # fmt: skip
         context |= {"made": made.link, "links": selectors.session_links(session)}
         context["url"] = link_address(request, made.token)
     return _dialog(request, context, status=201 if request.method == "POST" else 200)
 
 
-def _to_file(request: HttpRequest, session: Session, state: str, title: str) -> HttpResponse:
-    """Where the file is made: a download, so the dialog stays as it is."""
+def _to_file(request: HttpRequest, session: Session, state: str, title: str, name: str) -> HttpResponse:
+    """Where a file is made: a download, so the dialog stays as it is."""
     query = QueryDict(state, mutable=True)
-    for name in ("chosen", "hide", "words", "note"):
-        query.setlist(name, request.POST.getlist(name))
+    for field in ("chosen", "hide", "words", "note"):
+        query.setlist(field, request.POST.getlist(field))
     query["title"] = title
-    url = f"{reverse('sessions:share_file', args=[session.pk])}?{query.urlencode()}"
+    url = f"{reverse(f'sessions:{name}', args=[session.pk])}?{query.urlencode()}"
     return HttpResponseClientRedirect(url) if asks_fragment(request) else redirect(url)
 
 
@@ -80,6 +87,54 @@ def _to_file(request: HttpRequest, session: Session, state: str, title: str) -> 
 def share_file(request: HttpRequest, session_id: str) -> HttpResponse:
     """The replay as one HTML file with a slider that works offline; 400 with the reasons for a wrong address."""
     session = owned_or_403(session_or_404(session_id))
+    made = _handed(request, session, alone=False)
+    if isinstance(made, JsonResponse):
+        return made
+    page = handout_html(made.document, title=made.title, note=made.note, choice=made.choice, label=made.label)
+    return _download(page, f"{session.pk}-replay.html", "text/html")
+
+
+@require_safe
+def share_report(request: HttpRequest, session_id: str) -> HttpResponse:
+    """The replay as Markdown for an issue tracker; 400 with the reasons for a wrong address."""
+    session = owned_or_403(session_or_404(session_id))
+    made = _handed(request, session, alone=True)
+    if isinstance(made, JsonResponse):
+        return made
+    run = shlex.join(["ctxweb", "replay", session.filename, *replay_state.arguments(made.state)])
+    text = report_markdown(
+        made.document, overview(session.pk).verdicts, title=made.title, note=made.note, choice=made.choice,
+        label=made.label, command=run,
+    )  # fmt: skip
+    return _download(text, f"{session.pk}-report.md", "text/markdown; charset=utf-8")
+
+
+@require_safe
+def share_chart(request: HttpRequest, session_id: str) -> HttpResponse:
+    """The chart of the replay as SVG; 400 with the reasons for a wrong address."""
+    session = owned_or_403(session_or_404(session_id))
+    made = _handed(request, session, alone=True)
+    if isinstance(made, JsonResponse):
+        return made
+    return _download(
+        svg(made.document, title=redact(made.title, made.choice).text), f"{session.pk}.svg", "image/svg+xml"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What a file is made of."""
+
+    document: dict[str, Any]
+    state: ReplayState
+    title: str
+    note: str
+    choice: Choice
+    label: str
+
+
+def _handed(request: HttpRequest, session: Session, *, alone: bool) -> Handed | JsonResponse:
+    """The replay that the address asks for, at every place of its slider or at the sender's ``alone``; else a 400."""
     view, form = overview(session.pk), ShareForm(request.GET)
     state = replay_state.parse(request.GET.dict(), view.weighed)
     if state.errors or not form.is_valid():
@@ -87,16 +142,21 @@ def share_file(request: HttpRequest, session_id: str) -> HttpResponse:
     try:
         with closing(selectors.load_texts(session)) as texts:
             index, prices = index_of(session), prices_for(view.weighed.model)
-            document = handout(view.weighed, state, index, texts=texts, prices=prices, headline=view.headline)
+            document = handout(
+                view.weighed, state, index, texts=texts, prices=prices, headline=view.headline, alone=alone
+            )
     except (UnreadableInput, OSError):
         raise Http404("The uploaded file is missing from the store, so its text cannot be shown.") from None
     except BadParameter as error:
         return JsonResponse({"errors": {"replay": str(error)}}, status=400)
     title = form.cleaned_data["title"] or shared_views.VIEWS["replay"].claim(session, replay_state.query(state))
     label = weakest_label(replays.run(session.pk, state).replay.labels)
-    page = handout_html(document, title=title, note=form.cleaned_data["note"], choice=form.choice, label=label)
-    response = HttpResponse(page)
-    response["Content-Disposition"] = f'attachment; filename="{session.pk}-replay.html"'
+    return Handed(document, state, title, form.cleaned_data["note"], form.choice, label)
+
+
+def _download(text: str, name: str, media_type: str) -> HttpResponse:
+    response = HttpResponse(text, content_type=media_type)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["Cache-Control"] = "private, no-store"
     return response
 
@@ -120,7 +180,9 @@ def _share_context(request: HttpRequest, session: Session, view: str, state: str
         "kinds": tuple(BY_KEY.values()),
         "left_out": frozenset(request.POST.getlist("hide")) if "chosen" in request.POST else frozenset(BY_KEY),
         "days": DAYS,
+        "allowed": ALLOWED,
         "links": selectors.session_links(session),
+        "allows": frozenset(request.POST.getlist("allow")) if "chosen" in request.POST else frozenset(ALLOWED),
         "action": reverse("sessions:share", args=[session.pk]) + query,
         "removed_url": reverse("sessions:share_removed", args=[session.pk]),
         "back": chosen.address(session) + (f"?{state}" if state else ""),
@@ -179,116 +241,12 @@ def link_renew(request: HttpRequest, link_id: int) -> HttpResponse:
     return response
 
 
-def for_strangers(*, counted: bool) -> Callable[[Answer], Callable[..., HttpResponse]]:
-    """Headers of every answer under /l/: no referrer, no index, no cache; and one 404 for revoked and unknown alike.
-
-    ``counted``: opening it is a view; parts that an open page asks for are not.
-    """
-
-    def wrapped(view: Answer) -> Callable[..., HttpResponse]:
-        @wraps(view)
-        def answered(request: HttpRequest, token: str, **more: str) -> HttpResponse:
-            found = service.find_link(token=token)
-            if found is None:
-                response = render(request, "sessions/links/gone.html", status=404)
-            elif not locked.is_open(request, found):
-                response = _ask_password(request, token, found)
-            else:
-                if counted and request.method == "GET" and not asks_fragment(request):
-                    service.count_view(found)
-                selectors.notice(found.session)
-                response = view(request, token, found, **more)
-            response.setdefault("Referrer-Policy", "no-referrer")
-            response["X-Robots-Tag"] = "noindex, nofollow"
-            response["Cache-Control"] = "private, no-store"
-            return response
-
-        return answered
-
-    return wrapped
-
-
-def _ask_password(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
-    """The form for the password, and its answer: in, wrong (403), or a pause after five wrong ones (429).
-
-    Its referrer stays within this server: a form of a page without one is sent as from nowhere, and refused.
-    """
-    response = _password_answer(request, token, found)
-    response["Referrer-Policy"] = "same-origin"
-    return response
-
-
-def _password_answer(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
-    context: dict[str, Any] = {"token": token}
-    if locked.paused(request, found):
-        return render(request, "sessions/links/locked.html", context | {"paused": True}, status=429)
-    if request.method != "POST":
-        return render(request, "sessions/links/locked.html", context, status=401)
-    if not locked.opens(request, found, request.POST.get("password", "")):
-        return render(request, "sessions/links/locked.html", context | {"wrong": True}, status=403)
-    response = redirect("sessions:link", token)
-    locked.remember(request, response, found)
-    return response
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@for_strangers(counted=True)
-def link(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
-    """The page that a stranger sees: the claim and the note, then the frozen view; a POST brings its password."""
-    if request.method == "POST":
-        return redirect("sessions:link", token)
-    return _linked_page(request, token, found, found.view)
-
-
 @require_safe
-@for_strangers(counted=False)
-def link_part(request: HttpRequest, token: str, found: ReplayLink, part: str) -> HttpResponse:
-    """The replay or the diff of a link, another event of it: a part for htmx, the whole page else."""
-    if found.view == "session":
-        return render(request, "sessions/links/gone.html", status=404)
-    return _linked_page(request, token, found, part)
-
-
-def _linked_page(request: HttpRequest, token: str, found: ReplayLink, view: str) -> HttpResponse:
-    chosen = shared_views.VIEWS[view]
-    base = reverse("sessions:link_replay" if view != "session" else "sessions:link", args=[token])
-    if view == "diff" and "rows" in request.GET and asks_fragment(request):
-        context = shared_views.rows_context(found.session, found.state, request.GET, base, found.choice)
-        return varied(render(request, "sessions/diff/_rows.html", context))
-    context = chosen.context(found.session, found.state, request.GET, base, found.choice)
-    if asks_fragment(request):
-        return varied(render(request, chosen.template, context))
-    context |= {
-        "link": found,
-        "shown": view,
-        "about": shared_views.about(found.session, found.choice),
-        "not_understood": selectors.load_weighed(found.session.pk).transcript.gaps,
-        "options": chosen.options(found.state),
-        "fragment": chosen.template,
-        "removed_url": reverse("sessions:link_removed", args=[token]),
-        "json_url": reverse("sessions:link_json", args=[token]),
-        "json_words": chosen.json_words,
-    }
-    return varied(render(request, "sessions/links/link.html", context))
-
-
-@require_safe
-@for_strangers(counted=False)
-def link_removed(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
-    """How much was taken out, by sort: numbers only, a stranger is not told where."""
-    context: dict[str, Any] = {"link": found, "back": reverse("sessions:link", args=[token])}
-    with suppress(OSError):
-        context["removal"] = removal(found.session, found.choice)
-    name = "sessions/links/_removed.html" if asks_fragment(request) else "sessions/links/removed.html"
-    return varied(render(request, name, context))
-
-
-@require_safe
-@for_strangers(counted=False)
-def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
-    """The frozen view as one JSON document, its text cleaned."""
-    chosen = shared_views.VIEWS[found.view]
-    document = cleaned(chosen.document(found.session, found.state), found.choice)
-    response = JsonResponse(document, json_dumps_params={"ensure_ascii": False})
-    response["Content-Disposition"] = f'attachment; filename="{found.view}.json"'
-    return response
+def link_replied(request: HttpRequest, link_id: int) -> HttpResponse:
+    """Where the owner sees a reply: both settings side by side, on the page that compares two replays."""
+    _own_link(link_id)
+    found = get_object_or_404(ReplayLink.objects.select_related("reply_to"), pk=link_id)
+    if found.reply_to is None:
+        raise Http404("This link is no reply.")
+    sides = ab_state.AbState(stored(found.reply_to.state), ab_state.only_replayed(stored(found.state)))
+    return redirect(f"{reverse('sessions:ab', args=[found.session_id])}?{ab_state.query(sides)}")

@@ -56,7 +56,7 @@ def links(found: Iterable[ReplayLink], who: Viewer) -> tuple[LinkRow, ...]:
             link,
             str(link.maker) if link.maker else "–",
             "whoever has the address and the password" if link.password else "whoever has the address",
-            "revoked" if link.revoked else "expired" if link.expired else "open",
+            "revoked" if link.revoked else "expired" if link.ended else "open",
             who.owns(link.maker_id) or who.owns(link.session.upload.owner_id),
         )
         for link in found

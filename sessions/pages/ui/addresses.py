@@ -30,7 +30,8 @@ class Urls:
 
     ``message`` is the pattern of a message's page, ``step`` the part that shows one request; "" where there is none.
     ``beside`` is what the diff's address says of a second replay.
-    ``frozen``: the replay's state is fixed (a link), so that addresses carry only what is looked at.
+    ``frozen``: the replay's state is fixed (a link), so that addresses carry only what is looked at; ``kept`` is what
+    every one of them says besides.
     """
 
     replay: str
@@ -39,6 +40,7 @@ class Urls:
     step: str = ""
     beside: str = ""
     frozen: bool = False
+    kept: str = ""
 
     def to_replay(self, state: ReplayState, **changes: object) -> str:
         """The replay's address for a state with ``changes``."""
@@ -53,10 +55,20 @@ class Urls:
 
     def to_message(self, index: int | None) -> str:
         """The page of an original message, "" where it cannot be opened."""
-        return self.message.replace("/0/", f"/{index}/") if self.message and index is not None else ""
+        if not self.message or index is None:
+            return ""
+        return self.message.removesuffix("0/") + f"{index}/"
+
+    @property
+    def messages(self) -> str:
+        """What the pages of messages begin with, "" where there are none."""
+        return self.message.removesuffix("0/")
 
     def _with_query(self, path: str, state: ReplayState, changes: dict[str, object]) -> str:
+        if not path:
+            return ""
         query = urlstate.looked_at(state, **changes) if self.frozen else urlstate.query(state, **changes)
+        query = "&".join(part for part in (query, self.kept) if part)
         return f"{path}?{query}" if query else path
 
 

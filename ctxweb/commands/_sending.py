@@ -1,0 +1,92 @@
+"""Files sent to another ctxweb server over its HTTP API, from a build or a machine that keeps nothing."""
+
+from __future__ import annotations
+
+import http.client
+import time
+import urllib.error
+import urllib.request
+import uuid
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
+
+import click
+
+from sessions.engine import jsonio
+
+if TYPE_CHECKING:
+    from ctxweb.commands._files import Given
+
+WAIT_SECONDS, PATIENCE_SECONDS = 0.5, 60.0
+STATES = {"done": "new", "duplicate": "duplicate"}
+"""How an upload ended, in the words of `ctxweb ingest`; anything else is a failure."""
+
+
+class Server:
+    """A ctxweb server at ``url`` (its path included where it has one), asked with a personal token."""
+
+    def __init__(self, url: str, token: str) -> None:
+        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+            raise click.UsageError(f"{url!r} is no address of a server. Write https://ctxweb.example.org/.")
+        self._base, self._token = f"{url.rstrip('/')}/", token
+
+    def send(self, given: Given, *, who: str) -> dict[str, Any]:
+        """Upload one file and wait until it is read; its entry in ``uploads[]``.
+
+        Raises ClickException where the server cannot be reached or refuses the token.
+        """
+        edge = uuid.uuid4().hex
+        name = given.name.replace("\\", "/").replace('"', "'").replace("\r", "").replace("\n", "")
+        try:
+            data = given.path.read_bytes()
+        except OSError as error:
+            return _entry(given, {"error": f"{error.strerror}: check that the file can be read"})
+        head = f'--{edge}\r\nContent-Disposition: form-data; name="who"\r\n\r\n{who}\r\n'
+        head += f'--{edge}\r\nContent-Disposition: form-data; name="files"; filename="{name}"\r\n\r\n'
+        body = head.encode() + data + f"\r\n--{edge}--\r\n".encode()
+        found = self._ask("api/uploads", body, f"multipart/form-data; boundary={edge}")["uploads"][0]
+        begun = time.monotonic()
+        while found["status"] in ("queued", "reading") and time.monotonic() - begun < PATIENCE_SECONDS:
+            time.sleep(WAIT_SECONDS)
+            found = self._ask(f"api/uploads/{found['id']}")["uploads"][0]
+        return _entry(given, found)
+
+    def _ask(self, path: str, body: bytes | None = None, kind: str = "") -> Any:
+        headers = {"Content-Type": kind} if kind else {}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        url = urljoin(self._base, path)
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=600) as answer:  # noqa: S310
+                return jsonio.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            raise click.ClickException(f"{self._base} answered {error.code}: {_said(error)}") from error
+        except (OSError, jsonio.JsonProblem, ValueError, http.client.HTTPException) as error:
+            reason = getattr(error, "reason", None) or error
+            raise click.ClickException(f"{self._base} cannot be reached: {reason}. Check --to.") from error
+
+
+def _said(error: urllib.error.HTTPError) -> str:
+    """What a problem document says, with the next step where a token is missing."""
+    try:
+        found = jsonio.loads(error.read(10_000))
+        said = str(found.get("detail") or found.get("title") or error.reason)
+    except (jsonio.JsonProblem, ValueError, AttributeError, OSError):
+        said = str(error.reason)
+    hint = " Pass --token, or set CTXWEB_TOKEN." if error.code == 401 else ""
+    return f"{said}{hint}"
+
+
+def _entry(given: Given, found: dict[str, Any]) -> dict[str, Any]:
+    error = found.get("error")
+    status = "failed" if error else STATES.get(found.get("status", ""), "queued")
+    return {
+        "file": given.shown,
+        "sha256": found.get("sha256"),
+        "status": status,
+        "format": found.get("format"),
+        "sessions": found.get("sessions", []),
+        "skipped": found.get("skipped", 0),
+        "error": error,
+        "members": [],
+    }

@@ -1,0 +1,125 @@
+"""``ctxweb report``: a replay as Markdown for an issue tracker, its chart, and a skeleton that reproduces it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import shlex
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ctxweb.commands._each import EachFile
+from ctxweb.commands._engine import choose, compaction_option, name_of, opened
+from ctxweb.commands._engine import replay_options as options_of_replay
+from ctxweb.commands.share import known_kinds, state_of
+from ctxweb.terminal import say
+
+if TYPE_CHECKING:
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.runs.replay_state import ReplayState
+
+
+@click.command("report", cls=EachFile)
+@options_of_replay
+@click.option(
+    "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="File to write. [default: standard output]"
+)
+@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Write the chart here, too, as SVG.")
+@click.option(
+    "--skeleton", type=click.Path(dir_okay=False, path_type=Path),
+    help="Write FILE's skeleton here, too, compressed, and say whether it reproduces the figures.",
+)  # fmt: skip
+@compaction_option("Whose losses it shows", default=0)
+@click.option("--title", default="", help="What there is to see, in one line.")
+@click.option("--note", default="", help="A note to the reader.")
+@click.option("--show", "shown", multiple=True, metavar="KIND", help="Leave this kind of secret in; may be repeated.")
+@click.option("--hide", "words", multiple=True, metavar="WORD", help="Take this word out, too; /…/ is an expression.")
+def command(file: Path, out: Path | None, svg: Path | None, skeleton: Path | None, event: int, **options: Any) -> None:
+    """FILE's verdict, evidence, setting and losses as Markdown for an issue; secrets are taken out."""
+    from ctxweb.startup import load_django
+
+    load_django()
+    from sessions.engine import limits
+    from sessions.engine.errors import BadParameter, UnknownName
+    from sessions.engine.prices import prices_of
+    from sessions.engine.quality.index import build_index
+    from sessions.engine.redact import BY_KEY, Choice, redact
+    from sessions.engine.why.headline import headline
+    from sessions.engine.why.verdicts import verdicts_of
+    from sessions.pages.links.report import report_markdown
+    from sessions.runs import drawing, replay_state
+    from sessions.runs.handout import handout
+
+    try:
+        choice = Choice(frozenset(BY_KEY) - known_kinds(options["shown"], BY_KEY), options["words"])
+        weighed, texts = opened(file, options)
+        state, verdicts = state_of(options, event), verdicts_of(weighed)
+        with closing(texts):
+            index = build_index(weighed.transcript, texts.of)
+            document = handout(
+                weighed, state, index, texts=texts, prices=prices_of(weighed.model),
+                headline=headline(weighed, verdicts), alone=True,
+            )  # fmt: skip
+    except (BadParameter, UnknownName, ValueError) as error:
+        raise click.UsageError(str(error)) from error
+    label = "estimated" if not any(r.usage for r in weighed.transcript.requests) else "measured where usage is recorded"
+    title = options["title"] or f"{document['policy']['label']} on {limits.cut_clean(weighed.transcript.title)}"
+    run = shlex.join(["ctxweb", "replay", Path(name_of(file)).name, *replay_state.arguments(state)])
+    made = "" if skeleton is None else _skeleton(file, skeleton, weighed, state, document)
+    text = report_markdown(
+        document, verdicts, title=title, note=options["note"], choice=choice, label=label, command=run, skeleton=made
+    )
+    if svg is not None:
+        _write(svg, drawing.svg(document, title=redact(title, choice).text))
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        _write(out, text)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror}. Choose another file.") from error
+    say(f"{path}: {path.stat().st_size:,} bytes")
+
+
+def _skeleton(file: Path, target: Path, weighed: Weighed, state: ReplayState, document: dict[str, Any]) -> str:
+    """Write the skeleton, replay it with the same setting, and say in words how its figures compare."""
+    from sessions.engine.calibration.calibrate import weigh
+    from sessions.engine.errors import UnreadableInput
+    from sessions.engine.jsonio import Source
+    from sessions.engine.reading import read_transcripts
+    from sessions.engine.replay import replay
+    from sessions.engine.skeleton import Skeleton
+    from sessions.runs import replays
+
+    with file.open("rb") as stream:
+        data = "\n".join(Skeleton().lines(Source(stream, file.name))).encode() + b"\n"
+    _write_bytes(target, gzip.compress(data, mtime=0))
+    how = f"The attached `{target.name}` holds the shape of the transcript without its texts."
+    try:
+        parsed = read_transcripts(io.BytesIO(data), file.name, format=weighed.transcript.format)
+        weighed_again = weigh(choose(parsed, None))
+        again = replay(weighed_again, **replays.options(state), summarizer=state.summarizer)
+    except (UnreadableInput, ValueError) as error:
+        return f"{how} It cannot be replayed: {error}."
+    position = document["positions"][document["chosen"]]
+    peak = max((tokens for tokens in again.context_tokens if tokens is not None), default=0)
+    same = len(again.events) == position["compactions"] and peak == position["peak"]
+    figures = f"{len(again.events):,} compactions and a peak of {peak:,} tokens"
+    if same:
+        return f"{how} The same command on it gives the same figures: {figures}."
+    return f"{how} The same command on it gives {figures}: words are counted by their filler."
+
+
+def _write_bytes(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror}. Choose another file.") from error
+    say(f"{path}: {path.stat().st_size:,} bytes")

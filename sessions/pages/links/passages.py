@@ -1,0 +1,96 @@
+"""One message inside a link: its text redacted, images as their size, and what the shown setting does to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.types import Kind
+from sessions.pages.links.redaction import cleaned
+from sessions.pages.ui.blocks import LONG
+from sessions.runs import replays
+from sessions.runs.overview import kinds_of
+from sessions.runs.texts import message_text
+
+if TYPE_CHECKING:
+    from sessions.engine.events import Event
+    from sessions.engine.types import Message
+    from sessions.pages.links.opened import Opened
+
+MOST_CHARS = 20_000
+"""Characters of a message that a link shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A message as a link shows it; ``fate`` says what the setting does to it, ``n_left`` characters are not shown."""
+
+    index: int
+    role: str
+    kinds: tuple[str, ...]
+    tokens: int
+    label: str
+    text: str
+    n_left: int
+    images: tuple[str, ...]
+    fate: str
+    remark: str
+    before: int | None
+    after: int | None
+
+
+def passage(opened: Opened, index: int) -> Passage | None:
+    """The message ``index``; None where the link does not show it."""
+    weighed, choice = opened.weighed, opened.choice
+    messages = weighed.transcript.messages
+    if index >= len(messages) or opened.link.view == "session":
+        return None
+    shown = _shown(opened)
+    if shown is not None and index not in shown:
+        return None
+    message = messages[index]
+    text = message_text(opened.session, message)[:LONG]
+    kept = cleaned(text, choice)
+    near = sorted(shown) if shown is not None else range(len(messages))
+    at = near.index(index)
+    return Passage(
+        index, str(message.role), kinds_of(message), weighed.tokens[index], str(weighed.labels[index]),
+        text=kept[:MOST_CHARS], n_left=max(len(kept) - MOST_CHARS, 0), images=_images(message),
+        fate=_fate(opened, index), remark=cleaned(dict(opened.link.remarks).get(index, ""), choice),
+        before=near[at - 1] if at else None, after=near[at + 1] if at + 1 < len(near) else None,
+    )  # fmt: skip
+
+
+def _shown(opened: Opened) -> frozenset[int] | None:
+    """The messages of the one compaction that the link shows; None: all."""
+    if not opened.alone:
+        return None
+    ran, state = replays.run(opened.session.pk, opened.senders), opened.senders
+    if state.between is not None or not ran.replay.events:
+        return frozenset()
+    event = ran.replay.events[min(state.event or 0, len(ran.replay.events) - 1)]
+    return frozenset(_indices(event))
+
+
+def _indices(event: Event) -> set[int]:
+    return {item.message.index for item in (*event.before, *event.after) if item.message.index >= 0}
+
+
+def _images(message: Message) -> tuple[str, ...]:
+    """The images of a message by their size; none of them leaves the sender's machine."""
+    found = [leaf.media for leaf in message.leaves() if leaf.kind is Kind.IMAGE and leaf.media is not None]
+    return tuple(f"{one.width:,} × {one.height:,} pixels" if one.width else "size unknown" for one in found)
+
+
+def _fate(opened: Opened, index: int) -> str:
+    """The first compaction that drops or changes the message, in words."""
+    for event in replays.run(opened.session.pk, opened.setting).replay.events:
+        if index not in {item.message.index for item in event.before}:
+            continue
+        after = [item for item in event.after if item.message.index == index]
+        where = f"compaction {event.index + 1}, before request {event.request:,}"
+        if not after:
+            return f"Dropped by {where}."
+        if any(item.edited and not item.inserted for item in after):
+            return f"Changed by {where}."
+    return "Kept by every compaction."

@@ -1,0 +1,76 @@
+"""The recipient's slider: where the sender's setting compacts, where theirs does, and what that comes to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.pages.links import claims
+from sessions.pages.ui import figures
+from sessions.pages.ui.compact_at import EDGE, compact_at
+from sessions.pages.ui.results import cost_cell, loss_cells
+from sessions.runs import losses, replays
+from sessions.runs.ranges import gate_of
+
+if TYPE_CHECKING:
+    from sessions.pages.links.opened import Opened
+    from sessions.pages.ui.results import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One figure of the head, with that of the sender's setting or of the recording beside it."""
+
+    name: str
+    cell: Cell
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Steering:
+    """The slider in the trigger's own unit; ``place`` is the sender's mark in percent of the track."""
+
+    threshold: int
+    unit: str
+    share: str
+    low: int
+    high: int
+    step: int
+    sender: int
+    place: float
+    is_moved: bool
+    says: str
+
+
+def steering(opened: Opened) -> Steering | None:
+    """The slider of a link; None where the sender keeps it still, or nothing moves the trigger."""
+    if not opened.link.moves:
+        return None
+    weighed, state = opened.weighed, opened.senders
+    at = compact_at(weighed, state)
+    if not at.param or at.threshold is None or at.high <= at.low:
+        return None
+    gate = gate_of(weighed, opened.setting, {})
+    threshold = gate.threshold if gate is not None else at.threshold
+    share = figures.percent(threshold, state.window or weighed.window) if at.unit == "tokens" else ""
+    place = EDGE + (100 - 2 * EDGE) * (min(at.threshold, at.high) - at.low) / (at.high - at.low)
+    is_moved = opened.compact_at is not None and threshold != at.threshold
+    says = claims.against(opened.session, state, opened.setting) if is_moved else ""
+    return Steering(
+        threshold, at.unit, share, at.low, at.high, at.step, at.threshold, round(place, 2), is_moved, says,
+    )  # fmt: skip
+
+
+def facts(opened: Opened) -> tuple[Fact, ...]:
+    """Rules lost, what is used later and lost, and the cost, each beside the recording's."""
+    session, ran = opened.session, replays.run(opened.session.pk, opened.setting)
+    found, recorded = losses.of_replay(session, ran.replay), losses.of_recording(session)
+    paid = replays.as_recorded(session.pk)
+    cells = []
+    if found is not None:
+        kept = loss_cells(recorded) if recorded is not None and opened.weighed.transcript.compactions else None
+        for name, cell, other in zip(("Rules lost", "Used later and lost"), loss_cells(found), kept or (None, None),
+                                     strict=True):  # fmt: skip
+            cells.append(Fact(name, cell, f"recorded {other.value}" if other else "no compaction recorded"))
+    cost = f"recorded ${paid.cost.low:,.2f}" if paid is not None and paid.cost is not None else "no recorded cost"
+    return (*cells, Fact("Cost", cost_cell(ran.totals, ran.around), cost))

@@ -1,0 +1,184 @@
+"""Replay links for whoever has one: the page with its slider, its compactions, messages and documents."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from csp.decorators import csp_replace
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.http import require_http_methods, require_safe
+
+from ctxweb.version import ctxweb_version
+from sessions.pages.links import shared_views
+from sessions.pages.links.gate import for_strangers
+from sessions.pages.links.opened import Opened
+from sessions.pages.links.passages import passage
+from sessions.pages.links.redaction import cleaned
+from sessions.pages.links.sides import side_by_side
+from sessions.pages.links.steering import facts, steering
+from sessions.pages.ui.view import asks_fragment, varied
+from sessions.runs import replays
+from sessions.runs.overview import overview
+from sessions.runs.removal import removal
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from sessions.models import ReplayLink
+
+FRAMES = {"frame-ancestors": ["*"]}
+"""The chart alone may stand in other sites' pages: there is nothing in it to press."""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_strangers(counted=True)
+def link(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
+    """The page that a stranger sees: the claim and the note, then the view; a POST brings its password."""
+    if request.method == "POST":
+        return redirect("sessions:link", token)
+    return _page(request, Opened(found, token, request.GET), found.view)
+
+
+@require_safe
+@for_strangers(counted=False)
+def link_part(request: HttpRequest, token: str, found: ReplayLink, part: str) -> HttpResponse:
+    """The replay or the diff of a link, another compaction of it: a part for htmx, the whole page else."""
+    opened = Opened(found, token, request.GET)
+    if found.view == "session" or (part == "replay" and opened.alone):
+        return _gone(request)
+    return _page(request, opened, part)
+
+
+@require_safe
+@for_strangers(counted=False)
+def link_compaction(request: HttpRequest, token: str, found: ReplayLink, number: int) -> HttpResponse:
+    """The lists before and after one compaction of a link, counted from 1."""
+    opened = Opened(found, token, request.GET.dict() | {"event": str(number - 1)})
+    if found.view == "session":
+        return _gone(request)
+    n_events = len(replays.run(found.session_id, opened.setting).replay.events)
+    own = min(opened.senders.event or 0, max(n_events - 1, 0)) + 1
+    if not 1 <= number <= n_events or (opened.alone and number != own):
+        return _gone(request)
+    return _page(request, opened, "diff")
+
+
+@require_safe
+@for_strangers(counted=False)
+def link_message(request: HttpRequest, token: str, found: ReplayLink, index: int) -> HttpResponse:
+    """One message of a link: its text redacted, its images as their size."""
+    opened = Opened(found, token, request.GET)
+    shown = passage(opened, index)
+    if shown is None:
+        return _gone(request)
+    context = {
+        "link": found,
+        "passage": shown,
+        "back": opened.to("link"),
+        "before": opened.to("link_message", shown.before) if shown.before is not None else "",
+        "after": opened.to("link_message", shown.after) if shown.after is not None else "",
+    }
+    return render(request, "sessions/links/message.html", context)
+
+
+def _gone(request: HttpRequest) -> HttpResponse:
+    return render(request, "sessions/links/gone.html", status=404)
+
+
+def _page(request: HttpRequest, opened: Opened, view: str) -> HttpResponse:
+    """A view of the link: a run of a diff, the view with what follows the slider, or the whole page."""
+    chosen, found = shared_views.VIEWS[view], opened.link
+    if view == "diff" and "rows" in request.GET and asks_fragment(request):
+        return varied(render(request, "sessions/diff/_rows.html", shared_views.rows_context(opened)))
+    context = chosen.context(opened) | {"link": found, "shown": view, "fragment": chosen.template}
+    if view != "session":
+        context |= _replayed(opened, view)
+    if asks_fragment(request):
+        return varied(render(request, "sessions/links/_moved.html", context))
+    context |= {
+        "about": shared_views.about(found.session, opened.choice),
+        "not_understood": cleaned(opened.weighed.transcript.gaps, opened.choice),
+        "options": chosen.options(opened),
+        "headline": cleaned(overview(found.session_id).headline, opened.choice),
+        "removed_url": opened.to("link_removed"),
+        "json_url": opened.to("link_json"),
+        "json_words": shared_views.VIEWS[found.view].json_words,
+        "remarks": _remarks(opened) if view != "session" else (),
+        "card": not found.password,
+        "sent": "sent" in request.GET,
+        "version": ctxweb_version(),
+    }
+    if found.reply_to is not None and view == "replay":
+        whose = (f"sender's setting: {found.reply_to.title}", f"{found.author}'s setting")
+        first = Opened(found.reply_to, opened.token, {}).senders
+        context["sides"] = side_by_side(opened, first, opened.senders, whose)
+    return varied(render(request, "sessions/links/link.html", context))
+
+
+def _replayed(opened: Opened, view: str) -> dict[str, Any]:
+    """What follows the slider beside the view itself."""
+    return {
+        "steering": steering(opened) if view == "replay" else None,
+        "shared_facts": facts(opened) if not opened.alone else (),
+        "here": opened.urls.to_replay(opened.state) or opened.urls.to_diff(opened.state),
+        "senders": opened.to("link_replay"),
+        "reply_url": opened.to("link_reply"),
+        "kept": opened.urls.kept,
+        "verdicts": cleaned(_verdicts(opened), opened.choice),
+    }
+
+
+def _verdicts(opened: Opened) -> tuple[tuple[int, str], ...]:
+    """Why the recording compacted, a line for each of the first compactions."""
+    view = overview(opened.session.pk)
+    return tuple((verdict.request, verdict.sentence) for verdict in view.verdicts[:MOST_VERDICTS])
+
+
+MOST_VERDICTS = 5
+
+
+def _remarks(opened: Opened) -> tuple[tuple[int, str, str], ...]:
+    """The sender's notes on messages with the page of each."""
+    known = len(opened.weighed.transcript.messages)
+    return tuple(
+        (index, opened.to("link_message", index), text) for index, text in opened.link.remarks if index < known
+    )
+
+
+@require_safe
+@xframe_options_exempt
+@csp_replace(FRAMES)
+@for_strangers(counted=False)
+def link_chart(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
+    """The chart alone, to stand in a frame of another page."""
+    opened = Opened(found, token, request.GET)
+    if found.view != "replay":
+        return _gone(request)
+    context = shared_views.VIEWS["replay"].context(opened) | {"link": found, "back": opened.to("link")}
+    return render(request, "sessions/links/chart.html", context)
+
+
+@require_safe
+@for_strangers(counted=False)
+def link_removed(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
+    """How much was taken out, by sort: numbers only, a stranger is not told where."""
+    opened = Opened(found, token, {})
+    context: dict[str, Any] = {"link": found, "back": opened.to("link")}
+    with suppress(OSError):
+        context["removal"] = removal(found.session, found.choice)
+    name = "sessions/links/_removed.html" if asks_fragment(request) else "sessions/links/removed.html"
+    return varied(render(request, name, context))
+
+
+@require_safe
+@for_strangers(counted=False)
+def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
+    """The view as one JSON document at the recipient's setting, its text cleaned."""
+    opened = Opened(found, token, request.GET)
+    document = cleaned(shared_views.VIEWS[found.view].document(opened), found.choice)
+    response = JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+    response["Content-Disposition"] = f'attachment; filename="{found.view}.json"'
+    return response

@@ -1,0 +1,164 @@
+"""Alice shares by link and by file; Bob, at another address and without an account, looks, moves, replies."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.conftest import Visit
+from tests.browser.test_whole_path import axe, upload
+from tests.cli.serving import FOREIGN, ROOT, Served, free_port, until
+from tests.engine.claude_lines import claude_session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+PASSWORD = "correct-horse-battery"
+STATE = "policy=sliding_window&window=60000"
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """One server of a team at two addresses of this machine: Alice's own, and the one that her links begin with."""
+    port, data = free_port(), tmp_path_factory.mktemp("data")
+    origins = f"http://127.0.0.1:{port}", f"http://127.0.0.2:{port}"
+    running = Served(
+        data, "--host", "0.0.0.0", "--port", str(port), CTXWEB_PUBLIC_URL=f"{origins[1]}/",
+        CTXWEB_ALLOWED_HOSTS="127.0.0.1", CTXWEB_REQUIRE_LOGIN="1",
+    )  # fmt: skip
+    try:
+        until(lambda: "ctxweb is at" in running.output or running.process.poll() is not None)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+        environment |= {"CTXWEB_DATA": str(data), "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "ctxweb", "user", "alice", "--password-stdin"]
+        subprocess.run(command, input=f"{PASSWORD}\n", text=True, check=True, cwd=data, env=environment)
+        yield origins
+    finally:
+        running.stop()
+
+
+def signed_in(chromium: Browser, origin: str) -> Visit:
+    """Alice's browser."""
+    visitor = Visit(chromium, origin, accept_downloads=True)
+    visitor.page.goto("/login/")
+    visitor.page.fill("[name=username]", "alice")
+    visitor.page.fill("[name=password]", PASSWORD)
+    visitor.page.keyboard.press("Enter")
+    visitor.page.wait_for_selector("#pick-files", state="attached", timeout=20_000)
+    return visitor
+
+
+def figures(page: Page) -> tuple[str, str, int]:
+    """What follows the slider: its place, the totals, the compactions."""
+    return (
+        page.locator("#try-now").inner_text(),
+        page.locator("tr.mine").inner_text(),
+        page.locator("tr[data-event]").count(),
+    )
+
+
+def test_alice_shares_and_bob_answers(chromium: Browser, both: tuple[str, str], tmp_path: Path) -> None:
+    alice, bob = signed_in(chromium, both[0]), Visit(chromium, both[1])
+    transcript = tmp_path / "slow-build.jsonl"
+    transcript.write_text(claude_session(60), encoding="utf-8")
+    page, his = alice.page, bob.page
+    upload(page, transcript, "Never touch the lock file")
+    session = page.url.split("?")[0]
+    page.goto(f"{session}replay/?{STATE}")
+    page.get_by_role("link", name="Share").click()
+    page.get_by_label("Claim").fill("Too early?")
+    page.get_by_role("button", name="Create link").click()
+    link = page.locator("#ln").input_value()
+    assert link.startswith(f"{both[1]}/l/")
+
+    assert his.goto(link).status == 200
+    his.wait_for_selector("#saw .main-svg")
+    assert axe(his) == []
+    first = figures(his)
+    his.locator("#try-slider").focus()
+    his.keyboard.press("Home")
+    his.wait_for_selector("#try-back")
+    his.wait_for_url(re.compile(r"/replay/\?.*compact_at=\d+"))
+    his.wait_for_function("n => document.querySelectorAll('tr[data-event]').length !== n", arg=first[2])
+    second = figures(his)
+    assert [one != other for one, other in zip(first, second, strict=True)] == [True, True, True]
+    assert "Sender's setting" in his.locator("#try-words").inner_text()
+    his.get_by_role("link", name="Reply with my setting").click()
+    his.get_by_label("Your name").fill("Bob")
+    his.get_by_label("Note").fill("Cheaper")
+    his.get_by_role("button", name="Send reply").click()
+    his.wait_for_selector("#side-B .main-svg")
+    assert his.get_by_text("A reply to “Too early?”").is_visible()
+    assert axe(his) == []
+    reply = his.url.split("?")[0]
+    his.goto(f"{link}replay/?compact_at=20000")
+    his.locator("#try-back").click()
+    his.wait_for_selector("#try-back", state="detached")
+    assert figures(his)[0] == first[0]
+    his.get_by_role("link", name=re.compile("Full width")).click()
+    his.wait_for_url(re.compile("/diff/"))
+    his.locator(".diff-lists a[href*='/m/']").first.click()
+    his.wait_for_selector(".passage")
+
+    page.reload()
+    page.goto(f"{session}share/?view=replay&{STATE}")
+    assert page.get_by_text("Reply by Bob to “Too early?”").is_visible()
+    page.get_by_role("link", name="Side by side").click()
+    page.wait_for_selector("#saw-B .main-svg")
+    page.goto(f"{session}share/?view=replay&{STATE}")
+    row = page.locator("#links tr", has_text="Too early?").filter(has_not_text="Reply by")
+    row.get_by_role("button", name="Revoke").click()
+    page.wait_for_selector("text=ended with the first link")
+    for gone in (link, reply):
+        assert his.goto(gone).status == 404
+    bob.complaints.clear()  # the console notes the 404s that were asked for
+    for visitor in (alice, bob):
+        visitor.is_clean()
+        visitor.context.close()
+
+
+def test_a_password_holds_and_a_file_needs_no_server(chromium: Browser, both: tuple[str, str], tmp_path: Path) -> None:
+    alice, bob = signed_in(chromium, both[0]), Visit(chromium, both[1])
+    page, his = alice.page, bob.page
+    transcript = tmp_path / "other-build.jsonl"
+    transcript.write_text(claude_session(50), encoding="utf-8")
+    upload(page, transcript, "Never touch the lock file")
+    page.goto(f"{page.url.split('?')[0]}share/?view=replay&{STATE}")
+    page.get_by_label(re.compile("^Password")).fill("correct-horse")
+    page.get_by_role("button", name="Create link").click()
+    link = page.locator("#ln").input_value()
+    his.goto(link)
+    for _ in range(5):
+        his.get_by_label("Password").fill("wrong-horse")
+        his.get_by_role("button", name="Open").click()
+        his.wait_for_selector("[role=alert]")
+    assert his.goto(link).status == 429
+    assert his.get_by_text("Try again in 15 minutes").is_visible()
+
+    page.goto(f"{page.url.split('share/')[0]}share/?view=replay&{STATE}")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download file").click()
+    file = tmp_path / "replay.html"
+    download.value.save_as(file)
+    offline = chromium.new_context(offline=True)
+    alone = offline.new_page()
+    asked: list[str] = []
+    alone.on("request", lambda request: asked.append(request.url))
+    alone.goto(file.as_uri())
+    alone.wait_for_selector("#chart .main-svg")
+    before = [alone.locator(f"#{name}").inner_text() for name in ("at", "count", "events")]
+    alone.locator("#position").focus()
+    alone.keyboard.press("Home")
+    after = [alone.locator(f"#{name}").inner_text() for name in ("at", "count", "events")]
+    assert [one != other for one, other in zip(before, after, strict=True)] == [True, True, True]
+    assert asked == [file.as_uri()]
+    for context in (offline, alice.context, bob.context):
+        context.close()
