@@ -6,6 +6,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# Tests start hundreds of processes, and each would compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup run demo test test-postgres check lint types contracts migrations docs wheel upgrade fmt lock vendor bench accuracy verdicts fuzz faults parity mutants clean
 
@@ -42,12 +45,17 @@ demo: $(VENV)/.app ## The same, with the demo session
 # the other processes takes.
 CORES = $(if $(findstring .py,$(ARGS)),,-n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder)
 
+# What these ask is what a page makes of one session that was read whole, whichever database it came from; that each
+# page answers on PostgreSQL too is asked by the other files.
+ONE_SESSION = as_recorded bodies charts diff_lists packing replay_losses replay_pages replay_steps \
+	sweep_charts templatetags transcript_page why_page
+
 test: $(VENV)/.dev ## Run the tests (ARGS="-k name" or ARGS="tests/engine/test_replay.py" for some of them)
 	@$(BIN)/python -m pytest $(CORES) $(ARGS)
 
 test-postgres: $(VENV)/.dev ## Run the web and services tests on PostgreSQL (CTXWEB_TEST_DATABASE_URL)
 	@CTXWEB_TEST_DATABASE_URL="$${CTXWEB_TEST_DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres}" \
-		$(BIN)/python -m pytest tests/web tests/services $(CORES) $(ARGS)
+		$(BIN)/python -m pytest tests/web tests/services $(ONE_SESSION:%=--ignore=tests/web/test_%.py) $(CORES) $(ARGS)
 
 check: lint types contracts migrations ## Lint, types, import contracts, missing migrations
 

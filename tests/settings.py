@@ -9,11 +9,15 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 
 KEPT = {"CTXWEB_CORPUS", "CTXWEB_EVERY", "CTXWEB_PARITY", "CTXWEB_SAMPLES", "CTXWEB_TEST_DATABASE_URL"}
 for name in [name for name in os.environ if name.startswith(("CTXWEB_", "ANTHROPIC_")) and name not in KEPT]:
     del os.environ[name]
+# Each of the hundreds of processes that tests start would compile everything anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 os.environ["DATABASE_URL"] = os.environ.get("CTXWEB_TEST_DATABASE_URL", "")
 os.environ["CTXWEB_DATA"] = tempfile.mkdtemp(prefix="ctxweb-tests-")
 os.environ["CTXWEB_SECRET_KEY"] = "tests-only"

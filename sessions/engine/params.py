@@ -5,6 +5,7 @@ of given values are made.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -106,6 +107,7 @@ def usage_param() -> Any:
     return choice(("recorded", "none"), "Last usage", text, group="when")
 
 
+@functools.cache
 def specs(params: type) -> tuple[Spec, ...]:
     """The parameters of a ``Params`` dataclass in the order declared."""
     return tuple(Spec(name=f.name, default=f.default, **f.metadata) for f in dataclasses.fields(params))

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.cli.processes import set_up
 from tests.cli.serving import Served
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """``ctxweb serve`` in a fresh data directory."""
-    running = Served(tmp_path_factory.mktemp("data"))
+    """``ctxweb serve`` in an empty data directory."""
+    running = Served(set_up(tmp_path_factory.mktemp("data")))
     try:
         running.port()
         yield running

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browser.looks import looks
 from tests.browser.test_whole_path import AXE, csrf, upload
 from tests.engine.claude_lines import claude_session
 from tests.samples import samples_dir
@@ -122,8 +123,7 @@ def test_the_screenshot_says_what_it_is_and_opens_in_place(visit):
     visitor.is_clean()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 1024, 420])
+@looks(1440, 1024, 420)
 def test_clean_in_every_theme_and_width(visit, scheme, width):
     visitor = visit(color_scheme=scheme, viewport={"width": width, "height": 900})
     page = visitor.page

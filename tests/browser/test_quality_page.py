@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.browser.looks import looks
 from tests.browser.test_whole_path import axe, upload
 from tests.web.test_quality_page import story
 
@@ -69,8 +70,7 @@ def test_a_long_session_shows_itself_first_and_its_losses_then(visit, long):
     visitor.is_clean()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 420])
+@looks(1440, 420)
 def test_clean_in_every_theme_and_width(visit, lossy, scheme, width):
     visitor = visit(color_scheme=scheme, viewport={"width": width, "height": 900})
     page = opened(visitor, lossy, "?of=recorded&find=computeGrandTotal&ask=Which+function%3F+computeGrandTotal")

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from tests.browser.looks import looks
 from tests.browser.test_whole_path import axe, pick, upload
 from tests.engine.claude_lines import claude_session
 
@@ -212,8 +213,7 @@ def test_the_diff_by_keys(visit, transcript):
     visitor.is_clean()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 420])
+@looks(1440, 420)
 def test_the_lab_is_accessible_and_never_scrolls_sideways(visit, transcript, scheme, width):
     """Axe is clean and every page fits, in both themes, wide and narrow."""
     visitor = visit(color_scheme=scheme, viewport={"width": width, "height": 900})

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.browser.looks import looks
 from tests.browser.test_whole_path import axe, upload
 from tests.engine.claude_lines import claude_session
 
@@ -88,8 +89,7 @@ def test_the_form_and_a_limit_change_what_is_recommended(visit, build):
     visitor.is_clean()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 420])
+@looks(1440, 420)
 def test_nothing_scrolls_sideways_and_axe_is_clean(visit, build, scheme, width):
     """One session, several policies, several sessions."""
     visitor = visit(color_scheme=scheme, viewport={"width": width, "height": 900})

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.looks import looks
 from tests.engine.claude_lines import claude_session
 from tests.samples import samples_dir
 
@@ -127,8 +128,7 @@ def csrf(page) -> str:
     return page.locator("input[name=csrfmiddlewaretoken]").first.input_value()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 420])
+@looks(1440, 420)
 def test_pages_are_accessible_and_never_scroll_sideways(visit, transcript, scheme, width):
     """Axe is clean and the page fits, in both themes, wide and narrow."""
     visitor = visit(color_scheme=scheme, viewport={"width": width, "height": 900})

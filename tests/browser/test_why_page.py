@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.browser.looks import looks
 from tests.browser.test_whole_path import axe, csrf, upload
 from tests.engine.claude_lines import claude_session
 
@@ -39,8 +40,7 @@ def test_from_the_first_sentence_to_the_message(visit, compacted):
     visitor.is_clean()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 420])
+@looks(1440, 420)
 def test_the_demo_names_the_screenshot(visit, scheme, width):
     """The culprit by deletion with its picture; axe is clean and nothing scrolls sideways."""
     visitor = visit(color_scheme=scheme, viewport={"width": width, "height": 900})

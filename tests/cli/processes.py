@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -26,6 +30,12 @@ with open(sys.argv[1], "rb") as file:
     receive(file=file, filename=os.path.basename(sys.argv[1]))
     tasks.wake()
 """
+SET_UP = """
+from ctxweb.startup import collect_static, load_django, migrate
+load_django()
+migrate()
+collect_static()
+"""
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_SECONDS = 60
 
@@ -35,6 +45,26 @@ def environment(data: Path) -> dict[str, str]:
     ours = ("CTXWEB_", "DJANGO_", "ANTHROPIC_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return {**kept, "CTXWEB_DATA": str(data), "DATABASE_URL": "", "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+
+
+@functools.cache
+def _set_up() -> Path:
+    """A data folder as the first start leaves it, made once in a run of tests: it takes seconds."""
+    folder = Path(tempfile.mkdtemp(prefix="ctxweb-set-up-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    command = [sys.executable, "-c", SET_UP]
+    subprocess.run(command, env=environment(folder), cwd=ROOT, check=True, timeout=300, capture_output=True)
+    (folder / "secret_key").unlink(missing_ok=True)
+    return folder
+
+
+def set_up(data: Path) -> Path:
+    """``data`` as a first start leaves it: an SQLite database with every migration, and the static files.
+
+    For tests of what comes after that; a first start itself is tested in test_serve, test_ingest and test_environment.
+    """
+    shutil.copytree(_set_up(), data, dirs_exist_ok=True)
+    return data
 
 
 def run(data: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

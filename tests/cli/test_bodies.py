@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.processes import rows
+from tests.cli.processes import rows, set_up
 from tests.cli.serving import Served, until
 from tests.services.claude_lines import session
 
@@ -106,7 +106,7 @@ def _target(link: Path) -> str:
 @pytest.fixture(scope="module")
 def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server that waits for slow bodies longer than the tests take."""
-    server = Served(tmp_path_factory.mktemp("patient"), **PATIENT)
+    server = Served(set_up(tmp_path_factory.mktemp("patient")), **PATIENT)
     yield server
     server.stop()
 
@@ -114,7 +114,7 @@ def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 @pytest.fixture(scope="module")
 def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server with accounts, which ends slow bodies soon."""
-    server = Served(tmp_path_factory.mktemp("closed"), **IMPATIENT, CTXWEB_REQUIRE_LOGIN="1")
+    server = Served(set_up(tmp_path_factory.mktemp("closed")), **IMPATIENT, CTXWEB_REQUIRE_LOGIN="1")
     yield server
     server.stop()
 

@@ -8,7 +8,7 @@ import pytest
 
 from sessions.adapters import anthropic_client
 from sessions.engine.jsonio import loads
-from tests.cli.processes import run
+from tests.cli.processes import run, set_up
 from tests.engine.claude_lines import claude_session
 from tests.fake_anthropic import Answer, counted
 
@@ -87,7 +87,8 @@ def test_messages_that_are_not_there(keyed: FakeAnthropic, file: Path) -> None:
 def test_the_whole_command_keeps_its_count(fake_anthropic: FakeAnthropic, file: Path, tmp_path: Path) -> None:
     given = {"ANTHROPIC_API_KEY": "sk-test", "ANTHROPIC_BASE_URL": fake_anthropic.base_url}
     fake_anthropic.then(counted(4_321))
+    data = set_up(tmp_path / "data")
     for _ in range(2):
-        done = run(tmp_path / "data", "count", str(file), **given)
+        done = run(data, "count", str(file), **given)
         assert "4,321 tokens" in done.stdout
     assert len(fake_anthropic.requests) == 1

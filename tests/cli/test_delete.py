@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from ctxweb.commands import delete
 from sessions.engine.jsonio import loads
 from sessions.models import Session, Upload
-from tests.cli.processes import rows, run
+from tests.cli.processes import rows, run, set_up
 from tests.services.claude_lines import session
 from tests.services.packs import zipped
 from tests.web.stored import pressed, store
@@ -97,7 +97,7 @@ def test_nothing_that_old(call: Any) -> None:
 
 
 def test_a_real_process_leaves_no_bytes(tmp_path: Path) -> None:
-    file, data = tmp_path / "a.jsonl", tmp_path / "data"
+    file, data = tmp_path / "a.jsonl", set_up(tmp_path / "data")
     file.write_bytes(session())
     assert run(data, "ingest", str(file)).returncode == 0
     done = run(data, "delete", "--older-than", "0", "--yes")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.engine.jsonio import loads
-from tests.cli.processes import ROOT, environment, rows, run
+from tests.cli.processes import ROOT, environment, rows, run, set_up
 from tests.services.claude_lines import Lines, png
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def library(tmp_path: Path) -> Path:
     """A data folder with one session, as private as the doctor wants it."""
     file = tmp_path / "a.jsonl"
     file.write_bytes(Lines().prompt("Look").turn(png(640, 480)).bytes())
-    data = tmp_path / "data"
+    data = set_up(tmp_path / "data")
     assert run(data, "ingest", str(file)).returncode == 0
     data.chmod(0o700)
     (data / DATABASE).chmod(0o600)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ctxweb.env import SettingError, env_bool, env_int, env_str, env_word
-from tests.cli.processes import run
+from tests.cli.processes import run, set_up
 from tests.services.claude_lines import session
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def test_what_ingest_makes_is_the_owners(tmp_path: Path) -> None:
 
 
 def test_what_an_older_version_left_open_is_narrowed(tmp_path: Path) -> None:
-    data = tmp_path / "data"
+    data = set_up(tmp_path / "data")
     assert run(data, "user", "x", "--password-stdin").returncode == 1
     data.chmod(0o755)
     (data / "ctxweb.sqlite3").chmod(0o644)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.cli.processes import kill, rows, run, send, wait_for, worker
+from tests.cli.processes import kill, rows, send, set_up, wait_for, worker
 from tests.services.claude_lines import Lines
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ def big_file(path: Path) -> int:
 
 def test_killed_in_the_middle_it_completes_once_after_a_restart(tmp_path: Path) -> None:
     n_messages = big_file(tmp_path / "big.jsonl")
-    data = tmp_path / "data"
-    assert run(data, "ingest", "--json", str(_small(tmp_path))).returncode == 0, "creates the database"
+    data = set_up(tmp_path / "data")
     send(data, tmp_path / "big.jsonl")
     job = "select state, attempts, done_bytes from agent_sessions_job where total_bytes > 1000000"
     with worker(data) as first:
@@ -39,9 +38,3 @@ def test_killed_in_the_middle_it_completes_once_after_a_restart(tmp_path: Path) 
     assert rows(data, f"select count(*), min(n_messages) {of_big}") == [(1, n_messages)]
     in_rows = f"from agent_sessions_messagerow where session_id in (select id {of_big})"
     assert rows(data, f'select count(*), count(distinct "index") {in_rows}') == [(n_messages, n_messages)]
-
-
-def _small(folder: Path) -> Path:
-    path = folder / "small.jsonl"
-    path.write_bytes(Lines().prompt("Hello").turn("ok").bytes())
-    return path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.engine.jsonio import loads
-from tests.cli.processes import run
+from tests.cli.processes import run, set_up
 from tests.engine.claude_lines import claude_session
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def test_asks_first_writes_once_and_is_then_deterministic(
     file: str, tmp_path: Path, fake_anthropic: FakeAnthropic
 ) -> None:
     key = {"ANTHROPIC_API_KEY": "sk-test", "ANTHROPIC_BASE_URL": fake_anthropic.base_url}
-    data = tmp_path / "data"
+    data = set_up(tmp_path / "data")
     asked = run(data, "replay", file, *REPLAY, **key)
     assert asked.returncode == 2
     assert "not written yet: " in asked.stderr
@@ -52,7 +52,7 @@ def test_asks_first_writes_once_and_is_then_deterministic(
 
 
 def test_without_a_key_it_says_how(file: str, tmp_path: Path) -> None:
-    said = run(tmp_path / "data", "replay", file, *REPLAY)
+    said = run(set_up(tmp_path / "data"), "replay", file, *REPLAY)
     assert said.returncode == 1
     assert "set ANTHROPIC_API_KEY, or take --summarizer extractive" in said.stderr
 
@@ -61,7 +61,7 @@ def test_instructions_go_with_every_call(file: str, tmp_path: Path, fake_anthrop
     prompt = tmp_path / "instructions.md"
     prompt.write_text("Keep every port number.", encoding="utf-8")
     key = {"ANTHROPIC_API_KEY": "sk-test", "ANTHROPIC_BASE_URL": fake_anthropic.base_url}
-    run(tmp_path / "data", "replay", file, *REPLAY, "--yes", "--prompt", str(prompt), **key)
+    run(set_up(tmp_path / "data"), "replay", file, *REPLAY, "--yes", "--prompt", str(prompt), **key)
     assert all(
         seen.body["messages"][0]["content"].endswith("Keep every port number.") for seen in fake_anthropic.requests
     )

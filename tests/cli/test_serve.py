@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from ctxweb import address
 from ctxweb.cli import cli
-from tests.cli.processes import rows, run, send
+from tests.cli.processes import rows, run, send, set_up
 from tests.cli.serving import Served, is_running, until
 from tests.services.claude_lines import Lines
 
@@ -23,14 +23,23 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    """A server on a fresh data directory."""
+def fresh(tmp_path: Path) -> Iterator[Served]:
+    """A server on a data directory in which nothing is."""
     server = Served(tmp_path)
     yield server
     server.stop()
 
 
-def test_up_with_one_command_and_down_with_ctrl_c(served: Served) -> None:
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """A server on a data directory that was served before."""
+    server = Served(set_up(tmp_path))
+    yield server
+    server.stop()
+
+
+def test_up_with_one_command_and_down_with_ctrl_c(fresh: Served) -> None:
+    served = fresh
     assert served.get("/healthz").status == 200
     served.worker()
     family = served.family()
@@ -42,7 +51,8 @@ def test_up_with_one_command_and_down_with_ctrl_c(served: Served) -> None:
     assert "Traceback" not in served.output
 
 
-def test_pages_are_compressed_cached_and_without_manual_steps(served: Served) -> None:
+def test_pages_are_compressed_cached_and_without_manual_steps(fresh: Served) -> None:
+    served = fresh
     page = served.get("/login/")
     assert page.status == 200
     (style,) = re.findall(r'href="(/static/css/tokens\.[0-9a-f]{12}\.css)"', page.text)

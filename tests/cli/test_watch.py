@@ -15,7 +15,7 @@ import pytest
 
 from ctxweb.commands import watch
 from sessions.engine.jsonio import loads
-from tests.cli.processes import ROOT, environment, kill, rows, wait_for
+from tests.cli.processes import ROOT, environment, kill, rows, set_up, wait_for
 from tests.services.claude_lines import Lines, session
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def watching(data: Path, folder: Path) -> Iterator[Watching]:
 
 
 def test_a_growing_file_is_followed(tmp_path: Path) -> None:
-    folder, data = tmp_path / "in" / "deep", tmp_path / "data"
+    folder, data = tmp_path / "in" / "deep", set_up(tmp_path / "data")
     folder.mkdir(parents=True)
     file, lines = folder / "a.jsonl", Lines().prompt("Watch me").turn("one")
     file.write_bytes(lines.bytes())
@@ -98,7 +98,7 @@ def test_a_growing_file_is_followed(tmp_path: Path) -> None:
 
 
 def test_a_restart_reads_only_what_changed(tmp_path: Path) -> None:
-    folder, data = tmp_path / "in", tmp_path / "data"
+    folder, data = tmp_path / "in", set_up(tmp_path / "data")
     folder.mkdir()
     (folder / "a.jsonl").write_bytes(session(1))
     (folder / "b.jsonl").write_bytes(session(1, session="22222222-2222-3333-4444-555555555555"))

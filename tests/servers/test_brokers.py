@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.processes import set_up
 from tests.cli.serving import until
 from tests.servers.servers import ROOT, environment, needs, run_python
 
@@ -76,7 +77,7 @@ def all_done(env: dict[str, str], n_uploads: int) -> None:
 
 
 def test_without_a_broker(tmp_path: Path) -> None:
-    env = shared(tmp_path, "")
+    env = shared(set_up(tmp_path), "")
     run_python(RECEIVE, env, "3", "0")
     with worker(env):
         all_done(env, 3)
@@ -88,14 +89,14 @@ def test_without_a_broker(tmp_path: Path) -> None:
 def test_shared_broker(tmp_path: Path, service: str, n_messages: int, told: str) -> None:
     """Each upload is read once, however often its message comes."""
     needs(service)
-    env = shared(tmp_path, SHARED[service])
+    env = shared(set_up(tmp_path), SHARED[service])
     run_python(RECEIVE, env, "3", str(n_messages))
     with worker(env):
         all_done(env, 3)
 
 
 def test_a_broker_that_is_away_loses_nothing(tmp_path: Path) -> None:
-    away = shared(tmp_path, "redis://127.0.0.1:9/0")
+    away = shared(set_up(tmp_path), "redis://127.0.0.1:9/0")
     run_python(RECEIVE, away, "2", "2")
     with worker(shared(tmp_path, "")):
         all_done(away, 2)

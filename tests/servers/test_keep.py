@@ -108,7 +108,7 @@ from sessions.services.ingest import UploadDeleted, ingest
 from sessions.services.uploads import receive
 from tests.services.claude_lines import session
 
-DATA, ROUNDS, wrong = session(2), 15, []
+DATA, ROUNDS, wrong = session(2), int(sys.argv[1]), []
 
 def storing():
     for _ in range(ROUNDS):
@@ -152,6 +152,9 @@ print(wrong, [blob.sha256 for blob in storage.stored()], Session.objects.count()
 """
 
 
+ROUNDS = 15 if os.environ.get("CTXWEB_EVERY") == "1" else 5
+
+
 @pytest.mark.parametrize("database", ["PostgreSQL", "SQLite"])
 def test_equal_bytes_stored_and_deleted_at_the_same_time(tmp_path: Path, database: str, postgres_url: str) -> None:
     """Whoever comes first, a row never names bytes that are gone, and nothing is left in the end."""
@@ -159,7 +162,13 @@ def test_equal_bytes_stored_and_deleted_at_the_same_time(tmp_path: Path, databas
     env = environment(tmp_path / "race", DATABASE_URL=url, DJANGO_SETTINGS_MODULE="ctxweb.settings")
     assert ctxweb(env, "doctor", "--mend").returncode == 0
     done = subprocess.run(
-        [sys.executable, "-c", RACE], env=env, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300
+        [sys.executable, "-c", RACE, str(ROUNDS)],
+        env=env,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "[] [] 0\n", done.stderr[-2000:]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.processes import set_up
 from tests.cli.serving import Served
 from tests.servers.servers import ROOT, environment
 
@@ -57,7 +58,7 @@ def new_password(data: Path, password: str, **variables: str) -> None:
 
 
 def test_sqlite(tmp_path: Path) -> None:
-    check(tmp_path)
+    check(set_up(tmp_path))
 
 
 @pytest.mark.services

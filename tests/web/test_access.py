@@ -37,6 +37,7 @@ from tests.services.claude_lines import Lines, png
 from tests.web.test_no_5xx import routes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from django.http import HttpResponse
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db
 
 OPEN_TO_ALL = Terms(takes_replies=True)
+ROUTES = routes()
+
 IN, LOGIN, GONE, NO, LOCKED = "let in", "sign in", "not there", "not allowed", "password"
 
 SEEN = {
@@ -152,6 +155,8 @@ TABLE = {
     "sessions:link_reply": Rule(LINK),
     "sessions:link_renew": Rule(OWNED, "post"),
     "sessions:link_revoke": Rule(OWNED, "post"),
+    "sessions:manual": Rule(ANYBODY),
+    "sessions:manual_page": Rule(ANYBODY),
     "sessions:media": Rule(SEEN),
     "sessions:thumbnail": Rule(SEEN),
     "sessions:message_count": Rule(SEEN, "post"),
@@ -239,20 +244,26 @@ def stored(owner: User, *, private: bool, n_turns: int) -> Session:
 
 def arguments(name: str, session: Session | None) -> dict[str, Any]:
     """What the route is asked for: things of ``session``."""
-    known: dict[str, Any] = {"index": 0, "suffix": "jsonl", "user_id": User.objects.get(username="bob").pk,
-                             "invitation_id": 1, "target": "jsonl"}  # fmt: skip
+    known: dict[str, Callable[[], Any]] = {
+        "index": lambda: 0,
+        "suffix": lambda: "jsonl",
+        "user_id": lambda: User.objects.get(username="bob").pk,
+        "invitation_id": lambda: 1,
+        "target": lambda: "jsonl",
+        "name": lambda: "reference/",
+    }
     if session is not None:
         known |= {
-            "session_id": session.pk,
-            "upload_id": session.upload_id,
-            "sha256": MediaUse.objects.filter(session=session).values_list("sha256", flat=True)[0],
-            "run_id": SweepRun.objects.get(key=session.pk).pk,
-            "job_id": session.summary_jobs.get().pk,
-            "view_id": session.saved_views.get().pk,
-            "link_id": session.links.get(reply_to__isnull=False).pk,
-            "token_id": ApiToken.objects.get(name=session.pk).pk,
+            "session_id": lambda: session.pk,
+            "upload_id": lambda: session.upload_id,
+            "sha256": lambda: MediaUse.objects.filter(session=session).values_list("sha256", flat=True)[0],
+            "run_id": lambda: SweepRun.objects.get(key=session.pk).pk,
+            "job_id": lambda: session.summary_jobs.get().pk,
+            "view_id": lambda: session.saved_views.get().pk,
+            "link_id": lambda: session.links.get(reply_to__isnull=False).pk,
+            "token_id": lambda: ApiToken.objects.get(name=session.pk).pk,
         }
-    return {one: known[one] for one in routes()[name] if one in known}
+    return {one: known[one]() for one in ROUTES[name] if one in known}
 
 
 def answered(response: HttpResponse) -> str:
@@ -294,7 +305,7 @@ def asked(client: Client, rule: Rule, path: str, query: dict[str, str], headers:
 
 
 def test_every_route_has_its_rule() -> None:
-    assert set(TABLE) == set(routes()), "add the route to TABLE, or take it out"
+    assert set(TABLE) == set(ROUTES), "add the route to TABLE, or take it out"
 
 
 def test_everybody_gets_what_the_table_says(team: dict[str, Client], settings: SettingsWrapper) -> None:
