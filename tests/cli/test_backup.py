@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.cli import cli
+from sessions.services.backups.reading import BadBackup
 from tests.cli.processes import ROOT, environment, kill, rows, run, set_up, wait_for
 from tests.services.claude_lines import Lines, png
 
@@ -198,11 +199,10 @@ def test_what_is_not_as_it_was_written_is_refused(tmp_path: Path, archived: Path
 
 
 def refused(archive: Path, target: Path) -> str:
-    """What is said to an archive that is refused before anything is read of it: without a process of its own."""
+    """What is said to an archive that is refused before anything of it is restored: without a process of its own."""
     result = CliRunner().invoke(cli, ["restore", str(archive), "--into", str(target)])
-    assert result.exit_code == 1
-    assert isinstance(result.exception, SystemExit)
-    return result.stderr
+    assert isinstance(result.exception, BadBackup), result.exception
+    return str(result.exception)
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE])
