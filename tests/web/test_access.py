@@ -281,6 +281,10 @@ def team(tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPa
     """The cast, signed in: alice owns, bob is a member, carol an admin."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
     settings.REQUIRE_LOGIN = True
+    settings.DOCS = tmp_path / "docs"
+    for folder in ("", "reference"):
+        (tmp_path / "docs" / folder).mkdir(exist_ok=True)
+        (tmp_path / "docs" / folder / "index.html").write_text("<title>The manual</title>")
     monkeypatch.setattr("sessions.tasks.wake", lambda n: None)
     cast = {"anonymous": Client()}
     for role, name in (("owner", "alice"), ("member", "bob"), ("admin", "carol")):

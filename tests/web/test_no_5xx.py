@@ -18,6 +18,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
 
 from sessions.models import Media, Session, Upload
 from sessions.services.ingest import ingest
+from sessions.services.links import Terms, create_link
 from sessions.services.uploads import receive
 from tests.engine.test_formats_mutations import FILES
 from tests.fuzz.mutations import mutant
@@ -129,9 +130,16 @@ def arguments(names: tuple[str, ...], session: Session, chance: random.Random) -
         "user_id": chance.choice((1, 10**30)), "invitation_id": chance.choice((1, 10**30)),
         "target": chance.choice(("jsonl", "nope")), "token_id": chance.choice((1, 10**30)),
         "view_id": chance.choice((1, 10**30)), "link_id": chance.choice((1, 10**30)),
-        "token": chance.choice(("nope", "x" * 43)), "name": chance.choice(("nope", "x" * 5_000, "a/../b", "a\0b")),
+        "token": "nope" if odd or "token" not in names else _link(session, chance),
+        "number": chance.choice((0, 1, 2, 10**30)), "name": chance.choice(("nope", "x" * 5_000, "a/../b", "a\0b")),
     }  # fmt: skip
     return {name: known[name] for name in names}
+
+
+def _link(session: Session, chance: random.Random) -> str:
+    """The token of a new link to a session."""
+    view = chance.choice(("replay", "replay", "session", "diff"))
+    return create_link(session=session, view=view, terms=Terms(takes_replies=True)).token
 
 
 def test_no_address_answers_5xx(
