@@ -45,7 +45,7 @@ def figures(text: str) -> set[str]:
 def test_no_figure_is_cut(demo: Path, command: tuple[str, ...]) -> None:
     """What 400 columns show, 80, 60 and 40 show, too; nothing runs over the width; nothing ends in an ellipsis."""
     whole = figures(printed(demo, command, 400))
-    assert len(whole) > 3
+    assert len(whole) >= 3
     for columns in (80, 60, 40):
         text = printed(demo, command, columns)
         assert "\N{HORIZONTAL ELLIPSIS}" not in text
