@@ -107,9 +107,13 @@ def usage_param() -> Any:
     return choice(("recorded", "none"), "Last usage", text, group="when")
 
 
-@functools.cache
 def specs(params: type) -> tuple[Spec, ...]:
     """The parameters of a ``Params`` dataclass in the order declared."""
+    return _specs(params)
+
+
+@functools.cache
+def _specs(params: type) -> tuple[Spec, ...]:
     return tuple(Spec(name=f.name, default=f.default, **f.metadata) for f in dataclasses.fields(params))
 
 
