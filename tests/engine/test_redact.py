@@ -55,6 +55,17 @@ def test_a_secret_never_survives(sort: str, data: st.DataObject) -> None:
     assert after in found.text
 
 
+@pytest.mark.parametrize("tail", ["A" * 48, "A" * 41 + "0" * 7, "0" * 48, "aB" * 16])
+def test_a_key_without_a_figure_near_its_start_is_one(tail: str) -> None:
+    for prefix in ("sk-proj-", "sk-"):
+        assert redact(f"key {prefix}{tail} end").text == f"key {KEYS.marker} end"
+
+
+def test_words_behind_sk_are_no_key() -> None:
+    text = "sk-some-longer-name-of-a-branch-without-figures and sk-learn"
+    assert redact(text).text == text
+
+
 @given(st.text(max_size=400))
 def test_twice_is_the_same_as_once(text: str) -> None:
     once = redact(text)

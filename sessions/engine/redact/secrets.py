@@ -38,7 +38,11 @@ def _varied(value: str) -> bool:
 
 
 _KEY_PREFIXES = {
-    "sk-": r"sk-(?:ant-|proj-|svcacct-|admin-|or-v1-|lf-|live-)?(?=[A-Za-z_-]{0,40}[0-9])[A-Za-z0-9_-]{20,}",
+    # With a figure near its start, or in one piece that no word is as long as.
+    "sk-": (
+        r"sk-(?:ant-|proj-|svcacct-|admin-|or-v1-|lf-|live-)?"
+        r"(?:(?=[A-Za-z_-]{0,40}[0-9])[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{32}[A-Za-z0-9_-]*)"
+    ),
     "aiza": r"AIza[0-9A-Za-z_-]{35}",
     "akia asia aroa aida agpa": r"(?:AKIA|ASIA|AROA|AIDA|AGPA)[A-Z0-9]{16}(?![A-Za-z0-9])",
     "absk": r"ABSK[A-Za-z0-9+/]{80,}={0,2}",
