@@ -29,7 +29,7 @@ def rule_lines(rules: dict[str, Any] | None) -> Iterator[str]:
     if rules is None:
         return
     if rules["n_rules"]:
-        yield f"Rules: {rules['n_lost']:,} of {rules['n_rules']:,} stand nowhere after it."
+        yield f"Rules lost: {rules['n_lost']:,} of {rules['n_rules']:,}."
     for one in rules["broken"]:
         again = " The agent may send this memory file again." if one["may_stand"] else ""
         yield (

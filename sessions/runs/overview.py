@@ -139,7 +139,7 @@ class Overview:
     @property
     def measures(self) -> tuple[tuple[str, str], ...]:
         """The byte measures of the chart, each with its words; a transcript's own bytes are not those of the wire."""
-        return ("wire_bytes", f"{self.bytes_label} bytes"), ("pressure_bytes", "pressure bytes")
+        return ("wire_bytes", f"{self.bytes_label} bytes"), ("pressure_bytes", "adjusted bytes")
 
     def measured(self, measure: str) -> tuple[Sequence[int], Sequence[float | None]]:
         """Sizes and over-count factors under a byte measure."""

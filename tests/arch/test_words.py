@@ -51,7 +51,6 @@ ALLOWED = {
         "docs/guides/tune-your-trigger.md",
     ),
     "harness": ("README.md",),
-    "pressure bytes": ("sessions/runs/overview.py",),
     "read again": ("docs/anthropic.md", "docs/keep.md"),
     "gate": ("docs/guides/tune-your-trigger.md",),
 }

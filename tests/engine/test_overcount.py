@@ -72,7 +72,7 @@ def test_without_the_screenshot_the_wire_gate_never_fires() -> None:
     culprit = result.firings[0].culprits[0]
     assert culprit.without is None
     assert without_sentence(culprit, result.firings[0]) == "Without message 0 it would never fire."
-    assert summary(result) == ("buzz-agent, wire bytes would compact once, for images or documents alone.")
+    assert summary(result) == ("buzz-agent, bytes would compact once, for images or documents alone.")
 
 
 def test_the_flat_charge_does_not_fire() -> None:

@@ -156,7 +156,7 @@ def test_byte_gate_fires_because_of_the_screenshot_and_pressure_bytes_do_not(
 ) -> None:
     false = get(client, session, "replay/?policy=buzz_handoff&p.measure=wire_bytes&summarizer=stub:10")
     assert "data-event=" in false
-    assert "What the trigger counts with Wire bytes" in false.replace("\\u0027", "'"), "its lane shows itself"
+    assert "What the trigger counts with Bytes" in false.replace("\\u0027", "'"), "its lane shows itself"
     assert "data-event=" not in get(client, session, "replay/?policy=buzz_handoff&summarizer=stub:10")
 
 

@@ -112,7 +112,7 @@ def test_a_fragment_address_answers_a_plain_get_with_a_page(client: Client, sess
 
 def test_inspector_says_what_every_estimator_charges(client: Client, session: Session) -> None:
     html = page(client, session, f"m/{SHOT}/", **HTMX)
-    for words in ("Wire bytes", "Pressure bytes", "tiktoken", "1254 × 1254", "over-hero", "/media/"):
+    for words in (">Bytes", "Adjusted bytes", "tiktoken", "1254 × 1254", "over-hero", "/media/"):
         assert words in html
 
 

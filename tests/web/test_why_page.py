@@ -118,7 +118,7 @@ def test_the_screenshot_is_the_culprit_by_deletion(client: Client, session: Sess
     assert "Without it, never:" in first
     opening = words(html.split("why-say")[1].split("</p>")[0])
     assert f"would compact at request {SHOT // 2} because of message {SHOT} alone." in opening
-    assert "buzz-agent, wire bytes" in first
+    assert "buzz-agent, bytes" in first
     culprit = overview(session.pk).gates.results[[g.name for g in triggers()].index("buzz_wire")].firings[0].culprits[0]
     assert (culprit.message, culprit.tested, culprit.without) == (SHOT, True, None)
 

@@ -8,12 +8,12 @@ from sessions.engine.agent import AT_LEAST, DEFAULTS, OVER, Agent, KnownSetting,
 from sessions.engine.policies import buzz_handoff
 
 PRESSURE = Trigger(
-    "buzz_pressure", "buzz-agent, pressure bytes", "seeds 2.3", "pressure_bytes", AT_LEAST, Uses.GROWTH,
+    "buzz_pressure", "buzz-agent, adjusted bytes", "seeds 2.3", "pressure_bytes", AT_LEAST, Uses.GROWTH,
     lambda window, _: buzz_handoff.threshold(buzz_handoff.Params(), window), note="One byte counts as one token.",
     first_operator=OVER, first_cap=buzz_handoff.history_cap(buzz_handoff.Params()), words="buzz-agent's threshold",
 )  # fmt: skip
 WIRE = replace(
-    PRESSURE, name="buzz_wire", label="buzz-agent, wire bytes", source="seeds 2.1, 2.3", estimator="wire_bytes",
+    PRESSURE, name="buzz_wire", label="buzz-agent, bytes", source="seeds 2.1, 2.3", estimator="wire_bytes",
     note="One byte counts as one token, base64 included: the gate before images had a flat charge.", words="",
 )  # fmt: skip
 

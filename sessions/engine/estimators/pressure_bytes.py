@@ -35,7 +35,7 @@ def charging(argument: str) -> Estimator:
     plain = charge == IMAGE_BYTES
     return Estimator(
         NAME if plain else f"{NAME}:{charge}",
-        "Pressure bytes" if plain else f"Pressure bytes, {charge:,} per image",
+        "Adjusted bytes" if plain else f"Adjusted bytes, {charge:,} per image",
         "buzz-agent context_pressure_bytes (pull request 1332)",
         "bytes",
         size,

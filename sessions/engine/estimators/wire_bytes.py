@@ -17,4 +17,4 @@ def size(block: Block, _model: ModelInfo) -> int:
     return block_bytes(block, media_bytes)
 
 
-ESTIMATOR = Estimator("wire_bytes", "Wire bytes", "buzz-agent estimated_bytes (pull request 1332)", "bytes", size)
+ESTIMATOR = Estimator("wire_bytes", "Bytes", "buzz-agent estimated_bytes (pull request 1332)", "bytes", size)

@@ -57,7 +57,7 @@ def triggers(params: Any, view: View) -> Iterator[Condition]:
         yield Condition(f"the window less {params.reserve:,}", in_use(params, view), limit, "tokens")
     if params.kilobytes is not None:
         wire = sum(view.tools.size_by(item, "wire_bytes") for item in view.items)
-        yield Condition("wire bytes of the list", wire, params.kilobytes * 1_000, "bytes")
+        yield Condition("bytes of the list", wire, params.kilobytes * 1_000, "bytes")
     if params.messages is not None:
         yield Condition("messages in the list", n_conversation(view), params.messages, "messages")
     if params.turns is not None:

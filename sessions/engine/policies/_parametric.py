@@ -36,7 +36,7 @@ class Params:
     )
     tokens: int | None = when(None, "Tokens in use", "", "tokens", 1, 10_000_000, 1_000)
     reserve: int | None = when(None, "Reserve", "Fires this far under the window", "tokens", 0, 1_000_000, 1_000)
-    kilobytes: int | None = when(None, "Body size", "Wire bytes of the list", "KB", 1, 1_000_000, 100)
+    kilobytes: int | None = when(None, "Body size", "Bytes of the list", "KB", 1, 1_000_000, 100)
     messages: int | None = when(None, "Messages", "In the list, system messages not counted", "messages", 1, 100_000)
     turns: int | None = when(None, "Turns", "Typed prompts since the last compaction", "turns", 1, 10_000)
     idle_minutes: int | None = when(

@@ -113,7 +113,7 @@ def cap_gate(params: Params, view: View) -> Gate:
     """Wire bytes of the history over the cap, in a round without a handoff (seeds 2.4, 2.5)."""
     size, limit = _wire_bytes(view), params.max_history_bytes
     fires = size > limit and view.state.memory.get("handed_off_at") != view.request
-    return Gate(fires, "wire bytes of the history", size, limit, ">", "bytes")
+    return Gate(fires, "bytes of the history", size, limit, ">", "bytes")
 
 
 def cap_edit(params: Params, view: View) -> list[Item] | None:

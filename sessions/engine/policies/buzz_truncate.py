@@ -36,7 +36,7 @@ class Params:
 def gate(params: Params, view: View) -> Gate:
     """Wire bytes of the history over the cap."""
     limit = params.max_history_bytes
-    return Gate(view.size > limit, "wire bytes of the history", view.size, limit, ">", "bytes")
+    return Gate(view.size > limit, "bytes of the history", view.size, limit, ">", "bytes")
 
 
 def edit(params: Params, view: View) -> list[Item] | None:

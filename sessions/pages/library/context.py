@@ -60,7 +60,7 @@ COLUMNS = (
     ("peak", "Context", " against its window", "opt", "context sent at each request; sorts by its peak"),
     ("messages", "Messages", "", "r opt", ""),
     ("tokens", "Tokens", "", "r opt", "all messages, each once"),
-    ("wire", "Bytes", "", "r mid", "size in the transcript; wire bytes for captures"),
+    ("wire", "Bytes", "", "r mid", "size in the transcript; on the wire for captures"),
     ("images", "Images", "", "r mid", ""),
     ("last", "Last message", "", "r opt", ""),
 )

@@ -104,7 +104,7 @@ class Pressure:
     compactions: Sequence[Cut]
     window: int
     bytes_per_token: float
-    measure: str = "wire bytes"
+    measure: str = "bytes"
     refused: Sequence[Mark] = ()
     cleared: Sequence[Mark] = ()
     told: Callable[[Bar], Bar] = as_it_is

@@ -136,13 +136,13 @@ def _shown(upload: Upload, state: str, badge: str, sentence: str, actions: tuple
 
 
 def _found(upload: Upload) -> str:
-    """What was found: "1 session, 412 messages, 2 compactions. Recognised by …; line 12 …"."""
+    """What was found: "1 session, 412 messages, 2 compactions. Recognised: …; line 12 …"."""
     sessions = [s for s in upload.sessions.all() if s.branch_of_id is None]
     messages, compactions = sum(s.n_messages for s in sessions), sum(s.n_compactions for s in sessions)
     parts = [_plural(len(sessions), "session"), _plural(messages, "message")]
     if compactions:
         parts.append(_plural(compactions, "compaction"))
-    sentences = [", ".join(parts), *([f"Recognised by {upload.reason}"] if upload.reason else [])]
+    sentences = [", ".join(parts), *([f"Recognised: {upload.reason}"] if upload.reason else [])]
     if upload.skipped:
         line, offset, reason = upload.skipped[0]
         sentences.append(f"line {line:,}, byte {offset:,}: {reason}")
