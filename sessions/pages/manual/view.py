@@ -41,7 +41,7 @@ def manual(request: HttpRequest, name: str = "") -> HttpResponseBase:
     if not name.endswith(".html") or found.status_code != HttpResponse.status_code:
         return found
     page = HttpResponse(b"".join(found), headers={key: found[key] for key in ("Content-Type", "Last-Modified")})
-    found.close()
+    found.file_to_stream.close()  # of the response itself would end the request, and with it the database's connection
     page._csp_config = _policy(page.content)  # type: ignore[attr-defined]  # how django-csp is told of one response
     return page
 
