@@ -42,7 +42,6 @@ KINDS = {"full": FULL, "slim": SLIM}
 
 
 STEEPER = {
-    "browser_use-slim": "2.31 times the work for a doubling",
     "inspect_edit-full": "goes through every message again at each of its events",
     "adk_compaction-slim": "weighs what has ended anew at every prompt while a summary would be longer",
 }
