@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from csp.constants import NONE, SELF
 from django.conf import settings
-from django.http import Http404, HttpResponse
+from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 from django.views.static import serve
@@ -41,7 +41,9 @@ def manual(request: HttpRequest, name: str = "") -> HttpResponseBase:
     if not name.endswith(".html") or found.status_code != HttpResponse.status_code:
         return found
     page = HttpResponse(b"".join(found), headers={key: found[key] for key in ("Content-Type", "Last-Modified")})
-    found.file_to_stream.close()  # of the response itself would end the request, and with it the database's connection
+    # Closing the response would end the request, and with it the database's connection.
+    if isinstance(found, FileResponse) and found.file_to_stream is not None:
+        found.file_to_stream.close()
     page._csp_config = _policy(page.content)  # type: ignore[attr-defined]  # how django-csp is told of one response
     return page
 
