@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,7 +24,7 @@ from schemathesis.specs.openapi.checks import (
 from tests.web.stored import pressed, store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pytest_django.fixtures import SettingsWrapper
@@ -47,7 +48,6 @@ def _one_connection() -> Iterator[None]:
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("_one_connection")
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # files of the client that asks
 @pytest.mark.parametrize("accounts", [False, True])
 def test_every_answer_is_declared(
     accounts: bool, tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch
@@ -57,7 +57,7 @@ def test_every_answer_is_declared(
     monkeypatch.setattr("sessions.tasks.wake", lambda n: None)
     session_id = store(pressed(6)).pk
     settings.REQUIRE_LOGIN = accounts
-    schema = schemathesis.openapi.from_wsgi("/api/openapi.json", WSGIHandler())
+    schema = schemathesis.openapi.from_wsgi("/api/openapi.json", closing(WSGIHandler()))
     asked = []
     for result in schema.get_all_operations():
         operation = result.ok()
@@ -65,6 +65,16 @@ def test_every_answer_is_declared(
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
             ask(operation, mode, session_id, accounts=accounts)
     assert len(asked) >= 12
+
+
+def closing(handler: WSGIHandler) -> Callable[..., list[bytes]]:
+    """The application, each of whose answers is read and closed: the client leaves both to its collector."""
+
+    def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        with contextlib.closing(handler(environ, start_response)) as answer:
+            return list(answer)
+
+    return application
 
 
 def ask(operation: APIOperation[Any, Any, Any, Any], mode: GenerationMode, session_id: str, *, accounts: bool) -> None:
