@@ -52,11 +52,6 @@ def terminal(file: TextIO | None = None) -> Terminal:
     return made
 
 
-def counted(number: int, noun: str, several: str = "") -> str:
-    """A count with its noun: "1 compaction", "1,204 messages"."""
-    return f"{number:,} {noun if number == 1 else several or noun + 's'}"
-
-
 GAP, PROSE = 2, 24
 """Columns of width between two columns; the least that a column of words takes."""
 

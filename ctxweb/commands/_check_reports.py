@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from ctxweb.terminal import counted, printable
+from ctxweb.terminal import printable
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,8 +16,8 @@ import click
 from ctxweb.commands._engine import choose, read
 from ctxweb.commands.hook import FOLDER
 from ctxweb.env import data_dir
-from ctxweb.terminal import counted
 from sessions.engine.texts import Texts, texts_in
+from sessions.engine.words import counted
 
 SUFFIX = ".jsonl.gz"
 WRITTEN = "%Y%m%dT%H%M%S%f"

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from sessions.engine.words import counted
+
 
 @click.command("backup")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
@@ -43,10 +45,10 @@ def command(file: Path, *, force: bool, as_json: bool) -> None:
     if as_json:
         click.echo(jsonio.dumps(facts))
         return
-    held = f"the database, {written.n_blobs:,} stored file{'' if written.n_blobs == 1 else 's'}"
+    held = f"the database, {counted(written.n_blobs, 'stored file')}"
     click.echo(f"Wrote {file}, {' '.join(size(file.stat().st_size))}: {held}.", err=True)
     if written.has_key:
         click.echo("It also holds the key that signs cookies, so only you can read it (0600).", err=True)
     if written.missing:
-        lost = f"{len(written.missing):,} stored file{'' if len(written.missing) == 1 else 's'}"
+        lost = counted(len(written.missing), "stored file")
         click.echo(f"{lost} had been lost before. `ctxweb doctor` says which.", err=True)

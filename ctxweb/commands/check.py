@@ -21,13 +21,14 @@ from ctxweb.commands._engine import (
     settings,
 )  # fmt: skip
 from ctxweb.commands._files import inputs
-from ctxweb.terminal import Head, counted, figure, say, show_table, terminal
+from ctxweb.terminal import Head, figure, say, show_table, terminal
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.checks import QUALITY, check, read_limits
 from sessions.engine.errors import BadParameter, UnknownName, UnreadableInput
 from sessions.engine.floors import CHECKED
 from sessions.engine.replay import replay
 from sessions.engine.texts import Texts
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,12 +10,13 @@ from rich.text import Text
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import compaction_option, emit, replay_options, run_replay, warn
-from ctxweb.terminal import Head, counted, figure, printable, show_table, terminal, titled
+from ctxweb.terminal import Head, figure, printable, show_table, terminal, titled
 from sessions.engine.diff import diff_event
 from sessions.engine.errors import BadParameter
 from sessions.engine.export import inserted_texts
 from sessions.engine.report import diff_document
 from sessions.engine.texts import Texts
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

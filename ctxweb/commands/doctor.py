@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sessions.engine.words import counted
+
 if TYPE_CHECKING:
     from sessions.services.doctor.finding import Finding
 
@@ -72,7 +74,7 @@ def _line(entry: dict[str, Any]) -> str:
 def _sum(entries: list[dict[str, Any]], left: int, *, mend: bool) -> str:
     if not entries:
         return "Nothing is wrong."
-    found = f"{len(entries):,} finding{'' if len(entries) == 1 else 's'}"
+    found = counted(len(entries), "finding")
     if mend:
         return f"{found}, {len(entries) - left:,} mended, {left:,} left."
     n = sum(entry["mendable"] for entry in entries)

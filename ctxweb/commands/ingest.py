@@ -11,6 +11,7 @@ import click
 
 from ctxweb.commands._files import inputs
 from ctxweb.terminal import say
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     import uuid
@@ -141,7 +142,7 @@ def _print(results: list[dict[str, Any]]) -> None:
         else:
             n = len(result["sessions"])
             skipped = f", {result['skipped']} skipped" if result["skipped"] else ""
-            parts.append(f"  {result['format']}, {n} session{'' if n == 1 else 's'}{skipped}")
+            parts.append(f"  {result['format']}, {counted(n, 'session')}{skipped}")
         parts += [f"    {m['name'] or 'archive'}: {m['error']}" for m in result.get("members", ()) if m["error"]][
             :SHOWN
         ]

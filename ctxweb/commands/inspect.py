@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from ctxweb.amount import Amount
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, files_argument, read, write_csv
-from ctxweb.terminal import Head, counted, figure, show_table, terminal, titled, words
+from ctxweb.terminal import Head, figure, show_table, terminal, titled, words
 from sessions.engine.calibration.history import NAME
 from sessions.engine.cost_report import cost_sentences
 from sessions.engine.encodings import clearing_words, refusal_words
@@ -21,6 +21,7 @@ from sessions.engine.fates import sentence
 from sessions.engine.report import inspect_document
 from sessions.engine.texts import Texts
 from sessions.engine.types import ProviderError, RecordedClearing
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

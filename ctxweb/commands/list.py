@@ -12,6 +12,7 @@ import click
 from ctxweb.commands._engine import choose, emit
 from ctxweb.commands._local import NOTHING
 from ctxweb.terminal import say, terminal, titled
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from ctxweb.terminal import Terminal
@@ -85,7 +86,7 @@ def _print_read(console: Terminal, one: LocalFile) -> None:
         console.print(f"{INDENT}{found['error']}", soft_wrap=True)
         return
     n = found["n_compactions"]
-    compacted = f"{n:,} compaction{'' if n == 1 else 's'}"
+    compacted = counted(n, "compaction")
     peak = f"peak {found['peak_tokens']:,} tokens ({found['peak_label']})"
     what = f"{found['model'] or 'model not recorded'}, {peak}, {compacted}."
     console.print(f"{INDENT}{what}", soft_wrap=True)

@@ -9,10 +9,11 @@ import click
 from ctxweb.amount import TOKENS
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import choose, emit, files_argument, read, settings, start_option, warn
-from ctxweb.terminal import Head, counted, figure, show_table, terminal, titled, words
+from ctxweb.terminal import Head, figure, show_table, terminal, titled, words
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.recorded import compare, recorded_document
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,10 @@ import click
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, price_option, replay_options, run_replay, warn
-from ctxweb.terminal import Head, counted, figure, show_table, terminal, titled
+from ctxweb.terminal import Head, figure, show_table, terminal, titled
 from sessions.engine.cost_report import cost_sentences, span, usd
 from sessions.engine.report import replay_document
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from pathlib import Path

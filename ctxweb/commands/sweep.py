@@ -9,13 +9,14 @@ import click
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, opened, price_option, settings, sweep_options, warn, write_csv
-from ctxweb.terminal import Head, counted, figure, show_table, terminal, titled
+from ctxweb.terminal import Head, figure, show_table, terminal, titled
 from sessions.engine.cost_report import span, usd
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.sweeps.recommend import read_floors, recommend
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.report import sweep_csv, sweep_document
 from sessions.engine.sweeps.sweep import grid, read_over, sweep
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

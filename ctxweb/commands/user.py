@@ -9,6 +9,7 @@ from urllib.parse import urljoin
 import click
 
 from ctxweb import address
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -86,7 +87,7 @@ def _invite(hint: str, days: int, *, is_admin: bool) -> None:
     base = settings.PUBLIC_URL or f"{address.url('127.0.0.1', address.DEFAULT_PORT)}/"
     click.echo(urljoin(base if base.endswith("/") else f"{base}/", f"join/{made.token}/"))
     role = "an admin" if is_admin else "a member"
-    click.echo(f"Makes one account, {role}'s, within {days} day{'' if days == 1 else 's'}. Shown once.", err=True)
+    click.echo(f"Makes one account, {role}'s, within {counted(days, 'day')}. Shown once.", err=True)
     if not settings.PUBLIC_URL:
         click.echo("Only this machine reaches it. Set CTXWEB_PUBLIC_URL to the address that others use.", err=True)
     if not settings.REQUIRE_LOGIN:

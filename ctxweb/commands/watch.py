@@ -14,6 +14,7 @@ import click
 
 from ctxweb.commands.ingest import start_django
 from ctxweb.terminal import say
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -182,7 +183,7 @@ def command(folder: Path, as_json: bool, again: bool) -> None:
         watcher.look()
         if not as_json:
             n = len(watcher.files)
-            click.echo(f"Watching {folder} ({n:,} file{'' if n == 1 else 's'}; Ctrl-C stops)", err=True)
+            click.echo(f"Watching {folder} ({counted(n, 'file')}; Ctrl-C stops)", err=True)
         while True:
             watcher.read_due()
             time.sleep(POLL_SECONDS)

@@ -8,6 +8,7 @@ from sessions.engine.cost_fit import comparison
 from sessions.engine.prices import prices_of
 from sessions.engine.spent import recorded_cost
 from sessions.engine.types import Label
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
@@ -72,7 +73,7 @@ def cost_sentences(document: dict[str, Any] | None) -> tuple[str, ...]:
         subject, again = (f"{n:,} outputs were", "they were") if n > 1 else ("1 output was", "it was")
         lines.append(f"{subject} recorded before {again} complete.")
     if n := document["n_unpriced"]:
-        lines.append(f"{n:,} request{'' if n == 1 else 's'} went to a model without a known price.")
+        lines.append(f"{counted(n, 'request')} went to a model without a known price.")
     model = document["model"]
     if model is None or model["error"] is None:
         return tuple(lines)
@@ -83,7 +84,7 @@ def cost_sentences(document: dict[str, Any] | None) -> tuple[str, ...]:
         f"of {usd(model['recorded_usd'])} for requests on this branch."
     )
     told = [
-        f"{c['cause']} ({signed(c['usd'])}, {c['requests']:,} request{'' if c['requests'] == 1 else 's'})"
+        f"{c['cause']} ({signed(c['usd'])}, {counted(c['requests'], 'request')})"
         for c in model["causes"]
         if abs(c["usd"]) >= TOLD * model["recorded_usd"]
     ]

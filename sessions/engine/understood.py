@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.types import Gap, Kind, Role
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,9 +87,9 @@ def _gaps(parsed: Parsed, source: Source, *, asks_usage: bool) -> Iterator[Gap]:
     yield from _roles(facts.messages)
     several = len(facts.messages) > FEW_MESSAGES
     if several and not facts.n_calls and (n_ids := _count(source, CALLS, (b"Id", b"_id", b"ID"))):
-        yield Gap("calls", f"No tool call was read, but the file names {_many(n_ids, 'call id')}", 0, n_ids)
+        yield Gap("calls", f"No tool call was read, but the file names {counted(n_ids, 'call id')}", 0, n_ids)
     if several and asks_usage and not facts.n_usages and (n_counts := _count(source, USAGE, (b"oken", b"_eval_"))):
-        yield Gap("usage", f"No usage was read, but the file holds {_many(n_counts, 'token count')}", 0, n_counts)
+        yield Gap("usage", f"No usage was read, but the file holds {counted(n_counts, 'token count')}", 0, n_counts)
     yield from _unread(parsed, source)
 
 
@@ -129,7 +130,7 @@ def _unread(parsed: Parsed, source: Source) -> Iterator[Gap]:
         lost = f"{_percent(n_bytes, source.size)} of its bytes could not be read"
         yield Gap("unread", f"The file is cut off in line {first.line:,}, its last: {lost}", n_bytes, source.size)
         return
-    what = _many(len(parsed.skipped), "line" if n_bytes else "part")
+    what = counted(len(parsed.skipped), "line" if n_bytes else "part")
     text = f"{what}{share} could not be read. First, on line {first.line:,}: {first.reason}"
     yield Gap("unread", text, n_bytes or len(parsed.skipped), source.size if n_bytes else 0)
 
@@ -159,13 +160,9 @@ def _count(source: Source, pattern: re.Pattern[bytes], hints: tuple[bytes, ...])
 
 
 def _share(kind: str, part: int, whole: int, noun: str, what: str) -> Gap:
-    return Gap(kind, f"{part:,} of {_many(whole, noun)} ({_percent(part, whole)}) {what}", part, whole)
+    return Gap(kind, f"{part:,} of {counted(whole, noun)} ({_percent(part, whole)}) {what}", part, whole)
 
 
 def _percent(part: int, whole: int) -> str:
     value = 100 * part / whole if whole else 0
     return f"{value:.0f}%" if value >= 9.95 else f"{value:.1f}%" if value >= 0.05 else "under 0.1%"
-
-
-def _many(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

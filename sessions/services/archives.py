@@ -18,6 +18,7 @@ from sessions.engine.errors import EngineError, UnreadableInput
 from sessions.engine.reading import NotATranscript, claims
 from sessions.engine.types import Skipped
 from sessions.engine.unpacking import NAMES, packing, unpack
+from sessions.engine.words import counted
 from sessions.faults import fault_of
 from sessions.models import Member, MemberStatus
 from sessions.models.upload import MIXED
@@ -136,7 +137,7 @@ class _Gathered:
     def outcome(self, kind: str) -> Outcome:
         """All of it; raises NothingInside where no member is a transcript."""
         read = [row for row in self.members if row.status == MemberStatus.READ]
-        n_files = f"{len(self.members):,} file{'' if len(self.members) == 1 else 's'}"
+        n_files = counted(len(self.members), "file")
         if not read:
             raise NothingInside(_nothing(kind, n_files, self.members), self.members)
         formats = {row.format for row in read}

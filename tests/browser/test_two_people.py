@@ -129,7 +129,9 @@ def test_a_password_holds_and_a_file_needs_no_server(chromium: Browser, both: tu
     alice, bob = signed_in(chromium, both[0]), Visit(chromium, both[1])
     page, his = alice.page, bob.page
     transcript = tmp_path / "other-build.jsonl"
-    other = claude_session(60).replace("11111111-1111-4111", "22222222-2222-4222").replace("00000000-0000", "00000002-0000")
+    other = (
+        claude_session(60).replace("11111111-1111-4111", "22222222-2222-4222").replace("00000000-0000", "00000002-0000")
+    )
     transcript.write_text(other, encoding="utf-8")  # of other ids: else it is the other test's session, grown
     upload(page, transcript, "Never touch the lock file")
     page.goto(f"{page.url.split('?')[0]}share/?view=replay&{STATE}")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from sessions.engine.types import Content, Message
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +64,7 @@ class Report:
 
     def line(self) -> str:
         """One line for the user."""
-        written = f"{self.n_messages:,} message{'' if self.n_messages == 1 else 's'} written"
+        written = f"{counted(self.n_messages, 'message')} written"
         if not self.lost:
             return f"{written}, nothing left out"
         return f"{written}; not carried: {', '.join(f'{what} ({n:,})' for what, n in self.lost.items())}"

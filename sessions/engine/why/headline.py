@@ -15,6 +15,7 @@ from sessions.engine.why.case import COMPACTION, ERROR, MISSING
 from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.shared import position_of, shared_facts
 from sessions.engine.windows import held_at
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,7 +114,7 @@ def _more(lead: Verdict, verdicts: Sequence[Verdict]) -> str:
     if not others:
         return ""
     listed = [
-        f"{n:,} {said}{'' if n == 1 else 's'}{'' if cause == causes.FAILED else f' ({CAUSES[cause]})'}"
+        f"{counted(n, said)}{'' if cause == causes.FAILED else f' ({CAUSES[cause]})'}"
         for (said, cause), n in others.most_common(MOST_GROUPS)
     ]
     n_more = sum(others.values()) - sum(n for _, n in others.most_common(MOST_GROUPS))

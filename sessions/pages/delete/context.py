@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.words import counted
 from sessions.models import Upload
 from sessions.pages.ui.figures import size
 
@@ -15,11 +16,6 @@ if TYPE_CHECKING:
 
 SHOWN = 50
 """Sessions, and uploads, listed by name on the page."""
-
-
-def counted(n: int, one: str, many: str = "") -> str:
-    """A count with its noun."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def listed(parts: Iterable[str]) -> str:
@@ -85,7 +81,10 @@ def title(plan: Plan) -> str:
 
 def done(plan: Plan) -> str:
     """What went, as the next page says it."""
-    gone = (counted(len(plan.sessions), "session") if plan.sessions else "", counted(len(plan.uploads), "upload"))
+    gone = (
+        counted(len(plan.sessions), "session") if plan.sessions else "",
+        counted(len(plan.uploads), "upload"),
+    )
     return f"Deleted {listed(gone)}, {' '.join(size(plan.n_bytes))}."
 
 

@@ -22,7 +22,7 @@ def session_claim(session: Session) -> str:
     if session.worst_overcount is not None and session.worst_overcount >= 10:
         return f"Message {session.worst_message:,} is overcounted {figures.factor(session.worst_overcount)}"
     n = session.n_compactions
-    return f"{session.n_messages:,} messages, {n:,} compaction{'' if n == 1 else 's'} recorded"
+    return f"{session.n_messages:,} messages, {figures.plural(n, 'compaction')} recorded"
 
 
 def replay_claim(session: Session, state: ReplayState) -> str:
@@ -35,7 +35,7 @@ def replay_claim(session: Session, state: ReplayState) -> str:
     ran = replays.run(session.pk, state)
     n = len(ran.replay.events)
     peak = max((tokens for tokens in ran.replay.context_tokens if tokens is not None), default=0)
-    found = f"{n:,} compaction{'' if n == 1 else 's'}, {session.n_compactions:,} recorded"
+    found = f"{figures.plural(n, 'compaction')}, {session.n_compactions:,} recorded"
     return f"{ran.replay.policy.label}: {found}, peak {figures.count(peak)} tokens"
 
 
@@ -65,7 +65,7 @@ def _cost(first: ReplayRun, second: ReplayRun) -> str:
     if first.totals.cost is not None and second.totals.cost is not None and first.totals.cost.low:
         return f"{share_change(second.totals.cost.low, first.totals.cost.low)} cost"
     n = second.totals.compactions
-    return f"{n:,} compaction{'' if n == 1 else 's'} instead of {first.totals.compactions:,}"
+    return f"{figures.plural(n, 'compaction')} instead of {first.totals.compactions:,}"
 
 
 def _lost(session: Session, ran: ReplayRun) -> tuple[str, ...]:
@@ -75,4 +75,4 @@ def _lost(session: Session, ran: ReplayRun) -> tuple[str, ...]:
         return ()
     if found.n_open and not found.n_rules + found.n_gone:
         return ("losses depend on the summary",)
-    return (f"{found.n_rules:,} rule{'' if found.n_rules == 1 else 's'} lost" if found.n_rules else "no rule lost",)
+    return (f"{figures.plural(found.n_rules, 'rule')} lost" if found.n_rules else "no rule lost",)

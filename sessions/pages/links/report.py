@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctxweb.version import ctxweb_version
 from sessions.engine.cost_report import span
+from sessions.engine.words import counted
 from sessions.pages.links.redaction import cleaned
 from sessions.pages.ui.labelled import format_label
 
@@ -43,8 +44,8 @@ def report_markdown(
         (
             format_label(session["format"]),
             session["model"] or "model not recorded",
-            _plural(session["messages"], "message"),
-            _plural(session["requests"], "request"),
+            counted(session["messages"], "message"),
+            counted(session["requests"], "request"),
         )
     )
     parts = [f"# {_text(cleaned(title, choice))}", about + "."]
@@ -121,12 +122,12 @@ def _broken(rule: dict[str, Any]) -> str:
 
 def _lost(one: dict[str, Any]) -> str:
     if one["open"] and not one["rules"] + one["gone"]:
-        return f"depends on the summary: {_plural(one['open'], 'thing')}"
-    return f"{_plural(one['rules'], 'rule')}, {one['gone']:,} used later"
+        return f"depends on the summary: {counted(one['open'], 'thing')}"
+    return f"{counted(one['rules'], 'rule')}, {one['gone']:,} used later"
 
 
 def _left(n: int, what: str) -> list[str]:
-    return [f"The first {MOST_ROWS} of {_plural(n, what)}."] if n > MOST_ROWS else []
+    return [f"The first {MOST_ROWS} of {counted(n, what)}."] if n > MOST_ROWS else []
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -147,7 +148,3 @@ def _fenced(words: str) -> str:
 
 def _count(n: int | None) -> str:
     return "unknown" if n is None else f"{n:,}"
-
-
-def _plural(n: int, one: str) -> str:
-    return f"{n:,} {one}{'' if n == 1 else 's'}"

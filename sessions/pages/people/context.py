@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sessions.engine.words import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -65,5 +67,5 @@ def links(found: Iterable[ReplayLink], who: Viewer) -> tuple[LinkRow, ...]:
 
 def changed(n: int, *, private: bool) -> str:
     """What a change did, as the next page says it."""
-    sessions = f"{n:,} session{'' if n == 1 else 's'}"
+    sessions = counted(n, "session")
     return f"Only you and admins see {sessions} now." if private else f"The team sees {sessions} now."

@@ -10,7 +10,7 @@ from sessions.engine.quality.assess import PLAIN_STATE
 from sessions.engine.quality.references import COMMAND, ERROR, ID, IDENTIFIER, LOCATION, NUMBER, PATH, QUOTED, URL
 from sessions.engine.quality.refetch import result_tokens
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, STATES, VERBATIM
-from sessions.pages.ui.figures import count
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -179,7 +179,7 @@ def later(distance: int) -> str:
     """How many requests after the event: "at once", "1 request later"."""
     if distance <= 0:
         return "at once"
-    return f"{count(distance)} request{'' if distance == 1 else 's'} later"
+    return f"{counted(distance, 'request')} later"
 
 
 def _place(message: int | None, link: Link) -> Place:

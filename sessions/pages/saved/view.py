@@ -14,6 +14,7 @@ from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from sessions import selectors
+from sessions.engine.words import counted
 from sessions.models import SavedKind, SavedView
 from sessions.pages.ab import state as ab_state
 from sessions.pages.sweep import state as sweep_state
@@ -144,7 +145,7 @@ def _name(session: Session, kind: str, state: str) -> str:
         one = _replay_of(state)
         changed = ", ".join(f"{name} {value}" for name, value in one.params)
         n = len(replays.run(session.pk, one).replay.events)
-        return f"{one.policy}{f' ({changed})' if changed else ''}: {n} compaction{'' if n == 1 else 's'}"[:120]
+        return f"{one.policy}{f' ({changed})' if changed else ''}: {counted(n, 'compaction')}"[:120]
     return str(session)[:120]
 
 

@@ -241,7 +241,7 @@ class _Builder:
         for one in (near for near in self.neighbours if near.key != POLICY):
             index = places[tuple({**at.values, one.key: one.value}.values())]
             change = f"{100 * one.change:+.1f} %".replace("-", figures.MINUS)
-            times = f"{one.compactions:,} compaction{'' if one.compactions == 1 else 's'}"
+            times = figures.plural(one.compactions, "compaction")
             value = f"{sweep_rows.said_value(one.value)} {sweep_rows.unit_of(at.setting.policy, one.key)}".rstrip()
             words = f"{sweep_rows.key_words(at.setting.policy, one.key)} {value}: cost {change}, {times}"
             found.append(
@@ -256,7 +256,7 @@ class _Builder:
             AdviceFact("Cost" if self.priced else "Tokens sent", sweep_rows.cost_words(row),
                  "dollars" if self.priced else "tokens", "estimated", "low: as replayed; high: fetched again"),
             AdviceFact("Compactions", figures.count(sums.compactions),
-                 note=f"{figures.count(sums.summary_calls)} summary call{'' if sums.summary_calls == 1 else 's'}"),
+                 note=figures.plural(sums.summary_calls, "summary call")),
             AdviceFact("Peak context", figures.count(sums.peak_context_tokens), "tokens", self.label,
                  f"{window} of the window" if row.fits else "over the window"),
         ]  # fmt: skip

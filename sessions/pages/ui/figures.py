@@ -11,6 +11,8 @@ from typing import Literal
 
 from django.utils import timezone
 
+from sessions.engine.words import counted
+
 NONE = "none"
 MINUS = "\N{MINUS SIGN}"
 Loudness = Literal["", "some", "much"]
@@ -69,7 +71,7 @@ def loudness(value: float | None) -> Loudness:
 
 def plural(number: int, one: str, many: str = "") -> str:
     """A count with its noun: "1 session", "1,204 sessions"."""
-    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+    return counted(number, one, many)
 
 
 def percent(part: float | None, whole: float | None) -> str:

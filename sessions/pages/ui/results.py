@@ -76,7 +76,7 @@ def weakest_label(labels: Sequence[Label | None]) -> str:
 def says(totals: Totals) -> str:
     """A replay's result in a sentence."""
     n = totals.compactions
-    return f"{n} compaction{'' if n == 1 else 's'}, peak context {totals.peak_context_tokens:,} tokens"
+    return f"{figures.plural(n, 'compaction')}, peak context {totals.peak_context_tokens:,} tokens"
 
 
 def loss_cells(losses: Losses) -> tuple[Cell, Cell]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
+from sessions.engine.words import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -84,7 +86,7 @@ def _steps(points: list[float], top: float) -> str:
 
 def _says(peak: float, window: float, compactions: int) -> str:
     share = f"{100 * peak / window:.0f} % of the window" if window else f"{peak:,.0f} tokens, window not known"
-    return f"peak {share}, {compactions} compaction{'' if compactions == 1 else 's'}"
+    return f"peak {share}, {counted(compactions, 'compaction')}"
 
 
 def _numbers(values: object) -> list[float]:

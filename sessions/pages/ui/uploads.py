@@ -83,7 +83,7 @@ def _status(uploads: Sequence[Upload]) -> str:
     n_left = sum(not upload.finished for upload in uploads)
     n_failed = sum(upload.status == State.FAILED for upload in uploads)
     said = [f"{figures.count(n)} {words}" for n, words in ((n_left, "being read"), (n_failed, "failed")) if n]
-    return f"{_plural(len(uploads), 'file')}{': ' if said else ', all read'}{', '.join(said)}"
+    return f"{figures.plural(len(uploads), 'file')}{': ' if said else ', all read'}{', '.join(said)}"
 
 
 def status_url(uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]] = ()) -> str:
@@ -139,9 +139,9 @@ def _found(upload: Upload) -> str:
     """What was found: "1 session, 412 messages, 2 compactions. Recognised: …; line 12 …"."""
     sessions = [s for s in upload.sessions.all() if s.branch_of_id is None]
     messages, compactions = sum(s.n_messages for s in sessions), sum(s.n_compactions for s in sessions)
-    parts = [_plural(len(sessions), "session"), _plural(messages, "message")]
+    parts = [figures.plural(len(sessions), "session"), figures.plural(messages, "message")]
     if compactions:
-        parts.append(_plural(compactions, "compaction"))
+        parts.append(figures.plural(compactions, "compaction"))
     sentences = [", ".join(parts), *([f"Recognised: {upload.reason}"] if upload.reason else [])]
     if upload.skipped:
         line, offset, reason = upload.skipped[0]
@@ -182,10 +182,6 @@ def upload_format(upload: Upload) -> str:
         return str(get("formats", upload.format).label)
     except UnknownName:
         return upload.format
-
-
-def _plural(n: int, word: str) -> str:
-    return f"{figures.count(n)} {word}{'' if n == 1 else 's'}"
 
 
 def fates_of(upload: Upload) -> tuple[Fate, ...]:
