@@ -84,5 +84,13 @@ def test_every_marker_is_used_and_explained() -> None:
     nobody([name for name in names if f"`{name}`" not in text(ROOT / "CONTRIBUTING.md")], "CONTRIBUTING.md is silent.")
 
 
-def test_changelog_states_the_version() -> None:
-    assert re.search(r"^## (\d+\.\d+\.\d+\S*)$", text(ROOT / "CHANGELOG.md"), re.MULTILINE)
+def test_changelog_has_the_promised_form() -> None:
+    """Versions with a date or "unreleased", and every line under the group that it belongs to."""
+    changelog = text(ROOT / "CHANGELOG.md")
+    headings = re.findall(r"^##+ .*", changelog, re.MULTILINE)
+    assert re.fullmatch(r"## \d+\.\d+\.\d+\S* \((unreleased|\d{4}-\d\d-\d\d)\)", headings[0])
+    form = re.compile(r"## \d+\.\d+\.\d+\S* \(\d{4}-\d\d-\d\d\)|### (Changed|Added|Fixed|Removed)(: .+)?")
+    nobody([heading for heading in headings[1:] if not form.fullmatch(heading)], "Not a heading of the changelog.")
+    parts = re.split(r"^(##+) .*$", changelog, flags=re.MULTILINE)
+    loose = [body for level, body in zip(parts[1::2], parts[2::2], strict=True) if level == "##" and body.strip()]
+    nobody(loose, "The line stands under a version and in no group.")
