@@ -227,6 +227,14 @@ DOCS = BUNDLED / "docs" if BUNDLED.is_dir() else ROOT / "build/docs"
 STATIC_ROOT = _folder("static")
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = DEBUG
+CACHES = {
+    name: {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": name,
+        "OPTIONS": {"MAX_ENTRIES": most},
+    }
+    for name, most in (("default", 300), ("counts", 10_000))  # visitors are counted where nothing else pushes them out
+}
 STORAGES = {
     "default": _blobs(),
     "staticfiles": {

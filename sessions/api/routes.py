@@ -26,7 +26,7 @@ from sessions.models import ReplayLink, Scope, Session, Upload, viewer
 from sessions.pages.diff.view import diff_json
 from sessions.pages.export.view import export_list
 from sessions.pages.library.view import EXPORTED
-from sessions.pages.links import shared_views
+from sessions.pages.links import frozen, shared_views
 from sessions.pages.links.forms import LEAST_PASSWORD
 from sessions.pages.links.reach import link_address
 from sessions.pages.quality.view import quality_json
@@ -365,6 +365,7 @@ def make_link(request: HttpRequest, session_id: Id, body: NewLinkBody) -> HttpRe
         session=found, view=body.view, state=state, title=body.title or chosen.claim(found, state)[:255],
         note=body.note, terms=links.Terms(body.days, body.password or ""), maker_id=viewer().user_id,
     )  # fmt: skip
+    frozen.keep(made.link)
     entry = _link(made.link) | {"url": link_address(request, made.token)}
     return document(request, {"schema": "ctxweb.links/1", "links": [entry]}, 201)
 

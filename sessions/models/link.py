@@ -37,7 +37,8 @@ class ReplayLink(models.Model):
     sender lets through, by key; ``words`` what else to take out; ``password`` a hash, empty where none is asked for.
     ``moves``: a recipient may move where the policy compacts.  ``takes_replies``: a recipient may answer with a
     setting, which makes a link with ``reply_to`` and the name that they gave (``author``).  ``remarks`` are the
-    sender's notes on single messages, [index, text]; ``version`` is that of the ctxweb which made the link.
+    sender's notes on single messages, [index, text]; ``version`` is that of the ctxweb which computed ``results``:
+    what the page showed then, redacted (``pages.links.frozen``), at the prices of which ``prices`` is a digest.
     """
 
     token_hash = models.CharField(max_length=64, unique=True)
@@ -63,6 +64,8 @@ class ReplayLink(models.Model):
     version = models.CharField(max_length=32, blank=True)
     n_views = models.PositiveIntegerField(default=0)
     viewed_at = models.DateTimeField(null=True, blank=True)
+    results = models.BinaryField(null=True, blank=True)
+    prices = models.CharField(max_length=16, blank=True)
 
     objects = LinkQuerySet.as_manager()
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from sessions import selectors
 from sessions.engine.cost import totals
 from sessions.engine.diff import diff_event
 from sessions.engine.params import specs
 from sessions.engine.quality.assess import Assessor
 from sessions.engine.replay import replay
 from sessions.runs import losses, replays
-from sessions.runs.overview import kinds_of
+from sessions.runs.overview import kinds_of, overview
 from sessions.runs.ranges import ABOVE_OVERHEAD, threshold_of, threshold_param, threshold_table
 from sessions.runs.replay_state import starts
+from sessions.services.indexed import index_of
+from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from sessions.engine.quality.needs import Need
     from sessions.engine.replay import Replay
     from sessions.engine.texts import Texts
+    from sessions.models import Session
     from sessions.runs.losses import EventLoss, Losses
     from sessions.runs.replay_state import ReplayState
 
@@ -77,6 +82,17 @@ def handout(
         "event": None if event < 0 else _event_lists(made[chosen], event),
         "losses": None if event < 0 else _losses(_judged(made[chosen], index, event + 1), event),
     }
+
+
+def of_session(session: Session, state: ReplayState, *, alone: bool) -> dict[str, Any]:
+    """The document of a stored session at this installation's prices.
+
+    Raises UnreadableInput or OSError without its upload, BadParameter where the state cannot be replayed.
+    """
+    view = overview(session.pk)
+    with closing(selectors.load_texts(session)) as texts:
+        index, prices = index_of(session), prices_for(view.weighed.model)
+        return handout(view.weighed, state, index, texts=texts, prices=prices, headline=view.headline, alone=alone)
 
 
 def _values(weighed: Weighed, state: ReplayState) -> tuple[str, list[float | None]]:
@@ -213,10 +229,11 @@ def _need(need: Need) -> dict[str, Any]:
 
 def _event_lists(made: Replay, event: int) -> dict[str, Any]:
     rows = diff_event(made.events[event], made.weighed)
-    return {"event": event, "n_rows": len(rows), "rows": [_row(row) for row in rows[:MOST_ROWS]]}
+    return {"event": event, "n_rows": len(rows), "rows": [row_document(row) for row in rows[:MOST_ROWS]]}
 
 
-def _row(row: Row) -> dict[str, Any]:
+def row_document(row: Row) -> dict[str, Any]:
+    """One line of a before and after list, with the beginning of its text."""
     item = row.item_after or row.item_before
     message = item.message if item else None
     return {

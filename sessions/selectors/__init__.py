@@ -431,7 +431,7 @@ def saved_views(owner_id: int | None) -> tuple[SavedView, ...]:
 
 def session_links(session: Session) -> tuple[ReplayLink, ...]:
     """The session's links, newest first, revoked ones included."""
-    return tuple(session.links.select_related("reply_to"))
+    return tuple(session.links.select_related("reply_to").defer("results", "reply_to__results"))
 
 
 def links_seen(session: Session | None = None) -> tuple[ReplayLink, ...]:
@@ -439,4 +439,6 @@ def links_seen(session: Session | None = None) -> tuple[ReplayLink, ...]:
     found = ReplayLink.objects.filter(session__in=Session.objects.seen_by(viewer()))
     if session is not None:
         found = found.filter(session=session)
-    return tuple(found.select_related("maker", "reply_to", "session__upload")[:PAGE])
+    return tuple(
+        found.select_related("maker", "reply_to", "session__upload").defer("results", "reply_to__results")[:PAGE]
+    )

@@ -116,6 +116,11 @@ def find_link(*, token: str) -> ReplayLink | None:
     )
 
 
+def keep_results(*, link_id: int, results: bytes, version: str, prices: str, title: str) -> None:
+    """What the link's page shows, as this version computed it, in place of what was kept before."""
+    ReplayLink.objects.filter(pk=link_id).update(results=results, version=version, prices=prices, title=title)
+
+
 def count_view(link: ReplayLink) -> None:
     """Somebody has opened the link."""
     ReplayLink.objects.filter(pk=link.pk).update(n_views=F("n_views") + 1, viewed_at=timezone.now())

@@ -188,11 +188,3 @@ def test_the_chart_alone_may_stand_in_a_frame(session: Session) -> None:
     assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
     assert page["X-Frame-Options"] == "DENY"
     assert "<form" not in chart.content.decode()
-
-
-def test_a_link_of_another_version_says_who_computed_it(session: Session) -> None:
-    path = shared(session)
-    assert "Computed now by" not in opened(path)
-    ReplayLink.objects.update(version="0.0.9")
-    assert "Shared" in opened(path)
-    assert "with ctxweb 0.0.9. Computed now by ctxweb" in opened(path)

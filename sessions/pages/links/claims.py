@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from sessions.runs.replays import ReplayRun
 
 
+SAME = "The same setting"
+"""What a reply says that moved nothing."""
+
+
 def session_claim(session: Session) -> str:
     """One line that says why a session is worth a look."""
     if session.worst_overcount is not None and session.worst_overcount >= 10:

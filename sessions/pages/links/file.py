@@ -57,7 +57,7 @@ def handout_html(document: dict[str, Any], *, title: str, note: str, choice: Cho
         "made": dt.datetime.now(tz=dt.UTC).strftime("%Y-%m-%d"),
         "version": ctxweb_version(),
         "event_number": None if event is None else event["event"] + 1,
-        "groups": () if event is None else _groups(event["rows"]),
+        "groups": () if event is None else groups(event["rows"]),
         "n_left": 0 if event is None else event["n_rows"] - len(event["rows"]),
         "removed": _removed(document, choice),
         "label": label,
@@ -66,12 +66,13 @@ def handout_html(document: dict[str, Any], *, title: str, note: str, choice: Cho
     return render_to_string("sessions/links/file.html", context)
 
 
-def _groups(rows: Sequence[dict[str, Any]]) -> tuple[Group, ...]:
+def groups(rows: Sequence[dict[str, Any]]) -> tuple[Group, ...]:
+    """The lines of a before and after list by what became of them."""
     for row in rows:
         row["shown_before"] = f"{row['before']:,}" if row["op"] != "inserted" else "–"
         row["shown_after"] = f"{row['after']:,}" if row["op"] != "dropped" else "–"
-    groups = (Group(name, tuple(row for row in rows if row["op"] in ops)) for name, ops in GROUPS)
-    return tuple(group for group in groups if group.rows)
+    found = (Group(name, tuple(row for row in rows if row["op"] in ops)) for name, ops in GROUPS)
+    return tuple(group for group in found if group.rows)
 
 
 def _removed(document: dict[str, Any], choice: Choice) -> str:

@@ -9,7 +9,8 @@ from django.shortcuts import redirect, render
 
 from sessions import selectors
 from sessions.engine.redact import redact
-from sessions.pages.links import locked
+from sessions.pages.links import locked, often
+from sessions.pages.links.opened import COMPACT_AT
 from sessions.pages.ui.view import asks_fragment
 from sessions.services import links as service
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from sessions.models import ReplayLink
 
     Answer = Callable[..., HttpResponse]
+
+MOST_MOVES, MINUTE = 300, 60
+"""Answers at another threshold that one address gets from one link in a minute."""
 
 
 def for_strangers(*, counted: bool) -> Callable[[Answer], Callable[..., HttpResponse]]:
@@ -41,7 +45,7 @@ def for_strangers(*, counted: bool) -> Callable[[Answer], Callable[..., HttpResp
                 if counted and request.method == "GET" and not asks_fragment(request):
                     service.count_view(found)
                 selectors.notice(found.session)
-                response = view(request, token, _redacted(found), **more)
+                response = _limited(request, found) or view(request, token, _redacted(found), **more)
             response.setdefault("Referrer-Policy", "no-referrer")
             response["X-Robots-Tag"] = "noindex, nofollow"
             response["Cache-Control"] = "private, no-store"
@@ -50,6 +54,15 @@ def for_strangers(*, counted: bool) -> Callable[[Answer], Callable[..., HttpResp
         return answered
 
     return wrapped
+
+
+def _limited(request: HttpRequest, found: ReplayLink) -> HttpResponse | None:
+    """A 429 for an address that moves the slider too often: each place of it is a replay that this server works out."""
+    if COMPACT_AT not in request.GET or not found.moves or often.count("move", request, found, MINUTE) <= MOST_MOVES:
+        return None
+    response = render(request, "sessions/links/often.html", {"most": MOST_MOVES}, status=429)
+    response["Retry-After"] = str(MINUTE)
+    return response
 
 
 def _redacted(found: ReplayLink) -> ReplayLink:

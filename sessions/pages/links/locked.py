@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.contrib.auth.hashers import check_password
-from django.core.cache import cache
 from django.urls import get_script_prefix
+
+from sessions.pages.links import often
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
     from sessions.models import ReplayLink
 
+TRY = "try"
 TRIES, PAUSE = 5, 15 * 60
 """Wrong passwords from one address before a pause, and its seconds."""
 HOURS_OPEN = 12
@@ -28,17 +30,15 @@ def is_open(request: HttpRequest, link: ReplayLink) -> bool:
 
 def paused(request: HttpRequest, link: ReplayLink) -> bool:
     """Whether too many wrong passwords came from this address."""
-    return int(cache.get(_tries(request, link), 0)) >= TRIES
+    return often.counted(TRY, request, link) >= TRIES
 
 
 def opens(request: HttpRequest, link: ReplayLink, password: str) -> bool:
-    """Whether the password is right; a wrong one is counted."""
-    if check_password(password, link.password):
-        return True
-    key = _tries(request, link)
-    cache.add(key, 0, PAUSE)
-    cache.incr(key)
-    return False
+    """Whether the password is right; each try is counted before it is looked at, so that many at once gain nothing."""
+    if often.count(TRY, request, link, PAUSE) > TRIES or not check_password(password, link.password):
+        return False
+    often.forgive(TRY, request, link)
+    return True
 
 
 def remember(request: HttpRequest, response: HttpResponse, link: ReplayLink) -> None:
@@ -57,7 +57,3 @@ def remember(request: HttpRequest, response: HttpResponse, link: ReplayLink) -> 
 
 def _name(link: ReplayLink) -> str:
     return f"link-{link.pk}"
-
-
-def _tries(request: HttpRequest, link: ReplayLink) -> str:
-    return f"link-tries:{link.pk}:{request.META.get('REMOTE_ADDR', '')}"

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from django.core.cache import cache
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from sessions.models import viewer
-from sessions.pages.links import claims, locked
+from sessions.pages.links import claims, frozen, locked, often
 from sessions.pages.links.forms import ReplyForm
 from sessions.pages.links.gate import for_strangers
 from sessions.pages.links.opened import Opened
@@ -66,11 +65,11 @@ def _asked(request: HttpRequest, opened: Opened, form: ReplyForm, *, status: int
 
 def _claim(opened: Opened) -> str:
     """What the recipient's setting does against the sender's; that it is the same where nothing moved."""
-    return claims.against(opened.session, opened.senders, opened.setting) or "The same setting"
+    return claims.against(opened.session, opened.senders, opened.setting) or claims.SAME
 
 
 def _made(request: HttpRequest, opened: Opened, words: dict[str, str]) -> HttpResponse:
-    if not _counted(request, opened.link):
+    if often.count("reply", request, opened.link, HOUR) > MOST_AN_HOUR:
         problem = f"{MOST_AN_HOUR} replies came from your address. Try again in an hour."
         return _asked(request, opened, ReplyForm(request.POST), status=429, problem=problem)
     try:
@@ -80,14 +79,8 @@ def _made(request: HttpRequest, opened: Opened, words: dict[str, str]) -> HttpRe
         )  # fmt: skip
     except service.TooManyRepliesError as error:
         return _asked(request, opened, ReplyForm(request.POST), status=429, problem=str(error))
+    frozen.keep(made.link)
     response = redirect(f"{reverse('sessions:link', args=[made.token])}?{urlencode({'sent': 1})}")
     if made.link.password:  # they have typed it already
         locked.remember(request, response, made.link)
     return response
-
-
-def _counted(request: HttpRequest, link: ReplayLink) -> bool:
-    """Whether one more reply may come from this address; counts it."""
-    key = f"link-replies:{link.token_hash}:{request.META.get('REMOTE_ADDR', '')}"
-    cache.add(key, 0, HOUR)
-    return int(cache.incr(key)) <= MOST_AN_HOUR

@@ -127,11 +127,18 @@ def _diff_document(opened: Opened) -> dict[str, Any]:
     return found
 
 
+def verdicts(opened: Opened) -> tuple[tuple[int, str], ...]:
+    """Why the recording compacted, a line for each of the first compactions."""
+    view = overview(opened.session.pk)
+    return tuple((verdict.request, verdict.sentence) for verdict in view.verdicts[:MOST_VERDICTS])
+
+
 def rows_context(opened: Opened) -> dict[str, Any]:
     """One unfolded run of the diff; no lines where none is asked for."""
     return {"lines": redaction.cleaned(build_run(opened.session, opened.state, opened.urls), opened.choice)}
 
 
+MOST_VERDICTS = 5
 NOBODY = "Nobody can reach the rest of your library from it."
 CHART = "Anyone with the link sees this replay, every compaction of it and the messages' texts, redacted."
 LISTS = "Anyone with the link sees the lists before and after this compaction, with their texts, redacted."

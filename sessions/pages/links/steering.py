@@ -15,6 +15,7 @@ from sessions.runs.ranges import gate_of
 if TYPE_CHECKING:
     from sessions.pages.links.opened import Opened
     from sessions.pages.ui.results import Cell
+    from sessions.runs.replay_state import ReplayState
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,17 @@ def steering(opened: Opened) -> Steering | None:
 
 
 def facts(opened: Opened) -> tuple[Fact, ...]:
-    """Rules lost, what is used later and lost, and the cost, each beside the recording's."""
-    session, ran = opened.session, replays.run(opened.session.pk, opened.setting)
+    """Rules lost, what is used later and lost, and the cost of what is shown, each beside the recording's."""
+    return _facts(opened, opened.setting)
+
+
+def sent(opened: Opened) -> tuple[Fact, ...]:
+    """The same of the sender's setting, wherever the slider stands."""
+    return _facts(opened, opened.senders)
+
+
+def _facts(opened: Opened, state: ReplayState) -> tuple[Fact, ...]:
+    session, ran = opened.session, replays.run(opened.session.pk, state)
     found, recorded = losses.of_replay(session, ran.replay), losses.of_recording(session)
     paid = replays.as_recorded(session.pk)
     cells = []

@@ -12,7 +12,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from ctxweb.version import ctxweb_version
-from sessions.pages.links import shared_views
+from sessions.pages.links import frozen, shared_views
 from sessions.pages.links.gate import for_strangers
 from sessions.pages.links.opened import Opened
 from sessions.pages.links.passages import passage
@@ -21,6 +21,7 @@ from sessions.pages.links.sides import side_by_side
 from sessions.pages.links.steering import facts, steering
 from sessions.pages.ui.view import asks_fragment, varied
 from sessions.runs import replays
+from sessions.runs.drawing import svg
 from sessions.runs.overview import overview
 from sessions.runs.removal import removal
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
     from sessions.models import ReplayLink
 
+NOW = "now"
+"""The part of an address that asks for what this version computes, where the link was made by another."""
 FRAMES = {"frame-ancestors": ["*"]}
 """The chart alone may stand in other sites' pages: there is nothing in it to press."""
 
@@ -98,6 +101,8 @@ def _page(request: HttpRequest, opened: Opened, view: str) -> HttpResponse:
         context |= _replayed(opened, view)
     if asks_fragment(request):
         return varied(render(request, "sessions/links/_moved.html", context))
+    then = frozen.kept(found)
+    changed = frozen.changed(opened, then) if then else ()
     context |= {
         "about": shared_views.about(found.session, opened.choice),
         "not_understood": cleaned(opened.weighed.transcript.gaps, opened.choice),
@@ -110,8 +115,13 @@ def _page(request: HttpRequest, opened: Opened, view: str) -> HttpResponse:
         "card": not found.password,
         "sent": "sent" in request.GET,
         "version": ctxweb_version(),
+        "changed": cleaned(changed, opened.choice),
+        "as_sent": opened.to("link"),
+        "svg_url": opened.to("link_svg") if view == "replay" else "",
     }
-    if found.reply_to is not None and view == "replay":
+    if changed and view == found.view and opened.compact_at is None and NOW not in request.GET:
+        context |= frozen.shown(opened, then) | {"steering": None, "now": f"{opened.to('link')}?{NOW}=1"}
+    elif found.reply_to is not None and view == "replay":
         whose = (f"sender's setting: {found.reply_to.title}", f"{found.author}'s setting")
         first = Opened(found.reply_to, opened.token, {}).senders
         context["sides"] = side_by_side(opened, first, opened.senders, whose)
@@ -127,17 +137,8 @@ def _replayed(opened: Opened, view: str) -> dict[str, Any]:
         "senders": opened.to("link_replay"),
         "reply_url": opened.to("link_reply"),
         "kept": opened.urls.kept,
-        "verdicts": cleaned(_verdicts(opened), opened.choice),
+        "verdicts": cleaned(shared_views.verdicts(opened), opened.choice),
     }
-
-
-def _verdicts(opened: Opened) -> tuple[tuple[int, str], ...]:
-    """Why the recording compacted, a line for each of the first compactions."""
-    view = overview(opened.session.pk)
-    return tuple((verdict.request, verdict.sentence) for verdict in view.verdicts[:MOST_VERDICTS])
-
-
-MOST_VERDICTS = 5
 
 
 def _remarks(opened: Opened) -> tuple[tuple[int, str, str], ...]:
@@ -159,6 +160,22 @@ def link_chart(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespo
         return _gone(request)
     context = shared_views.VIEWS["replay"].context(opened) | {"link": found, "back": opened.to("link")}
     return render(request, "sessions/links/chart.html", context)
+
+
+@require_safe
+@for_strangers(counted=False)
+def link_svg(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
+    """The chart as SVG: as the sender saw it, or at the recipient's setting and by this version where that is asked."""
+    opened = Opened(found, token, request.GET)
+    kept = opened.compact_at is None and NOW not in request.GET
+    if opened.alone:
+        return _gone(request)
+    document = frozen.chart(opened) if kept else frozen.document(opened)
+    if document is None:
+        return _gone(request)
+    response = HttpResponse(svg(document, title=found.title), content_type="image/svg+xml")
+    response["Content-Disposition"] = 'inline; filename="replay.svg"'
+    return response
 
 
 @require_safe

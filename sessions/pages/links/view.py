@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from sessions.engine.errors import BadParameter, UnreadableInput
 from sessions.engine.redact import BY_KEY, redact
 from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.ab import state as ab_state
-from sessions.pages.links import shared_views
+from sessions.pages.links import frozen, shared_views
 from sessions.pages.links.file import handout_html
 from sessions.pages.links.forms import ALLOWED, DAYS, ShareForm, hidden
 from sessions.pages.links.opened import stored
@@ -28,14 +27,14 @@ from sessions.pages.ui.results import weakest_label
 from sessions.pages.ui.view import asks_fragment, owned_or_403, session_or_404, varied
 from sessions.runs import replay_state, replays
 from sessions.runs.drawing import svg
-from sessions.runs.handout import handout
+from sessions.runs.handout import of_session
 from sessions.runs.overview import overview
 from sessions.runs.removal import removal
 from sessions.services import links as service
-from sessions.services.indexed import index_of
-from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from django.http import HttpRequest
 
     from sessions.engine.redact import Choice
@@ -68,7 +67,8 @@ def share(request: HttpRequest, session_id: str) -> HttpResponse:
             session=session, view=view, state=state, title=title, note=note, terms=form.terms,
             remarks=form.cleaned_data["remarks"], maker_id=viewer().user_id,
         )  # fmt: skip
-        context |= {"made": made.link, "links": selectors.session_links(session)}
+        frozen.keep(made.link)
+        context |= {"made": made.link, **_listed(session)}
         context["url"] = link_address(request, made.token)
     return _dialog(request, context, status=201 if request.method == "POST" else 200)
 
@@ -86,45 +86,42 @@ def _to_file(request: HttpRequest, session: Session, state: str, title: str, nam
 @require_safe
 def share_file(request: HttpRequest, session_id: str) -> HttpResponse:
     """The replay as one HTML file with a slider that works offline; 400 with the reasons for a wrong address."""
-    session = owned_or_403(session_or_404(session_id))
-    made = _handed(request, session, alone=False)
-    if isinstance(made, JsonResponse):
-        return made
-    page = handout_html(made.document, title=made.title, note=made.note, choice=made.choice, label=made.label)
-    return _download(page, f"{session.pk}-replay.html", "text/html")
+
+    def page(made: Handed) -> str:
+        return handout_html(made.document, title=made.title, note=made.note, choice=made.choice, label=made.label)
+
+    return _handed(request, session_id, page, "-replay.html", "text/html", alone=False)
 
 
 @require_safe
 def share_report(request: HttpRequest, session_id: str) -> HttpResponse:
     """The replay as Markdown for an issue tracker; 400 with the reasons for a wrong address."""
-    session = owned_or_403(session_or_404(session_id))
-    made = _handed(request, session, alone=True)
-    if isinstance(made, JsonResponse):
-        return made
-    run = shlex.join(["ctxweb", "replay", session.filename, *replay_state.arguments(made.state)])
-    text = report_markdown(
-        made.document, overview(session.pk).verdicts, title=made.title, note=made.note, choice=made.choice,
-        label=made.label, command=run,
-    )  # fmt: skip
-    return _download(text, f"{session.pk}-report.md", "text/markdown; charset=utf-8")
+
+    def report(made: Handed) -> str:
+        run = shlex.join(["ctxweb", "replay", made.session.filename, *replay_state.arguments(made.state)])
+        return report_markdown(
+            made.document, overview(made.session.pk).verdicts, title=made.title, note=made.note, choice=made.choice,
+            label=made.label, command=run,
+        )  # fmt: skip
+
+    return _handed(request, session_id, report, "-report.md", "text/markdown; charset=utf-8")
 
 
 @require_safe
 def share_chart(request: HttpRequest, session_id: str) -> HttpResponse:
     """The chart of the replay as SVG; 400 with the reasons for a wrong address."""
-    session = owned_or_403(session_or_404(session_id))
-    made = _handed(request, session, alone=True)
-    if isinstance(made, JsonResponse):
-        return made
-    return _download(
-        svg(made.document, title=redact(made.title, made.choice).text), f"{session.pk}.svg", "image/svg+xml"
-    )
+
+    def drawn(made: Handed) -> str:
+        return svg(made.document, title=redact(made.title, made.choice).text)
+
+    return _handed(request, session_id, drawn, ".svg", "image/svg+xml")
 
 
 @dataclass(frozen=True, slots=True)
 class Handed:
     """What a file is made of."""
 
+    session: Session
     document: dict[str, Any]
     state: ReplayState
     title: str
@@ -133,25 +130,24 @@ class Handed:
     label: str
 
 
-def _handed(request: HttpRequest, session: Session, *, alone: bool) -> Handed | JsonResponse:
-    """The replay that the address asks for, at every place of its slider or at the sender's ``alone``; else a 400."""
-    view, form = overview(session.pk), ShareForm(request.GET)
-    state = replay_state.parse(request.GET.dict(), view.weighed)
+def _handed(
+    request: HttpRequest, session_id: str, made_of: Callable[[Handed], str], name: str, kind: str, *, alone: bool = True
+) -> HttpResponse:
+    """A download of what the address asks for: every place of the slider, or the sender's ``alone``; else a 400."""
+    session = owned_or_403(session_or_404(session_id))
+    form, state = ShareForm(request.GET), replay_state.parse(request.GET.dict(), overview(session.pk).weighed)
     if state.errors or not form.is_valid():
         return JsonResponse({"errors": {**state.errors, **form.errors}}, status=400)
     try:
-        with closing(selectors.load_texts(session)) as texts:
-            index, prices = index_of(session), prices_for(view.weighed.model)
-            document = handout(
-                view.weighed, state, index, texts=texts, prices=prices, headline=view.headline, alone=alone
-            )
+        document = of_session(session, state, alone=alone)
     except (UnreadableInput, OSError):
         raise Http404("The uploaded file is missing from the store, so its text cannot be shown.") from None
     except BadParameter as error:
         return JsonResponse({"errors": {"replay": str(error)}}, status=400)
     title = form.cleaned_data["title"] or shared_views.VIEWS["replay"].claim(session, replay_state.query(state))
     label = weakest_label(replays.run(session.pk, state).replay.labels)
-    return Handed(document, state, title, form.cleaned_data["note"], form.choice, label)
+    made = Handed(session, document, state, title, form.cleaned_data["note"], form.choice, label)
+    return _download(made_of(made), f"{session.pk}{name}", kind)
 
 
 def _download(text: str, name: str, media_type: str) -> HttpResponse:
@@ -181,7 +177,7 @@ def _share_context(request: HttpRequest, session: Session, view: str, state: str
         "left_out": frozenset(request.POST.getlist("hide")) if "chosen" in request.POST else frozenset(BY_KEY),
         "days": DAYS,
         "allowed": ALLOWED,
-        "links": selectors.session_links(session),
+        **_listed(session),
         "allows": frozenset(request.POST.getlist("allow")) if "chosen" in request.POST else frozenset(ALLOWED),
         "action": reverse("sessions:share", args=[session.pk]) + query,
         "removed_url": reverse("sessions:share_removed", args=[session.pk]),
@@ -220,8 +216,25 @@ def link_revoke(request: HttpRequest, link_id: int) -> HttpResponse:
         return redirect("sessions:people")
     if not asks_fragment(request):
         return redirect(reverse("sessions:share", args=[link.session_id]) + f"?view={link.view}")
-    context = {"session": link.session, "links": selectors.session_links(link.session)}
-    return render(request, "sessions/links/_list.html", context)
+    return render(request, "sessions/links/_list.html", _listed(link.session))
+
+
+@require_POST
+def link_recompute(request: HttpRequest, link_id: int) -> HttpResponse:
+    """What the link shows, computed anew by this version; answers with the list of the session's links."""
+    _own_link(link_id)
+    link = get_object_or_404(ReplayLink.objects.open().select_related("session__upload", "reply_to"), pk=link_id)
+    frozen.keep(link)
+    if not asks_fragment(request):
+        return redirect(reverse("sessions:share", args=[link.session_id]) + f"?view={link.view}")
+    return render(request, "sessions/links/_list.html", _listed(link.session))
+
+
+def _listed(session: Session) -> dict[str, Any]:
+    """The session's links; ``stale`` ones were computed by another version, or at other prices."""
+    links, now = selectors.session_links(session), frozen.computed_with(session)
+    stale = {link.pk for link in links if not link.ended and (link.version, link.prices) != now}
+    return {"session": session, "links": links, "stale": stale}
 
 
 @require_POST
@@ -233,8 +246,7 @@ def link_renew(request: HttpRequest, link_id: int) -> HttpResponse:
     except ReplayLink.DoesNotExist:
         raise Http404("The link was revoked or has expired.") from None
     session = made.link.session
-    context = {"session": session, "links": selectors.session_links(session), "renewed": made.link.pk}
-    context["url"] = link_address(request, made.token)
+    context = _listed(session) | {"renewed": made.link.pk, "url": link_address(request, made.token)}
     name = "sessions/links/_list.html" if asks_fragment(request) else "sessions/links/renewed.html"
     response = varied(render(request, name, context))
     response["Cache-Control"] = "private, no-store"

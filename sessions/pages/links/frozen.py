@@ -1,0 +1,206 @@
+"""What a link showed when it was made: kept with it, redacted, so that a later version can show the same again."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ctxweb.version import ctxweb_version
+from sessions.engine import jsonio
+from sessions.engine.diff import diff_lists
+from sessions.engine.errors import BadParameter, UnreadableInput
+from sessions.pages.diff.compared import compared
+from sessions.pages.links import claims, shared_views, steering
+from sessions.pages.links.file import TABLES, groups
+from sessions.pages.links.opened import Opened
+from sessions.pages.links.redaction import cleaned
+from sessions.pages.session.facts import Fact, facts
+from sessions.pages.ui.results import Cell
+from sessions.runs import replays
+from sessions.runs.handout import MOST_ROWS, of_session, row_document
+from sessions.runs.overview import overview
+from sessions.runs.replay_state import ReplayState
+from sessions.services import links as service
+from sessions.services.prices import prices_for
+
+if TYPE_CHECKING:
+    from sessions.models import ReplayLink, Session
+
+SCHEMA = "ctxweb.shared/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One figure that comes out otherwise now."""
+
+    name: str
+    then: str
+    now: str
+
+
+def keep(link: ReplayLink) -> None:
+    """Keep what the link shows now of the sender's setting; computed anew where it kept something before.
+
+    A claim that was written here, and not by the sender, follows.
+    """
+    before, shown = kept(link), _shown(link)
+    title = shown["claim"] if before and before["claim"] == link.title else link.title
+    data = gzip.compress(json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace"), mtime=0)
+    version, prices = computed_with(link.session)
+    service.keep_results(link_id=link.pk, results=data, version=version, prices=prices, title=title)
+
+
+def computed_with(session: Session) -> tuple[str, str]:
+    """What figures depend on besides the session: this version, and a digest of its model's prices here."""
+    prices = prices_for(overview(session.pk).weighed.model)
+    return ctxweb_version(), hashlib.sha256(repr(prices).encode()).hexdigest()[:16]
+
+
+def kept(link: ReplayLink) -> dict[str, Any]:
+    """What was kept; empty for a link of an earlier version, which kept nothing."""
+    if not link.results:
+        return {}
+    found: dict[str, Any] = jsonio.loads(gzip.decompress(bytes(link.results)))
+    return found if found.get("schema") == SCHEMA else {}
+
+
+def changed(opened: Opened, then: dict[str, Any]) -> tuple[Changed, ...]:
+    """Which figures this server computes otherwise now: another version, or other prices."""
+    now = _figures(opened)
+    others = {fact["name"]: fact for fact in now["facts"]}
+    rows = [
+        Changed(fact["name"], _words(fact), _words(others[fact["name"]]))
+        for fact in then["figures"]["facts"]
+        if fact["name"] in others and _words(fact) != _words(others[fact["name"]])
+    ]
+    for key, name in (("n_events", "Compactions"), ("headline", "Verdict")):
+        if then["figures"][key] != now[key]:
+            rows.append(Changed(name, str(then["figures"][key]), str(now[key])))
+    if not rows and then["figures"]["lists"] != now["lists"]:
+        rows.append(Changed("Context at each request", "as shown here", "otherwise"))
+    return tuple(rows)
+
+
+def shown(opened: Opened, then: dict[str, Any]) -> dict[str, Any]:
+    """What the page needs to show what was kept."""
+    document, lists = then["handout"], then["lists"]
+    position = document["positions"][document["chosen"]] if document else None
+    events = position["events"] if position else []
+    if lists and lists["event"] is not None:
+        events = [event for event in events if event["event"] == lists["event"]] if opened.alone else events
+    return {
+        "frozen": then,
+        "shared_facts": () if opened.link.view == "session" or opened.alone else _facts(then),
+        "facts": tuple(Fact(**fact) for fact in then["figures"]["facts"]) if opened.link.view == "session" else (),
+        "events": events,
+        "n_events": position["compactions"] if position and not opened.alone else len(events),
+        "groups": groups(lists["rows"]) if lists else (),
+        "n_left": lists["n_rows"] - len(lists["rows"]) if lists else 0,
+        "losses": document["losses"] if document and lists and lists["event"] is not None else None,
+        "chart": "" if opened.alone or document is None else opened.to("link_svg"),
+        "headline": then["figures"]["headline"],
+        "verdicts": [(None, words) for words in then["verdicts"]],
+        "about": then["about"],
+        "options": then["options"],
+    }
+
+
+def chart(opened: Opened) -> dict[str, Any] | None:
+    """The document to draw the chart of: as it was kept, else computed now; None where it cannot be worked out."""
+    then = kept(opened.link)
+    return then["handout"] if then else document(opened)
+
+
+def document(opened: Opened) -> dict[str, Any] | None:
+    """``ctxweb.handout/1`` of what is looked at, redacted; None where it cannot be worked out."""
+    recorded = ReplayState(policy="none", base="recorded")
+    try:
+        found = of_session(opened.session, recorded if opened.link.view == "session" else opened.setting, alone=True)
+    except (UnreadableInput, OSError, BadParameter):
+        return None
+    return {key: part if key in TABLES else cleaned(part, opened.choice) for key, part in found.items()}
+
+
+def _shown(link: ReplayLink) -> dict[str, Any]:
+    opened = Opened(link, "", {})
+    session, choice = opened.session, opened.choice
+    made = document(opened)  # first: then the index is there that losses are read from
+    return {
+        "schema": SCHEMA,
+        "version": ctxweb_version(),
+        "claim": _claim(opened),
+        "about": shared_views.about(session, choice),
+        "options": shared_views.VIEWS[link.view].options(opened),
+        "figures": _figures(opened),
+        "verdicts": [words for _, words in cleaned(shared_views.verdicts(opened), choice)],
+        "handout": made,
+        "lists": None if link.view == "session" else _lists(opened),
+    }
+
+
+def _claim(opened: Opened) -> str:
+    """The line that ctxweb itself writes over the link."""
+    link = opened.link
+    if link.reply_to is not None:
+        first = Opened(link.reply_to, "", {}).senders
+        return (claims.against(link.session, first, opened.senders) or claims.SAME)[:255]
+    return shared_views.VIEWS[link.view].claim(link.session, link.state)[:255]
+
+
+def _figures(opened: Opened) -> dict[str, Any]:
+    """The figures by which a later answer is compared, as JSON holds them."""
+    session, view = opened.session, overview(opened.session.pk)
+    lists = ""
+    if opened.link.view == "session":
+        rows = [
+            dataclasses.asdict(dataclasses.replace(fact, message=None))
+            for fact in facts(view, replays.spent(session.pk))
+        ]
+        n_events = len(view.weighed.transcript.compactions)
+    else:
+        found = replays.run(session.pk, opened.senders).replay
+        rows = [
+            {"name": fact.name, "note": fact.note, **dataclasses.asdict(fact.cell)} for fact in steering.sent(opened)
+        ]
+        events = [(one.request, one.before_tokens, one.after_tokens, one.n_before, one.n_after) for one in found.events]
+        lists = hashlib.sha256(repr((events, tuple(found.context_tokens))).encode()).hexdigest()
+        n_events = len(events)
+    figures = {"facts": rows, "n_events": n_events, "lists": lists, "headline": view.headline}
+    found_again: dict[str, Any] = jsonio.loads(json.dumps(cleaned(figures, opened.choice)).encode())
+    return found_again
+
+
+def _lists(opened: Opened) -> dict[str, Any] | None:
+    """The lists before and after that the sender chose; None where nothing was compacted."""
+    two = compared(opened.session.pk, opened.senders)
+    if two is None:
+        return None
+    rows = diff_lists(two.before, two.after, two.first.weighed)
+    found: dict[str, Any] = cleaned(
+        {
+            "event": None if two.event is None else two.event.index,
+            "title": two.heading.title,
+            "n_rows": len(rows),
+            "rows": [row_document(row) for row in rows[:MOST_ROWS]],
+        },
+        opened.choice,
+    )
+    return found
+
+
+def _facts(then: dict[str, Any]) -> tuple[steering.Fact, ...]:
+    return tuple(
+        steering.Fact(one["name"], Cell(one["value"], one["unit"], one["label"], lost=one["lost"]), one["note"])
+        for one in then["figures"]["facts"]
+    )
+
+
+def _words(fact: dict[str, Any]) -> str:
+    """A fact's figure as one line."""
+    value = fact["value"]
+    number = value if isinstance(value, str) else f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
+    return f"{number} {fact['unit']}".strip() if fact["unit"] in ("tokens", "bytes") else number
