@@ -19,7 +19,8 @@ from sessions.pages.links.file import TABLES, groups
 from sessions.pages.links.opened import Opened
 from sessions.pages.links.redaction import cleaned
 from sessions.pages.session.facts import Fact, facts
-from sessions.pages.ui.results import Cell
+from sessions.pages.ui import figures
+from sessions.pages.ui.results import Cell, weakest_label
 from sessions.runs import replays
 from sessions.runs.handout import MOST_ROWS, of_session, row_document
 from sessions.runs.overview import overview
@@ -96,7 +97,7 @@ def shown(opened: Opened, then: dict[str, Any]) -> dict[str, Any]:
         "frozen": then,
         "shared_facts": () if opened.link.view == "session" or opened.alone else _facts(then),
         "facts": tuple(Fact(**fact) for fact in then["figures"]["facts"]) if opened.link.view == "session" else (),
-        "events": events,
+        "events": tuple(_event(event) for event in events),
         "n_events": position["compactions"] if position and not opened.alone else len(events),
         "groups": groups(lists["rows"]) if lists else (),
         "n_left": lists["n_rows"] - len(lists["rows"]) if lists else 0,
@@ -136,6 +137,7 @@ def _shown(link: ReplayLink) -> dict[str, Any]:
         "about": shared_views.about(session, choice),
         "options": shared_views.VIEWS[link.view].options(opened),
         "figures": _figures(opened),
+        "label": _label(opened),
         "verdicts": [words for _, words in cleaned(shared_views.verdicts(opened), choice)],
         "handout": made,
         "lists": None if link.view == "session" else _lists(opened),
@@ -169,9 +171,16 @@ def _figures(opened: Opened) -> dict[str, Any]:
         events = [(one.request, one.before_tokens, one.after_tokens, one.n_before, one.n_after) for one in found.events]
         lists = hashlib.sha256(repr((events, tuple(found.context_tokens))).encode()).hexdigest()
         n_events = len(events)
-    figures = {"facts": rows, "n_events": n_events, "lists": lists, "headline": view.headline}
-    found_again: dict[str, Any] = jsonio.loads(json.dumps(cleaned(figures, opened.choice)).encode())
+    whole = {"facts": rows, "n_events": n_events, "lists": lists, "headline": view.headline}
+    found_again: dict[str, Any] = jsonio.loads(json.dumps(cleaned(whole, opened.choice)).encode())
     return found_again
+
+
+def _label(opened: Opened) -> str:
+    """How the tokens of a replay are known; of a session each figure says so itself."""
+    if opened.link.view == "session":
+        return ""
+    return str(weakest_label(replays.run(opened.session.pk, opened.senders).replay.labels))
 
 
 def _lists(opened: Opened) -> dict[str, Any] | None:
@@ -190,6 +199,19 @@ def _lists(opened: Opened) -> dict[str, Any] | None:
         opened.choice,
     )
     return found
+
+
+def _event(event: dict[str, Any]) -> dict[str, Any]:
+    """One compaction in words; what it lost is "" where that depends on a summary without text."""
+    is_open = event["open"] and not event["rules"] + event["gone"]
+    return {
+        "number": str(event["event"] + 1),
+        "request": f"{event['request']:,}",
+        "context": f"{event['before']:,} → {event['after']:,}",
+        "messages": f"{event['messages_before']:,} → {event['messages_after']:,}",
+        "lost": "" if is_open else f"{figures.plural(event['rules'], 'rule')}, {event['gone']:,} used later",
+        "is_lost": bool(event["rules"] or event["gone"]),
+    }
 
 
 def _facts(then: dict[str, Any]) -> tuple[steering.Fact, ...]:
