@@ -15,6 +15,7 @@ from sessions.engine.formats._provider_errors import CONTEXT, refusal_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.models_listed import LISTED
 from sessions.engine.reader_words import known, marks, sentences
+from sessions.engine.types import FAILED_COMPACTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +38,8 @@ _DATA = re.compile(r"(data:[a-z]+/[a-z0-9.+-]+;base64,)?([A-Za-z0-9+/_-]{64,}=*)
 _ENDING = re.compile(r".+?(\.(?:png|jpe?g|gif|webp|pdf|svg))", re.IGNORECASE)
 _PREFIX = re.compile(r"([A-Za-z]+[-_./:@])(.+)", re.DOTALL)
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?', re.DOTALL)
+FAILED = "failed to compact"
+"""How a compaction that failed is told again."""
 _FILLER = {1: "x", 2: "é", 3: "の", 4: "😀"}
 _LETTERS = "bcdfghjkmn"
 """Numbers as letters, without a vowel: no word comes out."""
@@ -195,8 +198,11 @@ def _is_path(text: str) -> bool:
 
 
 def _refused(refusal: Refusal) -> str:
-    """A refusal for size in words of our own, with its figures."""
+    """A refusal for size, or a compaction that failed, in words of our own, with its figures."""
+    if refusal.kind == FAILED_COMPACTION:
+        return FAILED
     said = "prompt is too long" if refusal.kind == CONTEXT else "request_too_large"
+    said = f"{FAILED}: {said}" if refusal.of_compaction else said
     if refusal.tokens and refusal.limit:
         return f"{said}: {refusal.tokens} tokens > {refusal.limit} maximum"
     limit = f"; maximum context length is {refusal.limit}" if refusal.limit else ""

@@ -119,7 +119,7 @@ CASES = {
     ),
     "a smaller model in opencode": Case(o.opencode_smaller, "compaction", "smaller_model", "likely", (200_000,)),
     "opencode 4416": Case(o.opencode_caches_twice, "compaction", "usage_double_counted", "likely"),
-    "opencode 50474": Case(opencode_impossible, "compaction", "usage_double_counted", "possible", (3_500_100,)),
+    "opencode 50474": Case(opencode_impossible, "compaction", "usage_double_counted", "likely", (3_500_100,)),
     "kilocode 10888": Case(o.opencode_twice, "compaction", "usage_stale_after_compaction", "likely"),
     "kilocode 10888, a request between": Case(
         lambda: o.opencode_twice(1), "compaction", "usage_stale_after_compaction", "possible"

@@ -28,7 +28,6 @@ WRITTEN_AS_PROSE = {
     "aider/history.md": "Markdown",
     "langfuse/frameworks.jsonl": "Python reprs of messages in a trace",
     "otel/frameworks.jsonl": "Python reprs of messages in a trace",
-    "cline/roo_ui.json": "why a compaction failed stands in words that go: it reads as a body too large",
     "mini_swe_agent/plain.json": "the agent is told by the words of its prompt",
     "openai_chat/flattened.jsonl": "a conversation as one text",
     "role_content/python_reprs.jsonl": "Python reprs of blocks",

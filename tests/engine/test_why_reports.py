@@ -8,8 +8,9 @@ from tests.why_cases.cases import CONTROLS, REPORTS
 from tests.why_cases.fresh import FRESH
 from tests.why_cases.report import UNTOLD
 from tests.why_cases.score import RIGHT, SURE, calibration, score, scores
+from tests.why_cases.third import THIRD
 
-ALL = REPORTS | FRESH
+ALL = REPORTS | FRESH | THIRD
 
 
 def test_there_are_enough_of_each_kind() -> None:

@@ -14,6 +14,7 @@ from sessions.engine.why.causes import CAUSES
 from tests.why_cases.cases import REPORTS
 from tests.why_cases.fresh import FRESH
 from tests.why_cases.score import OUTCOMES, RIGHT, calibration, scores
+from tests.why_cases.third import THIRD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, help="the page whose tables are made again")
     out = parser.parse_args().out
-    text = page(scores(REPORTS | FRESH))
+    text = page(scores(REPORTS | FRESH | THIRD))
     if out is None:
         print(text)
     else:

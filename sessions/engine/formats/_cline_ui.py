@@ -84,7 +84,7 @@ def kind_of(entry: Any) -> str:
 def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list[Skipped]) -> None:
     """Messages, requests and truncations of the entries, in order."""
     shown: Counter[str] = Counter()
-    calls, last = _calls(entries, skipped, shown)
+    calls, last, ended = _calls(entries, skipped, shown)
     before: tuple[int, int] | None = None
     places: dict[int, int] = {}
     used: Usage | None = None
@@ -111,6 +111,8 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
         elif usage:
             assembly.request(None, usage, timestamp=seconds(call.entry.get("ts")), model=model)
     _message(assembly, Role.USER, entries, last, size)
+    for refusal in ended:
+        assembly.refuse(refusal)
     if shown:
         named = ", ".join(f"{n} {kind}" for kind, n in sorted(shown.items()))
         assembly.warnings.append(f"The client's own entries, not context: {named}")
@@ -127,8 +129,10 @@ def _task(entries: Sequence[Any]) -> str:
     return ""
 
 
-def _calls(entries: Sequence[Any], skipped: list[Skipped], shown: Counter[str]) -> tuple[list[ApiRequest], list[Path]]:
-    """Every request with its entries, and what was sent after the last one."""
+def _calls(
+    entries: Sequence[Any], skipped: list[Skipped], shown: Counter[str]
+) -> tuple[list[ApiRequest], list[Path], list[Refusal | None]]:
+    """Every request with its entries, what was sent after the last one, and the compactions that failed after it."""
     calls: list[ApiRequest] = []
     waiting: list[int] = []
     told: list[Refusal | None] = []
@@ -164,7 +168,7 @@ def _calls(entries: Sequence[Any], skipped: list[Skipped], shown: Counter[str]) 
                 calls[-1].refusals.append(refusal_of(text_of(entry.get("text"))))
         if calls and (deleted := _range(entry.get("conversationHistoryDeletedRange"))):
             calls[-1].deleted = deleted
-    return calls, [(position,) for position in waiting]
+    return calls, [(position,) for position in waiting], told
 
 
 def _retried(calls: list[ApiRequest], call: ApiRequest) -> None:

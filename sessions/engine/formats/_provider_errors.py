@@ -48,7 +48,7 @@ _CONTEXT = re.compile(
     r"|exceeds the available context|greater than the context length|context window exceeds"
     r"|maximum prompt length|exceeded model token limit|reduce the length of the messages"
     r"|context window will overflow|maximum allowed input length|token count of \d+ exceeds the limit"
-    r"|ContextWindowExceed|ContextOverflow|exit_context",
+    r"|ContextWindowExceed|ContextOverflow|exit_context|context is too large to send",
     re.IGNORECASE,
 )
 _OF_COMPACTION = re.compile(
@@ -75,11 +75,16 @@ _LIMIT = re.compile(
 )
 _SENT = re.compile(
     r"(?:resulted in|you requested(?: about)?|\(requested:|token count(?: of)?\D{0,12}|requested tokens\D{0,4}"
-    r"|prompt (?:has|contains)|request (?:has|contains)|request \(|will overflow \(estimated:)\s*" + _NUMBER,
+    r"|prompt (?:has|contains)|request (?:has|contains)|request \(|will overflow \(estimated:"
+    r"|estimated prompt tokens:)\s*" + _NUMBER,
     re.IGNORECASE,
 )
-_PARTS = re.compile(_NUMBER + r" (?:of text input|in the messages)\b[^()]{0,40}\b(?:output|completion)", re.IGNORECASE)
+_PARTS = re.compile(
+    r"\(([^()]{0,60}(?:of text input|in the messages)\b[^()]{0,60})\b(?:output|completion)", re.IGNORECASE
+)
+_PART = re.compile(_NUMBER + r" (?:of (?:text|tool|image|audio|file) input|in the messages)", re.IGNORECASE)
 """What the request itself had, where the figure before it adds what the reply may have."""
+_MEGABYTES = re.compile(r"\bmax(?:imum)?(?: of)? (\d{1,3}) ?MB\b", re.IGNORECASE)
 _STATUS = re.compile(r"\b(413)\b")
 
 
@@ -103,7 +108,10 @@ def refusal_of(text: str, status: int = 0) -> Refusal | None:
     if _CONTEXT.search(head) and not _BODY.search(head):
         return Refusal(CONTEXT, *_figures(head), status, own)
     if status == 413 or in_text or _BODY.search(head):
-        return Refusal(BODY, *_figures(head), status or in_text, own)
+        sent, limit = _figures(head)
+        named = _MEGABYTES.search(head)
+        limit = int(named[1]) * 1_000_000 if named and limit is None else limit
+        return Refusal(BODY, sent, limit, status or in_text, own)
     return _failed(head, status)
 
 
@@ -118,8 +126,14 @@ def _figures(text: str) -> tuple[int | None, int | None]:
         return _count(added[1]), _count(added[3])
     if compared := _COMPARED.search(text):
         return _count(compared[1]), _count(compared[2])
-    sent, limit = _PARTS.search(text) or _SENT.search(text), _LIMIT.search(text)
-    return (_count(sent[1]) if sent else None), (_count(limit[1]) if limit else None)
+    sent, limit = _SENT.search(text), _LIMIT.search(text)
+    return _parts(text) or (_count(sent[1]) if sent else None), (_count(limit[1]) if limit else None)
+
+
+def _parts(text: str) -> int | None:
+    """The sum of what the request itself had, text, tools and pictures, where its parts are listed."""
+    listed = _PARTS.search(text)
+    return sum(_count(part) or 0 for part in _PART.findall(listed[1])) or None if listed else None
 
 
 def _count(digits: str) -> int | None:

@@ -15,7 +15,7 @@ from sessions.engine.formats._counts import first_count
 from sessions.engine.formats._goose_messages import contents_of_message, is_message, notice_of, only_for_the_user
 from sessions.engine.formats._jsonl import first_objects, values
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import CONTEXT, Refusal, failed_compaction
+from sessions.engine.formats._provider_errors import CONTEXT, Refusal, failed_compaction, refusal_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 METADATA_KEYS = ("working_dir", "description", "message_count", "total_tokens", "accumulated_total_tokens")
 AUTO_NOTICE, REFUSED_NOTICE = "Exceeded auto-compact threshold", "Context limit reached"
-FAILED_NOTICE = "Ran into this error trying to compact"
+FAILED_NOTICE, ERROR_NOTICE = "Ran into this error trying to compact", "Ran into this error: "
 ITEM_TYPES = frozenset({"toolRequest", "toolResponse", "redactedThinking", "systemNotification", "actionRequired"})
 
 
@@ -143,6 +143,8 @@ def _add(history: GooseHistory, message: Entry, origin: Origin) -> None:
     if message["role"] == "assistant" and contents and contents[0].text.startswith(FAILED_NOTICE):
         history.refuse(failed_compaction(contents[0].text))
         history.announced = None
+    elif message["role"] == "assistant" and contents and contents[0].text.startswith(ERROR_NOTICE):
+        history.refuse(refusal_of(contents[0].text))
     flags = as_dict(message.get("metadata"))
     seen_by_user, seen_by_agent = flags.get("userVisible") is not False, flags.get("agentVisible") is not False
     native = text_of(message.get("id"))

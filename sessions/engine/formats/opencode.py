@@ -132,14 +132,14 @@ class _Reading:
     def take(self, entry: Entry, places: list[Origin]) -> None:
         """One entry: a prompt, a reply with its results, or one side of a compaction."""
         info = entry["info"]
-        self.settle(info)
+        self.settle(entry)
         native = text_of(info.get("id"))
         facts = {"timestamp": seconds(as_dict(info.get("time")).get("created"))}
         contents = parts_contents(entry)
         if info["role"] == "user":
             self._take_user(entry, contents, places, native, facts)
         elif info.get("summary") is True:
-            self._take_summary(info, contents, places, native, facts)
+            self._take_summary(entry, contents, places, native, facts)
         else:
             self._take_reply(info, contents, places, native, facts)
             self._take_results(entry, places, native)
@@ -170,13 +170,14 @@ class _Reading:
             marked(following)
 
     def _has_failed(self, mark: Entry, following: Entry) -> bool:
-        """Whether the call that was to write the summary ended in an error: then the list stays as it was."""
-        if following.get("summary") is not True or not following.get("error"):
+        """Whether the call that was to write the summary ended in an error, or wrote none: the list stays as it was."""
+        info = as_dict(following.get("info"))
+        if info.get("summary") is not True or not (info.get("error") or _is_silent(following)):
             return False
         if mark.get("overflow") is True:
             self.history.refuse_once(Refusal(CONTEXT))
-        if text_of(as_dict(following["error"]).get("name")) != ABORTED:
-            self.history.refuse(failed_compaction(*_told(following["error"])))
+        if info.get("error") and text_of(as_dict(info["error"]).get("name")) != ABORTED:
+            self.history.refuse(failed_compaction(*_told(info["error"])))
         return True
 
     def _compact(self, mark: Entry) -> int:
@@ -191,10 +192,14 @@ class _Reading:
         return self.history.forget(range(tail), trigger=trigger, tokens_before=weight)
 
     def _take_summary(
-        self, info: Entry, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
+        self, entry: Entry, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
     ) -> None:
         """A summary; its call's usage is a request that the conversation never saw."""
+        info = entry["info"]
         usage = _usage(info.get("tokens"))
+        if _is_silent(entry):
+            self.history.refuse(failed_compaction())
+            return
         if info.get("error"):
             # No summary: what was said of it stays in the list (``_has_failed``).
             if contents:
@@ -234,6 +239,15 @@ class _Reading:
 def _is_entry(value: Any) -> bool:
     info = value.get("info") if isinstance(value, dict) else None
     return isinstance(info, dict) and info.get("role") in ("user", "assistant") and isinstance(value.get("parts"), list)
+
+
+def _is_silent(entry: Entry) -> bool:
+    """Whether a call that was to write a summary ended without a word, a token or an error (kilocode 13983)."""
+    info = as_dict(entry.get("info"))
+    ended = as_dict(info.get("time")).get("completed") is not None
+    usage = _usage(info.get("tokens"))
+    is_empty = not usage or not usage.context + usage.output
+    return ended and is_empty and not info.get("error") and not parts_contents(entry)
 
 
 def _refusal(error: Any) -> Refusal | None:

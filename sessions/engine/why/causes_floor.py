@@ -12,6 +12,8 @@ from sessions.engine.why.culprits import has_media
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sessions.engine.types import ProviderError
+
 BODY_LIMITS = (
     (32_000_000, "32 MB, the API's request limit"), (26_214_400, "25 MiB"), (20_971_520, "20 MiB"),
     (16_777_216, "16 MiB"), (10_485_760, "10 MiB"), (8_388_608, "8 MiB"),
@@ -19,6 +21,8 @@ BODY_LIMITS = (
 """Bytes that providers, gateways and harnesses allow a request's body."""
 LEAST_BODY = 4_000_000
 """Bytes under which no known limit of request bodies lies."""
+PART_OF_LIMIT = 0.5
+"""Share of a limit that a refusal names under which what the transcript holds does not explain it."""
 LEAST_CONTEXT = 8_000
 """Tokens: a context smaller than this is a test's, not one that a fixed overhead fills."""
 
@@ -111,8 +115,7 @@ def body_size(case: Case) -> Iterable[Candidate]:
     )  # fmt: skip
     if case.error is not None:
         if case.error.kind == "body":
-            because = "the provider refused the request for its bytes, not for its tokens"
-            yield Candidate(BODY, 0.95, because, (_refusal_row(case, case.error.status), row, case.true_row))
+            yield _refused_for_bytes(case, case.error, n_bytes, row)
         return
     if said:
         because = "the provider had refused the request for its bytes"
@@ -130,6 +133,18 @@ def body_size(case: Case) -> Iterable[Candidate]:
             near = Evidence(f"A known limit of request bodies is {name}", None, None, limit, "bytes", "rule")
             yield Candidate(BODY, 0.62, f"the request's body had come near {name}", (row, near, case.true_row))
             return
+
+
+def _refused_for_bytes(case: Case, error: ProviderError, n_bytes: int, row: Evidence) -> Candidate:
+    """The provider's own word, unless the limit that it names is far from what the file holds: then only likely."""
+    rows = (_refusal_row(case, error.status), row, case.true_row)
+    if error.limit and n_bytes < PART_OF_LIMIT * error.limit:
+        because = f"it was called larger than {error.limit:,} bytes, of which the transcript shows {n_bytes:,}"
+        named = Evidence(
+            f"The refusal names {error.limit:,} bytes", case.request, None, error.limit, "bytes", "recorded"
+        )
+        return Candidate(BODY, 0.5, because, (named, *rows))
+    return Candidate(BODY, 0.95, "the provider refused the request for its bytes, not for its tokens", rows)
 
 
 def _step_bytes(case: Case) -> int:

@@ -11,7 +11,7 @@ from sessions.engine.why.causes_window import fitting
 from sessions.engine.why.filled import filled_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from sessions.engine.agent import Threshold
 
@@ -21,8 +21,8 @@ SOON = 3
 """Requests over a threshold that may pass before a trigger is asked."""
 USUAL = (0.7, 1.02)
 """Where agents whose trigger is not known compact, as shares of the window (policies 3)."""
-ALIKE, AT_LEAST = 0.004, 3
-"""Compactions within this share of one figure are one threshold, from so many on (verdicts 3.22)."""
+ALIKE, AT_LEAST, NEARLY = 0.004, 3, 0.02
+"""Compactions within ``ALIKE`` of one figure are one threshold, from so many on; one ``NEARLY`` there may be at it."""
 
 
 def manual(case: Case) -> Iterable[Candidate]:
@@ -117,17 +117,26 @@ def _repeated(case: Case) -> Iterable[Candidate]:
     if figure is None or case.compaction is None:
         return
     known = case.shared.figures
-    first, last = bisect_left(known, (1 - ALIKE) * figure), bisect_right(known, (1 + ALIKE) * figure)
-    n = last - first
+    n, least, spread = max(_alike(known, figure), _alike(known, case.shared.usual_figure))
     if n < AT_LEAST or n < 0.6 * len(known):
         return
-    least, spread = known[first], known[last - 1] - known[first]
     text = f"{n} of {len(known)} compactions came within {spread:,} tokens of {least:,}"
     row = Evidence(text, case.request, None, least, "tokens", "recorded")
+    if not (1 - ALIKE) * least <= figure <= (1 + ALIKE) * (least + spread):
+        if (1 - NEARLY) * least <= figure < least:
+            because = f"{figure:,} tokens are {100 * (1 - figure / least):.1f}% under where {n} others came, {least:,}"
+            yield Candidate(REACHED, 0.45, because, (row, *case.size_rows))
+        return
     near = next((one for one in case.thresholds if 0 <= one.tokens - least <= 0.02 * one.tokens), None)
     whose = f", a little under {near.name}, {near.tokens:,}" if near else ""
     because = f"{n} compactions came within {spread:,} tokens of {least:,}: a threshold that was set{whose}"
     yield Candidate(REACHED, 0.72, because, (row, *case.size_rows))
+
+
+def _alike(known: Sequence[int], figure: int) -> tuple[int, int, int]:
+    """How many figures lie about one, the least of them, and their spread."""
+    first, last = bisect_left(known, (1 - ALIKE) * figure), bisect_right(known, (1 + ALIKE) * figure)
+    return (last - first, known[first], known[last - 1] - known[first]) if last > first else (0, 0, 0)
 
 
 def _doubted(case: Case, score: float) -> float:

@@ -30,7 +30,7 @@ def failed(case: Case) -> Iterable[Candidate]:
     row = Evidence(
         f"The transcript records a compaction that failed, {tried}", case.request, None, n, "attempts", "recorded"
     )
-    if error.kind != FAILED_COMPACTION or case.true >= FULL * case.window:
+    if error.kind != FAILED_COMPACTION:
         tokens, limit = error.tokens or case.true, error.limit or 0
         if error.tokens and tokens < 0.5 * limit:
             return
@@ -38,10 +38,19 @@ def failed(case: Case) -> Iterable[Candidate]:
         if error.tokens and tokens < limit:
             because = f"the summary's call did not fit: {tokens:,} tokens, and its reply's reserve, passed {limit:,}"
         rows = (row, *said_row(case), case.true_row, *filled_rows(case))
-        yield Candidate(SUMMARY_LONG, 0.95 if error.kind != FAILED_COMPACTION else 0.8, because, rows)
+        yield Candidate(SUMMARY_LONG, 0.95, because, rows)
         return
     because = f"the summary's call failed, {tried}; its error names no size"
-    yield Candidate(FAILED, 0.95, because, (row, case.true_row))
+    yield Candidate(FAILED, 0.95, because, (row, *_full_row(case), case.true_row))
+
+
+def _full_row(case: Case) -> tuple[Evidence, ...]:
+    """That a call with little room may have been too long, as a row; () where it had enough, or that is unknown."""
+    if not case.window_is_known or case.true < FULL * case.window:
+        return ()
+    share = f"{100 * case.true / case.window:.0f}%"
+    text = f"At {share} of the window the summary's call may have been too long; its error does not say so"
+    return (Evidence(text, case.request, None, case.true, "tokens", case.label.value),)
 
 
 def reserve(case: Case) -> Iterable[Candidate]:

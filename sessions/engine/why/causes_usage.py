@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 REASONING_HEAD = 650
 """Bytes of an encrypted item that Codex does not count (policies 6.1)."""
+IMPOSSIBLE = 1.5
+"""Times the longest window of a model from which a usage cannot be one context."""
 EXCESS = 1.15
 """A recorder's figure over the true size by less than this share shows an estimate, not a mistake."""
 
@@ -22,6 +24,7 @@ def double_counted(case: Case) -> Iterable[Candidate]:
     usage, limit = case.usage, case.threshold
     if case.added_up:
         return
+    yield from _impossible(case)
     if case.inclusive and usage is not None and case.last is not None:
         text = (
             f"The input of {usage.input:,} tokens is just over the {usage.cache_read:,} cached, request after request"
@@ -50,6 +53,22 @@ def double_counted(case: Case) -> Iterable[Candidate]:
         yield Candidate(DOUBLE, score if limit is None or case.true < limit else 0.3, because, tuple(rows))
     elif case.said is not None and case.what != ERROR and case.said > 1.4 * case.true and not case.is_blind:
         yield from _figure_doubled(case, case.said)
+
+
+def _impossible(case: Case) -> Iterable[Candidate]:
+    """A usage far over the longest window of its model, which the text does not explain: that of several calls."""
+    usage, model = case.usage, case.model
+    most = max(model.window, model.long_window or 0)
+    if usage is None or case.last is None or case.what != COMPACTION or not model.known or model.note:
+        return
+    if usage.context < IMPOSSIBLE * most or case.text > usage.context / IMPOSSIBLE:
+        return
+    figure = usage.context + usage.output
+    text = f"Request {case.last.index} reports {figure:,} tokens; {model.name} takes {most:,} at most"
+    row = Evidence(text, case.last.index, None, figure, "tokens", Label.MEASURED.value)
+    held = Evidence(f"The text sent makes {case.text:,}", case.last.index, None, case.text, "tokens", "estimated")
+    because = f"a usage of {figure:,} tokens, more than the model takes, adds up several calls"
+    yield Candidate(DOUBLE, 0.8, because, (row, held))
 
 
 def _figure_doubled(case: Case, said: int) -> Iterable[Candidate]:

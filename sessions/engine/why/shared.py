@@ -93,6 +93,11 @@ class Shared:
             found += [figure] if figure else []
         return sorted(found)
 
+    @property
+    def usual_figure(self) -> int:
+        """The middle one of ``figures``, 0 where there is none."""
+        return self.figures[len(self.figures) // 2] if self.figures else 0
+
     @cached_property
     def n_at_once(self) -> int:
         """How many compactions came one request after the one before."""
