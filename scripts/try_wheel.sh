@@ -15,7 +15,7 @@ names = set(zipfile.ZipFile(sys.argv[1]).namelist())
 wanted = {
     "ctxweb/_bundled/templates/base.html",
     "ctxweb/_bundled/static/css/tokens.css",
-    "ctxweb/_bundled/static/vendor/plotly-basic.min.js",
+    "ctxweb/_bundled/static/vendor/plotly.min.js",
     "ctxweb/_bundled/static/vendor/VENDOR.toml",
     "sessions/engine/types.py",
 }
@@ -48,7 +48,7 @@ from django.test import Client
 assert "_bundled" in str(settings.ROOT), settings.ROOT
 migrate()
 collect_static()
-assert list(Path(settings.STATIC_ROOT, "vendor").glob("plotly-basic.min.*.js.gz"))
+assert list(Path(settings.STATIC_ROOT, "vendor").glob("plotly.min.*.js.gz"))
 get_template("base.html")
 page = Client(headers={"host": "localhost"}).get("/login/")
 assert page.status_code == 200, page.status_code

@@ -2,7 +2,8 @@
 
 Run by ``make vendor``, never at run time; npm's own configuration says where packages come from.  Beside each set of
 files a VENDOR.toml names package, version, licence and sha256; tests/arch checks all of it.  Fonts are cut down to
-the characters and weights that the pages use, which needs fontTools (dependency group ``vendor``).
+the characters and weights that the pages use, which needs fontTools (dependency group ``vendor``); Plotly to the parts
+that the charts use (``scripts/charts``, decision 17).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import shutil
 import subprocess
 import tarfile
 import tempfile
@@ -21,6 +23,8 @@ from plotly.offline import get_plotlyjs_version
 ROOT = Path(__file__).resolve().parent.parent
 WEIGHTS = (400, 600)
 CHARACTERS = [*range(0x20, 0x7F), *range(0xA0, 0x100), *map(ord, "–—‘’“”…•·×÷−±≈≠≤≥→←↑↓↵⌘✓ΔσΣµ\u2009\u202f")]
+ESBUILD, BUILT_BEFORE = "0.28.2", "2026-11-23"
+"""What makes the bundle, and the day whose versions of Plotly's own dependencies are taken."""
 FEATURES = ["kern", "mark", "mkmk", "ccmp", "locl", "tnum", "zero", "case"]
 
 
@@ -36,13 +40,6 @@ class Wanted:
 
 
 FILES = [
-    Wanted(
-        "plotly.js-basic-dist-min",
-        get_plotlyjs_version(),
-        "plotly-basic.min.js",
-        "static/vendor/plotly-basic.min.js",
-        "static/vendor/plotly-LICENSE.txt",
-    ),
     Wanted(
         "axe-core",
         "4.14.1",
@@ -69,7 +66,7 @@ FILES = [
 
 def main() -> None:
     """Fetch every file, write it with its licence, and write one VENDOR.toml per folder."""
-    entries: dict[Path, list[str]] = {}
+    entries: dict[Path, list[str]] = {ROOT / "static/vendor": [charts()]}
     for wanted in FILES:
         members = fetch(wanted.package, wanted.version)
         data, remark = members[wanted.member], ""
@@ -97,6 +94,35 @@ def fetch(package: str, version: str) -> dict[str, bytes]:
                 for member in tar.getmembers()
                 if (file := tar.extractfile(member)) is not None
             }
+
+
+def charts() -> str:
+    """Build Plotly with the parts that the charts use, write it with all licences, and return its ``[[file]]``."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, version = Path(name), get_plotlyjs_version()
+        shutil.copytree(ROOT / "scripts/charts", folder, dirs_exist_ok=True)
+        install = ["npm", "install", "--silent", "--no-audit", "--ignore-scripts", f"--before={BUILT_BEFORE}"]
+        subprocess.run([*install, f"plotly.js@{version}", f"esbuild@{ESBUILD}"], cwd=folder, check=True)
+        subprocess.run(["node", "build.mjs", version], cwd=folder, check=True)
+        data, parts = (folder / "bundle.js").read_bytes(), json.loads((folder / "parts.json").read_text())
+        infos = {part: json.loads((folder / part / "package.json").read_text()) for part in parts}
+        texts = [
+            f"{info['name']} {info['version']} ({info['license']})\n\n{_licence(folder / part)}"
+            for part, info in infos.items()
+        ]
+    wanted = Wanted("plotly.js", version, "", "static/vendor/plotly.min.js", "static/vendor/plotly-LICENSE.txt")
+    (ROOT / wanted.target).write_bytes(data)
+    (ROOT / wanted.licence_target).write_text(f"\n\n{'-' * 80}\n\n".join(texts), encoding="utf-8")
+    print(f"{wanted.target}  {len(data):,} bytes, of {len(parts)} packages")
+    return entry(
+        wanted, data, "MIT", "the parts that scripts/charts/entry.js names; licences of all packages in one file"
+    )
+
+
+def _licence(package: Path) -> str:
+    """The text of a package's licence."""
+    found = [path for path in sorted(package.iterdir()) if path.name.lower().startswith(("license", "licence"))]
+    return found[0].read_text(encoding="utf-8").strip() if found else "(The package has no file with its licence.)"
 
 
 def subset(data: bytes) -> bytes:

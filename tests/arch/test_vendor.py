@@ -53,6 +53,6 @@ def faults(path: Path) -> Iterator[str]:
 
 def test_plotly_js_is_the_version_that_plotly_py_writes_for() -> None:
     (entry,) = entries(ROOT / "static/vendor/VENDOR.toml")
-    assert entry["package"] == "plotly.js-basic-dist-min"
+    assert entry["package"] == "plotly.js"
     assert entry["version"] == get_plotlyjs_version()
     assert f"v{entry['version']}" in (ROOT / "static/vendor" / entry["path"]).read_text(encoding="utf-8")[:200]

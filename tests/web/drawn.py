@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import plotly.graph_objects as go
 
+from tests.arch.repository import ROOT
+
+PARTS = re.findall(r"src/(traces|components)/(\w+)", (ROOT / "scripts/charts/entry.js").read_text(encoding="utf-8"))
+TRACES = {name for kind, name in PARTS if kind == "traces"}
+LEFT_OUT = {
+    "colorbar", "error_x", "error_y", "grid", "images", "rangeselector", "rangeslider", "selections", "showscale",
+    "sliders", "updatemenus",
+}  # fmt: skip
+"""What Plotly's schema knows and our bundle of it would silently leave out."""
 _SEEN: set[Any] = set()
 
 
@@ -19,11 +29,21 @@ def painted(value: Any) -> Any:
 
 
 def check(figure: dict[str, Any]) -> None:
-    """Raises ValueError where Plotly knows no such trace, attribute or value; a figure of a known shape passes."""
+    """Raises ValueError where Plotly, or our bundle, knows no such trace, attribute or value; a known shape passes."""
     shape = _shape(figure)
     if shape not in _SEEN:
+        wanted = {trace["type"] for trace in figure["data"]} - TRACES | _keys(figure) & LEFT_OUT
+        if wanted:
+            message = f"scripts/charts/entry.js does not name {sorted(wanted)}"
+            raise ValueError(message)
         go.Figure(data=painted(figure.get("data")), layout=painted(figure.get("layout")))
         _SEEN.add(shape)
+
+
+def _keys(value: Any) -> set[str]:
+    """Every name in a figure."""
+    inner = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list | tuple) else []
+    return set(value if isinstance(value, dict) else ()).union(*map(_keys, inner))
 
 
 def _shape(value: Any) -> Any:

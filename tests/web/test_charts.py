@@ -64,6 +64,18 @@ def gates_of() -> Gates:
     return Gates([1_000 * n for n in range(60)], 200_000, lanes, "measured", [33])
 
 
+@pytest.mark.parametrize(
+    "figure",
+    [
+        {"data": [{"type": "heatmap", "z": [[1]]}]},
+        {"data": [], "layout": {"xaxis": {"rangeslider": {"visible": True}}}},
+    ],
+)
+def test_a_chart_of_parts_that_the_bundle_lacks_is_refused(figure: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"entry\.js does not name"):
+        check(figure)
+
+
 def test_floor_is_top_of_the_token_axis_in_bytes_of_text() -> None:
     scale = byte_scale(10_000, 2.61, 3_118_893, 1.72)
     assert scale.floor == pytest.approx(26_100)
