@@ -11,16 +11,9 @@ import click
 
 from ctxweb.amount import Amount
 from ctxweb.commands._check_reports import amount, markdown_table, outcome, write_junit, write_sarif
-from ctxweb.commands._engine import (
-    check_options,
-    chosen_policy,
-    emit,
-    given_prices,
-    price_option,
-    read,
-    settings,
-)  # fmt: skip
+from ctxweb.commands._engine import emit, given_prices, price_option, read, settings
 from ctxweb.commands._files import inputs
+from ctxweb.commands._replaying import check_options, chosen_policy
 from ctxweb.terminal import Head, figure, say, show_table, terminal
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.checks import QUALITY, check, read_limits

@@ -9,7 +9,8 @@ import click
 from rich.text import Text
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import compaction_option, emit, replay_options, run_replay, warn
+from ctxweb.commands._engine import emit, warn
+from ctxweb.commands._replaying import compaction_option, replay_options, run_replay
 from ctxweb.terminal import Head, figure, printable, show_table, terminal, titled
 from sessions.engine.diff import diff_event
 from sessions.engine.errors import BadParameter

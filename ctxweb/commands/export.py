@@ -10,8 +10,9 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 import click
 
 from ctxweb.amount import TOKENS
-from ctxweb.commands._engine import choose, compaction_option, read, settings, warn
+from ctxweb.commands._engine import choose, read, settings, warn
 from ctxweb.commands._files import first_inputs
+from ctxweb.commands._replaying import compaction_option
 from ctxweb.terminal import say
 from sessions.engine import registry
 from sessions.engine.errors import BadParameter, UnknownName

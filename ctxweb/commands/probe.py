@@ -9,7 +9,8 @@ import click
 from rich.table import Table
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import compaction_option, emit, given_prices, replay_options, run_replay, warn
+from ctxweb.commands._engine import emit, given_prices, warn
+from ctxweb.commands._replaying import compaction_option, replay_options, run_replay
 from ctxweb.terminal import terminal, titled
 from sessions.engine.errors import BadParameter
 

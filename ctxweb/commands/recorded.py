@@ -8,7 +8,8 @@ import click
 
 from ctxweb.amount import TOKENS
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import choose, emit, files_argument, read, settings, start_option, warn
+from ctxweb.commands._engine import choose, emit, files_argument, read, settings, warn
+from ctxweb.commands._replaying import start_option
 from ctxweb.terminal import Head, figure, show_table, terminal, titled, words
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter, UnknownName

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import emit, given_prices, price_option, replay_options, run_replay, warn
+from ctxweb.commands._engine import emit, given_prices, price_option, warn
+from ctxweb.commands._replaying import replay_options, run_replay
 from ctxweb.terminal import Head, figure, show_table, terminal, titled
 from sessions.engine.cost_report import cost_sentences, span, usd
 from sessions.engine.report import replay_document

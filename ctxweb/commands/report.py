@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import choose, compaction_option, name_of, opened
-from ctxweb.commands._engine import replay_options as options_of_replay
+from ctxweb.commands._engine import choose, name_of
+from ctxweb.commands._replaying import compaction_option, opened
+from ctxweb.commands._replaying import replay_options as options_of_replay
 from ctxweb.commands.share import known_kinds, state_of
 from ctxweb.terminal import say
 

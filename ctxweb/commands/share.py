@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import compaction_option, name_of, opened, settings
-from ctxweb.commands._engine import replay_options as options_of_replay
+from ctxweb.commands._engine import name_of, settings
+from ctxweb.commands._replaying import compaction_option, opened
+from ctxweb.commands._replaying import replay_options as options_of_replay
 
 
 @click.command("share", cls=EachFile)

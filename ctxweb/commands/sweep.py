@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import emit, given_prices, opened, price_option, settings, sweep_options, warn, write_csv
+from ctxweb.commands._engine import emit, given_prices, price_option, settings, warn, write_csv
+from ctxweb.commands._replaying import opened, sweep_options
 from ctxweb.terminal import Head, figure, show_table, terminal, titled
 from sessions.engine.cost_report import span, usd
 from sessions.engine.errors import BadParameter, UnknownName

@@ -195,13 +195,16 @@ def test_tables_for_people(file):
     assert "− dropped" in out
 
 
-def test_engine_commands_do_not_import_django(file):
-    """They start fast and need no settings."""
+def test_inspect_loads_neither_django_nor_what_replays(file):
+    """It starts fast and needs no settings."""
     code = (
         "import sys; from ctxweb.commands.inspect import command; "
-        f"command([{str(file)!r}, '--json'], standalone_mode=False); assert 'django' not in sys.modules"
+        f"command([{str(file)!r}, '--json'], standalone_mode=False); "
+        "heavy = {'django', 'anthropic', 'plotly', 'sessions.engine.replay', 'ctxweb.commands._replaying'}; "
+        "print(*heavy & {*sys.modules}, file=sys.stderr)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert not done.stderr.strip()
 
 
 def test_probe(file):
