@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ctxweb.commands._patience import patience
 from ctxweb.terminal import say
 from sessions.engine.errors import BadParameter
 from sessions.engine.near import unknown
@@ -81,8 +82,6 @@ def read(file: Path, format_name: str | None, branch: str | None = None, name: s
 
     What had to be skipped is said on standard error; a branch that is not there is wrong usage.
     """
-    from ctxweb.commands._patience import patience
-
     use_own_models()
     size = file.stat().st_size
     with file.open("rb") as stream, patience(f"Reading {name or file.name}", lambda: stream.tell() / size):

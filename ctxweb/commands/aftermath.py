@@ -11,6 +11,7 @@ from rich.table import Table
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, files_argument, given_prices, read
 from ctxweb.commands._local import latest_file
+from ctxweb.commands._patience import patience
 from ctxweb.commands._rules import add_rules, rule_lines
 from ctxweb.terminal import terminal, titled
 from sessions.engine.aftermath import aftermath_document
@@ -35,7 +36,8 @@ def command(file: Path | None, format_name: str | None, branch: str | None, as_j
     """What came after every compaction that FILE records: full again when, by what, and what was read again."""
     path = file or latest_file()
     parsed = read(path, format_name, branch)
-    sessions = [_session(weigh(transcript), path, parsed.format) for transcript in parsed.transcripts]
+    with patience("Following what came after"):
+        sessions = [_session(weigh(transcript), path, parsed.format) for transcript in parsed.transcripts]
     if as_json:
         emit({"schema": "ctxweb.aftermath/1", "format": parsed.format, "sessions": sessions})
         return

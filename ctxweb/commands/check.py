@@ -13,6 +13,7 @@ from ctxweb.amount import Amount
 from ctxweb.commands._check_reports import amount, markdown_table, outcome, write_junit, write_sarif
 from ctxweb.commands._engine import emit, given_prices, price_option, read, settings
 from ctxweb.commands._files import inputs
+from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import check_options, chosen_policy
 from ctxweb.terminal import Head, figure, say, show_table, terminal
 from sessions.engine.calibration.calibrate import weigh
@@ -105,7 +106,8 @@ def _checked(
                 broken.append(f"{given.shown}: {error}")
             continue
         for transcript in _sessions(parsed.transcripts):
-            with closing(Texts(lambda path=path: path.open("rb"), parsed.format)) as texts:  # type: ignore[misc]
+            texts = Texts(lambda path=path: path.open("rb"), parsed.format)  # type: ignore[misc]
+            with closing(texts), patience(f"Replaying {given.shown}"):
                 weighed = weigh(transcript)
                 made = replay(
                     weighed, policy, params=settings(options["pairs"]), base=options["base"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
@@ -12,6 +12,7 @@ import click
 from ctxweb.amount import TOKENS
 from ctxweb.commands._engine import choose, read, settings, warn
 from ctxweb.commands._files import first_inputs
+from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option
 from ctxweb.terminal import say
 from sessions.engine import registry
@@ -56,12 +57,13 @@ def command(what: str, target: str, out: Path | None, **options: Any) -> None:
         try:
             registry.get("exports", target)
             texts = Texts(lambda: file, weighed.transcript.format)
-            made = _replayed(weighed, options, texts)
+            with patience("Replaying"):
+                made = _replayed(weighed, options, texts)
             listing = _listing(weighed, made, options)
         except (BadParameter, UnknownName) as error:
             raise click.UsageError(str(error)) from error
         contents = reader(made, _message_reader(file, weighed.transcript.format), report)
-        with _output(out) as stream:
+        with _output(out) as stream, patience("Writing messages") if out else nullcontext():
             for piece in export(listing, target, contents, report):
                 stream.write(piece)
     warn(made.warnings if made else ())

@@ -13,6 +13,7 @@ from click.core import ParameterSource
 from ctxweb.amount import Amount
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, files_argument, read, write_csv
+from ctxweb.commands._patience import patience
 from ctxweb.terminal import Head, figure, show_table, terminal, titled, words
 from sessions.engine.calibration.history import NAME
 from sessions.engine.cost_report import cost_sentences
@@ -54,7 +55,8 @@ def command(  # noqa: PLR0917
         raise click.UsageError("--json or --csv, not both")
     parsed = read(file, format_name, branch)
     texts = Texts(lambda: file.open("rb"), parsed.format)
-    document = inspect_document(parsed, train_fraction=train_fraction, texts=texts)
+    with patience("Weighing messages"):
+        document = inspect_document(parsed, train_fraction=train_fraction, texts=texts)
     if as_json:
         emit(document)
         return

@@ -11,6 +11,7 @@ import click
 
 from ctxweb.commands._engine import choose, emit
 from ctxweb.commands._local import NOTHING
+from ctxweb.commands._patience import patience
 from ctxweb.terminal import say, terminal, titled
 from sessions.engine.words import counted
 
@@ -81,7 +82,8 @@ def _short(path: Path) -> str:
 
 
 def _print_read(console: Terminal, one: LocalFile) -> None:
-    found = _document(one, read=True)
+    with patience(f"Reading {one.path.name}"):
+        found = _document(one, read=True)
     if found["error"]:
         console.print(f"{INDENT}{found['error']}", soft_wrap=True)
         return

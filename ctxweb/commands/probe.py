@@ -10,6 +10,7 @@ from rich.table import Table
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, warn
+from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option, replay_options, run_replay
 from ctxweb.terminal import terminal, titled
 from sessions.engine.errors import BadParameter
@@ -49,7 +50,7 @@ def command(file: Path, event: int | None, horizon: int | None, as_json: bool, *
 
     result = run_replay(file, **options)
     transcript = result.weighed.transcript
-    with closing(Texts(lambda: file.open("rb"), transcript.format)) as texts:
+    with closing(Texts(lambda: file.open("rb"), transcript.format)) as texts, patience("Looking for losses"):
         index = build_index(transcript, texts.of)
         try:
             critical = options["critical"]

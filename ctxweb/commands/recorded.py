@@ -9,6 +9,7 @@ import click
 from ctxweb.amount import TOKENS
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import choose, emit, files_argument, read, settings, warn
+from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import start_option
 from ctxweb.terminal import Head, figure, show_table, terminal, titled, words
 from sessions.engine.calibration.calibrate import weigh
@@ -38,10 +39,11 @@ def command(file: Path, policy: str | None, calibrate: bool, as_json: bool, **op
     parsed = read(file, options["format_name"])
     try:
         weighed = weigh(choose(parsed, options["session"]))
-        comparison = compare(
-            weighed, policy, params=settings(options["pairs"]), window=options["window"], calibrate=calibrate,
-            start=options["start"],
-        )  # fmt: skip
+        with patience("Comparing with the policy"):
+            comparison = compare(
+                weighed, policy, params=settings(options["pairs"]), window=options["window"], calibrate=calibrate,
+                start=options["start"],
+            )  # fmt: skip
     except (BadParameter, UnknownName) as error:
         raise click.UsageError(str(error)) from error
     if as_json:

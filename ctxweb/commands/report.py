@@ -13,6 +13,7 @@ import click
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import choose, name_of
+from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option, opened
 from ctxweb.commands._replaying import replay_options as options_of_replay
 from ctxweb.commands.share import known_kinds, state_of
@@ -58,7 +59,7 @@ def command(file: Path, out: Path | None, svg: Path | None, skeleton: Path | Non
         choice = Choice(frozenset(BY_KEY) - known_kinds(options["shown"], BY_KEY), options["words"])
         weighed, texts = opened(file, options)
         state, verdicts = state_of(options, event), verdicts_of(weighed)
-        with closing(texts):
+        with closing(texts), patience("Replaying"):
             index = build_index(weighed.transcript, texts.of)
             document = handout(
                 weighed, state, index, texts=texts, prices=prices_of(weighed.model),

@@ -10,6 +10,7 @@ import click
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import name_of, settings
+from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option, opened
 from ctxweb.commands._replaying import replay_options as options_of_replay
 
@@ -49,7 +50,7 @@ def command(file: Path, out: Path | None, event: int, title: str, note: str, **o
         choice = Choice(frozenset(BY_KEY) - known_kinds(options["shown"], BY_KEY), options["words"])
         weighed, texts = opened(file, options)
         state = state_of(options, event)
-        with closing(texts):
+        with closing(texts), patience("Replaying at every position of the slider"):
             index = build_index(weighed.transcript, texts.of)
             said = headline(weighed, verdicts_of(weighed))
             prices = prices_of(weighed.model)

@@ -8,6 +8,7 @@ import click
 
 from ctxweb.commands._engine import emit
 from ctxweb.commands._files import inputs
+from ctxweb.commands._patience import patience
 from ctxweb.terminal import printable
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ def command(corpus: tuple[str, ...], n_calls: int, as_json: bool) -> None:
 
 def sessions_of(corpus: Sequence[str | Path], left_out: list[str]) -> Iterator[tuple[Weighed, Index]]:
     """Every session of every file, weighed and indexed, one at a time."""
-    from ctxweb.commands._patience import patience
     from sessions.engine.calibration.calibrate import weigh
     from sessions.engine.errors import EngineError
     from sessions.engine.quality.index import build_index

@@ -9,6 +9,7 @@ import click
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, price_option, settings, warn, write_csv
+from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import opened, sweep_options
 from ctxweb.terminal import Head, figure, show_table, terminal, titled
 from sessions.engine.cost_report import span, usd
@@ -91,8 +92,6 @@ def _run(file: Path, overs: tuple[str, ...], prices: tuple[str, ...], options: d
         options["policies"], [read_over(text) for text in overs], params=settings(options["pairs"]),
         window=options["window"],
     )  # fmt: skip
-    from ctxweb.commands._patience import patience
-
     with closing(texts), patience(f"Replaying {counted(len(points), 'setting')}"):
         return sweep(
             weighed,

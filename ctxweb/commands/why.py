@@ -11,6 +11,7 @@ from ctxweb.amount import TOKENS
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, files_argument, read
 from ctxweb.commands._local import latest_file
+from ctxweb.commands._patience import patience
 from ctxweb.terminal import terminal, titled
 from sessions.engine.why.document import why_document
 
@@ -34,7 +35,9 @@ NAMED = 4
 def command(file: Path | None, format_name: str | None, branch: str | None, window: int | None, as_json: bool) -> None:
     """Why FILE was compacted, and where the triggers of known agents fire on it; without FILE, your latest session."""
     file = file or latest_file()
-    document = why_document(read(file, format_name, branch), window=window)
+    parsed = read(file, format_name, branch)
+    with patience("Finding causes"):
+        document = why_document(parsed, window=window)
     if as_json:
         emit(document)
         return

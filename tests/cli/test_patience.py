@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import io
 import threading
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import pytest
+from click.testing import CliRunner
+
+from ctxweb.cli import cli
 from ctxweb.commands import _patience
-from ctxweb.commands._patience import CLEARED, patience
+from ctxweb.commands._patience import CLEARED, MOST_CHARS, patience
+from tests.engine.claude_lines import claude_session
 
 if TYPE_CHECKING:
-    import pytest
+    from pathlib import Path
 
 
 class Screen(io.StringIO):
@@ -60,3 +66,35 @@ def test_what_is_quick_or_read_by_a_program_hears_nothing(monkeypatch: pytest.Mo
     with patience("piped"):
         pass
     assert not screen.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("why {}", "Finding causes"),
+        ("inspect {}", "Weighing messages"),
+        ("aftermath {}", "Following what came after"),
+        ("recorded {}", "Comparing with the policy"),
+        ("probe {} --policy claude_code", "Looking for losses"),
+        ("check {} --policy claude_code --max-cost 9", "Replaying {}"),
+        ("export {} --to jsonl --policy claude_code --request 1 -o out", "Replaying"),
+        ("export {} --to jsonl -o out", "Writing messages"),
+        ("diff {} --policy claude_code --window 2000", "Replaying"),
+        ("sweep {} --policy claude_code --over window=1000:200000:2", "Replaying 2 settings"),
+        ("report {}", "Replaying"),
+        ("share {} --out out.html", "Replaying at every position of the slider"),
+    ],
+    ids=lambda text: text.replace("{}", "FILE").replace(" ", "_"),
+)
+def test_a_command_says_what_it_is_at(line: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a large file; on a small one nobody sees it, as all of it is there within a second."""
+    file = tmp_path / "session.jsonl"
+    file.write_text(claude_session(4))
+    told: list[str] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(_patience, "sys", SimpleNamespace(stderr=Screen()))
+    monkeypatch.setattr(_patience, "_tell", lambda words, _share, _ended: told.append(words))
+    done = CliRunner().invoke(cli, [part.format(file) for part in line.split()])
+    assert done.exit_code in (0, 1), done.output
+    assert "Reading session.jsonl" in told
+    assert said.format(file)[:MOST_CHARS] in told
