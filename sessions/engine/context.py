@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from itertools import islice, takewhile
-from operator import is_
+from itertools import islice
+from operator import indexOf, is_
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -15,7 +15,7 @@ from sessions.engine.sizes import message_sizes
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from sessions.engine.calibration.weighed import Weighed
@@ -309,10 +309,18 @@ def entering_steps(weighed: Weighed, estimator: Any, left_out: frozenset[int]) -
 
 def splice_of(before: Sequence[Item], after: Sequence[Item]) -> Splice:
     """What differs between two lists; items that are the same at both ends are passed over without looking at them."""
-    start = sum(takewhile(bool, map(is_, before, after)))
-    most = min(len(before), len(after)) - start
-    end = sum(takewhile(bool, map(is_, islice(reversed(before), most), reversed(after))))
+    most = min(len(before), len(after))
+    start = _n_same(map(is_, before, after), most)
+    end = _n_same(map(is_, islice(reversed(before), most - start), reversed(after)), most - start)
     return Splice(start, before[start : len(before) - end], after[start : len(after) - end])
+
+
+def _n_same(same: Iterator[bool], most: int) -> int:
+    """How many are True before the first that is not; all of them are ``most``."""
+    try:
+        return indexOf(same, False)
+    except ValueError:
+        return most
 
 
 def common_prefix(before: Sequence[Item], after: Sequence[Item], start: int = 0) -> int:

@@ -106,10 +106,16 @@ def totals(replay: Replay, *, prices: Prices | None = None) -> Totals:
     weighed, sent = replay.weighed, replay.sent
     asked, use = step_prices(weighed, prices), cache_use(weighed)
     groups: dict[Prices | None, _Group] = {}
+    known: dict[int, _Group] = {}
 
     def group(step: int, tokens: int) -> _Group:
-        own = asked[step]
-        return groups.setdefault(own and own.at(tokens), _Group())
+        """Prices are found by what they are, and known by which: few stand for thousands of requests."""
+        priced = asked[step]
+        own = priced.at(tokens) if priced else None
+        found = known.get(id(own))
+        if found is None:
+            found = known[id(own)] = groups.setdefault(own, _Group())
+        return found
 
     for k, one in enumerate(sent):
         group(k, one.tokens).add(0, one.tokens, one.cached * use.shares[k], one.output)

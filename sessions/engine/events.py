@@ -233,18 +233,20 @@ def count_changes(before: Sequence[Item], after: Sequence[Item]) -> ChangeCounts
 
 def count_splice(before: Sequence[Item], after: Sequence[Item], splice: Splice, event: int) -> ChangeCounts:
     """``count_changes`` of two lists that differ by a splice, at the cost of what changes; ``event`` is its number."""
+    start, gone, new = splice
+    if not new:
+        return ChangeCounts(len(before) - len(gone), 0, len(gone), 0, first_changed(before, after, start))
     mine = f"e{event}."
-    old = {item.id: item for item in splice.gone}
-    returned = [item.id for item in splice.new if item.id not in old and not item.id.startswith(mine)]
+    old = {item.id: item for item in gone}
+    returned = [item.id for item in new if item.id not in old and not item.id.startswith(mine)]
     if returned and not {item.id for item in before}.isdisjoint(returned):
         return count_changes(before, after)  # a message stands twice
-    new_ids = {item.id for item in splice.new}
-    standing = [item for item in splice.new if item.id in old]
-    edited = sum(changed(old[item.id], item) for item in standing)
-    dropped = sum(item.id not in new_ids for item in splice.gone)
-    same = len(before) - len(splice.gone)
-    first = first_changed(before, after, splice.start)
-    return ChangeCounts(same + len(standing) - edited, edited, dropped, len(splice.new) - len(standing), first)
+    new_ids = {item.id for item in new}
+    standing = [item for item in new if item.id in old]
+    edited = len([1 for item in standing if changed(old[item.id], item)])
+    dropped = len([1 for item in gone if item.id not in new_ids])
+    kept = len(before) - len(gone) + len(standing) - edited
+    return ChangeCounts(kept, edited, dropped, len(new) - len(standing), first_changed(before, after, start))
 
 
 def count_patch(n_before: int, patch: Mapping[int, Item], before: Sequence[Item]) -> ChangeCounts:

@@ -35,7 +35,7 @@ from sessions.engine.types import Kind, Label
 from sessions.engine.unreplayed import not_replayed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.policy import Layer, Policy
@@ -99,6 +99,8 @@ class Walk:
         self.weighed, self.policy, self.params = weighed, policy, params
         self.base, self.summaries = base, summaries
         self.layers, self.drawn = policy.pipeline, policy.drawn
+        self.counted = frozenset(layer.name for layer in self.layers if not layer.cheap)
+        """Names of the layers whose failures count."""
         self.window = window or weighed.window or DEFAULT_WINDOW
         self.windows = [window or held.window for held in weighed.held]
         self.window_source = "given" if window else weighed.window_source
@@ -235,7 +237,7 @@ class Walk:
             if not gate.fires or self.asleep or (self.state.stopped and not layer.cheap):
                 continue
             if not results:
-                newest = next((item.message.index for item in reversed(held.items) if not item.inserted), None)
+                newest = _newest(held.items)
                 self.summaries.at(request, len(self.events))
                 if self.base == "recorded":
                     self.context = held.copy()
@@ -283,8 +285,9 @@ class Walk:
             freed = before - max(0, self.weighed.overhead + weight.tokens)
             counts = count_splice(held, outcome, splice, len(self.events))
             if freed > 0:
-                old = {item.id: item for item in splice.gone} if counts.edited else {}
-                self._note_cleared((old[item.id], item) for item in splice.new if item.edited and item.id in old)
+                if counts.edited:
+                    old = {item.id: item for item in splice.gone}
+                    self._note_cleared((old[item.id], item) for item in splice.new if item.edited and item.id in old)
                 self.context.take(outcome, splice, weight)
                 self.replaced = held
             change = splice
@@ -298,15 +301,14 @@ class Walk:
         self, request: int, held: Context, newest: int | None, results: list[tuple[LayerResult, Change]]
     ) -> Event:
         """The event of all layers that took effect at this request; ``newest`` message of the list before."""
-        layers = tuple(result for result, _ in results)
+        layers = tuple([result for result, _ in results])
         after_tokens = self._display()
-        before_tokens = after_tokens + sum(layer.freed_tokens for layer in layers)
-        in_place = all(isinstance(outcome, dict) for _, outcome in results)
+        before_tokens = after_tokens + sum([layer.freed_tokens for layer in layers])
         outcome: Change
-        if in_place:
-            outcome = {position: item for _, patch in results for position, item in patch.items()}  # type: ignore[union-attr]
-        elif len(results) == 1:
+        if len(results) == 1:
             outcome = results[0][1]
+        elif all(isinstance(outcome, dict) for _, outcome in results):
+            outcome = {position: item for _, patch in results for position, item in patch.items()}  # type: ignore[union-attr]
         else:
             self.replaced = list(self.history.list_now())
             outcome = splice_of(self.replaced, self.context.items)
@@ -337,7 +339,7 @@ class Walk:
 
     def _remember(self, event: Event) -> None:
         state = self.state
-        if any(layer.name in self._counted for layer in event.layers):
+        if self.counted and not self.counted.isdisjoint([layer.name for layer in event.layers]):
             state.failures = 0
         state.n_events += 1
         state.last_summary = self.summaries.last
@@ -352,11 +354,6 @@ class Walk:
             for block in new.message.blocks
             if block.kind is Kind.TOOL_RESULT and block not in old.message.blocks
         }
-
-    @property
-    def _counted(self) -> frozenset[str]:
-        """Names of the layers whose failures count."""
-        return frozenset(layer.name for layer in self.layers if not layer.cheap)
 
     def _failed(self, request: int, layer: Layer, reason: str, calls: int) -> None:
         """A failed attempt: the list stays, the breaker counts it unless the layer is cheap (replay-semantics 4)."""
@@ -377,8 +374,11 @@ class Walk:
         """Thrash guard: three events in a row that leave the gate on stop the policy.
 
         The gate is on when it fires on the after list, by estimate alone or given the usage that the provider would
-        report for just that list.
+        report for just that list.  Where no layer counts, nothing is ever stopped; along a recording a gate learns
+        from being asked that what it cleared was only shown.
         """
+        if not self.counted and self.base == "full":
+            return
         view = self.view
         layer = next(layer for layer in self.layers if layer.name == name)
         self._show()
@@ -440,6 +440,14 @@ class Walk:
                 self.warnings.append(
                     f"request {at}: the model changes from {before.model.name} to {held.model.name}; window {took}"
                 )
+
+
+def _newest(items: Sequence[Item]) -> int | None:
+    """Index of the newest original message of a list, None where it has none."""
+    for item in reversed(items):
+        if not item.inserted:
+            return item.message.index
+    return None
 
 
 def _result(layer: Layer, gate: Gate, freed: int, counts: ChangeCounts) -> LayerResult:

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import sys
 
-from tests.bench import accuracy, cost, ingest, pages, prior_fit, quality, recorded, scale, strategies, study, sweep
+from tests.bench import (
+    accuracy,
+    cost,
+    digests,
+    ingest,
+    pages,
+    prior_fit,
+    quality,
+    recorded,
+    scale,
+    strategies,
+    study,
+    sweep,
+)
 
 BENCHES = {
     "ingest": ingest.main,
@@ -19,8 +32,8 @@ BENCHES = {
     "sweep": sweep.main,
 }
 
-ON_REQUEST = {"prior": prior_fit.main}
-"""Those that rewrite the code's own tables."""
+ON_REQUEST = {"digests": digests.main, "prior": prior_fit.main}
+"""Those that compare two checkouts or rewrite the code's own tables."""
 
 if __name__ == "__main__":
     every = BENCHES | ON_REQUEST

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies._pairs import Halves
+from sessions.engine.policies._pairs import Pairs, mended, without
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from sessions.engine.policies._pairs import Spans
     from sessions.engine.policy import Item, View
 
 
@@ -34,7 +35,7 @@ class Client:
     request: int = -1
     known: set[str] = field(default_factory=set)
     lengths: set[int] = field(default_factory=set)
-    halves: Halves = field(default_factory=lambda: Halves(set(), set()))
+    pairs: Pairs = field(default_factory=Pairs)
     until: list[int] = field(default_factory=lambda: [0])
 
 
@@ -43,7 +44,10 @@ def client(view: View) -> Client:
 
     Where a recorded compaction has replaced the list, the client holds what it left.
     """
-    held: Client = view.state.memory.setdefault("client", Client())
+    memory = view.state.memory
+    held: Client | None = memory.get("client")
+    if held is None:
+        held = memory["client"] = Client()
     if held.request == view.request:
         return held
     first_new = len(view.items)
@@ -51,24 +55,55 @@ def client(view: View) -> Client:
         first_new -= 1
     if held.lengths and first_new not in held.lengths:
         held.items, held.size, held.known, first_new = [], 0, set(), 0
-        held.halves, held.until = Halves(set(), set()), [0]
+        held.pairs, held.until = Pairs(), [0]
     added = view.items[first_new:]
     held.items += added
-    held.halves.add(added)
+    held.pairs.add(added)
     for item in added:
         held.size += item.size
         held.until.append(held.size)
-    held.known |= {item.id for item in added}
+    held.known.update(map(_ID, added))
     held.request, held.lengths = view.request, {len(view.items)}
     return held
 
 
-def shown(view: View, items: Sequence[Item]) -> list[Item]:
-    """``items`` as the list that this request sends; remembers its length."""
+def shown(view: View, items: Sequence[Item], *, orphans: str = "drop") -> list[Item]:
+    """Some of the client's messages as the list that this request sends, without split pairs; remembers its length."""
     held = client(view)
-    held.known.update(map(_ID, items))
+    return _sent(held, mended(view, held.pairs, items) if orphans == "drop" else list(items))
+
+
+def shown_cut(
+    view: View,
+    spans: Spans,
+    *,
+    orphans: str = "drop",
+    edited: Mapping[int, Item] | None = None,
+    note: Sequence[Item] = (),
+) -> list[Item]:
+    """``shown`` of stretches of the client's list (from, to), in order; what stands in their midst is not looked at.
+
+    ``edited`` are items in place of the client's own, by position; ``note`` stands after the first stretch.
+    """
+    held = client(view)
+    changed = {n: [item] for n, item in edited.items()} if edited else {}
+    split = held.pairs.split_by(spans) if orphans == "drop" else None
+    if split:
+        for n in held.pairs.places(split, spans):
+            changed[n] = without(view, changed[n][0] if n in changed else held.items[n], split)
+    left: list[Item] = []
+    for number, (start, stop) in enumerate(spans):
+        part = held.items[start:stop]
+        for n in sorted([n for n in changed if start <= n < stop], reverse=True):
+            part[n - start : n - start + 1] = changed[n]
+        left += part if number else [*part, *note]
+    held.known.update(map(_ID, note))
+    return _sent(held, left)
+
+
+def _sent(held: Client, items: list[Item]) -> list[Item]:
     held.lengths.add(len(items))
-    return list(items)
+    return items
 
 
 def same(items: Sequence[Item], others: Sequence[Item]) -> bool:

@@ -6,16 +6,22 @@ What they would send is what ``orphans=keep`` replays; ``drop``, the default, ta
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from sessions.engine.params import choice
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from sessions.engine.policy import Item, View
     from sessions.engine.types import Block
+
+    Spans = Sequence[tuple[int, int]]
+
+NOWHERE = (-1,)
 
 
 def orphans_param() -> Any:
@@ -27,29 +33,64 @@ def orphans_param() -> Any:
     )
 
 
-class Halves(NamedTuple):
-    """Ids of the calls that a list makes and of those that it answers."""
+FAR = 64
+"""Messages between a call and its result from which on a pair is looked at by itself."""
 
-    calls: set[str]
-    results: set[str]
+
+@dataclass(slots=True)
+class Pairs:
+    """Where a list that only grows makes and answers its calls; blocks without an id are of no pair.
+
+    ``calls`` and ``results`` are positions by id.  ``crossing[n]`` are the ids of which a half stands on either side of
+    a cut before position n; ``far`` those of halves far apart, which may stand on either side of any cut.
+    """
+
+    n_items: int = 0
+    calls: dict[str, list[int]] = field(default_factory=dict)
+    results: dict[str, list[int]] = field(default_factory=dict)
+    crossing: dict[int, list[str]] = field(default_factory=dict)
+    far: list[str] = field(default_factory=list)
 
     def add(self, items: Iterable[Item]) -> None:
-        """Those of more messages."""
-        found = [item.message.halves() for item in items]
-        if found:
-            calls, results = zip(*found, strict=True)
-            self.calls.update(*calls)
-            self.results.update(*results)
+        """More messages."""
+        calls, results = self.calls, self.results
+        for position, item in enumerate(items, self.n_items):
+            made, answered = item.message.halves()
+            for call in made | answered:
+                if call in calls or call in results:
+                    self._cross(call, position)
+            for call in made:
+                calls.setdefault(call, []).append(position)
+            for call in answered:
+                results.setdefault(call, []).append(position)
+            self.n_items = position + 1
+
+    def _cross(self, call: str, position: int) -> None:
+        """An id that was seen before is seen again at a position."""
+        last = max(self.calls.get(call, NOWHERE)[-1], self.results.get(call, NOWHERE)[-1])
+        if position - last > FAR:
+            self.far.append(call)
+            return
+        for cut in range(last + 1, position + 1):
+            self.crossing.setdefault(cut, []).append(call)
+
+    def split_by(self, spans: Spans) -> set[str]:
+        """Ids of which the list has both halves, and its stretches ``spans`` (from, to) but one."""
+        near = [call for span in spans for cut in span for call in self.crossing.get(cut, ())]
+        calls, results = self.calls, self.results
+        both = [call for call in {*near, *self.far} if call in calls and call in results]
+        return {call for call in both if bool(_within(calls[call], spans)) != bool(_within(results[call], spans))}
+
+    def places(self, ids: Iterable[str], spans: Spans) -> set[int]:
+        """Positions in these stretches of the messages that make or answer these calls."""
+        return {n for call in ids for n in _within([*self.calls[call], *self.results[call]], spans)}
 
 
-def halves(items: Iterable[Item]) -> Halves:
-    """The halves of tool pairs in a list; blocks without an id are of none."""
-    found = Halves(set(), set())
-    found.add(items)
-    return found
+def _within(places: Sequence[int], spans: Spans) -> list[int]:
+    return [place for place in places for start, stop in spans if start <= place < stop]
 
 
-def mended(view: View, before: Sequence[Item] | Halves, after: Sequence[Item]) -> list[Item]:
+def mended(view: View, before: Sequence[Item] | Pairs, after: Sequence[Item]) -> list[Item]:
     """``after`` without calls and results whose other half was in ``before`` and is not in it any more.
 
     A message of which nothing is left goes altogether.  ``before`` is looked through only where a half is alone.
@@ -59,20 +100,26 @@ def mended(view: View, before: Sequence[Item] | Halves, after: Sequence[Item]) -
     alone = calls ^ results
     if not alone:
         return list(after)
-    calls_before, results_before = before if isinstance(before, Halves) else halves(before)
-    orphans = alone & ((calls_before & results) | (results_before & calls))
+    if not isinstance(before, Pairs):
+        held, before = before, Pairs()
+        before.add(held)
+    orphans = alone & ((before.calls.keys() & results) | (before.results.keys() & calls))
     if not orphans:
         return list(after)
     kept: list[Item] = []
     for item, (made, answered) in zip(after, found, strict=True):
         if orphans.isdisjoint(made) and orphans.isdisjoint(answered):
             kept.append(item)
-            continue
-        blocks = [block for block in item.message.blocks if not _is_orphan(block, orphans)]
-        if blocks:
-            kept.append(view.tools.rewrite(item, blocks))
+        else:
+            kept += without(view, item, orphans)
     return kept
 
 
-def _is_orphan(block: Block, orphans: set[str]) -> bool:
+def without(view: View, item: Item, orphans: AbstractSet[str]) -> list[Item]:
+    """A message without the calls and results of ``orphans``; none where nothing of it is left."""
+    blocks = [block for block in item.message.blocks if not _is_orphan(block, orphans)]
+    return [view.tools.rewrite(item, blocks)] if blocks else []
+
+
+def _is_orphan(block: Block, orphans: AbstractSet[str]) -> bool:
     return block.call_id in orphans and block.kind in (Kind.TOOL_USE, Kind.TOOL_RESULT)

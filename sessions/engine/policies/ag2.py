@@ -29,8 +29,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.params import choice, param, when
-from sessions.engine.policies._client import client, shown
-from sessions.engine.policies._pairs import mended, orphans_param
+from sessions.engine.policies._client import client, shown, shown_cut
+from sessions.engine.policies._pairs import orphans_param
 from sessions.engine.policies._roles import TOOL, roles
 from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 from sessions.engine.types import Kind, Role
@@ -81,8 +81,7 @@ def history_gate(params: HistoryParams, view: View) -> Gate:
 
 def history_edit(params: HistoryParams, view: View) -> list[Item]:
     """The messages sent."""
-    everything = client(view)
-    held = everything.items
+    held = client(view).items
     n_older = len(held) - params.max_messages
     positions = kept(
         [*[""] * n_older, *roles(held[n_older:])],
@@ -91,7 +90,7 @@ def history_edit(params: HistoryParams, view: View) -> list[Item]:
         straight=params.order == "straight",
     )
     left = [held[position] for position in positions]
-    return shown(view, mended(view, everything.halves, left) if params.orphans == "drop" else left)
+    return shown(view, left, orphans=params.orphans)
 
 
 HISTORY = Policy(
@@ -210,13 +209,10 @@ def token_gate(params: LimiterParams, view: View) -> Gate:
 
 def token_edit(params: LimiterParams, view: View) -> list[Item]:
     """What is sent, cut."""
-    everything = client(view)
-    held = everything.items
+    held = client(view).items
     first, cuts = _counted(params, view).plan(_most(params, view))
-    left = held[first:]
-    for position, tokens in cuts.items():
-        left[position - first] = _cut(view, held[position], tokens)
-    return shown(view, mended(view, everything.halves, left) if params.orphans == "drop" else left)
+    edited = {position: _cut(view, held[position], tokens) for position, tokens in cuts.items()}
+    return shown_cut(view, [(first, len(held))], orphans=params.orphans, edited=edited)
 
 
 def _cut(view: View, item: Item, n_tokens: int) -> Item:

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.edits import marker
 from sessions.engine.params import when
-from sessions.engine.policies._client import client, shown
+from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies._roles import TOOL, has_calls, role_of
 from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Draft, Gate, Layer, Policy, View
@@ -117,12 +117,11 @@ def head_tail_gate(params: HeadTailParams, view: View) -> Gate:
 
 def head_tail_edit(params: HeadTailParams, view: View) -> list[Item]:
     """Head, marker, tail."""
-    everything = client(view)
-    held = everything.items
+    held = client(view).items
     head, tail = spans(held, params.head_size, params.tail_size)
     text = f"Skipped {len(held) - params.head_size - params.tail_size} messages."
     note = view.tools.draft(Draft(text, marker(text).n_tokens, text))
-    return shown(view, mended(view, everything.halves, [*held[:head], note, *held[tail:]]))
+    return shown_cut(view, [(0, head), (tail, len(held))], note=[note])
 
 
 HEAD_TAIL = Policy(
@@ -156,21 +155,22 @@ class TokenParams:
     orphans: str = orphans_param()
 
 
-def fitting(items: Sequence[Item], until: Sequence[int], limit: int) -> list[Item]:
-    """``items`` without those in the middle, until they weigh ``limit`` or less; the first n weigh ``until[n]``."""
+def fitting(items: Sequence[Item], until: Sequence[int], limit: int) -> list[tuple[int, int]]:
+    """The stretches of ``items`` (from, to) around their middle that weigh ``limit`` or less together.
+
+    The first n weigh ``until[n]``.
+    """
     n = len(items)
     if until[n] <= limit:
-        left = list(items)
+        head, tail = n, n
     else:
         # What always leaves at len // 2 leaves a head and a tail of equal lengths, the head longer by the odd one.
         def weight(kept: int) -> int:
             return until[(kept + 1) // 2] + until[n] - until[n - kept // 2]
 
         kept = bisect_right(range(1, n + 1), limit, key=weight)
-        left = [*items[: (kept + 1) // 2], *items[n - kept // 2 :]]
-    if left and role_of(left[0]) == TOOL:
-        del left[0]
-    return left
+        head, tail = (kept + 1) // 2, n - kept // 2
+    return [(int(head > 0 and role_of(items[0]) == TOOL), head), (tail, n)]
 
 
 def token_gate(params: TokenParams, view: View) -> Gate:
@@ -184,8 +184,7 @@ def token_edit(params: TokenParams, view: View) -> list[Item]:
     """What is left of all messages."""
     held = client(view)
     limit = view.window if params.token_limit is None else params.token_limit
-    left = fitting(held.items, held.until, limit)
-    return shown(view, mended(view, held.halves, left) if params.orphans == "drop" else left)
+    return shown_cut(view, fitting(held.items, held.until, limit), orphans=params.orphans)
 
 
 TOKEN = Policy(

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.params import choice, when
-from sessions.engine.policies._client import client, same, shown
-from sessions.engine.policies._pairs import mended, orphans_param
+from sessions.engine.policies._client import client, same, shown_cut
+from sessions.engine.policies._pairs import orphans_param
 from sessions.engine.policies._roles import SYSTEM, role_of
 from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 
@@ -46,11 +46,11 @@ class Params:
     orphans: str = orphans_param()
 
 
-def trimmed(params: Params, items: Sequence[Item], until: Sequence[int], budget: int) -> list[Item]:
-    """What is sent of the whole history, of which the first n messages have the size ``until[n]``."""
+def trimmed(params: Params, items: Sequence[Item], until: Sequence[int], budget: int) -> list[tuple[int, int]]:
+    """What is sent of the whole history as stretches (from, to); its first n messages have the size ``until[n]``."""
     if params.strategy == "first":
         stop = bisect_right(until, budget) - 1
-        return list(items[: _ended(items, stop, params.end_on)])
+        return [(0, _ended(items, stop, params.end_on))]
     stop = _ended(items, len(items), params.end_on)
     start = int(params.include_system == "on" and stop > 0 and role_of(items[0]) == SYSTEM)
     if start:
@@ -58,7 +58,7 @@ def trimmed(params: Params, items: Sequence[Item], until: Sequence[int], budget:
     first = bisect_left(until, until[stop] - budget, start, stop)
     while params.start_on != "any" and first < stop and role_of(items[first]) != params.start_on:
         first += 1
-    return [*items[:start], *items[first:stop]]
+    return [(0, start), (first, stop)]
 
 
 def _ended(items: Sequence[Item], stop: int, kind: str) -> int:
@@ -77,15 +77,16 @@ def gate(params: Params, view: View) -> Gate:
     held, budget = client(view), _budget(params, view)
     fires = held.size > budget
     if not fires and (params.end_on != "any" or params.start_on != "any"):
-        fires = not same(trimmed(params, held.items, held.until, budget), view.items)
+        spans = trimmed(params, held.items, held.until, budget)
+        fires = not same([item for start, stop in spans for item in held.items[start:stop]], view.items)
     return Gate(fires, "approximate tokens of the whole history", held.size, budget, ">", "tokens")
 
 
 def edit(params: Params, view: View) -> list[Item]:
     """What is sent."""
     everything = client(view)
-    left = trimmed(params, everything.items, everything.until, _budget(params, view))
-    return shown(view, mended(view, everything.halves, left) if params.orphans == "drop" else left)
+    spans = trimmed(params, everything.items, everything.until, _budget(params, view))
+    return shown_cut(view, spans, orphans=params.orphans)
 
 
 POLICY = Policy(

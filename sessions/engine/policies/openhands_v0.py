@@ -46,7 +46,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.edits import clear_results
 from sessions.engine.params import when
-from sessions.engine.policies._client import client, shown
+from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._openhands import events_gate, keep_first_param, max_size_param
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies._roles import SYSTEM, TOOL, USER, roles
@@ -196,11 +196,9 @@ def recent_gate(params: RecentParams, view: View) -> Gate:
 
 def recent_edit(params: RecentParams, view: View) -> list[Item]:
     """Head and tail."""
-    everything = client(view)
-    held = everything.items
-    head = held[: params.keep_first]
-    after = [*head, *held[max(len(head), len(held) - (params.max_events - len(head))) :]]
-    return shown(view, mended(view, everything.halves, after) if params.orphans == "drop" else after)
+    n = len(client(view).items)
+    head = min(params.keep_first, n)
+    return shown_cut(view, [(0, head), (max(head, n - (params.max_events - head)), n)], orphans=params.orphans)
 
 
 RECENT = Policy(

@@ -114,6 +114,11 @@ def ids(items: Sequence[Item]) -> str:
     return " ".join(item.id for item in items)
 
 
+def kept(spans: Sequence[tuple[int, int]]) -> str:
+    """The positions in stretches from and to, in a row."""
+    return " ".join(str(n) for start, stop in spans for n in range(start, stop))
+
+
 def planned(tokens: list[int | None], per_message: int, most: int) -> list[tuple[int, int | None]]:
     """What AG2's token limiter keeps of messages with so many tokens: positions, each with what it is cut to."""
     counted = ag2.Counted(per_message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -166,14 +167,31 @@ def test_names_of_calls_up_to_a_position():
 )
 def test_a_half_that_is_left_goes(before, after, left):
     """Only where the other half was there; a message of which nothing is left goes, too."""
-    for known in (lists(before), _pairs.halves(lists(before))):
-        assert ids(_pairs.mended(seen(""), known, lists(after))) == left
+    known = _pairs.Pairs()
+    known.add(lists(before))
+    for held in (lists(before), known):
+        assert ids(_pairs.mended(seen(""), held, lists(after))) == left
 
 
 def test_what_else_is_in_a_message_stays():
     items = _pairs.mended(seen(""), lists("a:c,d r:c r:d"), lists("a:c,d r:c u"))
     assert [b.call_id for b in items[0].message.blocks] == ["", "c"]
-    assert _pairs.halves([replace(lists("a:c")[0])]) == ({"c"}, set())
+
+
+@pytest.mark.parametrize("far", [1, 64])
+def test_stretches_lose_what_lists_lose(far, monkeypatch):
+    """Whatever a client's list repeats, leaves open or answers late, cut anywhere: as ``mended`` leaves it."""
+    monkeypatch.setattr(_pairs, "FAR", far)
+    draw = random.Random(5)
+    for n in range(300):
+        words = [f"{draw.choice('ar')}:{','.join(draw.sample('cdefg', draw.choice((1, 1, 2))))}" for _ in range(12)]
+        view = seen(" ".join([*words, "u", "a"]), request=n)
+        cuts = sorted(draw.randrange(15) for _ in range(4))
+        spans = [(cuts[0], cuts[1]), (cuts[2], cuts[3])]
+        whole = [item for start, stop in spans for item in view.items[start:stop]]
+        left = _client.shown_cut(view, spans)
+        assert [(i.id, i.message) for i in left] == [(i.id, i.message) for i in _client.shown(view, whole)]
+        assert _client.shown_cut(view, spans, orphans="keep") == whole
 
 
 @pytest.mark.parametrize(
@@ -216,7 +234,7 @@ def test_a_client_holds_what_it_was_sent():
     assert ids(_client.shown(later, later.items[1:])) == "1 2"
     third = replace(seen([*later.items[1:], replace(lists("a8")[0], id="3")], request=3), state=view.state)
     assert (ids(_client.client(third).items), held.size) == ("0 1 2 3", 15)
-    assert held.halves == (set(), set())
+    assert (held.pairs.calls, held.pairs.results) == ({}, {})
 
 
 def test_a_client_starts_anew_where_the_list_was_replaced():
@@ -227,7 +245,7 @@ def test_a_client_starts_anew_where_the_list_was_replaced():
     other.items[1] = replace(other.items[1], id="later")
     held = _client.client(other)
     assert (ids(held.items), held.size, held.known) == ("summary later", 3, {"summary", "later"})
-    assert held.halves == (set(), {"d"})
+    assert (held.pairs.calls, held.pairs.results) == ({}, {"d": [1]})
 
 
 def test_lists_are_the_same_by_their_ids():
