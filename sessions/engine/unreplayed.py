@@ -1,10 +1,14 @@
-"""Recorded compactions that a replay cannot go through, in words (replay-semantics 2)."""
+"""What a replay cannot go through and what it assumes, in words (replay-semantics 2)."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from sessions.engine.calibration.held import DEFAULT, INFERRED
+
 if TYPE_CHECKING:
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Transcript
 
 
@@ -25,4 +29,25 @@ def not_replayed(transcript: Transcript, base: str) -> list[str]:
             for number, compaction in enumerate(compactions)
             if compaction.outside
         ]
+    return found
+
+
+def assumed_windows(weighed: Weighed, given: int | None) -> list[str]:
+    """A window that is assumed or that evidence raised, and every change of the model that changes it.
+
+    ``given`` is the window in tokens that stands in place of the session's own, None where none does.
+    """
+    found: list[str] = []
+    if not given and weighed.window_source == DEFAULT and weighed.model.known:
+        found.append("the context window is not recorded: 200,000 tokens are assumed")
+    if not given and weighed.window_source == INFERRED:
+        found.append(
+            f"the context window is inferred: {weighed.window:,} tokens, for the recording shows more than was assumed"
+        )
+    for k, (before, held) in enumerate(pairwise(weighed.held), 1):
+        if held is not before and before.model.name != held.model.name and (given or before.window != held.window):
+            request, took = weighed.steps[k].request, "as given" if given else f"{held.window:,} tokens from there on"
+            found.append(
+                f"request {request}: the model changes from {before.model.name} to {held.model.name}; window {took}"
+            )
     return found

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace as changed_copy
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sessions.engine.calibration.held import INFERRED
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.context import (
     Context,
@@ -32,7 +30,7 @@ from sessions.engine.events import (
 from sessions.engine.outputs import outputs
 from sessions.engine.policy import EditFailed, Gate, Item, LastUsage, State, View
 from sessions.engine.types import Kind, Label
-from sessions.engine.unreplayed import not_replayed
+from sessions.engine.unreplayed import assumed_windows, not_replayed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -126,9 +124,7 @@ class Walk:
         self.replaced: list[Item] = []
         """The list that the newest edit took messages out of."""
         self.view = View([], 0, 0, None, self.window, weighed.overhead, 0, weighed.model, self.state, summaries)
-        if self.window_source == "default" and weighed.model.known:
-            self.warnings.append("the context window is not recorded: 200,000 tokens are assumed")
-        self._warn_of_other_windows(given=window is not None)
+        self.warnings += assumed_windows(weighed, window)
         self.warnings += not_replayed(weighed.transcript, base)
 
     def run(self) -> None:
@@ -424,22 +420,6 @@ class Walk:
 
     def _display(self) -> int:
         return max(0, self.weighed.overhead + self.context.tokens)
-
-    def _warn_of_other_windows(self, *, given: bool) -> None:
-        """A window that evidence raised, and every change of the model that changes the window."""
-        if not given and self.window_source == INFERRED:
-            self.warnings.append(
-                f"the context window is inferred: {self.window:,} tokens, for the recording shows more than was assumed"
-            )
-        for k, (before, held) in enumerate(pairwise(self.weighed.held), 1):
-            if before.model.name != held.model.name and (before.window != held.window or given):
-                at, took = (
-                    self.weighed.steps[k].request,
-                    "as given" if given else f"{held.window:,} tokens from there on",
-                )
-                self.warnings.append(
-                    f"request {at}: the model changes from {before.model.name} to {held.model.name}; window {took}"
-                )
 
 
 def _newest(items: Sequence[Item]) -> int | None:
