@@ -78,7 +78,7 @@ def _print(counted: Counted) -> None:
         return
     click.echo(
         f"{counted.provider:,} tokens, counted by the provider for {counted.model} (its own estimate); ctxweb says "
-        f"{counted.ours:,}, {counted.difference:+.1f} %"
+        f"{counted.ours:,}, {counted.difference:+.1f}%"
     )
 
 

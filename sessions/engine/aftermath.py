@@ -47,7 +47,7 @@ class Aftermath:
     """What came after one compaction, until the next one or the end.
 
     ``after`` is the context of ``request`` in tokens (``label``), None where not known; ``threshold`` what it filled up
-    to.  ``full_at`` is the first request at 80 % of that, or the next compaction's; ``n_requests`` and ``minutes`` are
+    to.  ``full_at`` is the first request at 80% of that, or the next compaction's; ``n_requests`` and ``minutes`` are
     the way there, None where neither came.  ``refilled`` are tokens by source until then.  ``actions`` are tool calls
     before the first edit, None where none came.  ``tokens_again`` and ``dollars_again`` are those of ``again``; dollars
     None without a price.

@@ -38,7 +38,7 @@ GATE = (
 def command_policy(ask: Ask, label: str, own: Mapping[str, object]) -> Policy:
     """The policy whose edit is ``ask``; ``own`` are the program's own parameters, passed on as they are.
 
-    It is asked where the parametric policy's triggers fire: by default at 80 % of the window, at every request where
+    It is asked where the parametric policy's triggers fire: by default at 80% of the window, at every request where
     none is set.
     """
 

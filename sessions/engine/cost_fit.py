@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MISSED_MOST = 0.08
 """The share of what could be read that is missed at most where a request's own usage does not tell: more than twice
-what 95 % of recorded sessions missed (docs/benchmarks/cost.md)."""
+what 95% of recorded sessions missed (docs/benchmarks/cost.md)."""
 CONTEXT_ERRORS = {Label.MEASURED: 0.0, Label.CALIBRATED: 0.05, Label.ESTIMATED: 0.3}
 OUTPUT_ERROR = 0.5
 """How far estimated contexts and outputs may be off, as shares; docs/benchmarks/cost.md says how often that holds."""

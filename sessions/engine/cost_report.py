@@ -23,7 +23,7 @@ def cost_document(weighed: Weighed, *, prices: Prices | None = None) -> dict[str
     """``cost`` of a session in JSON, in dollars: what was recorded first; None where there is no usage or no price.
 
     ``recorded_usd`` is all recorded usage at list prices.  The figures under ``model`` are of the requests of the
-    branch with usage: what the cost model says of them and how far it is off (0.02 is 2 %), null where there are none.
+    branch with usage: what the cost model says of them and how far it is off (0.02 is 2%), null where there are none.
     """
     spent, made = recorded_cost(weighed, prices=prices), comparison(weighed, prices=prices)
     if spent is None:

@@ -139,8 +139,8 @@ def sentence(fates: Iterable[Fate]) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """A share of bytes in words: "43 %", "0.4 %", "under 0.1 %"."""
+    """A share of bytes in words: "43%", "0.4%", "under 0.1%"."""
     value = 100 * part / whole if whole else 0.0
     if 0 < value < 0.05:
-        return "under 0.1 %"
-    return f"{value:.0f} %" if value >= 9.95 or not value else f"{value:.1f} %"
+        return "under 0.1%"
+    return f"{value:.0f}%" if value >= 9.95 or not value else f"{value:.1f}%"

@@ -26,7 +26,7 @@ T = TypeVar("T")
 CHARS_PER_TOKEN = 4
 """Characters that a token of a summary without words stands for, in estimators and as the room of an extract."""
 OPAQUE_SHARE = 50
-"""An opaque string is at most a fiftieth of what it stands for: 98 % are gone (stated: 95 to 99 %)."""
+"""An opaque string is at most a fiftieth of what it stands for: 98% are gone (stated: 95 to 99%)."""
 SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05)
 """Of every section, tried in this order until an extract fits into its size."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.amounts import read_amount
 from sessions.engine.errors import BadParameter
 from sessions.engine.near import unknown
+from sessions.engine.words import united
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,7 +66,7 @@ class Spec:
         """What it may be, in words: its choices, its range and unit, or names."""
         if self.words:
             return "names"
-        return " | ".join(self.choices) or f"{self.low:,} to {self.high:,} {self.unit}".strip()
+        return " | ".join(self.choices) or united(f"{self.low:,} to {self.high:,}", self.unit)
 
 
 def param(  # noqa: PLR0917 - in the order of a form: label, help, unit, from, to, in steps of
@@ -167,5 +168,5 @@ def _number(spec: Spec, value: object) -> float | int:
     if (spec.low is not None and number < spec.low) or (spec.high is not None and number > spec.high):
         low = "" if spec.low is None else f"{spec.low:,}"
         high = "" if spec.high is None else f"{spec.high:,}"
-        raise BadParameter(f"{spec.name} is from {low} to {high} {spec.unit}".rstrip() + f", not {value}")
+        raise BadParameter(f"{spec.name} is from {low} to {united(high, spec.unit)}, not {value}")
     return number

@@ -11,3 +11,8 @@ def words(text: str) -> tuple[str, ...]:
 def counted(number: int, noun: str, several: str = "") -> str:
     """A count with its noun: "1 compaction", "1,204 messages"; ``several`` where the plural takes more than an s."""
     return f"{number:,} {noun if number == 1 else several or noun + 's'}"
+
+
+def united(number: str, unit: str) -> str:
+    """A number with its unit behind it: "84%", "4,000 tokens", "12" where there is no unit."""
+    return f"{number}%{unit[1:]}" if unit.startswith("%") else f"{number} {unit}".strip()

@@ -33,7 +33,7 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Refetches:
-    """Dropped results that were fetched again, of how many, with the 95 % interval."""
+    """Dropped results that were fetched again, of how many, with the 95% interval."""
 
     n_again: int
     n: int

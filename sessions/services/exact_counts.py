@@ -57,7 +57,7 @@ class RangeCount:
 
     @property
     def difference_words(self) -> str:
-        """Our count against the provider's: "+1.3 %", "" where one is missing."""
+        """Our count against the provider's: "+1.3%", "" where one is missing."""
         return _percent(self.ours, self.provider or 0)
 
 
@@ -101,11 +101,7 @@ class Counted:
 
 
 def _percent(ours: int, provider: int) -> str:
-    return (
-        f"{100 * (ours - provider) / provider:+.1f}\N{NO-BREAK SPACE}%".replace("-", "\N{MINUS SIGN}")
-        if provider
-        else ""
-    )
+    return f"{100 * (ours - provider) / provider:+.1f}%".replace("-", "\N{MINUS SIGN}") if provider else ""
 
 
 def counting_model(session_model: str, asked: str = "") -> str:

@@ -183,7 +183,7 @@ def plural(number: int, one: str, many: str = "") -> str:
 
 @register.simple_tag
 def share(part: float | None, whole: float | None) -> str:
-    """A share in words: "11 %"."""
+    """A share in words: "11%"."""
     return figures.percent(part, whole)
 
 

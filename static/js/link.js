@@ -30,7 +30,7 @@ let waiting = 0, moved = false, rest = 0;
 function say(value) {
   const { unit, window: whole } = form.dataset;
   const said = `${value.toLocaleString("en-US")} ${unit}`;
-  const share = unit === "tokens" ? ` (${Math.round((100 * value) / Number(whole))} %)` : "";
+  const share = unit === "tokens" ? ` (${Math.round((100 * value) / Number(whole))}%)` : "";
   document.getElementById("try-now").textContent = said + share;
   slider.setAttribute("aria-valuetext", said);
 }

@@ -5,7 +5,7 @@ import "./picker.js";
 
 const number = (text) => Number(String(text).replace(/[, %]/g, ""));
 const grouped = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : String(value));
-const shown = (input, value) => grouped(value) + (input.dataset.unit ? " " + input.dataset.unit : "");
+const shown = (input, value) => grouped(value) + (input.dataset.unit || "");
 const short = (value) => (value >= 999_500 ? `${(value / 1e6).toFixed(1)} M` : value >= 1_000 ? `${Math.round(value / 1e3)} k` : String(Math.round(value)));
 const form = () => document.getElementById("controls");
 const addressed = () => document.querySelector("#saw-data[data-url], #ab-view [data-url]");
@@ -191,7 +191,7 @@ function steer(wanted) {
 const slider = () => document.getElementById("compact-slider");
 
 function say(value, { unit, window }) {
-  const share = unit === "tokens" ? ` (${Math.round((100 * value) / window)} %)` : "";
+  const share = unit === "tokens" ? ` (${Math.round((100 * value) / window)}%)` : "";
   document.getElementById("compact-now").textContent = grouped(Math.round(value));
   document.getElementById("compact-unit").textContent = unit + share;
   slider()?.setAttribute("aria-valuetext", grouped(Math.round(value)) + " " + unit);

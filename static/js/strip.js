@@ -20,6 +20,9 @@ function mark(plot) {
   const box = plot.parentElement.querySelector(".strip");
   if (!box || !plot._fullLayout) return;
   const [x0, x1] = box._full, [a, b] = plot._fullLayout.xaxis.range;
+  const { _offset, _length } = plot._fullLayout.xaxis, svg = box.querySelector("svg");
+  svg.style.marginInlineStart = `${_offset}px`;
+  svg.style.inlineSize = `${_length}px`;
   const view = box.querySelector(".strip-view");
   view.setAttribute("x", (1000 * (a - x0)) / (x1 - x0));
   view.setAttribute("width", Math.max(4, (1000 * (b - a)) / (x1 - x0)));

@@ -65,6 +65,9 @@ CODE = (
 GUIDES = ("README.md", "docs/guides/", "docs/team.md", "docs/settings.md", "docs/anthropic.md", "docs/keep.md")
 HAND_MADE = re.compile(r"\w\(s\)|!= 1 %\}e?s\{%|== 1 %\}\{% else %\}e?s\{%")
 
+APART = re.compile(r"(?:^|\d)[ \u00a0\u202f]%(?![\w({])")
+"""A percentage with room before its sign; the part of an f-string behind a value begins with that room."""
+
 
 def said_by(template: str) -> list[str]:
     """What a template shows: its texts and its titles, labels and placeholders, tags and values left out."""
@@ -136,6 +139,19 @@ def test_sentences_of_templates_are_short() -> None:
 def test_plurals_come_from_the_helper() -> None:
     offenders = [f"{relative(path)}: {found[0]}" for path in templates() for found in HAND_MADE.finditer(text(path))]
     nobody(offenders, 'Use {% plural n "message" %}.')
+
+
+def test_percentages_are_written_in_one_way() -> None:
+    """84%, in pages, terminal and docs."""
+    said = [(relative(path), one) for path in templates() for one in said_by(text(path))]
+    for path in files(".py"):
+        if relative(path).startswith(("sessions/", "ctxweb/")):
+            constants = (node.value for node in ast.walk(ast.parse(text(path))) if isinstance(node, ast.Constant))
+            said += [(relative(path), one) for one in constants if isinstance(one, str)]
+    said += [(relative(path), line) for path in files(".md") for line in text(path).splitlines()]
+    nobody(
+        [f"{where}: {one.strip()[:90]}" for where, one in said if APART.search(one) and one != " %"], "84%, not 84 %."
+    )
 
 
 @pytest.mark.parametrize("said", ["The gate fires.", "20 tokens of Headroom", "an over-counted image"])

@@ -158,7 +158,7 @@ def _ninety_fifth(values: list[float]) -> float:
 
 
 def _report(rows: list[Row]) -> str:
-    targets = ", ".join(f"{name.replace('_', ' ')} ≤ {value:g} %" for name, value in TARGETS.items())
+    targets = ", ".join(f"{name.replace('_', ' ')} ≤ {value:g}%" for name, value in TARGETS.items())
     lines = [
         "# Accuracy of estimated tokens",
         "",
@@ -191,4 +191,4 @@ def _line(row: Row) -> str:
 def _met(rows: list[Row], key: str, target: float) -> str:
     n_met = sum(key not in row.missed for row in rows)
     middle = statistics.median(getattr(row.errors, key) for row in rows)
-    return f"- {key.replace('_', ' ')}: {n_met} of {len(rows)} sessions within {target:g} %; median {middle:.1f} %"
+    return f"- {key.replace('_', ' ')}: {n_met} of {len(rows)} sessions within {target:g}%; median {middle:.1f}%"

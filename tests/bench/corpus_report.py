@@ -101,7 +101,7 @@ def _bounds(grown: Sequence[Grown], plain: Sequence[Grown]) -> Iterator[str]:
     yield from _table(
         ("growths", "median", "weighted", "bias"),
         [
-            [name, *(f"{100 * figure:{sign}.1f} %" for figure, sign in zip(_pooled(group), ("", "", "+"), strict=True))]
+            [name, *(f"{100 * figure:{sign}.1f}%" for figure, sign in zip(_pooled(group), ("", "", "+"), strict=True))]
             for name, group in rows
         ],
     )
@@ -121,16 +121,16 @@ def _figures(name: str, half: Sequence[Outcome]) -> list[str]:
         return 100 * statistics.median(float(getattr(one, key)) for one in half)
 
     return [
-        name, str(len(half)), f"{middle('growth_median'):.1f}, {pooled:.1f} %",
-        f"{middle('growth_weighted'):.1f}, {weighted:.1f} %", f"{middle('bias'):+.1f}, {bias:+.1f} %",
-        f"{middle('context_median'):.1f}, {middle('context_p95'):.1f} %",
+        name, str(len(half)), f"{middle('growth_median'):.1f}, {pooled:.1f}%",
+        f"{middle('growth_weighted'):.1f}, {weighted:.1f}%", f"{middle('bias'):+.1f}, {bias:+.1f}%",
+        f"{middle('context_median'):.1f}, {middle('context_p95'):.1f}%",
     ]  # fmt: skip
 
 
 def _tenths(both: Sequence[Outcome], key: str) -> list[str]:
     """The figure that so many tenths of the sessions do not exceed."""
     found = statistics.quantiles([100 * float(getattr(one, key)) for one in both], n=10)
-    return [f"{value:.1f} %" for value in found]
+    return [f"{value:.1f}%" for value in found]
 
 
 def _shares(both: Sequence[Outcome], key: Callable[[Outcome, Grown], str]) -> list[list[str]]:

@@ -131,7 +131,7 @@ def report(measured: Sequence[Measured]) -> str:
         "requests. The model then gets less usage than was recorded; what it does not get it has to estimate, and its",
         "range has to hold what was paid. Outputs that were recorded as placeholders count on neither side.",
         "",
-        "| usage that the model gets | sessions | error, median | 90 % under | worst | in the range | range, median |",
+        "| usage that the model gets | sessions | error, median | 90% under | worst | in the range | range, median |",
         "|---|---|---|---|---|---|---|",
     ]
     for words, _ in SHARES:
@@ -140,14 +140,14 @@ def report(measured: Sequence[Measured]) -> str:
         width = median((row.most - row.least) / row.recorded for row in rows)
         within = sum(row.is_within for row in rows) / len(rows)
         figures = (median(errors), _at(errors, 0.9), errors[-1], within, width)
-        lines.append(f"| {words} | {len(rows)} | " + " | ".join(f"{100 * f:.1f} %" for f in figures) + " |")
+        lines.append(f"| {words} | {len(rows)} | " + " | ".join(f"{100 * f:.1f}%" for f in figures) + " |")
     lines += [
         "",
         "Without any usage neither the system prompt nor the tools are known unless the file has them, nor whether the",
         "provider cached at all: such a cost is of the messages alone.",
         "",
         f"Of what could have been read from the cache {len(missed)} sessions with at least {LEAST_PAIRS} pairs of",
-        f"requests missed {_percent(median(missed))} at the median, 95 % of them under {_percent(_at(missed, 0.95))}.",
+        f"requests missed {_percent(median(missed))} at the median, 95% of them under {_percent(_at(missed, 0.95))}.",
         "",
         *_causes(measured),
         *_outside(measured),
@@ -189,7 +189,7 @@ def _outside(measured: Sequence[Measured]) -> list[str]:
     ]
     return [
         *lines,
-        *(f"| {r.name} | {_usd(r.recorded)} | {_usd(r.modelled)} | {100 * r.error:+.1f} % |" for r in rows),
+        *(f"| {r.name} | {_usd(r.recorded)} | {_usd(r.modelled)} | {100 * r.error:+.1f}% |" for r in rows),
         "",
     ]
 
@@ -206,8 +206,8 @@ def _furthest(measured: Sequence[Measured]) -> list[str]:
     for one in ranked:
         made, row = one.made, one.rows[SHARES[0][0]]
         cause = made.causes[0].name if made.causes else ""
-        read = "none" if made.use.rate is None else f"{100 * made.use.rate:.1f} %"
-        figures = (_usd(made.recorded), _usd(made.modelled), f"{100 * row.error:+.1f} %", _usd(made.rule), read, cause)
+        read = "none" if made.use.rate is None else f"{100 * made.use.rate:.1f}%"
+        figures = (_usd(made.recorded), _usd(made.modelled), f"{100 * row.error:+.1f}%", _usd(made.rule), read, cause)
         lines.append(f"| {one.name} | " + " | ".join(figures) + " |")
     return lines
 
@@ -217,7 +217,7 @@ def _at(ordered: Sequence[float], share: float) -> float:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}%"
 
 
 def _usd(dollars: float) -> str:

@@ -152,7 +152,7 @@ def _share(every: list[ComparedCompaction], n_false: int) -> str:
 
 
 def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "–"
+    return f"{100 * part / whole:.1f}%" if whole else "–"
 
 
 def _bad(held: list[Held]) -> list[str]:
@@ -185,7 +185,7 @@ def _after(one: ComparedCompaction) -> str:
     if after is None or not after.tokens_recorded:
         return "– | – | –"
     off = after.tokens_policy / after.tokens_recorded - 1
-    return f"{after.tokens_recorded:,} | {after.tokens_policy:,} | {100 * off:+.1f} %"
+    return f"{after.tokens_recorded:,} | {after.tokens_policy:,} | {100 * off:+.1f}%"
 
 
 def _after_words(every: list[ComparedCompaction]) -> str:
@@ -196,4 +196,4 @@ def _after_words(every: list[ComparedCompaction]) -> str:
     ]
     if not offs:
         return "no list after a compaction can be compared"
-    return f"the list after it, replayed against recorded: {100 * statistics.median(offs):.1f} % apart at the median"
+    return f"the list after it, replayed against recorded: {100 * statistics.median(offs):.1f}% apart at the median"

@@ -35,7 +35,7 @@ put back. The outcome: the agent fetched it again within 20 tool calls. A file w
 content: no repeat. The *dose* is how many things of that result the agent used within those calls while no kept message
 and no summary held them. Beside every dose stands the placebo: results at points where nothing was dropped, with as
 many things used later. Their share is what is fetched again anyway, and the difference is what the loss adds, in
-points, with a 95 % interval (a bootstrap of 1,000 seeded draws of whole sessions, from ten sessions on). A difference
+points, with a 95% interval (a bootstrap of 1,000 seeded draws of whole sessions, from ten sessions on). A difference
 *holds* where its interval is above 0 and both halves of the sessions (by a hash of their id) have the same sign. Only
 for what holds does the product predict anything. What counts as lost: decision 9.
 

@@ -58,7 +58,7 @@ def test_by_keys_from_event_to_event(visit, lossy):
     assert "Lost at compaction 1." in page.locator("#find").inner_text()
     page.locator("#h-warned, #quality-warned").first.scroll_into_view_if_needed()
     page.wait_for_selector("#h-warned:visible")
-    assert "95 % interval" in page.locator("#quality-warned").inner_text()
+    assert "95% interval" in page.locator("#quality-warned").inner_text()
     visitor.is_clean()
 
 

@@ -104,11 +104,11 @@ def test_the_sentence_names_the_largest_parts() -> None:
         Fate("kept", 5, 570, True), Fate("copies", 5, 300, False, True), Fate("progress records", 9, 129, False),
         Fate("ends", 0, 1, False),
     )  # fmt: skip
-    assert fates.sentence(some) == "43 % of this file never reaches the model: copies 30 %, progress records 13 %"
+    assert fates.sentence(some) == "43% of this file never reaches the model: copies 30%, progress records 13%"
     assert fates.sentence(()) == ""
-    assert fates.sentence([Fate("kept", 1, 9, True)]) == "0 % of this file never reaches the model"
+    assert fates.sentence([Fate("kept", 1, 9, True)]) == "0% of this file never reaches the model"
     assert [fates.share(*pair) for pair in ((1, 10_000), (0, 5), (5, 0), (1, 100))] == [
-        "under 0.1 %", "0 %", "0 %", "1.0 %",
+        "under 0.1%", "0%", "0%", "1.0%",
     ]  # fmt: skip
 
 

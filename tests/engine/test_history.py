@@ -48,7 +48,7 @@ def test_the_estimated_contexts_hold_the_history_until_it_leaves() -> None:
 
 @pytest.mark.parametrize(("history", "named"), [(SLACK, 0), (2_499, 0), (2_500, 0), (2_501, 2_501)])
 def test_what_the_estimate_of_a_list_may_miss_is_no_history(history: int, named: int) -> None:
-    """1,000 tokens and 15 % of the list that the compaction left: a summary of 9,950 and a prompt of 50."""
+    """1,000 tokens and 15% of the list that the compaction left: a summary of 9,950 and a prompt of 50."""
     weighed = weigh(goes_on(history, summary=9_950).done())
     assert weighed.history == named
     assert weighed.overhead == 20_000 + history - named

@@ -57,9 +57,9 @@ LESS: dict[str, Callable[[bytes], bytes]] = {
     "its first two lines lost": without(2),
     "its first four lines lost": without(4),
     "its last line cut": lambda data: data[: -len(data.splitlines()[-1]) // 2 - 1],
-    "cut at 30 %": cut(30),
-    "cut at 60 %": cut(60),
-    "cut at 90 %": cut(90),
+    "cut at 30%": cut(30),
+    "cut at 60%": cut(60),
+    "cut at 90%": cut(90),
     "its first line twice": lambda data: data.splitlines(keepends=True)[0] + data,
     "its lines upside down": lambda data: b"\n".join(reversed(data.splitlines())),
 }

@@ -177,7 +177,7 @@ def test_probes_and_accept_rule():
      (Score(0, 0, 0, 0, 0), None)],
 )  # fmt: skip
 def test_accept(score, accepted):
-    """At least 90 %, and no critical probe failed."""
+    """At least 90%, and no critical probe failed."""
     assert score.accepted is accepted
 
 

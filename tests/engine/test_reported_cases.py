@@ -54,7 +54,7 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "claude-code 36014, 17 % of a long window that is not recorded": Case(
+    "claude-code 36014, 17% of a long window that is not recorded": Case(
         lambda: c.claude_at(167_400, "claude-opus-4-6"), "compaction", "threshold_reached", "certain", (167_000,)
     ),
     "claude-code 36014, the long window shown before": Case(
@@ -64,7 +64,7 @@ CASES = {
         lambda: shown_long_then(165_000), "compaction", "cannot_tell", "unknown"
     ),
     "claude-code 53801": Case(lambda: often_at(195_000), "compaction", "threshold_reached", "possible"),
-    "claude-code 82761, a share set to 33 %": Case(
+    "claude-code 82761, a share set to 33%": Case(
         lambda: c.claude_at(323_400, "claude-opus-5[1m]"), "compaction", "wrong_window", "possible"
     ),
     "claude-code 61334, tools over-counted, figure far over": Case(
@@ -90,7 +90,7 @@ CASES = {
     "goose 4986, 4 × the gauge": Case(
         lambda: c.refused(55_000, TOO_LONG.format(215_502)), "error", "cannot_tell", "unknown", (215_502,)
     ),
-    "60 % on the gauge, then one result": Case(
+    "60% on the gauge, then one result": Case(
         lambda: c.refused(120_000, TOO_LONG.format(216_112), last=95_000), "error",
         "one_message_overflowed", "certain", (216_112,),
     ),

@@ -14,7 +14,7 @@ from tests.engine.sessions import Build, long_session, text
 
 
 def test_drops_the_oldest_to_the_target():
-    """At ≥ 70 % of 100,000 down to at most 50 %, and no further than needed."""
+    """At ≥ 70% of 100,000 down to at most 50%, and no further than needed."""
     result = replay(weigh(long_session(200)), "sliding_window", window=100_000)
     event = result.events[0]
     assert event.gate.threshold == 70_000
@@ -28,7 +28,7 @@ def test_drops_the_oldest_to_the_target():
 @pytest.mark.golden("sliding_window")
 @pytest.mark.parametrize(("size", "fires"), [(69_999, False), (70_000, True)])
 def test_fires_at_the_trigger(size, fires):
-    """≥ 70 %."""
+    """≥ 70%."""
     session = Build(overhead=10_000)
     session.prompt(100)
     session.turns(6, tokens=100)
@@ -62,7 +62,7 @@ def test_the_last_five_stay_whatever_they_weigh():
 
 
 def test_effective_window_takes_the_overhead_off_both_sides():
-    """70 % of (window − overhead), of the messages alone."""
+    """70% of (window − overhead), of the messages alone."""
     static = replay(weigh(long_session(200)), "sliding_window", window=100_000)
     effective = replay(weigh(long_session(200)), "sliding_window", window=100_000, params={"capacity": "effective"})
     assert static.gates[0].threshold == 70_000

@@ -35,10 +35,10 @@ def report(results: Sequence[Result], *, n_all: int, n_chosen: int, share: float
     """The page: the share killed, by module, what survived, what is equivalent."""
     counted = [r for r in results if r.killed or not r.equivalent]
     n_killed = sum(r.killed for r in counted)
-    score = f"{100 * n_killed / len(counted):.1f} %" if counted else "none"
+    score = f"{100 * n_killed / len(counted):.1f}%" if counted else "none"
     lines = [
         HEAD,
-        f"{len(results):,} of {n_all:,} places were changed ({100 * share:.0f} % of a module, thrice that of founding"
+        f"{len(results):,} of {n_all:,} places were changed ({100 * share:.0f}% of a module, thrice that of founding"
         f" ones, seed {seed})"
         + (f", {n_chosen - len(results):,} more were not for lack of time." if n_chosen > len(results) else "."),
         f"**Killed: {n_killed:,} of {len(counted):,} ({score})**, {len(results) - len(counted)} equivalent.",

@@ -18,12 +18,12 @@ plain, as JSON strings, in web pages and in a terminal's colours; and look-alike
 versions, placeholders, types, look-ups), plain and as JSON strings. Nothing in it is real. Patterns and corpus have
 the same authors: the figures say what breaks by accident, not what a stranger would plant.
 
-* planted: {m.n_planted:,}; found whole: {m.n_right:,}; **recall {recall:.1%}** (target 98 %)
+* planted: {m.n_planted:,}; found whole: {m.n_right:,}; **recall {recall:.1%}** (target 98%)
 * look-alikes: {m.n_look_alikes:,}; taken out in all: {m.n_hits:,}, wrongly: {n_wrong:,};
-  **precision {m.precision:.1%}** (target 95 %)
+  **precision {m.precision:.1%}** (target 95%)
 
 detect-secrets 1.5.0 with its default plugins, each text a file, for the kinds that it knows of (no personal details):
-it touched 34.3 % of the planted secrets, and 89.9 % of what it named was one (`python -m tests.redaction --peer`,
+it touched 34.3% of the planted secrets, and 89.9% of what it named was one (`python -m tests.redaction --peer`,
 measured on 2026-11-22). It reads one line of code or settings at a time; transcripts are prose, JSON in JSON and
 terminal output. So the patterns here stay our own.
 

@@ -32,7 +32,7 @@ def check(figure: dict[str, Any]) -> None:
     """Raises ValueError where Plotly, or our bundle, knows no such trace, attribute or value; a known shape passes."""
     shape = _shape(figure)
     if shape not in _SEEN:
-        wanted = {trace["type"] for trace in figure["data"]} - TRACES | _keys(figure) & LEFT_OUT
+        wanted = {trace["type"] for trace in figure.get("data") or ()} - TRACES | _keys(figure) & LEFT_OUT
         if wanted:
             message = f"scripts/charts/entry.js does not name {sorted(wanted)}"
             raise ValueError(message)

@@ -76,6 +76,17 @@ def test_a_chart_of_parts_that_the_bundle_lacks_is_refused(figure: dict[str, Any
         check(figure)
 
 
+@pytest.mark.parametrize(("n", "rail"), [(20, 0), (21, 20)])
+def test_many_compactions_of_the_pressure_chart_stand_on_a_rail(n: int, rail: int) -> None:
+    """But for a false alarm, which goes through all lanes."""
+    cuts = [Cut(10 * k + 0.5, 100_000, 20_000, k == 3) for k in range(n)]
+    shapes = pressure_figure(replace(session_of(300), compactions=cuts))["layout"]["shapes"]
+    lines = [s for s in shapes if s["yref"] == "paper" and s["x0"] == s["x1"]]
+    assert len(lines) == n
+    assert len([s for s in lines if s["y0"] > 0.9]) == rail
+    check(pressure_figure(replace(session_of(300), compactions=cuts)))
+
+
 def test_floor_is_top_of_the_token_axis_in_bytes_of_text() -> None:
     scale = byte_scale(10_000, 2.61, 3_118_893, 1.72)
     assert scale.floor == pytest.approx(26_100)
@@ -294,6 +305,17 @@ def test_many_compactions_lose_their_words_then_their_numbers_then_their_lines(n
         assert max(staged["far"]["y"]) == 136_000
         assert len(staged["far"]["y"]) <= 301
     assert ("strip" in figure["layout"]["meta"]) == (n > 20)
+
+
+def test_the_rug_of_a_long_session_reaches_its_end() -> None:
+    """Of 1,200 uses at most 300 are drawn, from the first to the last; a broken rule among them is there too."""
+    saw = replace(crowd(40), uses=range(0, 1_200), broken=[1_150])
+    ticks = [s for s in saw_figure(saw)["layout"]["shapes"] if s["xref"] == "x" and s["y0"] == 0]
+    places = sorted(s["x0"] for s in ticks if s["line"]["color"] == "@chart-over")
+    assert len(places) == 301
+    assert places[0] == 0
+    assert places[-1] > 1_190
+    assert max(ticks, key=lambda tick: tick["y1"])["x0"] == 1_150
 
 
 @given(st.lists(st.none() | st.integers(0, 1_000_000), max_size=2_000))

@@ -301,7 +301,7 @@ def test_how_often_warnings_came_true_says_n_and_the_interval(client: Client, lo
     text = words(html)
     assert f"re-read {found.warned.n_again} of {found.warned.n} dropped result within" in text
     low, high = (percent(limit, 1) for limit in found.warned.interval or ())
-    assert f"95 % interval {low} to {high}" in text
+    assert f"95% interval {low} to {high}" in text
     assert found.reading in text
 
 
@@ -387,7 +387,7 @@ def test_two_ways_of_summarising_are_set_beside_the_page_s_own(client: Client, l
     assert found is not None
     names = [trace["name"] for trace in json.loads(found[1])["data"]]
     assert names == ["sliding_window", "anchored_iterative, extractive", "regenerative_full, extractive"]
-    assert f"sliding_window: {course[0]:.0f} % after the first compaction, {course[-1]:.0f} % after the last of" in html
+    assert f"sliding_window: {course[0]:.0f}% after the first compaction, {course[-1]:.0f}% after the last of" in html
 
 
 def test_the_bill_names_what_was_carried(client: Client, lossy: Session) -> None:

@@ -242,7 +242,7 @@ def test_address_and_state_agree(
 def test_shortest_address(session: Session) -> None:
     assert urlstate.query(urlstate.parse({})) == ""
     assert urlstate.query(urlstate.parse({"window": "200,000"}, selectors.load_weighed(session.pk))) == ""
-    assert urlstate.query(urlstate.parse({"policy": "sliding_window", "p.trigger": "70 %"})) == "policy=sliding_window"
+    assert urlstate.query(urlstate.parse({"policy": "sliding_window", "p.trigger": "70%"})) == "policy=sliding_window"
 
 
 @given(st.text(max_size=300), st.text(max_size=300))

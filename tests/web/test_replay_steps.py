@@ -168,7 +168,7 @@ def test_policies_stand_in_groups(client: Client, session: Session) -> None:
 
 def test_a_changed_value_can_be_put_back(client: Client, session: Session) -> None:
     html = client.get(f"/s/{session.pk}/replay/?{FIRES}").content.decode()
-    one = re.search(r'class="reset-one" href="([^"]+)" data-reset-one title="[^"]*: 70 %"(?! hidden)', html)
+    one = re.search(r'class="reset-one" href="([^"]+)" data-reset-one title="[^"]*: 70%"(?! hidden)', html)
     assert one
     assert "p.trigger" not in one[1]
     assert "p.target=70" in one[1]

@@ -96,7 +96,7 @@ def test_the_recommendation_is_the_engines_with_its_reason_first(client: Client,
     main = html.split("<main")[1]
     assert main.index('class="advice"') < main.index('id="front"')
     trigger, keep = found.row.values["trigger"], found.row.values["keep_last"]
-    assert f"Anchored iterative, trigger, at or above {trigger} %, keep last messages {keep}" in words(html)
+    assert f"Anchored iterative, trigger, at or above {trigger}%, keep last messages {keep}" in words(html)
     assert "Assumes the agent sends the same messages" in words(html)
 
 
@@ -395,7 +395,7 @@ def test_the_headline_says_what_the_selected_setting_costs_and_loses(client: Cli
     change = 100 * (ends[0] / ends[1] - 1)
     said = re.search(r'<h2 id="h-adv">(.*?)</h2>', page(client, f"{address}&pick=0&b=1"))
     assert said is not None
-    found = re.fullmatch(r"At 16,000 instead of 32,000: ([+\u2212])([\d.]+) % cost, (.+)", unescape(said[1]))
+    found = re.fullmatch(r"At 16,000 instead of 32,000: ([+\u2212])([\d.]+)% cost, (.+)", unescape(said[1]))
     assert found is not None, said[1]
     assert float(found[2]) == pytest.approx(abs(change), abs=0.6)
     assert (found[1] == "+") == (change > 0)

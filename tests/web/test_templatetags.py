@@ -55,7 +55,7 @@ def test_counts_signs_and_shares() -> None:
     assert figures.count(1540) == "1,540"
     assert figures.signed(-108_780) == "−108,780"
     assert figures.signed(2025) == "+2,025"
-    assert figures.percent(11, 100) == "11 %"
+    assert figures.percent(11, 100) == "11%"
     assert figures.percent(1, 0) == "none"
     assert " ".join(figures.short(62_100)) == "62.1 K"
 
@@ -94,13 +94,13 @@ def test_bytes_of_a_capture_are_wire_bytes() -> None:
 
 def test_a_fact_prints_name_figure_and_label() -> None:
     page = Template(
-        '{% load ctxweb %}{% fact "Peak" 167232 "tokens" "measured" href="?m=3" alarm=True %}<b>84 %</b>{% endfact %}'
+        '{% load ctxweb %}{% fact "Peak" 167232 "tokens" "measured" href="?m=3" alarm=True %}<b>84%</b>{% endfact %}'
     )
     html = page.render(Context())
     assert '<div class="fact fact-alarm"><dt>Peak</dt><dd><a href="?m=3">' in html
     assert "167,232" in html
     assert "#t-measured" in html
-    assert "<b>84 %</b></dd></div>" in html
+    assert "<b>84%</b></dd></div>" in html
 
 
 @pytest.mark.parametrize("label", ["measured", "calibrated", "estimated"])
@@ -146,7 +146,7 @@ def test_a_text_message_is_symmetric_and_a_picture_is_torn() -> None:
 def test_a_sparkline_says_what_it_draws() -> None:
     marks = spark_marks({"points": [100, 168_000, 30_000], "compactions": [0.5], "worst": 0.1, "window": 200_000})
     assert marks is not None
-    assert marks.says == "peak 84 % of the window, 1 compaction"
+    assert marks.says == "peak 84% of the window, 1 compaction"
     assert marks.ticks == (SPARK_WIDTH / 2,)
     assert spark_marks({"points": []}) is None
     assert spark_marks({}) is None

@@ -61,7 +61,7 @@ def _causes(results: Sequence[Result]) -> str:
 
 
 def _words(results: Sequence[Result]) -> str:
-    rows = [(word, str(n), str(right), f"{100 * right / n:.0f} %") for word, (n, right) in calibration(results).items()]
+    rows = [(word, str(n), str(right), f"{100 * right / n:.0f}%") for word, (n, right) in calibration(results).items()]
     return _table(("certainty", "said", "right", "share"), rows)
 
 

@@ -14,7 +14,7 @@ from tests.why_cases.report import CONTROL, UNTOLD, Report
 COMPACTION, ERROR, MISSING, NONE = "compaction", "error", "missing", "none"
 
 EARLY = {
-    "claude-code 53687, 16 % of a window that the file does not name": Report(
+    "claude-code 53687, 16% of a window that the file does not name": Report(
         lambda: c.claude_at(167_400, "claude-opus-4-7"), COMPACTION, ("threshold_reached",), True, figures=(167_000,)
     ),
     "claude-code 72600, 468,102 of 1,000,000": Report(
@@ -38,7 +38,7 @@ EARLY = {
     "claude-code 15426, a binary file read after a compaction": Report(
         lambda: c.thrashing(1, 1, 150_000), COMPACTION, ("refilled", "one_message_overflowed"), True
     ),
-    "claude-code 24677, 86 % are there before the first word": Report(
+    "claude-code 24677, 86% are there before the first word": Report(
         c.overhead_spiral, COMPACTION, ("overhead_near_threshold",), True
     ),
     "claude-code 49552, a screenshot, compacted": Report(
@@ -68,7 +68,7 @@ EARLY = {
         lambda: o.codex_reasoning(214_000, 5_600), COMPACTION, ("reasoning_counted_twice",)
     ),
     "codex 40619, larger after it": Report(o.codex_grew, COMPACTION, ("summary_as_large",), True, figures=(258_000,)),
-    "codex 35032, 80 % are left": Report(
+    "codex 35032, 80% are left": Report(
         o.codex_leaves_much, COMPACTION, ("retained_through_compaction",), True, figures=(200_000,)
     ),
     "codex 31834, by hand and at once again": Report(o.codex_twice, COMPACTION, ("usage_stale_after_compaction",)),
@@ -102,7 +102,7 @@ EARLY = {
     "cline 9599, near 200,000 of 1,000,000": Report(
         lambda: o.cline_cut(171_000, 90_000), COMPACTION, ("threshold_reached", "fallback_window", "wrong_window")
     ),
-    "copilot-cli 3542, 80 % of the window": Report(
+    "copilot-cli 3542, 80% of the window": Report(
         lambda: o.copilot_at(160_200), COMPACTION, ("threshold_reached", "cannot_tell")
     ),
     "qwen-code 9455, refused and then compacted": Report(
@@ -126,7 +126,7 @@ LATE = {
     "claude-code 6099, base64 as text in a resource": Report(
         c.linked_image, ERROR, ("one_message_overflowed",), True
     ),
-    "60 % on the gauge, then one result": Report(
+    "60% on the gauge, then one result": Report(
         lambda: c.refused(120_000, c.TOO_LONG.format(216_112, 200_000), last=95_000), ERROR,
         ("one_message_overflowed",), True, figures=(216_112,),
     ),
@@ -142,7 +142,7 @@ LATE = {
     "claude-code 63015, past the threshold and nothing comes": Report(
         lambda: c.passes_by(12, 181_000), MISSING, ("off_or_not_started",), figures=(167_000,)
     ),
-    "claude-code 68635, 100 % and the session ends": Report(
+    "claude-code 68635, 100% and the session ends": Report(
         lambda: c.passes_by(16, 196_000), MISSING, ("off_or_not_started",)
     ),
     "claude-code 83682, compacted by hand after 18 requests over it": Report(
@@ -216,7 +216,7 @@ UNTOLD_ONES = {
     "claude-code 18152, 150,000 with the switch off": Report(
         lambda: c.claude_at(150_040), COMPACTION, ("cannot_tell", "wrong_window"), group=UNTOLD
     ),
-    "claude-code 16644, 24 % on the gauge, 215,692 refused": Report(
+    "claude-code 16644, 24% on the gauge, 215,692 refused": Report(
         lambda: c.refused(48_000, c.TOO_LONG.format(215_692, 200_000)), ERROR, ("cannot_tell",), group=UNTOLD,
         figures=(215_692,),
     ),
@@ -264,7 +264,7 @@ CONTROLS = {
     "Claude Code 2.1.12, 155,000 reached": Report(
         lambda: c.claude_at(155_050, version="2.1.12"), COMPACTION, ("threshold_reached",), True, CONTROL, (155_000,)
     ),
-    "Claude Code, 40 %": Report(lambda: c.claude().until(80_000).weighed(), NONE, (), group=CONTROL),
+    "Claude Code, 40%": Report(lambda: c.claude().until(80_000).weighed(), NONE, (), group=CONTROL),
     "Claude Code, by hand at 60,000": Report(
         lambda: compacted(c.claude().until(60_000), "manual").weighed(), COMPACTION, ("manual",), True, CONTROL
     ),
@@ -273,23 +273,23 @@ CONTROLS = {
         lambda: c.claude("claude-opus-4-6").until(300_000, 9_000).weighed(), NONE, (), group=CONTROL
     ),
     "claude-code 36751, resumed at 210,000 of the long window": Report(c.resumed_long, NONE, (), group=CONTROL),
-    "claude-code 56666, 340,000 of 1,000,000 with a share of 30 %": Report(
+    "claude-code 56666, 340,000 of 1,000,000 with a share of 30%": Report(
         lambda: c.claude("claude-opus-4-6[1m]").until(340_000, 9_000).weighed(), NONE, (), group=CONTROL
     ),
     "Claude Code, a subagent that compacted": Report(c.with_subagent, NONE, (), group=CONTROL),
     "codex 36664, the limit again and again": Report(
         lambda: o.codex_cycles(3), COMPACTION, ("threshold_reached",), True, CONTROL, (244_800,)
     ),
-    "Codex, 70 %": Report(lambda: o.codex().until(180_000).weighed(), NONE, (), group=CONTROL),
+    "Codex, 70%": Report(lambda: o.codex().until(180_000).weighed(), NONE, (), group=CONTROL),
     "pi, over its limit": Report(
         lambda: o.pi_at(183_700), COMPACTION, ("threshold_reached",), True, CONTROL, (183_617,)
     ),
-    "pi, 80 %": Report(lambda: o.pi().until(160_000).weighed(), NONE, (), group=CONTROL),
+    "pi, 80%": Report(lambda: o.pi().until(160_000).weighed(), NONE, (), group=CONTROL),
     "opencode, at its usable window": Report(
         lambda: o.opencode_at(168_300, "claude-sonnet-4-5"), COMPACTION, ("threshold_reached",), True, CONTROL
     ),
-    "Gemini CLI, 30 %": Report(lambda: Gemini().prompt().until(320_000).weighed(), NONE, (), group=CONTROL),
-    "Cline, 50 %": Report(lambda: ClineTask().until(100_000).weighed(), NONE, (), group=CONTROL),
+    "Gemini CLI, 30%": Report(lambda: Gemini().prompt().until(320_000).weighed(), NONE, (), group=CONTROL),
+    "Cline, 50%": Report(lambda: ClineTask().until(100_000).weighed(), NONE, (), group=CONTROL),
 }  # fmt: skip
 
 REPORTS = EARLY | LATE | UNTOLD_ONES | CONTROLS

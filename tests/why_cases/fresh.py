@@ -88,7 +88,7 @@ def opencode_error(session: Any, text: str, *, summary: bool = False) -> None:
 
 
 def opencode_nothing() -> Weighed:
-    """97 % of 272,000 and nothing compacts; then refused without a figure."""
+    """97% of 272,000 and nothing compacts; then refused without a figure."""
     session = o.opencode("gpt-5.5")
     session.until(264_000, 2_000)
     opencode_error(session, "Your input exceeds the context window of this model. Please adjust your input.")
@@ -127,7 +127,7 @@ def codex_over_and_over() -> Weighed:
 
 
 def codex_here_and_there() -> Weighed:
-    """Once at 70 %, once at 97 %."""
+    """Once at 70%, once at 97%."""
     session = o.codex()
     session.until(181_000)
     session.compact()
@@ -262,7 +262,7 @@ FRESH = {
     "claude-code 42375, 63,800 of 1,000,000": Report(
         lambda: c.claude_at(63_800, "claude-opus-4-6[1m]"), COMPACTION, ("cannot_tell", "wrong_window"), group=UNTOLD
     ),
-    "claude-code 63627, 522,000 of 1,000,000 with a share of 40 %": Report(
+    "claude-code 63627, 522,000 of 1,000,000 with a share of 40%": Report(
         lambda: c.claude("claude-opus-4-8[1m]").until(522_000, 9_000).weighed(), NONE, (), group=CONTROL
     ),
     "claude-code 1531, the summary's reply does not fit": Report(
@@ -285,7 +285,7 @@ FRESH = {
     "opencode 30664, off, and yet twice at a quarter": Report(
         opencode_off, COMPACTION, ("cannot_tell", "usage_stale_after_compaction"), group=UNTOLD
     ),
-    "opencode 31844, 97 % and nothing, then refused": Report(
+    "opencode 31844, 97% and nothing, then refused": Report(
         opencode_nothing, ERROR, ("off_or_not_started", "cannot_tell", "fallback_window", "wrong_window")
     ),
     "opencode 21520, 128,000 of 272,000": Report(
@@ -304,7 +304,7 @@ FRESH = {
     "codex 9419, off, and yet at half": Report(
         lambda: o.codex_at(130_000), COMPACTION, ("cannot_tell", "manual"), group=UNTOLD
     ),
-    "codex 24779, at 70 % and at 97 %": Report(
+    "codex 24779, at 70% and at 97%": Report(
         codex_here_and_there, COMPACTION, ("cannot_tell", "manual", "threshold_reached"), group=UNTOLD
     ),
     "roo 4658, larger after condensing, skipped": Report(
@@ -336,7 +336,7 @@ FRESH = {
     "qwen-code 7960, a reply of 20,000 on a small window": Report(
         qwen_reserve, ERROR, ("output_reserve",), True
     ),
-    "copilot-cli 4643, at 20 %": Report(
+    "copilot-cli 4643, at 20%": Report(
         lambda: Copilot("gpt-5.6").prompt().until(80_000).compact().turn(300).turn(300).weighed(), COMPACTION,
         ("cannot_tell", "wrong_window"), group=UNTOLD,
     ),
@@ -350,9 +350,9 @@ FRESH = {
     "Claude Code, Haiku at its threshold": Report(
         haiku_agent, COMPACTION, ("threshold_reached",), True, CONTROL, (167_000,)
     ),
-    "opencode, 40 %": Report(lambda: o.opencode("gpt-5.2").until(108_000).weighed(), NONE, (), group=CONTROL),
-    "Qwen Code, 45 %": Report(lambda: Qwen(262_144).prompt().until(118_000).weighed(), NONE, (), group=CONTROL),
-    "Copilot CLI, 60 %": Report(lambda: Copilot().prompt().until(120_000).weighed(), NONE, (), group=CONTROL),
+    "opencode, 40%": Report(lambda: o.opencode("gpt-5.2").until(108_000).weighed(), NONE, (), group=CONTROL),
+    "Qwen Code, 45%": Report(lambda: Qwen(262_144).prompt().until(118_000).weighed(), NONE, (), group=CONTROL),
+    "Copilot CLI, 60%": Report(lambda: Copilot().prompt().until(120_000).weighed(), NONE, (), group=CONTROL),
     "Roo Code, condensed at 171,000": Report(
         lambda: roo_condense(171_000), COMPACTION, ("threshold_reached", "cannot_tell"), True, CONTROL
     ),

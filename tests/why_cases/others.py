@@ -322,7 +322,7 @@ def opencode_summary_fails() -> Weighed:
 
 
 def goose_again() -> Weighed:
-    """No usage of calls and no trigger: a compaction at 39 % and one right after it."""
+    """No usage of calls and no trigger: a compaction at 39% and one right after it."""
     messages: list[dict[str, object]] = []
 
     def say(role: str, tokens: int, *, user: bool = True, agent: bool = False) -> None:

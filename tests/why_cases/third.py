@@ -257,7 +257,7 @@ def codex_other_model() -> Weighed:
 
 
 def codex_context_left() -> Weighed:
-    """187,341 sent, 85 % left on the gauge, and refused without a figure."""
+    """187,341 sent, 85% left on the gauge, and refused without a figure."""
     session = o.codex(272_000, "gpt-5")
     session.until(183_000)
     session.turn(187_341 - session.context - 80)
@@ -392,7 +392,7 @@ THIRD = {
     "codex 33833, another model of the same window": Report(
         codex_other_model, COMPACTION, ("cannot_tell", "manual"), group=UNTOLD
     ),
-    "codex 2825, refused with 85 % left": Report(codex_context_left, ERROR, ("cannot_tell",), group=UNTOLD),
+    "codex 2825, refused with 85% left": Report(codex_context_left, ERROR, ("cannot_tell",), group=UNTOLD),
     "codex 20160, the call that compacts is cut off": Report(
         codex_disconnected, ERROR, ("compaction_failed", "cannot_tell"), True
     ),
@@ -404,8 +404,8 @@ THIRD = {
         lambda: c.claude("claude-opus-4-5").until(90_000).turns(1, 55_000).turns(3, 300).weighed(), NONE, (),
         group=CONTROL,
     ),
-    "Codex, 93 % of its limit": Report(lambda: o.codex().until(228_000).weighed(), NONE, (), group=CONTROL),
-    "Roo Code, 60 %": Report(lambda: ClineTask().until(118_000).weighed(), NONE, (), group=CONTROL),
+    "Codex, 93% of its limit": Report(lambda: o.codex().until(228_000).weighed(), NONE, (), group=CONTROL),
+    "Roo Code, 60%": Report(lambda: ClineTask().until(118_000).weighed(), NONE, (), group=CONTROL),
     "goose, a short talk": Report(
         lambda: goose([("user", 500), ("assistant", 900), ("user", 200), ("assistant", 300)], "gpt-4o", 9_000),
         NONE, (), group=CONTROL,

@@ -141,7 +141,7 @@ SETTINGS = (
     KnownSetting(WHOLE_RESERVE, "an output reserve of 32,000 tokens"),
     KnownSetting({"output_reserve_cap": None}, "an output reserve of all the model may write"),
     KnownSetting({"max_output": 8_192}, "an output reserve of 8,192 tokens"),
-    *(KnownSetting({"pct_override": p}, f"a percent override of {p} %") for p in range(95, 45, -5)),
+    *(KnownSetting({"pct_override": p}, f"a percent override of {p}%") for p in range(95, 45, -5)),
 )
 
 AGENT = Agent(

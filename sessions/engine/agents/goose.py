@@ -7,8 +7,8 @@ from sessions.engine.policies import goose as policy
 from sessions.engine.setting import OTHER
 
 SETTINGS = (
-    KnownSetting({}, "the defaults: 80 % of the window"),
-    *(KnownSetting({"threshold": p / 100}, f"a threshold of {p} %") for p in (50, 60, 70, 90)),
+    KnownSetting({}, "the defaults: 80% of the window"),
+    *(KnownSetting({"threshold": p / 100}, f"a threshold of {p}%") for p in (50, 60, 70, 90)),
 )
 
 AGENT = Agent(

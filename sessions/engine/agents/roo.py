@@ -7,7 +7,7 @@ from sessions.engine.policies import roo_code
 
 SETTINGS = (
     KnownSetting({}, "the defaults"),
-    *(KnownSetting({"condense_percent": p}, f"a threshold of {p} %") for p in (50, 60, 70, 75, 80, 90)),
+    *(KnownSetting({"condense_percent": p}, f"a threshold of {p}%") for p in (50, 60, 70, 75, 80, 90)),
 )
 
 AGENT = Agent(

@@ -6,8 +6,8 @@ nothing else of it counts; encrypted content inside a tool's output weighs 9/16 
 serialised JSON, with the base64 of inline images replaced.  Tokens are bytes / 4, up, per item.
 
 Here the text, the names, the ids and the URLs are the serialised bytes: JSON punctuation, keys, a data URL's prefix
-and escapes are not counted, so items of text are a lower bound (escapes alone add 4.8 % of the characters of public
-transcripts, 0 to 16 % by file).  The rule knows no document (base64 counted, as serialised) and no thinking signature
+and escapes are not counted, so items of text are a lower bound (escapes alone add 4.8% of the characters of public
+transcripts, 0 to 16% by file).  The rule knows no document (base64 counted, as serialised) and no thinking signature
 (taken as encrypted content); signatures elsewhere weigh their bytes.  One block is one item, except that a message's
 text, images and documents are one item together.
 """

@@ -5,7 +5,7 @@ Aider-AI/aider ``aider/history.py`` (``tokenize``: each message on its own) and 
 scaled so that its short side is 768 pixels, *up* as well as down, each side cut to whole pixels, and its 512-pixel
 tiles counted.
 
-Text is the o200k count: exact for the models that use it, otherwise an estimate (cl100k: 1 % off in the median, more
+Text is the o200k count: exact for the models that use it, otherwise an estimate (cl100k: 1% off in the median, more
 outside Latin script).  The JSON frame ``{"role": "user", "content": ""}`` is 11 tokens per message, measured; escapes
 are not counted, and ``json.dumps`` writes a character outside ASCII as six, about four tokens: a lower bound there.
 aider's history is text: what it has no rule for is assumed as follows.  Tool calls weigh name and arguments, results

@@ -29,7 +29,7 @@ def transcript_of(reading: CodexReading, name: str) -> Transcript:
         otherwise=reading.model,
         client=text_of(meta.get("cli_version")),
         project=text_of(meta.get("cwd")),
-        # Recorded after Codex has taken off its 5 % reserve (policies 6.1).
+        # Recorded after Codex has taken off its 5% reserve (policies 6.1).
         window=round(reading.window * 100 / 95) if reading.window else None,
         system=reading.measure((Content(Kind.TEXT, text=instructions),)) if instructions else (),
     )

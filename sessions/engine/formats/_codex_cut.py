@@ -29,7 +29,7 @@ _FIRST_IN_TOKENS = (5, 3)
 
 
 class Cut(NamedTuple):
-    """The budget of one output, 20 % for serialising included: ``limit`` tokens or bytes."""
+    """The budget of one output, 20% for serialising included: ``limit`` tokens or bytes."""
 
     unit: str
     limit: int

@@ -95,7 +95,7 @@ def ladder_gate(params: Any, view: View) -> Gate:
     fires = level in {"blocked", "compact"} and params.auto == "on"
     reason = "used tokens against the auto-compact threshold"
     if level != "ok":
-        reason += f"; {percent_left(steps, measure, auto=params.auto == 'on')} % left"
+        reason += f"; {percent_left(steps, measure, auto=params.auto == 'on')}% left"
     elif measure >= steps.precompute and params.auto == "on":
         reason += "; newer clients start the summary in the background"
     if view.told is not None:

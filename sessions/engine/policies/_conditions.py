@@ -35,7 +35,7 @@ def in_use(params: Any, view: View) -> int:
 
 
 def capacity(params: Any, view: View) -> int:
-    """Tokens that count as 100 %: the window, or the window without overhead (never below 1)."""
+    """Tokens that count as 100%: the window, or the window without overhead (never below 1)."""
     return max(1, view.window - view.overhead) if params.capacity == "effective" else view.window
 
 
@@ -49,7 +49,7 @@ def triggers(params: Any, view: View) -> Iterator[Condition]:
     """The conditions that are set, in a fixed order."""
     if params.share is not None:
         limit = int(capacity(params, view) * params.share) // 100
-        yield Condition(f"{params.share:g} % of the {params.capacity} window", filled(params, view), limit, "tokens")
+        yield Condition(f"{params.share:g}% of the {params.capacity} window", filled(params, view), limit, "tokens")
     if params.tokens is not None:
         yield Condition("tokens in use", in_use(params, view), params.tokens, "tokens")
     if params.reserve is not None:
@@ -76,7 +76,7 @@ def guards(params: Any, view: View, reclaimed: Callable[[], int]) -> Iterator[Co
         yield Condition("calls expected: as many as so far", view.request, params.remaining_calls, "calls")
     if params.reclaim is not None:
         limit = view.context * params.reclaim // 100
-        yield Condition(f"{params.reclaim} % of the context would go", reclaimed(), limit, "tokens")
+        yield Condition(f"{params.reclaim}% of the context would go", reclaimed(), limit, "tokens")
 
 
 def ask(params: Any, view: View, reclaimed: Callable[[], int]) -> Gate:

@@ -12,7 +12,7 @@ By invocations, after one ends: when ``interval`` of them have ended since the l
 covers ``overlap`` invocations more, and takes the place of summaries that it covers whole.  Nothing happens where no
 more characters (as JSON) would go than the last summary has.  Summaries are of the model's role.
 
-The original has no defaults: 80 % of the window, 20 events, 3 and 1 here.
+The original has no defaults: 80% of the window, 20 events, 3 and 1 here.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Params:
 
     trigger: str = choice(("tokens", "invocations", "both"), "Compacts by", "Both: tokens first", group="when")
     token_threshold: int | None = when(
-        None, "Tokens", "Of the last prompt; none: 80 % of the window", "tokens", 1, 10_000_000, 1_000
+        None, "Tokens", "Of the last prompt; none: 80% of the window", "tokens", 1, 10_000_000, 1_000
     )
     retention: int = param(20, "Keep events", "By tokens: newest ones", "events", 0, 10_000)
     interval: int = when(3, "Invocations", "That have ended since the last summary", "invocations", 1, 10_000)

@@ -3,10 +3,10 @@
 cline/cline ``src/core/context/context-management/ContextManager.ts`` and ``context-window-utils.ts``.  When the last
 request's tokens (input, cache, output) reach what is allowed: 37,000 of 64,000, 98,000 of 128,000, 160,000 of 200,000,
 else ``max(window − 40,000, 0.8·window)``.  First every read of a file but its newest becomes a note; where that saves
-30 % of the characters, no more is done.  Else half of the messages after the first pair go, three quarters where half
+30% of the characters, no more is done.  Else half of the messages after the first pair go, three quarters where half
 of the tokens is still more than what is allowed; an even number, ending on an assistant message.
 
-The operator (≥) and the 30 % are in that file at 01cfde0d.  The note that the first reply gets there is left out.
+The operator (≥) and the 30% are in that file at 01cfde0d.  The note that the first reply gets there is left out.
 Where half of a tool pair would go, the other half goes too.
 """
 

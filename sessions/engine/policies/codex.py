@@ -99,7 +99,7 @@ class Stored:
 
 
 def limit(window: int, configured: int | None) -> int:
-    """``min(configured, ⌊raw window·9/10⌋)`` tokens; a rollout's window is 95 % of the raw one, which is meant here."""
+    """``min(configured, ⌊raw window·9/10⌋)`` tokens; a rollout's window is 95% of the raw one, which is meant here."""
     share = window * 9 // 10
     return share if configured is None else min(configured, share)
 

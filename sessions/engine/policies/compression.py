@@ -91,7 +91,7 @@ def gate(params: Compression, view: View) -> Gate:
     measure, full = in_use(params, view), capacity(params, view)
     limit = full * params.trigger // 100
     ready = view.state.messages_since_event >= params.min_messages
-    reason = f"{params.trigger} % of the {params.capacity} window"
+    reason = f"{params.trigger}% of the {params.capacity} window"
     if measure >= limit and not ready:
         reason += f"; waiting for {params.min_messages} new messages"
     if view.state.n_events >= params.max_cycles:
@@ -137,7 +137,7 @@ def regenerative_edit(params: Compression, view: View) -> list[Item]:
 REGENERATIVE = Policy(
     name="regenerative_full",
     label="Regenerative full summary",
-    source="context-compression skill: regenerative full summary, 70 to 85 % removed, partly verifiable",
+    source="context-compression skill: regenerative full summary, 70 to 85% removed, partly verifiable",
     help="Writes a fresh summary of everything each time; what one summary leaves out, the next cannot know.",
     estimator="tiktoken_o200k",
     params=Compression,
@@ -156,7 +156,7 @@ def opaque_edit(params: Compression, view: View) -> list[Item]:
 OPAQUE = Policy(
     name="opaque",
     label="Opaque compression",
-    source="context-compression skill: opaque compression, 95 to 99 % removed, neither interpretable nor verifiable",
+    source="context-compression skill: opaque compression, 95 to 99% removed, neither interpretable nor verifiable",
     help="Replaces everything before the last messages by one dense string that no reader can check.",
     estimator="tiktoken_o200k",
     params=Compression,
@@ -170,7 +170,7 @@ OPAQUE = Policy(
 ANCHORED = Policy(
     name="anchored_iterative",
     label="Anchored iterative",
-    source="context-compression skill: anchored iterative summarisation (recommended); trigger 70 %, last 5 kept",
+    source="context-compression skill: anchored iterative summarisation (recommended); trigger 70%, last 5 kept",
     help="Summarises only what is new and merges it into one anchored summary; the last messages stay as they are.",
     estimator="tiktoken_o200k",
     params=Compression,
@@ -240,7 +240,7 @@ def sliding_edit(params: SlidingParams, view: View) -> list[Item]:
 SLIDING = Policy(
     name="sliding_window",
     label="Sliding window",
-    source="context-compression skill: sliding window; trigger 70 %, target 50 %, last 5 kept, 10 new messages",
+    source="context-compression skill: sliding window; trigger 70%, target 50%, last 5 kept, 10 new messages",
     help="Drops the oldest messages, without a summary, until the target is met.",
     estimator="tiktoken_o200k",
     params=SlidingParams,

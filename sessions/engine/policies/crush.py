@@ -51,7 +51,7 @@ def edit(params: Params, view: View) -> list[Item]:
 POLICY = Policy(
     name="crush",
     label="crush compaction",
-    source="charmbracelet/crush: remaining ≤ 20,000 over a 200,000 window, else ≤ 20 %",
+    source="charmbracelet/crush: remaining ≤ 20,000 over a 200,000 window, else ≤ 20%",
     help="Restarts the conversation at a summary when too little of the window remains.",
     estimator="tiktoken_o200k",
     params=Params,

@@ -1,11 +1,11 @@
-"""Gemini CLI's chat compression: the older 70 % of the history becomes a snapshot (policies 7.1).
+"""Gemini CLI's chat compression: the older 70% of the history becomes a snapshot (policies 7.1).
 
 google-gemini/gemini-cli ``packages/core/src/context/chatCompressionService.ts`` (0.61.0; the trigger was 0.7 of the
 limit in older releases).  Fires when the prompt tokens last reported are ≥ 0.5 × the limit.
 
 1. Newest first, once tool responses are over 50,000 tokens together, every one that does not fit the rest is cut to
-   20 % of its start and 80 % of its end, 40,000 characters in all; shorter ones stay.
-2. Split where the JSON before it is ≥ 70 %: at the first such user message that is no tool response.  Without one:
+   20% of its start and 80% of its end, 40,000 characters in all; shorter ones stay.
+2. Split where the JSON before it is ≥ 70%: at the first such user message that is no tool response.  Without one:
    everything, where the history ends with a reply without calls, else at the last user message before.  Nothing before
    the split: nothing happens.
 3. Two calls, write and verify; the new history is the snapshot, a fixed reply, and the rest as cut.
@@ -162,7 +162,7 @@ POLICY = Policy(
     name="gemini_compression",
     label="Gemini CLI compression",
     source="google-gemini/gemini-cli chatCompressionService 0.61.0",
-    help="At half of the limit, the older 70 % of the history becomes a snapshot.",
+    help="At half of the limit, the older 70% of the history becomes a snapshot.",
     estimator="gemini_cli",
     params=Params,
     gate=gate,

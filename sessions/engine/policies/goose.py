@@ -1,11 +1,11 @@
-"""goose: the whole conversation becomes a summary at 80 % of the limit (policies 11.8).
+"""goose: the whole conversation becomes a summary at 80% of the limit (policies 11.8).
 
 block/goose ``crates/goose/src/context_mgmt/mod.rs`` (``DEFAULT_COMPACTION_THRESHOLD``).  Fires when the session's
 tokens over the limit exceed the threshold; a threshold of 0 and below, or 1 and above, switches it off.  Every message
 leaves the model's view; in its place stand the summary (user), an assistant message that says to go on, and the text
 of the newest user message that holds text alone.  In what is summarised an image is "[image: media type]".
 
-Where the summary call itself overflows, tool responses are left out of it from the middle (0, 10, 20, 50, 100 %); that
+Where the summary call itself overflows, tool responses are left out of it from the middle (0, 10, 20, 50, 100%); that
 changes the call alone.
 """
 
@@ -86,7 +86,7 @@ POLICY = Policy(
     name="goose",
     label="goose auto-compact",
     source="block/goose crates/goose/src/context_mgmt/mod.rs",
-    help="Replaces the conversation by a summary and the last user text when over 80 % of the window is used.",
+    help="Replaces the conversation by a summary and the last user text when over 80% of the window is used.",
     estimator="tiktoken_o200k",
     params=Params,
     gate=gate,

@@ -12,7 +12,7 @@ original counts there with the scale of an old reply, which is nearly always its
 part is taken as left out, an earlier summary that fits without its frame as seen.  When the call overflows, the
 original retries with less.
 
-The original has no trigger unless it is given one; 80 % of the window is the example of its documentation.  System
+The original has no trigger unless it is given one; 80% of the window is the example of its documentation.  System
 messages are not part of its list.
 """
 

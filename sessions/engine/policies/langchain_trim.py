@@ -6,7 +6,7 @@ is a system message and ``include_system`` is on, its tokens taken off the budge
 is ≤ the budget; then its first messages go until one is of the type ``start_on``.  ``first``: the longest prefix, then
 its end until ``end_on``.  The binary search of the original finds the same length, counts being never negative.
 
-The budget has no default there; 80 % of the window here.  ``allow_partial`` (a message cut at a line) needs texts
+The budget has no default there; 80% of the window here.  ``allow_partial`` (a message cut at a line) needs texts
 and is not offered.  The original splits tool pairs (``orphans``), which is what ``start_on`` is for.
 """
 
@@ -35,7 +35,7 @@ class Params:
     """Budget, side and the types that the result may start and end with."""
 
     max_tokens: int | None = when(
-        None, "Budget", "Approximate tokens; none: 80 % of the window", "tokens", 0, 10_000_000, 1_000
+        None, "Budget", "Approximate tokens; none: 80% of the window", "tokens", 0, 10_000_000, 1_000
     )
     strategy: str = choice(("last", "first"), "Keep", "The end or the start of the history")
     include_system: str = choice(

@@ -348,7 +348,7 @@ def limit(params: V2Params, view: View) -> int:
 V2 = Policy(
     name="layered_v2",
     label="Layered pipeline, v2",
-    source="learn-claude-code s08, current teaching code: one limit of 50,000 characters, target 80 %",
+    source="learn-claude-code s08, current teaching code: one limit of 50,000 characters, target 80%",
     help="Cheap layers first, each stopping at a target: budget, snip, micro, fit; then one summary of everything.",
     estimator="serialized_chars",
     params=V2Params,

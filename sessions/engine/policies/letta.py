@@ -41,7 +41,7 @@ def most(params: Params, window: int) -> int:
 def gate(params: Params, view: View) -> Gate:
     """The estimate is over int(0.9 × window)."""
     limit = most(params, view.window)
-    return Gate(view.size > limit, f"{params.trigger} % of the window", view.size, limit, ">", "tokens")
+    return Gate(view.size > limit, f"{params.trigger}% of the window", view.size, limit, ">", "tokens")
 
 
 def cuts(params: Params, rest: list[Item]) -> Iterator[int]:
@@ -68,7 +68,7 @@ def edit(params: Params, view: View) -> list[Item]:
 POLICY = Policy(
     name="letta",
     label="Letta sliding window",
-    source="letta-ai/letta, archived: estimate > int(0.9 × window), eviction from 40 % of the messages on",
+    source="letta-ai/letta, archived: estimate > int(0.9 × window), eviction from 40% of the messages on",
     help="Evicts the oldest share of the messages, more until enough is free, and summarises what it evicted.",
     estimator="letta",
     params=Params,

@@ -12,7 +12,7 @@ stretches are never interrupted.
 ``head_and_tail``: Keeps the beginning and the end: the task statement and the recent work, nothing in between and no
 summary.
 
-``kimi``: kimi-cli: compacts at 85 % of the window or where 50,000 more would fill it, whichever comes first (policies
+``kimi``: kimi-cli: compacts at 85% of the window or where 50,000 more would fill it, whichever comes first (policies
 11.19). The last two user or assistant messages stay; the rest becomes one user message. 128k: 78,000; 200k: 150,000;
 1M: 850,000.
 
@@ -57,9 +57,9 @@ POLICIES = (
     ),
     preset(
         "effective_window",
-        "70 % of the effective window",
+        "70% of the effective window",
         "context-compression skill, effective window: the window without system prompt and tools",
-        "Summarises at 70 % of what the window leaves for messages; ten messages stay.",
+        "Summarises at 70% of what the window leaves for messages; ten messages stay.",
         share=70.0,
         capacity="effective",
         keep_last=10,
@@ -79,7 +79,7 @@ POLICIES = (
         "kimi",
         "kimi-cli compaction",
         "MoonshotAI kimi-cli: used ≥ 0.85 × window, or used + 50,000 ≥ window",
-        "Summarises all but the last two messages at 85 % of the window, or 50,000 tokens under it.",
+        "Summarises all but the last two messages at 85% of the window, or 50,000 tokens under it.",
         share=85.0,
         reserve=50_000,
         counted="usage",

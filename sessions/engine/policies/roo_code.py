@@ -45,7 +45,7 @@ def gate(params: Params, view: View) -> Gate:
     measure, most = used(view), allowed(params, view.window)
     percent = -(-view.window * params.condense_percent // 100)
     if params.auto_condense == "on" and percent <= most:
-        reason = f"{params.condense_percent} % of the window"
+        reason = f"{params.condense_percent}% of the window"
         return Gate(measure >= percent, reason, measure, percent, ">=", "tokens")
     return Gate(measure > most, "tokens allowed beside the reply", measure, most, ">", "tokens")
 

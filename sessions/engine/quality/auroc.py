@@ -31,7 +31,7 @@ class ScoredUnit(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """A value with its 95 % bootstrap interval; None where one group is empty, no interval where units are too few."""
+    """A value with its 95% bootstrap interval; None where one group is empty, no interval where units are too few."""
 
     value: float | None
     low: float | None

@@ -129,7 +129,7 @@ def _rules(rules: Counter[tuple[bool, bool]]) -> str:
 
 def _doses(table: DoseTable) -> list[str]:
     head = [
-        "| lost, used later | dropped | fetched again | not dropped | fetched again | difference [95 %] | sessions |",
+        "| lost, used later | dropped | fetched again | not dropped | fetched again | difference [95%] | sessions |",
         "|---|---|---|---|---|---|---|",
     ]
     return head + [_dose(one) for one in table.doses] + [_halves(table)]
@@ -184,7 +184,7 @@ def reading(found: Study) -> str:
 
 
 def _predictors(found: Study) -> list[str]:
-    head = ["| predictor | AUROC [95 %] | within session, point and earlier fetches |", "|---|---|---|"]
+    head = ["| predictor | AUROC [95%] | within session, point and earlier fetches |", "|---|---|---|"]
     rows = (*found.rows, found.placebo)
     return head + [f"| {row.name} | {_interval(row.raw)} | {_interval(row.adjusted)} |" for row in rows]
 

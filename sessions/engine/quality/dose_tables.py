@@ -43,7 +43,7 @@ class Dose:
     """Units with ``low`` to ``high`` (None: or more) things lost, and how many were fetched again.
 
     The placebo units are those at points where nothing was dropped, with as many things used later.  ``difference`` is
-    the one share minus the other, ``least`` and ``most`` its 95 % interval; None where there are too few.
+    the one share minus the other, ``least`` and ``most`` its 95% interval; None where there are too few.
     """
 
     low: int
@@ -136,7 +136,7 @@ def _difference(counts: Counter[tuple[bool, bool]]) -> float | None:
 
 
 def _interval(sessions: Sequence[Counter[tuple[bool, bool]]]) -> tuple[float | None, float | None]:
-    """The 95 % interval of the difference by seeded resamples of whole sessions."""
+    """The 95% interval of the difference by seeded resamples of whole sessions."""
     rng = random.Random(SEED)  # noqa: S311  the same interval on every run
     keys = ((False, False), (False, True), (True, False), (True, True))
     rows = [tuple(count[key] for key in keys) for count in sessions]

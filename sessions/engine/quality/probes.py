@@ -93,7 +93,7 @@ class Score:
 
     @property
     def accepted(self) -> bool | None:
-        """Score at least 90 % and no critical probe failed; None without probes."""
+        """Score at least 90% and no critical probe failed; None without probes."""
         return None if self.score is None else self.score >= ACCEPT_SCORE and not self.critical_failed
 
 

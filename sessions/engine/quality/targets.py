@@ -26,8 +26,8 @@ def targets(event: Event, overhead: int, score: Score) -> tuple[QualityTarget, .
     before = event.before_tokens - overhead
     ratio = 1 - (event.after_tokens - overhead) / before if before > 0 else None
     return (
-        QualityTarget("probe pass rate", score.score, "> 90 %", "< 70 %", _pass_rate(score.score)),
-        QualityTarget("compression ratio", ratio, "60–80 %", "> 95 %", _ratio(ratio)),
+        QualityTarget("probe pass rate", score.score, "> 90%", "< 70%", _pass_rate(score.score)),
+        QualityTarget("compression ratio", ratio, "60–80%", "> 95%", _ratio(ratio)),
         QualityTarget("task completion", None, "same as uncompressed", "degraded", UNKNOWN),
         QualityTarget("latency overhead", None, "< 2 s", "> 5 s", UNKNOWN),
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 Z = 1.959964
-"""Of 95 %, two-sided."""
+"""Of 95%, two-sided."""
 
 
 def interval(n: int, of: int) -> tuple[float, float] | None:
-    """The 95 % interval of ``n`` out of ``of`` as shares from 0 to 1; None where nothing was counted.
+    """The 95% interval of ``n`` out of ``of`` as shares from 0 to 1; None where nothing was counted.
 
     Wilson's score interval (E. B. Wilson, JASA 22, 1927), without continuity correction.
     """

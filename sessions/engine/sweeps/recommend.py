@@ -24,7 +24,7 @@ CLOSE = 0.02
 class Neighbour:
     """The next setting along one axis: its value there, and its cost and compactions against the recommended one.
 
-    ``change`` is relative (0.05: 5 % dearer); ``keeps`` whether it keeps the floors.
+    ``change`` is relative (0.05: 5% dearer); ``keeps`` whether it keeps the floors.
     """
 
     key: str
@@ -38,7 +38,7 @@ class Neighbour:
 class Recommendation:
     """The recommended row, the reason in a sentence, and its neighbours on every axis.
 
-    ``n_kept`` of ``n_rows`` settings keep the floors; ``n_close`` of these cost within 2 % of the recommended one.
+    ``n_kept`` of ``n_rows`` settings keep the floors; ``n_close`` of these cost within 2% of the recommended one.
     """
 
     row: Row
@@ -68,7 +68,7 @@ class CrossCheck:
 class Validation:
     """A setting for several sessions, chosen on all, and judged by leaving each one out in turn.
 
-    ``mean_ratio`` is over the sessions left out: 1.05 says that a session not seen before costs 5 % more than with its
+    ``mean_ratio`` is over the sessions left out: 1.05 says that a session not seen before costs 5% more than with its
     own best setting.
     """
 
@@ -153,7 +153,7 @@ def recommend_across(sweeps: Sequence[Sweep], floors: Mapping[str, float] | None
     reason = f"the lowest mean cost over {len(sweeps)} sessions that meets the limits on all of them"
     if mean is not None:
         reason += (
-            f"; on a session it was not chosen on, {100 * (mean - 1):.1f} % above that session's own cheapest on "
+            f"; on a session it was not chosen on, {100 * (mean - 1):.1f}% above that session's own cheapest on "
             f"average, with the limits met on {holds} of {len(sweeps)}"
         )
     return Validation(chosen, reason, judged, mean, holds)

@@ -114,7 +114,7 @@ def _figure_doubled(case: Case, said: int) -> Iterable[Candidate]:
 def _summed(case: Case, said: int) -> int | None:
     """How many of the newest requests' usages add up to the figure; None where no two to sixty do.
 
-    Within 2 %, and within a twentieth of one usage: a sum of many comes near to any figure.
+    Within 2%, and within a twentieth of one usage: a sum of many comes near to any figure.
     """
     total = 0
     for n, k in enumerate(reversed(case.run[-60:]), start=1):
@@ -129,7 +129,7 @@ def _summed(case: Case, said: int) -> int | None:
 
 
 def _multiple(figure: int, once: int) -> int | None:
-    """How many times ``once`` makes the figure, within 6 %; None where it is no whole number from 2 to 5."""
+    """How many times ``once`` makes the figure, within 6%; None where it is no whole number from 2 to 5."""
     n = round(figure / once) if once > 0 else 0
     return n if 2 <= n <= 5 and abs(figure - n * once) <= 0.06 * n * once else None
 
@@ -168,7 +168,7 @@ def stale(case: Case) -> Iterable[Candidate]:
 
 
 def _old_figure(case: Case) -> tuple[int, int] | None:
-    """A request before the previous compaction whose usage is the recorder's figure now, within 2 %."""
+    """A request before the previous compaction whose usage is the recorder's figure now, within 2%."""
     if case.said is None or case.previous is None:
         return None
     steps, requests = case.weighed.steps, case.weighed.transcript.requests

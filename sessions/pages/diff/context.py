@@ -116,7 +116,7 @@ class DiffView:
 
     @property
     def tokens_change(self) -> str:
-        """Tokens after against before: −77 %."""
+        """Tokens after against before: −77%."""
         return change(self.tokens_before, self.tokens_after)
 
     @property
@@ -128,7 +128,7 @@ class DiffView:
 def change(before: int, after: int) -> str:
     """A change in percent of what was there."""
     if after and before and 0.99 < (before - after) / before < 1:
-        return f"{figures.MINUS}{100 * (before - after) / before:.1f} %"
+        return f"{figures.MINUS}{100 * (before - after) / before:.1f}%"
     return figures.percent(after - before, before)
 
 

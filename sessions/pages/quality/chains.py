@@ -75,10 +75,10 @@ def _percents(found: Iterable[Assessment]) -> list[float]:
 
 
 def _says(chain: Chain) -> str:
-    """One course in words: "anchored_iterative: 80 % after the first compaction, 60 % after the last of 4"."""
+    """One course in words: "anchored_iterative: 80% after the first compaction, 60% after the last of 4"."""
     if not chain.percents:
         return f"{chain.name}: no compaction"
-    first, last = f"{chain.percents[0]:.0f} %", f"{chain.percents[-1]:.0f} %"
+    first, last = f"{chain.percents[0]:.0f}%", f"{chain.percents[-1]:.0f}%"
     if len(chain.percents) == 1:
         return f"{chain.name}: {first} after its only compaction"
     return f"{chain.name}: {first} after the first compaction, {last} after the last of {len(chain.percents)}"

@@ -92,7 +92,7 @@ def telephone_figure(chains: Sequence[Chain]) -> Figure:
         title=title, anchor="y", **hover_axis("event"),
     )  # fmt: skip
     figure["yaxis"] = axis(
-        range=[0, 108], tickvals=[0, 50, 100], ticktext=["0 %", "50 %", "100 %"], fixedrange=True, anchor="x"
+        range=[0, 108], tickvals=[0, 50, 100], ticktext=["0%", "50%", "100%"], fixedrange=True, anchor="x"
     )
     figure["shapes"] = [
         *(line("@chart-grid", y=(mark, mark), below=True) for mark in (50, 100)),
@@ -105,7 +105,7 @@ def telephone_figure(chains: Sequence[Chain]) -> Figure:
             "y": [round(value, 1) for value in chain.percents],
             "line": {"color": role, "width": width} | ({"dash": dash} if dash else {}),
             "marker": {"size": 5, "color": role},
-            "hovertemplate": f"%{{y:.0f}} % of the first event's probes<extra>{chain.name}</extra>",
+            "hovertemplate": f"%{{y:.0f}}% of the first event's probes<extra>{chain.name}</extra>",
         }
         for chain, (role, width, dash) in zip(chains[:3], STYLES, strict=False)
     ]  # fmt: skip

@@ -30,6 +30,8 @@ ROLES = {kind: f"@kind-{kind.replace('_', '-')}" for kind in KINDS}
 LIMIT_PX, WORST_PX = 6, 7.5
 NOMINAL_PX = 950
 LANES = {"tokens": (0.7030, 1.0), "bytes": (0.3168, 0.7030), "context": (0.0, 0.2112)}
+RAIL = (0.975, 1.0)
+"""Where the marks of many compactions stand, as a share of the plot's height."""
 CALM = {"tokens": (0.56, 1.0), "bytes": (0.40, 0.56), "context": (0.0, 0.33)}
 """The lanes where nothing is over-counted: bytes mirror tokens, and there is no zone beneath."""
 HEIGHT, NARROW_HEIGHT = 341, 354
@@ -212,11 +214,12 @@ def _events(data: Pressure) -> list[Figure]:
 
 
 def _verticals(data: Pressure) -> list[Figure]:
-    """Recorded compactions, dotted through all lanes; false alarms in red."""
+    """Recorded compactions, dotted through all lanes; many are marks on a rail, but for the false alarms, in red."""
+    many = len(data.compactions) > foot_notes.RAIL_FROM
     return [
         line(
-            "@chart-over" if cut.is_false else "@chart-ghost", xref="x", yref="paper", x=(cut.at, cut.at), y=(0, 1),
-            dash="2px,2px",
+            "@chart-over" if cut.is_false else "@chart-ghost", xref="x", yref="paper", x=(cut.at, cut.at),
+            y=RAIL if many and not cut.is_false else (0, 1), dash="" if many and not cut.is_false else "2px,2px",
         )
         for cut in data.compactions
     ]  # fmt: skip

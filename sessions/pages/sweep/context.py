@@ -240,7 +240,7 @@ class _Builder:
         at = self.rows[self.advised]
         for one in (near for near in self.neighbours if near.key != POLICY):
             index = places[tuple({**at.values, one.key: one.value}.values())]
-            change = f"{100 * one.change:+.1f} %".replace("-", figures.MINUS)
+            change = f"{100 * one.change:+.1f}%".replace("-", figures.MINUS)
             times = figures.plural(one.compactions, "compaction")
             value = f"{sweep_rows.said_value(one.value)} {sweep_rows.unit_of(at.setting.policy, one.key)}".rstrip()
             words = f"{sweep_rows.key_words(at.setting.policy, one.key)} {value}: cost {change}, {times}"

@@ -9,6 +9,7 @@ from sessions.engine import params as parameters
 from sessions.engine import registry
 from sessions.engine.sweeps.recommend import keeps
 from sessions.engine.sweeps.sweep import POLICY, WINDOW, cost_key
+from sessions.engine.words import united
 from sessions.pages.ui import figures
 from sessions.pages.ui.results import Cell, depends
 from sessions.runs.replay_state import starts, written
@@ -116,12 +117,12 @@ def axis_value(policy: str, key: str, value: Any) -> str:
         return value
     spec = spec_of(policy, key)
     if spec is not None and spec.unit == "%":
-        return f"{value:g} %"
+        return f"{value:g}%"
     return f"{value / 1_000:,.5g} k" if abs(value) >= 10_000 else f"{value:,.10g}"
 
 
 def setting_words(setting: Setting, keys: Sequence[str]) -> str:
-    """A setting in words: "Anchored iterative, trigger 60 %, messages kept 8"."""
+    """A setting in words: "Anchored iterative, trigger 60%, messages kept 8"."""
     values = {**dict(setting.params), WINDOW: setting.window}
     more = [
         _said_setting(setting.policy, key, values[key])
@@ -132,7 +133,7 @@ def setting_words(setting: Setting, keys: Sequence[str]) -> str:
 
 def _said_setting(policy: str, key: str, value: Any) -> str:
     words, unit = key_words(policy, key), unit_of(policy, key)
-    return f"{words} {said_value(value)}" + (f" {unit}" if unit and unit not in words else "")
+    return f"{words} {united(said_value(value), '' if unit in words else unit)}"
 
 
 def policy_words(name: str) -> str:

@@ -148,7 +148,7 @@ def _names(a: Sideline, b: Sideline) -> tuple[str, str]:
 
 
 def _headline(a: Sideline, b: Sideline, names: tuple[str, str]) -> str:
-    """ "At 108,000 instead of 167,000: −17 % cost, 1 rule lost"."""
+    """ "At 108,000 instead of 167,000: −17% cost, 1 rule lost"."""
     at = "At " if a.name == b.name and a.at is not None and b.at is not None else ""
     loses = f", {a.loses}"
     if names[0] == names[1]:

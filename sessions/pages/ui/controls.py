@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine import params as parameters
 from sessions.engine import registry, starting
+from sessions.engine.words import united
 from sessions.pages.ui.compact_at import CompactAt, compact_at
 from sessions.pages.ui.picker import PolicyGroup, policy_groups
 from sessions.runs import replay_state as urlstate
@@ -294,7 +295,7 @@ def _control(
         label=spec.label,
         help=spec.help,
         unit=spec.unit,
-        value=value if not spec.is_number or off else _grouped(value) + (" %" if spec.unit == "%" else ""),
+        value=value if not spec.is_number or off else united(_grouped(value), "%" if spec.unit == "%" else ""),
         default=default,
         changed=urlstate.is_changed(spec, state),
         optional=spec.optional,
@@ -317,7 +318,7 @@ def _control(
 def _default_words(spec: Spec, default: str) -> str:
     if not spec.is_number or default == "none":
         return default or "none"
-    return f"{_grouped(default)} {spec.unit}".strip()
+    return united(_grouped(default), spec.unit)
 
 
 def _grouped(value: str) -> str:

@@ -75,12 +75,12 @@ def plural(number: int, one: str, many: str = "") -> str:
 
 
 def percent(part: float | None, whole: float | None) -> str:
-    """A share: "11 %", with one decimal below ten; "none" where there is no whole."""
+    """A share: "11%", with one decimal below ten; "none" where there is no whole."""
     if part is None or not whole:
         return NONE
     value = 100 * part / whole
     text = f"{value:.0f}" if abs(value) >= 9.95 or value == 0 else f"{value:.1f}"
-    return text.replace("-", MINUS) + " %"
+    return text.replace("-", MINUS) + "%"
 
 
 def signed(value: float | None) -> str:

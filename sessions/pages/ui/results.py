@@ -193,15 +193,15 @@ def _deltas(mine: Totals, other: Totals, label: str) -> tuple[Cell, ...]:
 
 
 def share_change(mine: float, other: float) -> str:
-    """A change in percent: −11 %; "new" where there was nothing."""
+    """A change in percent: −11%; "new" where there was nothing."""
     if not other:
-        return "0 %" if not mine else "new"
+        return "0%" if not mine else "new"
     change = 100 * (mine - other) / other
     if change > MOST_PERCENT:
         return figures.factor(mine / other)
     text = f"{abs(change):,.0f}" if abs(change) >= 9.95 else f"{abs(change):.1f}"
     sign = "+" if change > 0 else figures.MINUS if change < 0 else ""
-    return f"{sign}{text} %" if text.strip("0.") else "0 %"
+    return f"{sign}{text}%" if text.strip("0.") else "0%"
 
 
 def gate_words(gate: Gate) -> str:

@@ -293,13 +293,18 @@ def _words(data: Saw, last: int, top: float) -> list[Figure]:
 def _rug(data: Saw, top: float) -> list[Figure]:
     """A tick on the axis for each later request that uses what is gone, longer where it breaks a lost rule.
 
-    A grey one uses what depends on a summary without text.
+    A grey one uses what depends on a summary without text.  Of very many, one stands for those beside it.
     """
-    grey = [("@chart-ghost", at, 0.035) for at in sorted(set(data.open_uses) - set(data.uses))]
-    red = [("@chart-over", at, 0.035) for at in sorted(set(data.uses))]
-    broken = [("@chart-over", at, 0.08) for at in sorted(set(data.broken))]
-    ticks = (*red[:MOST_RUG], *broken[:MOST_RUG], *grey)[:MOST_RUG]
-    return [line(role, xref="x", x=(at, at), y=(0, high * top), width=2) for role, at, high in ticks]
+    n = len(data.replay)
+    kinds = (
+        ("@chart-ghost", set(data.open_uses) - set(data.uses), 0.035), ("@chart-over", set(data.uses), 0.035),
+        ("@chart-over", set(data.broken), 0.08),
+    )  # fmt: skip
+    return [
+        line(role, xref="x", x=(at, at), y=(0, high * top), width=2)
+        for role, places, high in kinds
+        for at in sorted({at * MOST_RUG // n: at for at in sorted(places, reverse=True)}.values())
+    ]
 
 
 def _tooth_words(data: Saw, last: int, top: float) -> list[Figure]:

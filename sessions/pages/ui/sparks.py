@@ -85,7 +85,7 @@ def _steps(points: list[float], top: float) -> str:
 
 
 def _says(peak: float, window: float, compactions: int) -> str:
-    share = f"{100 * peak / window:.0f} % of the window" if window else f"{peak:,.0f} tokens, window not known"
+    share = f"{100 * peak / window:.0f}% of the window" if window else f"{peak:,.0f} tokens, window not known"
     return f"peak {share}, {counted(compactions, 'compaction')}"
 
 

@@ -57,7 +57,7 @@ def scatter_figure(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> Fig
     tagged = _labelled(positive, [math.log10(point.measured) for point in positive], high - low)
     figure["annotations"] = [
         note("Estimated growth, tokens", 0, 1, xref="paper", yref="paper", shift=(0, 4), size=12, weight=600),
-        *(_number(point, math.log10(point.measured), math.log10(point.estimated)) for point in tagged),
+        *(_number(point, math.log10(point.measured), math.log10(point.estimated), (low, high)) for point in tagged),
     ]  # fmt: skip
     xs, ys = [point.measured for point in shown], [point.estimated for point in shown]
     return {"data": [_dots(shown, xs, ys)], "layout": figure, "config": _config()}
@@ -84,7 +84,7 @@ def residual_figure(points: Sequence[FitPoint], named: Sequence[FitPoint], last:
     )
     far = [point for point in named if abs(point.rest) > 0.08 * top]
     tagged = _labelled(far, [point.request for point in far], max(last, 1))
-    figure["annotations"] = [title, *(_number(point, point.request, point.rest) for point in tagged)]
+    figure["annotations"] = [title, *(_number(point, point.request, point.rest, (0, last)) for point in tagged)]
     stems_x: list[float | None] = [value for point in shown for value in (point.request, point.request, None)]
     stems_y: list[float | None] = [value for point in shown for value in (0, point.rest, None)]
     stems = {
@@ -125,8 +125,11 @@ def _dots(points: Sequence[FitPoint], xs: list[int], ys: list[int]) -> Figure:
     }  # fmt: skip
 
 
-def _number(point: FitPoint, x: float, y: float) -> Figure:
-    return note(f"#{point.message}", x, y, at="left middle", shift=(6, 0), size=12, role=QUIET)
+def _number(point: FitPoint, x: float, y: float, ends: tuple[float, float]) -> Figure:
+    """A point's message, right of it; left of it in the last tenth, where the page may end."""
+    right = x > ends[1] - 0.1 * (ends[1] - ends[0])
+    at, shift = ("right middle", -6) if right else ("left middle", 6)
+    return note(f"#{point.message}", x, y, at=at, shift=(shift, 0), size=12, role=QUIET)
 
 
 def _title(words: str) -> Figure:

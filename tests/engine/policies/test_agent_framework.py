@@ -42,7 +42,7 @@ def test_a_line_is_at_most_4096_characters():
 
 
 def test_the_oldest_go_until_the_first_limit_is_met():
-    """Five prompts of 400 characters (100 tokens): over 80 % of 600, down to 50 %: three stay."""
+    """Five prompts of 400 characters (100 tokens): over 80% of 600, down to 50%: three stay."""
     spec = [user(400) for _ in range(5)]
     given = {"max_output": 0, "window": 600}
     assert last(spec, "agent_framework", **given) == [2, 3, 4]

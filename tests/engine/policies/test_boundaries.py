@@ -29,7 +29,7 @@ MODEL = "gpt-4.1"
     ],
 )
 def test_fires_from_its_threshold_on(policy, context, threshold, over):
-    """≥; of the effective window: 70 % of 200,000 − 10,000, against the context without those 10,000."""
+    """≥; of the effective window: 70% of 200,000 − 10,000, against the context without those 10,000."""
     expected = (over >= 0, threshold + over, threshold, ">=")
     assert fires_at(session_of(context + over, model=MODEL), policy, window=WINDOW) == expected
 

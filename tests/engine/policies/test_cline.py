@@ -111,7 +111,7 @@ def test_classic_removes_an_even_number(n, three_quarters, left):
 
 
 def test_classic_drops_repeated_reads_first():
-    """Seven files read again and again: notes for all but the newest read save far more than 30 %."""
+    """Seven files read again and again: notes for all but the newest read save far more than 30%."""
     result = replay(weigh(long_session(100)), "cline_classic", window=50_000)
     event = result.events[0]
     assert event.dropped == 0

@@ -19,7 +19,7 @@ from tests.engine.sessions import Build, image, text
     [(272_000, None, 244_800), (272_000, 200_000, 200_000), (272_000, 260_000, 244_800), (372_000, None, 334_800)],
 )
 def test_limit(window, configured, expected):
-    """Policies 6.1: 272,000 → 244,800; a rollout's 353,400 is 95 % of 372,000."""
+    """Policies 6.1: 272,000 → 244,800; a rollout's 353,400 is 95% of 372,000."""
     assert limit(window, configured) == expected
 
 

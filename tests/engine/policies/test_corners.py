@@ -33,7 +33,7 @@ def gemini(spec, **params):
 @pytest.mark.golden("gemini_compression")
 @pytest.mark.parametrize(("preserve", "split"), [(0.3, 8), (0.45, 6), (0.7, 4)])
 def test_gemini_keeps_what_is_behind_the_first_prompt_with_enough_before_it(preserve, split):
-    """Ten messages alike: 80 % before the fifth prompt, 60 % before the fourth, 40 % before the third (7.1)."""
+    """Ten messages alike: 80% before the fifth prompt, 60% before the fourth, 40% before the third (7.1)."""
     spec = [m for _ in range(5) for m in (user(1_000), reply(chars=1_000))] + [user(4)]
     assert gemini(spec, preserve=preserve) == ["new", "new", *range(split, 11)]
 

@@ -244,7 +244,7 @@ def test_cline_classic_takes_three_quarters_over_twice_its_limit(total, left):
 
 
 def test_cline_classic_is_content_with_what_it_was_asked_to_save():
-    """Of 200 characters a read again saves 100 less the note's 44: at 28 % that is enough, at 29 % it is not."""
+    """Of 200 characters a read again saves 100 less the note's 44: at 28% that is enough, at 29% it is not."""
     items = lists("u10 a0:c r100:c a0:d r80:d u5 a5")
     for k in (1, 3):
         calls = [replace(b, target="/same", name="read_file") for b in items[k].message.blocks]

@@ -332,7 +332,7 @@ def test_deep_agents_keep_a_tenth():
     ],
 )
 def test_gemini_splits_at_seven_tenths(lengths, kinds, safe, position):
-    """At the first prompt with 70 % before it."""
+    """At the first prompt with 70% before it."""
     names = [{"u": "user", "a": "assistant"}[kind] for kind in kinds]
     assert gemini_compression.split(lengths, names, 0.7, all_safe=safe) == position
 

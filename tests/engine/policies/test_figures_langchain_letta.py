@@ -273,7 +273,7 @@ def test_letta_evicts_four_tenths_and_more(text, cuts):
 
 @pytest.mark.parametrize(("over", "left"), [(-1, "0 new 3 4 5"), (0, "0 new 5"), (1, "0 new 5")])
 def test_letta_stays_under_seven_tenths(over, left):
-    """System message and tail of 70 in all: not under 70 % of 100."""
+    """System message and tail of 70 in all: not under 70% of 100."""
     view = seen(f"s10 u5 a5 a{20 + over} u30 a10", window=100)
     assert ids(letta.edit(params_of("letta", step=20), view)) == left
     assert view.tools.asked[0][1]["most"] == 12_500

@@ -104,7 +104,7 @@ def test_copilot_leaves_the_newest_tool_round_alone():
 
 
 def test_letta_evicts_from_two_fifths_on():
-    """Messages of equal weight at 90 % of the window: 40 % of them leave 54 %, under 70 %."""
+    """Messages of equal weight at 90% of the window: 40% of them leave 54%, under 70%."""
     build = Build(overhead=0)
     for _ in range(60):
         build.prompt(1_000)
@@ -119,7 +119,7 @@ def test_letta_evicts_from_two_fifths_on():
 
 
 def test_letta_takes_more_where_two_fifths_are_not_enough():
-    """All weight is in the newest half: 40 % of the messages free next to nothing."""
+    """All weight is in the newest half: 40% of the messages free next to nothing."""
     build = Build(overhead=0)
     for n in range(40):
         build.prompt(10 if n < 20 else 2_500)
@@ -195,7 +195,7 @@ def test_batched_masking_frees_a_fifth_each_time():
 
 
 def test_a_cold_cache_is_waited_for():
-    """The gate needs five idle minutes and 40 %: replies ten seconds apart never give them, one long pause does."""
+    """The gate needs five idle minutes and 40%: replies ten seconds apart never give them, one long pause does."""
     build = Build()
     for n in range(60):
         build.prompt(1_000)

@@ -94,7 +94,7 @@ def test_every_condition_at_its_threshold(context, given, fires):
 )
 @pytest.mark.parametrize("policy", ["anchored_iterative", "sliding_window"])
 def test_the_levels_are_reached_at_their_share(policy, measure, name):
-    """seeds 3.2: warning 60 %, compress 70 %, critical 90 %, of 1,000."""
+    """seeds 3.2: warning 60%, compress 70%, critical 90%, of 1,000."""
     assert level(build(registry.get("policies", policy).params, {}), measure, 1_000) == name
 
 
@@ -172,7 +172,7 @@ def test_the_cap_is_fired_over_its_bytes(over, fires):
 
 
 def filling(**given):
-    """Gates of the anchored summary: a window of which 100 % is just what is in use at the last of six requests."""
+    """Gates of the anchored summary: a window of which 100% is just what is in use at the last of six requests."""
     session = Build()
     session.prompt()
     session.turns(5)

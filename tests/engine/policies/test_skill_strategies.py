@@ -23,7 +23,7 @@ CHOSEN = {"window": 100_000, "summarizer": "stub:1000"}
 @pytest.mark.parametrize("policy", ["anchored_iterative", "opaque", "regenerative_full", "importance_sampling"])
 @pytest.mark.parametrize(("percent", "fires"), [(69, False), (70, True)])
 def test_all_fire_at_the_trigger(policy, percent, fires):
-    """A window of which the largest context is 69 or 70 %, at or above which they fire."""
+    """A window of which the largest context is 69 or 70%, at or above which they fire."""
     weighed = weigh(long_session(60))
     peak = max(replay(weighed, "none").context_tokens) + weighed.tokens[-1]
     asked = replay(weighed, policy, window=1_000_000).gates[-1].measure
