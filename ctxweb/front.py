@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from ctxweb import refusals
+from ctxweb.behind import visited
 from ctxweb.bodies import (
     Allowance,
     Body,
@@ -60,7 +61,7 @@ class Front:
         """Serve one request from its head to the end of its answer."""
         if scope["type"] != "http":
             return
-        environ = environ_of(scope)
+        environ = visited(environ_of(scope))
         path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace")
         n_bytes = _announced(environ)
         if n_bytes == 0:

@@ -103,6 +103,7 @@ if PUBLIC_URL:
     ALLOWED_HOSTS.append(f"[{_public.hostname}]" if ":" in str(_public.hostname) else str(_public.hostname))
     CSRF_TRUSTED_ORIGINS.append(f"{_public.scheme}://{_public.netloc}")
 REQUIRE_LOGIN = env_bool("CTXWEB_REQUIRE_LOGIN")
+PROXIES = env_int("CTXWEB_PROXIES", 0)  # how many of our own stand in front: X-Forwarded-For is believed so far
 
 INSTALLED_APPS = [
     "ctxweb.apps.CtxwebConfig",

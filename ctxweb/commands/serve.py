@@ -223,9 +223,10 @@ def _announce(host: str, port: int, answered: threading.Event, *, demo: bool) ->
             click.echo(f"No answer on {address.url(host, port)} for {said - begun:.0f} s; still trying.", err=True)
         time.sleep(0.05)
     answered.set()
-    click.echo(f"ctxweb is at {address.url(host, port)}  (Ctrl-C stops it)")
     from django.conf import settings
 
+    below = (settings.FORCE_SCRIPT_NAME or "").lstrip("/")
+    click.echo(f"ctxweb is at {address.url(host, port)}{below}{'/' if below else ''}  (Ctrl-C stops it)")
     if settings.PUBLIC_URL:
         click.echo(f"Links begin with {settings.PUBLIC_URL}")
     sys.stdout.flush()

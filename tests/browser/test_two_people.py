@@ -1,38 +1,57 @@
-"""Alice shares by link and by file; Bob, at another address and without an account, looks, moves, replies."""
+"""Alice shares by link and by file; Bob, without an account, looks, moves, replies.
+
+Alice is at the server's own address; Bob comes through a proxy at another one, which has the site below a path.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import sqlite3
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path  # noqa: TC003 - a field of a tuple
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 import pytest
 
+from ctxweb import address
 from tests.browser.conftest import Visit
 from tests.browser.test_whole_path import axe, upload
+from tests.cli.proxy import in_front
 from tests.cli.serving import FOREIGN, ROOT, Served, free_port, until
 from tests.engine.claude_lines import claude_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from playwright.sync_api import Browser, Page
 
 PASSWORD = "correct-horse-battery"
 STATE = "policy=sliding_window&window=60000"
+BELOW = "/tools/ctx"
+"""The path that the site has at the proxy."""
+
+
+class Both(NamedTuple):
+    """Where Alice is, where Bob is, and the server's data folder."""
+
+    alice: str
+    bob: str
+    data: Path
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """One server of a team at two addresses of this machine: Alice's own, and the one that her links begin with."""
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+    """One server of a team: its own address, and that of the proxy, with which its links begin."""
     port, data = free_port(), tmp_path_factory.mktemp("data")
-    origins = f"http://127.0.0.1:{port}", f"http://127.0.0.2:{port}"
+    front = address.free_port("127.0.0.2", port + 1)
+    origins = f"http://127.0.0.1:{port}", f"http://127.0.0.2:{front}{BELOW}"
     running = Served(
-        data, "--host", "0.0.0.0", "--port", str(port), CTXWEB_PUBLIC_URL=f"{origins[1]}/",
-        CTXWEB_ALLOWED_HOSTS="127.0.0.1", CTXWEB_REQUIRE_LOGIN="1",
+        data, "--port", str(port), CTXWEB_PUBLIC_URL=origins[1], CTXWEB_PROXIES="1", CTXWEB_REQUIRE_LOGIN="1",
     )  # fmt: skip
     try:
         until(lambda: "ctxweb is at" in running.output or running.process.poll() is not None)
@@ -40,7 +59,8 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
         environment |= {"CTXWEB_DATA": str(data), "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-m", "ctxweb", "user", "alice", "--password-stdin"]
         subprocess.run(command, input=f"{PASSWORD}\n", text=True, check=True, cwd=data, env=environment)
-        yield origins
+        with in_front("127.0.0.2", front, below=BELOW, of=port):
+            yield Both(*origins, data)
     finally:
         running.stop()
 
@@ -56,6 +76,14 @@ def signed_in(chromium: Browser, origin: str) -> Visit:
     return visitor
 
 
+def status_from(host: str, link: str) -> int:
+    """The status of a link's answer to a visitor at another address of this machine."""
+    parts = urlsplit(link)
+    with closing(HTTPConnection(parts.hostname or "", parts.port, source_address=(host, 0), timeout=60)) as visitor:
+        visitor.request("GET", parts.path)
+        return visitor.getresponse().status
+
+
 def figures(page: Page) -> tuple[str, str, int]:
     """What follows the slider: its place, the totals, the compactions."""
     return (
@@ -65,8 +93,8 @@ def figures(page: Page) -> tuple[str, str, int]:
     )
 
 
-def test_alice_shares_and_bob_answers(chromium: Browser, both: tuple[str, str], tmp_path: Path) -> None:
-    alice, bob = signed_in(chromium, both[0]), Visit(chromium, both[1])
+def test_alice_shares_and_bob_answers(chromium: Browser, both: Both, tmp_path: Path) -> None:
+    alice, bob = signed_in(chromium, both.alice), Visit(chromium, both.bob.removesuffix(BELOW))
     transcript = tmp_path / "slow-build.jsonl"
     transcript.write_text(claude_session(60), encoding="utf-8")
     page, his = alice.page, bob.page
@@ -77,7 +105,7 @@ def test_alice_shares_and_bob_answers(chromium: Browser, both: tuple[str, str], 
     page.get_by_label("Claim").fill("Too early?")
     page.get_by_role("button", name="Create link").click()
     link = page.locator("#ln").input_value()
-    assert link.startswith(f"{both[1]}/l/")
+    assert link.startswith(f"{both.bob}/l/")
 
     assert his.goto(link).status == 200
     his.wait_for_selector("#saw .main-svg")
@@ -125,8 +153,8 @@ def test_alice_shares_and_bob_answers(chromium: Browser, both: tuple[str, str], 
         visitor.context.close()
 
 
-def test_a_password_holds_and_a_file_needs_no_server(chromium: Browser, both: tuple[str, str], tmp_path: Path) -> None:
-    alice, bob = signed_in(chromium, both[0]), Visit(chromium, both[1])
+def test_a_password_holds_and_a_file_needs_no_server(chromium: Browser, both: Both, tmp_path: Path) -> None:
+    alice, bob = signed_in(chromium, both.alice), Visit(chromium, both.bob.removesuffix(BELOW))
     page, his = alice.page, bob.page
     transcript = tmp_path / "other-build.jsonl"
     other = (
@@ -139,12 +167,26 @@ def test_a_password_holds_and_a_file_needs_no_server(chromium: Browser, both: tu
     page.get_by_role("button", name="Create link").click()
     link = page.locator("#ln").input_value()
     his.goto(link)
-    for _ in range(5):
-        his.get_by_label("Password").fill("wrong-horse")
+    for word in ("wrong-horse", "correct-horse"):
+        his.get_by_label("Password").fill(word)
         his.get_by_role("button", name="Open").click()
-        his.wait_for_selector("[role=alert]")
-    assert his.goto(link).status == 429
-    assert his.get_by_text("Try again in 15 minutes").is_visible()
+        his.wait_for_selector("[role=alert]" if word == "wrong-horse" else "#saw .main-svg")
+    eve = Visit(chromium, both.bob.removesuffix(BELOW))
+    hers = eve.page
+    hers.goto(link)
+    for _ in range(5):
+        hers.get_by_label("Password").fill("wrong-horse")
+        hers.get_by_role("button", name="Open").click()
+        hers.wait_for_selector("[role=alert]")
+    assert hers.goto(link).status == 429
+    assert hers.get_by_text("Try again in 15 minutes").is_visible()
+    assert status_from("127.0.0.3", link) == 401  # it is her address that waits
+    assert his.goto(link).status == 200
+    with closing(sqlite3.connect(both.data / "ctxweb.sqlite3", timeout=20)) as database, database:
+        ended = "UPDATE agent_sessions_replaylink SET expires_at = '2026-01-01 00:00:00' WHERE password != ''"
+        assert database.execute(ended).rowcount == 1
+    assert his.goto(link).status == 404
+    assert his.get_by_text("was revoked, has expired or never existed").is_visible()
 
     page.goto(f"{page.url.split('share/')[0]}share/?view=replay&{STATE}")
     with page.expect_download() as download:
@@ -163,5 +205,5 @@ def test_a_password_holds_and_a_file_needs_no_server(chromium: Browser, both: tu
     after = [alone.locator(f"#{name}").inner_text() for name in ("at", "count", "events")]
     assert [one != other for one, other in zip(before, after, strict=True)] == [True, True, True]
     assert asked == [file.as_uri()]
-    for context in (offline, alice.context, bob.context):
+    for context in (offline, alice.context, bob.context, eve.context):
         context.close()
