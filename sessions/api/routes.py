@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, cast
+from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 from uuid import UUID  # noqa: TC003 - read when the operations are declared
 
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -321,7 +321,10 @@ def get_upload(request: HttpRequest, upload_id: UUID) -> HttpResponseBase:
 
 
 class NewLinkBody(Schema):
-    """What a link shows and for how long; `state` is a query string of that page."""
+    """What a link shows and for how long; `state` is a query string of that page.
+
+    `allow`: what recipients of a replay may do: `move` where it compacts, `reply` with their setting.
+    """
 
     view: str = Field("replay", pattern="^(session|replay|diff)$")
     state: Annotated[str, Field(max_length=2_000, pattern=r"^[^\x00]*$")] = ""
@@ -329,14 +332,25 @@ class NewLinkBody(Schema):
     note: Annotated[str, Field(max_length=MOST_NOTE, pattern=r"^[^\x00]*$")] = ""
     days: Annotated[int | None, Field(ge=1, le=3_650)] = 30
     password: Annotated[str, Field(max_length=200)] | None = Field(None, min_length=LEAST_PASSWORD)
+    allow: list[Literal["move", "reply"]] = Field(["move"], max_length=2)
+
+
+def _terms(body: NewLinkBody) -> links.Terms:
+    moves, replies = "move" in body.allow, "reply" in body.allow
+    return links.Terms(body.days, body.password or "", moves=moves, takes_replies=replies)
 
 
 def _link(one: ReplayLink) -> dict[str, Any]:
     return {
         "id": one.pk, "session": one.session_id, "view": one.view, "title": one.title, "password": bool(one.password),
         "created_at": one.created_at, "expires_at": one.expires_at, "revoked_at": one.revoked_at,
-        "views": one.n_views, "viewed_at": one.viewed_at,
+        "views": one.n_views, "viewed_at": one.viewed_at, "allow": _allows(one), "reply_to": one.reply_to_id,
+        "author": one.author, "version": one.version,
     }  # fmt: skip
+
+
+def _allows(one: ReplayLink) -> list[str]:
+    return [name for name, may in (("move", one.moves), ("reply", one.takes_replies)) if may]
 
 
 def _owned(session_id: str) -> Session:
@@ -350,7 +364,9 @@ def _owned(session_id: str) -> Session:
 def list_links(request: HttpRequest, session_id: Id) -> HttpResponseBase:
     """`ctxweb.links/1`: the links of a session without their addresses, which are stored nowhere."""
     found = _owned(session_id)
-    return document(request, {"schema": "ctxweb.links/1", "links": [_link(one) for one in found.links.all()]})
+    return document(
+        request, {"schema": "ctxweb.links/1", "links": [_link(one) for one in found.links.defer("results")]}
+    )
 
 
 @router.post(
@@ -363,7 +379,7 @@ def make_link(request: HttpRequest, session_id: Id, body: NewLinkBody) -> HttpRe
     state = chosen.frozen(QueryDict(body.state))
     made = links.create_link(
         session=found, view=body.view, state=state, title=body.title or chosen.claim(found, state)[:255],
-        note=body.note, terms=links.Terms(body.days, body.password or ""), maker_id=viewer().user_id,
+        note=body.note, terms=_terms(body), maker_id=viewer().user_id,
     )  # fmt: skip
     frozen.keep(made.link)
     entry = _link(made.link) | {"url": link_address(request, made.token)}

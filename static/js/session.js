@@ -2,6 +2,7 @@
 // message; a row that is not loaded is fetched with its neighbours; the address names what is open.
 import { mark } from "./charts.js";
 import "./pointing.js";
+import "./saving.js";
 
 const plot = document.getElementById("pressure");
 const pane = () => document.querySelector("#message-list .scroll");
@@ -62,10 +63,6 @@ document.addEventListener("click", (event) => {
   if (link && plot && !event.ctrlKey && !event.metaKey && !event.shiftKey) { event.preventDefault(); open(Number(link.dataset.messageLink)); return; }
   const row = event.target.closest("#rows tr[id]");
   if (row && !event.target.closest("a, button") && !getSelection().toString()) row.querySelector("[data-row]").click();
-  const save = event.target.closest("[data-save-chart]");
-  if (save && window.Plotly) {
-    window.Plotly.downloadImage(document.getElementById(save.dataset.saveChart), { format: "png", scale: 2, filename: "ctxweb-pressure" });
-  }
 });
 document.addEventListener("chart:drawn", (event) => {
   if (event.target !== plot || plot.dataset.marked) return;

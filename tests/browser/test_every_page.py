@@ -71,7 +71,8 @@ def strange(served, visit_once) -> dict[str, str]:
     for secret in ("", "correct horse"):
         page.goto(f"{session}share/?view=replay")
         page.locator("#share-secret").fill(secret)
-        page.get_by_role("button", name="Create link").click()
+        page.get_by_text("A link for this machine alone").click()
+        page.get_by_role("button", name="Make it").click()
         links.append(page.locator("#ln").input_value())
     invited = subprocess.run(
         [sys.executable, "-m", "ctxweb", "user", "mira", "--invite"], capture_output=True, text=True, check=True,

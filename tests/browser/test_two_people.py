@@ -103,7 +103,8 @@ def test_alice_shares_and_bob_answers(chromium: Browser, both: Both, tmp_path: P
     page.goto(f"{session}replay/?{STATE}")
     page.get_by_role("link", name="Share").click()
     page.get_by_label("Claim").fill("Too early?")
-    page.get_by_role("button", name="Create link").click()
+    page.get_by_text("A link for this machine alone").click()
+    page.get_by_role("button", name="Make it").click()
     link = page.locator("#ln").input_value()
     assert link.startswith(f"{both.bob}/l/")
 
@@ -164,7 +165,8 @@ def test_a_password_holds_and_a_file_needs_no_server(chromium: Browser, both: Bo
     upload(page, transcript, "Never touch the lock file")
     page.goto(f"{page.url.split('?')[0]}share/?view=replay&{STATE}")
     page.get_by_label(re.compile("^Password")).fill("correct-horse")
-    page.get_by_role("button", name="Create link").click()
+    page.get_by_text("A link for this machine alone").click()
+    page.get_by_role("button", name="Make it").click()
     link = page.locator("#ln").input_value()
     his.goto(link)
     for word in ("wrong-horse", "correct-horse"):

@@ -71,7 +71,8 @@ def test_the_whole_path(visit, transcript):
     diff_figures = page.locator("dl.facts").inner_text()
 
     page.get_by_role("link", name="Share").click()
-    page.get_by_role("button", name="Create link").click()
+    page.get_by_text("A link for this machine alone").click()
+    page.get_by_role("button", name="Make it").click()
     link = page.locator("#ln").input_value()
     assert re.fullmatch(rf"{mine.origin}/l/[\w-]{{20,}}/", link)
 

@@ -133,10 +133,25 @@ def test_a_file_is_uploaded_and_its_sessions_are_told(file: Path) -> None:
 
 def test_a_link_is_made_listed_and_revoked(file: Path) -> None:
     session, client = store(file.read_bytes()), Client()
-    body = {"view": "replay", "state": "policy=sliding_window&window=20000", "title": "Look", "days": 7}
+    body = {
+        "view": "replay",
+        "state": "policy=sliding_window&window=20000",
+        "title": "Look",
+        "days": 7,
+        "allow": ["move", "reply"],
+    }
     made = client.post(f"/api/sessions/{session.pk}/links", body, content_type="application/json").json()["links"][0]
     listed = got(f"/sessions/{session.pk}/links")["links"][0]
-    assert Client().get(made["url"]).status_code == 200
+    assert made["allow"] == ["move", "reply"]
+    assert "Reply with my setting" in Client().get(made["url"]).content.decode()
+    still = client.post(f"/api/sessions/{session.pk}/links", {"allow": []}, content_type="application/json").json()
+    assert 'id="try-slider"' not in Client().get(still["links"][0]["url"]).content.decode()
+    assert client.delete(f"/api/links/{still['links'][0]['id']}").status_code == 204
+    replied = Client().post(f"{made['url']}reply/", {"author": "Bob", "compact_at": "9000"})
+    assert replied.status_code == 302
+    reply = got(f"/sessions/{session.pk}/links")["links"][0]
+    assert (reply["reply_to"], reply["author"]) == (made["id"], "Bob")
+    assert client.delete(f"/api/links/{reply['id']}").status_code == 204
     assert listed == {key: value for key, value in made.items() if key != "url"}
     assert client.delete(f"/api/links/{made['id']}").status_code == 204
     assert Client().get(made["url"]).status_code == 404

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
 import re
 from typing import TYPE_CHECKING, Any
@@ -166,3 +168,28 @@ def test_the_slider_of_a_stranger_has_a_limit(session: Session, monkeypatch: pyt
     assert "Wait a minute" in refused.content.decode()
     assert Client().get(path).status_code == 200
     assert Client(REMOTE_ADDR="192.0.2.9").get(f"{path}replay/?compact_at=9000").status_code == 200
+
+
+def test_figures_are_taken_along_as_rows(session: Session) -> None:
+    path = shared(session)
+    ran = replays.run(session.pk, stored(STATE)).replay
+    text = Client().get(f"{path}view.csv").content.decode()
+    lines = list(csv.DictReader(io.StringIO(text)))
+    assert [int(line["tokens"]) for line in lines] == list(ran.context_tokens)
+    assert [int(line["compaction"]) for line in lines if line["compaction"]] == [e.index + 1 for e in ran.events]
+    same = [json.loads(line) for line in Client().get(f"{path}view.jsonl").content.splitlines()]
+    assert [line["tokens"] for line in same] == list(ran.context_tokens)
+    moved = [json.loads(line) for line in Client().get(f"{path}view.jsonl?compact_at=12000").content.splitlines()]
+    assert sum(line["compaction"] is not None for line in moved) > len(ran.events)
+    page = opened(f"{path}replay/?compact_at=12000", **HTMX)
+    assert f"{path}view.csv?compact_at=12000" in page
+
+
+def test_rows_of_one_compaction_are_its_lines(session: Session) -> None:
+    path = share(session, "diff", f"{STATE}&event=1")
+    lines = list(csv.DictReader(io.StringIO(Client().get(f"{path}view.csv").content.decode())))
+    event = replays.run(session.pk, stored(STATE)).replay.events[1]
+    kept = {int(line["message"]) for line in lines if line["message"]}
+    assert kept == {item.message.index for item in (*event.before, *event.after) if item.message.index >= 0}
+    recorded = Client().get(f"{share(session, 'session', '')}view.csv").content.decode()
+    assert recorded.splitlines()[0] == "request,recorded_tokens"

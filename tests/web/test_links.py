@@ -303,6 +303,8 @@ def test_the_dialog_says_who_can_open_the_link(session: Session, settings: Any, 
     settings.ALLOWED_HOSTS = ["*"]
     page = Client().get(f"/s/{session.pk}/share/?view=replay", headers={"Host": host}).content.decode()
     assert says in page.replace("server's", "server&#x27;s")
+    assert ('disabled aria-describedby="share-reach"' in page) == (says == "Only this machine")
+    assert ("A link for this machine alone" in page) == (says == "Only this machine")
 
 
 def test_links_begin_with_the_public_address(session: Session, settings: Any) -> None:

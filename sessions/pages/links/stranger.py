@@ -12,14 +12,15 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from ctxweb.version import ctxweb_version
-from sessions.pages.links import frozen, shared_views
+from sessions.engine import jsonio
+from sessions.pages.links import frozen, shared_views, tables
 from sessions.pages.links.gate import for_strangers
 from sessions.pages.links.opened import Opened
 from sessions.pages.links.passages import passage
 from sessions.pages.links.redaction import cleaned
 from sessions.pages.links.sides import side_by_side
 from sessions.pages.links.steering import facts, steering
-from sessions.pages.ui.view import asks_fragment, varied
+from sessions.pages.ui.view import asks_fragment, csv_lines, varied
 from sessions.runs import replays
 from sessions.runs.drawing import svg
 from sessions.runs.overview import overview
@@ -97,6 +98,7 @@ def _page(request: HttpRequest, opened: Opened, view: str) -> HttpResponse:
     if view == "diff" and "rows" in request.GET and asks_fragment(request):
         return varied(render(request, "sessions/diff/_rows.html", shared_views.rows_context(opened)))
     context = chosen.context(opened) | {"link": found, "shown": view, "fragment": chosen.template}
+    context["files"] = _files(opened)
     if view != "session":
         context |= _replayed(opened, view)
     if asks_fragment(request):
@@ -109,15 +111,12 @@ def _page(request: HttpRequest, opened: Opened, view: str) -> HttpResponse:
         "options": chosen.options(opened),
         "headline": cleaned(overview(found.session_id).headline, opened.choice),
         "removed_url": opened.to("link_removed"),
-        "json_url": opened.to("link_json"),
-        "json_words": shared_views.VIEWS[found.view].json_words,
         "remarks": _remarks(opened) if view != "session" else (),
         "card": not found.password,
         "sent": "sent" in request.GET,
         "version": ctxweb_version(),
         "changed": cleaned(changed, opened.choice),
         "as_sent": opened.to("link"),
-        "svg_url": opened.to("link_svg") if view == "replay" else "",
     }
     if changed and view == found.view and opened.compact_at is None and NOW not in request.GET:
         context |= frozen.shown(opened, then) | {"steering": None, "now": f"{opened.to('link')}?{NOW}=1"}
@@ -139,6 +138,15 @@ def _replayed(opened: Opened, view: str) -> dict[str, Any]:
         "kept": opened.urls.kept,
         "verdicts": cleaned(shared_views.verdicts(opened), opened.choice),
     }
+
+
+def _files(opened: Opened) -> tuple[tuple[str, str], ...]:
+    """What a recipient may take along, at the setting that is shown: words and address."""
+    words = shared_views.VIEWS[opened.link.view].json_words
+    routes = [(f"{words}, JSON", "link_json"), ("CSV", "link_csv"), ("JSONL", "link_jsonl")]
+    routes += [] if opened.alone else [("Chart, SVG", "link_svg")]
+    kept = f"?{opened.urls.kept}" if opened.urls.kept else ""
+    return tuple((name, opened.to(route) + kept) for name, route in routes)
 
 
 def _remarks(opened: Opened) -> tuple[tuple[int, str, str], ...]:
@@ -198,4 +206,18 @@ def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespon
     document = cleaned(shared_views.VIEWS[found.view].document(opened), found.choice)
     response = JsonResponse(document, json_dumps_params={"ensure_ascii": False})
     response["Content-Disposition"] = f'attachment; filename="{found.view}.json"'
+    return response
+
+
+@require_safe
+@for_strangers(counted=False)
+def link_table(request: HttpRequest, token: str, found: ReplayLink, kind: str) -> HttpResponse:
+    """The figures of the view as CSV or as JSON lines, at the recipient's setting."""
+    rows, columns = tables.rows(Opened(found, token, request.GET)), tables.COLUMNS[found.view]
+    if kind == "csv":
+        text = "".join(csv_lines([columns, *([row[name] for name in columns] for row in rows)]))
+    else:
+        text = "".join(f"{jsonio.dumps(row)}\n" for row in rows)
+    response = HttpResponse(text, content_type={"csv": "text/csv", "jsonl": "application/jsonl"}[kind])
+    response["Content-Disposition"] = f'attachment; filename="{found.view}.{kind}"'
     return response

@@ -26,4 +26,6 @@ urlpatterns = [
     path("l/<str:token>/reply/", replies.link_reply, name="link_reply"),
     path("l/<str:token>/removed/", stranger.link_removed, name="link_removed"),
     path("l/<str:token>/view.json", stranger.link_json, name="link_json"),
+    path("l/<str:token>/view.csv", stranger.link_table, {"kind": "csv"}, name="link_csv"),
+    path("l/<str:token>/view.jsonl", stranger.link_table, {"kind": "jsonl"}, name="link_jsonl"),
 ]
