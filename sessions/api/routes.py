@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
+from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, cast
 from uuid import UUID  # noqa: TC003 - read when the operations are declared
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from ninja import File, Form, NinjaAPI, Query, Router, Schema, UploadedFile
 from ninja.errors import AuthenticationError, HttpError, ValidationError
-from ninja.security import HttpBearer
 from pydantic import Field
 
 from ctxweb.version import ctxweb_version
 from sessions import selectors, tasks
-from sessions.api.access import caller_of
-from sessions.api.problems import MEDIA_TYPE, ProblemDocument, ProblemError, document, problem
+from sessions.api import link_routes
+from sessions.api.common import DOCUMENT, PROBLEMS, READ, UPLOAD, Id, Words, session_of
+from sessions.api.problems import MEDIA_TYPE, ProblemError, document, problem
 from sessions.engine import jsonio, registry, report
 from sessions.engine.aftermath import aftermath_document
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.types import Parsed, Skipped
 from sessions.engine.why.document import why_document
-from sessions.models import ReplayLink, Scope, Session, Upload, viewer
+from sessions.models import Session, Upload, viewer
 from sessions.pages.diff.view import diff_json
 from sessions.pages.export.view import export_list
 from sessions.pages.library.view import EXPORTED
-from sessions.pages.links import frozen, shared_views
-from sessions.pages.links.forms import LEAST_PASSWORD
-from sessions.pages.links.reach import link_address
 from sessions.pages.quality.view import quality_json
 from sessions.pages.replay.view import replay_json
 from sessions.pages.sweep.view import sweep_json
 from sessions.pages.ui import uploads as upload_words
-from sessions.pages.ui.view import MOST_NOTE
-from sessions.services import links
-from sessions.services.deleting import only_for
 from sessions.services.uploads import receive
 
 if TYPE_CHECKING:
@@ -44,43 +38,7 @@ if TYPE_CHECKING:
     from django.http.response import HttpResponseBase
 
 MOST_ROWS, MOST_FILES = 500, 100
-Id = Annotated[str, Field(pattern=r"^s_[a-z2-7]{12}$")]
-Words = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]
-PROBLEMS = dict.fromkeys((400, 401, 403, 404, 409, 410, 422), ProblemDocument)
-DOCUMENT: dict[Any, Any] = {200: dict[str, Any], 304: None, **PROBLEMS}
-
-
-class Token(HttpBearer):
-    """A personal token with one scope; not asked for where the server asks for no account."""
-
-    def __init__(self, scope: Scope) -> None:
-        super().__init__()
-        self.scope = scope
-
-    def __call__(self, request: HttpRequest) -> Any:
-        """The caller, if they may; ninja calls this."""
-        caller = caller_of(request)
-        if caller.problem:
-            raise ProblemError(401, caller.problem)
-        if self.scope not in caller.scopes:
-            raise ProblemError(403, f"This needs a token with the scope {self.scope}.")
-        return caller
-
-    def authenticate(self, request: HttpRequest, token: str) -> Any:
-        """Not used: a call without a token may be allowed."""
-        raise NotImplementedError
-
-
-READ, UPLOAD, SHARE = (Token(scope) for scope in (Scope.READ, Scope.UPLOAD, Scope.SHARE))
 router = Router(auth=READ)
-
-
-def session_of(session_id: str) -> Session:
-    """The session; raises ProblemError 404."""
-    try:
-        return selectors.get_session(session_id)
-    except Session.DoesNotExist:
-        raise ProblemError(404, "There is no such session.") from None
 
 
 # ---- sessions
@@ -317,91 +275,6 @@ def get_upload(request: HttpRequest, upload_id: UUID) -> HttpResponseBase:
     return _uploads(request, [_entry(found)], 200)
 
 
-# ---- links
-
-
-class NewLinkBody(Schema):
-    """What a link shows and for how long; `state` is a query string of that page.
-
-    `allow`: what recipients of a replay may do: `move` where it compacts, `reply` with their setting.
-    """
-
-    view: str = Field("replay", pattern="^(session|replay|diff)$")
-    state: Annotated[str, Field(max_length=2_000, pattern=r"^[^\x00]*$")] = ""
-    title: Annotated[str, Field(max_length=255, pattern=r"^[^\x00]*$")] = ""
-    note: Annotated[str, Field(max_length=MOST_NOTE, pattern=r"^[^\x00]*$")] = ""
-    days: Annotated[int | None, Field(ge=1, le=3_650)] = 30
-    password: Annotated[str, Field(max_length=200)] | None = Field(None, min_length=LEAST_PASSWORD)
-    allow: list[Literal["move", "reply"]] = Field(["move"], max_length=2)
-
-
-def _terms(body: NewLinkBody) -> links.Terms:
-    moves, replies = "move" in body.allow, "reply" in body.allow
-    return links.Terms(body.days, body.password or "", moves=moves, takes_replies=replies)
-
-
-def _link(one: ReplayLink) -> dict[str, Any]:
-    return {
-        "id": one.pk, "session": one.session_id, "view": one.view, "title": one.title, "password": bool(one.password),
-        "created_at": one.created_at, "expires_at": one.expires_at, "revoked_at": one.revoked_at,
-        "views": one.n_views, "viewed_at": one.viewed_at, "allow": _allows(one), "reply_to": one.reply_to_id,
-        "author": one.author, "version": one.version,
-    }  # fmt: skip
-
-
-def _allows(one: ReplayLink) -> list[str]:
-    return [name for name, may in (("move", one.moves), ("reply", one.takes_replies)) if may]
-
-
-def _owned(session_id: str) -> Session:
-    found = session_of(session_id)
-    if not viewer().owns(found.upload.owner_id):
-        raise ProblemError(403, only_for(found.upload))
-    return found
-
-
-@router.get("/sessions/{session_id}/links", response=DOCUMENT, summary="List replay links")
-def list_links(request: HttpRequest, session_id: Id) -> HttpResponseBase:
-    """`ctxweb.links/1`: the links of a session without their addresses, which are stored nowhere."""
-    found = _owned(session_id)
-    return document(
-        request, {"schema": "ctxweb.links/1", "links": [_link(one) for one in found.links.defer("results")]}
-    )
-
-
-@router.post(
-    "/sessions/{session_id}/links", auth=SHARE, response={201: dict[str, Any], **PROBLEMS}, summary="Make a replay link"
-)
-def make_link(request: HttpRequest, session_id: Id, body: NewLinkBody) -> HttpResponseBase:
-    """`ctxweb.links/1` with the new link and its `url`, which is told this once."""
-    found = _owned(session_id)
-    chosen = shared_views.VIEWS[body.view]
-    state = chosen.frozen(QueryDict(body.state))
-    made = links.create_link(
-        session=found, view=body.view, state=state, title=body.title or chosen.claim(found, state)[:255],
-        note=body.note, terms=_terms(body), maker_id=viewer().user_id,
-    )  # fmt: skip
-    frozen.keep(made.link)
-    entry = _link(made.link) | {"url": link_address(request, made.token)}
-    return document(request, {"schema": "ctxweb.links/1", "links": [entry]}, 201)
-
-
-@router.delete("/links/{link_id}", auth=SHARE, response={204: None, **PROBLEMS}, summary="Revoke a replay link")
-def revoke_link(request: HttpRequest, link_id: Annotated[int, Field(ge=1, le=2**63 - 1)]) -> HttpResponseBase:
-    """The link leads nowhere from then on."""
-    found = ReplayLink.objects.select_related("session__upload").filter(pk=link_id).first()
-    if found is None:
-        raise ProblemError(404, "There is no such link.")
-    try:
-        selectors.get_session(found.session_id)
-    except Session.DoesNotExist:
-        raise ProblemError(404, "There is no such link.") from None
-    if not viewer().owns(found.maker_id):
-        _owned(found.session_id)
-    links.revoke_link(link_id=link_id)
-    return HttpResponse(status=204)
-
-
 class DescribedAPI(NinjaAPI):
     """The API, whose description names the media type of problems and of exports."""
 
@@ -434,6 +307,7 @@ api = DescribedAPI(
     docs_url=None,
 )
 api.add_router("", router)
+api.add_router("", link_routes.router)
 
 
 @api.exception_handler(ProblemError)
