@@ -10,7 +10,7 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from sessions import selectors
-from sessions.api.common import DOCUMENT, PROBLEMS, READ, SHARE, Id, session_of
+from sessions.api.operations import DOCUMENT, PROBLEMS, READ, SHARE, Id, session_of
 from sessions.api.problems import ProblemError, document
 from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.links import frozen, shared_views

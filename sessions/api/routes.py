@@ -15,7 +15,7 @@ from pydantic import Field
 from ctxweb.version import ctxweb_version
 from sessions import selectors, tasks
 from sessions.api import link_routes
-from sessions.api.common import DOCUMENT, PROBLEMS, READ, UPLOAD, Id, Words, session_of
+from sessions.api.operations import DOCUMENT, PROBLEMS, READ, UPLOAD, Id, Words, session_of
 from sessions.api.problems import MEDIA_TYPE, ProblemError, document, problem
 from sessions.engine import jsonio, registry, report
 from sessions.engine.aftermath import aftermath_document
