@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from sessions.services import queue
 from sessions.services.prices import forget_prices
+from tests.every import SHARE
 from tests.fake_anthropic import FakeAnthropic, serving
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 # No test may fail because the machine is busy.  In CI one commit has one answer: the same examples every time.  At a
 # desk every run draws new ones, and what failed is remembered in .hypothesis/ and tried first.
-settings.register_profile("desk", settings.get_profile("default"), deadline=None,
+settings.register_profile("desk", settings.get_profile("default"), deadline=None, max_examples=100 // SHARE,
                           suppress_health_check=[HealthCheck.too_slow])  # fmt: skip
 settings.register_profile("gate", settings.get_profile("desk"), derandomize=True, database=None, print_blob=True)
 settings.load_profile("gate" if os.environ.get("CI") == "true" else "desk")

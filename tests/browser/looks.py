@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
-EVERY = os.environ.get("CTXWEB_EVERY") == "1"
+from tests.every import EVERY
 
 
 def looks(*widths: int) -> pytest.MarkDecorator:

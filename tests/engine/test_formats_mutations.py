@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import random
 import sqlite3
 import zipfile
@@ -21,13 +20,13 @@ from sessions.engine.errors import UnreadableInput
 from sessions.engine.jsonio import JsonProblem, Source, dumps, loads
 from sessions.engine.reading import read_contents
 from sessions.engine.types import Block, Content
+from tests.every import EVERY
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts"
 FILES = [(name, path) for name in registry.plugins("formats") for path in sorted((FIXTURES / name).glob("*"))]
 STRANGE: list[Any] = [None, True, 0, -1, 3.5, "", "x", [], {}, [[]], [None], {"type": 1}, {"type": "text"}, 10**30]
 N_SEEDS, N_EVERY = 12, 1_000
 """Mutations of every fixture; with ``CTXWEB_EVERY=1`` so many of every format, spread over its fixtures."""
-EVERY = os.environ.get("CTXWEB_EVERY") == "1"
 
 
 def measure(contents: Any) -> tuple[Block, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.engine.calibration.calibrate import weigh
@@ -22,6 +22,7 @@ from sessions.engine.sweeps.fast.table import RULES
 from sessions.engine.sweeps.fast.track import track_of
 from sessions.engine.types import Kind, Role
 from tests.engine.sessions import Build, long_session, text
+from tests.every import examples
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def transcripts(draw, n_turns=30):
     return session.done()
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     transcript=transcripts(),
     policy=st.sampled_from([POLICY, SHARED, SILENT]),
@@ -171,7 +172,7 @@ def test_equals_the_replay(transcript, policy, params, keep_tokens, summarizer):
         assert min(weighed.recorded.weights) < 0
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     transcript=transcripts(),
     keep=st.integers(0, 8),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.engine.calibration.calibrate import weigh
@@ -15,6 +15,7 @@ from sessions.engine.sweeps.fast.table import RULES, WHOLE, steps_of
 from sessions.engine.sweeps.sweep import Setting, sweep
 from tests.engine.sessions import long_session
 from tests.engine.test_jump import transcripts
+from tests.every import examples
 
 JUMPING = sorted(name for name, policy in plugins("policies").items() if (policy.gate, policy.edit) in RULES)
 CHOICES = {
@@ -44,7 +45,7 @@ def given_params(draw, policy):
 
 
 @pytest.mark.parametrize("policy", JUMPING)
-@settings(max_examples=50)
+@examples(50)
 @given(data=st.data(), transcript=transcripts(), window=st.integers(20_000, 60_000),
        summarizer=st.sampled_from(["recorded", "stub:500", "stub:20000"]))  # fmt: skip
 def test_a_jump_equals_the_replay(policy, data, transcript, window, summarizer):
@@ -81,7 +82,7 @@ def test_every_policy_that_leaves_a_summary_of_everything_is_drawn():
 
 
 @pytest.mark.parametrize("policy", WHOLES)
-@settings(max_examples=80)
+@examples(80)
 @given(data=st.data(), transcript=transcripts(n_turns=40), window=st.integers(2_000, 60_000),
        summarizer=st.sampled_from(["recorded", "stub:500", "stub:20000"]))  # fmt: skip
 def test_a_jump_over_whole_lists_equals_the_replay(policy, data, transcript, window, summarizer):

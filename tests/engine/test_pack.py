@@ -4,7 +4,7 @@ import zlib
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.engine.jsonio import dumps, loads
@@ -21,6 +21,7 @@ from sessions.engine.types import (
     Transcript,
     Usage,
 )
+from tests.every import examples
 
 TEXT = st.text(st.characters(), max_size=12) | st.sampled_from(["", "\ud83d", "Read", "\0", '"'])
 COUNT = st.integers(0, 2**63)
@@ -53,7 +54,7 @@ TRANSCRIPT = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(TRANSCRIPT)
 def test_round_trip_is_exact(transcript: Transcript) -> None:
     assert unpack(pack(transcript)) == transcript

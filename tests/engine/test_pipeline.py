@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.engine import registry
@@ -19,6 +19,7 @@ from sessions.engine.replay import replay
 from sessions.engine.types import Kind, Role
 from tests.engine.sessions import Build, image, long_session, text
 from tests.engine.test_policy_laws import transcripts
+from tests.every import examples
 
 MARK = "[cleared]"
 
@@ -90,7 +91,7 @@ def policies(monkeypatch):
 REAL = registry.plugins
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(transcript=transcripts(), keep=st.integers(0, 6))
 def test_an_edit_in_place_is_the_same_as_a_new_list(transcript, keep):
     weighed = weigh(transcript)
@@ -106,7 +107,7 @@ def test_an_edit_in_place_is_the_same_as_a_new_list(transcript, keep):
         assert (len(one.before), len(one.after)) == (one.n_before, one.n_after)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(transcript=transcripts(), limit=st.integers(1_000, 60_000), keep=st.integers(0, 6))
 def test_layers_add_up_to_the_event(transcript, limit, keep):
     result = replay(weigh(transcript), "layers", params={"keep": keep, "limit": limit}, summarizer="stub:300")

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.engine import registry
@@ -19,6 +19,7 @@ from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
 from sessions.engine.types import Role
 from tests.engine.sessions import Build, image, text
+from tests.every import examples
 
 POLICIES = sorted(plugins("policies"))
 
@@ -45,7 +46,7 @@ def transcripts(draw):
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@settings(max_examples=40)
+@examples(40)
 @given(
     transcript=transcripts(),
     small=st.integers(15_000, 80_000),

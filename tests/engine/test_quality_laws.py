@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.engine.policy import Item
@@ -20,6 +20,7 @@ from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
 from sessions.engine.types import Kind
 from tests.engine.told import Told
+from tests.every import examples
 
 WORDS = (
     "src/app.py", "/srv/app/src/app.py", "payBarHeight", "job_runner", "31 px", "ABC-12", "https://example.org/x",
@@ -72,7 +73,7 @@ def text_of(told, message):
     )
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(made=sessions(), seed=st.integers(0, 1_000))
 def test_laws(made, seed):
     """No-op, monotony, restoring, order, determinism, partition."""

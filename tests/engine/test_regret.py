@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.engine.calibration.calibrate import weigh
@@ -18,6 +18,7 @@ from sessions.engine.sweeps.regret import _smallest, optimum, regrets
 from sessions.engine.sweeps.sweep import Over, grid, sweep
 from tests.engine.sessions import Build, long_session
 from tests.engine.test_jump import transcripts
+from tests.every import examples
 
 
 def every_schedule(weighed, *, keep, window, shares_prefix, summarizer):
@@ -41,7 +42,7 @@ def every_schedule(weighed, *, keep, window, shares_prefix, summarizer):
                 yield sums.cost.low
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(transcript=transcripts(n_turns=7), window=st.integers(2_000, 20_000), keep=st.integers(0, 3),
        shares=st.booleans(), summarizer=st.sampled_from(["stub:50", "stub:1000"]))  # fmt: skip
 def test_no_schedule_is_cheaper(transcript, window, keep, shares, summarizer):

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from tests.why_cases.cases import CONTROLS, REPORTS
 from tests.why_cases.fresh import FRESH
 from tests.why_cases.report import UNTOLD
-from tests.why_cases.score import RIGHT, SURE, calibration, score, scores
+from tests.why_cases.score import RIGHT, SURE, Result, calibration, score
 from tests.why_cases.third import THIRD
 
 ALL = REPORTS | FRESH | THIRD
+
+
+@cache
+def scored(name: str) -> Result:
+    """What came of a report, rebuilt once for all that is asked of it."""
+    return score(name, ALL[name])
 
 
 def test_there_are_enough_of_each_kind() -> None:
@@ -21,12 +29,12 @@ def test_there_are_enough_of_each_kind() -> None:
 
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_the_first_line_is_right(name: str) -> None:
-    result = score(name, ALL[name])
+    result = scored(name)
     assert result.outcome == RIGHT, result.sentence
 
 
 def test_no_first_line_is_certain_and_wrong() -> None:
-    results = scores(ALL)
+    results = [scored(name) for name in ALL]
     assert not [result.name for result in results if result.outcome == SURE]
     said, right = calibration(results)["certain"]
     assert said == right

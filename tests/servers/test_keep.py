@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.test_backup import DOCUMENTS
-from tests.servers.servers import ROOT, environment, needs
+from tests.every import EVERY
+from tests.servers.servers import ROOT, database, environment
 from tests.services.claude_lines import Lines, png
 
 if TYPE_CHECKING:
@@ -37,26 +38,21 @@ def documents(env: dict[str, str]) -> dict[str, str]:
 @pytest.fixture
 def second_url() -> Iterator[str]:
     """Another fresh, empty database."""
-    needs("PostgreSQL")
-    import psycopg
-
-    server, name = "postgresql://postgres@127.0.0.1:5432", f"ctxweb_test_second_{os.getpid()}"
-    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
-        connection.execute(f"create database {name}")
-        yield f"{server}/{name}"
-        connection.execute(f"drop database {name} with (force)")
+    with database("second") as url:
+        yield url
 
 
-@pytest.fixture
-def library(tmp_path: Path, postgres_url: str) -> dict[str, str]:
-    """The environment of an installation with a session and its picture."""
-    env = environment(tmp_path / "data", DATABASE_URL=postgres_url)
-    file = tmp_path / "a.jsonl"
-    file.write_bytes(Lines().prompt("Look").turn(png(640, 480)).bytes())
-    done = ctxweb(env, "ingest", str(file))
-    assert done.returncode == 0, done.stderr
-    (tmp_path / "data").chmod(0o700)
-    return env
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment of an installation with a session and its picture, in which no test changes anything."""
+    folder = tmp_path_factory.mktemp("library")
+    with database("library") as url:
+        env = environment(folder / "data", DATABASE_URL=url)
+        (folder / "a.jsonl").write_bytes(Lines().prompt("Look").turn(png(640, 480)).bytes())
+        done = ctxweb(env, "ingest", str(folder / "a.jsonl"))
+        assert done.returncode == 0, done.stderr
+        (folder / "data").chmod(0o700)
+        yield env
 
 
 def test_a_backup_is_restored_into_another_database(tmp_path: Path, library: dict[str, str], second_url: str) -> None:
@@ -152,7 +148,7 @@ print(wrong, [blob.sha256 for blob in storage.stored()], Session.objects.count()
 """
 
 
-ROUNDS = 15 if os.environ.get("CTXWEB_EVERY") == "1" else 5
+ROUNDS = 15 if EVERY else 5
 
 
 @pytest.mark.parametrize("database", ["PostgreSQL", "SQLite"])

@@ -21,6 +21,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from tests.every import EVERY
 from tests.web.stored import pressed, store
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from schemathesis.schemas import APIOperation
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-N_EXAMPLES = 10
-N_WITHOUT_TOKEN = 3
+N_EXAMPLES = 10 if EVERY else 4
+N_WITHOUT_TOKEN = 3 if EVERY else 1
 """Of an operation that lets nobody in, where what is asked makes no difference."""
 
 

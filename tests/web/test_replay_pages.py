@@ -9,7 +9,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.http import QueryDict
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from sessions import selectors
@@ -22,6 +21,7 @@ from sessions.pages.ui.addresses import Urls
 from sessions.pages.ui.compact_at import compact_at
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
+from tests.every import examples
 from tests.web.stored import SHOT
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ def test_queries_are_few(
     st.sampled_from(["recorded", "stub:500", "extractive"]),
     st.one_of(st.none(), st.integers(0, 99)),
 )
-@hypothesis_settings(max_examples=60)
+@examples(60)
 def test_address_and_state_agree(
     policy: str, base: str, window: int | None, summarizer: str, event: int | None
 ) -> None:
@@ -246,7 +246,7 @@ def test_shortest_address(session: Session) -> None:
 
 
 @given(st.text(max_size=300), st.text(max_size=300))
-@hypothesis_settings(max_examples=80)
+@examples(80)
 def test_words_of_a_diff_are_the_texts(before: str, after: str) -> None:
     left, right = word_diff(before, after)
     assert "".join(span.text for span in left) == before

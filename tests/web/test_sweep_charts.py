@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.pages.sweep.chart import CurvePoint, FrontPoint, curve_figure, front_figure
 from sessions.pages.ui.chart import roles
+from tests.every import examples
 from tests.web.drawn import check
 
 TOKENS = (Path(__file__).parents[2] / "static" / "css" / "tokens.css").read_text(encoding="utf-8")
@@ -28,7 +29,7 @@ def points_of(costs: list[tuple[float, float, int]]) -> list[FrontPoint]:
     ]  # fmt: skip
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.tuples(COSTS, COSTS, st.integers(0, 500)), min_size=1, max_size=40), st.booleans())
 def test_the_front_draws_every_setting_once(costs: list[tuple[float, float, int]], priced: bool) -> None:
     figure = front_figure(points_of(costs), priced=priced, against="Compactions", floor=3.0)
@@ -39,7 +40,7 @@ def test_the_front_draws_every_setting_once(costs: list[tuple[float, float, int]
     assert all(left <= point.low <= point.high <= right for point in points_of(costs))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.tuples(COSTS, COSTS, st.integers(0, 500)), min_size=2, max_size=40))
 def test_the_front_line_only_goes_down(costs: list[tuple[float, float, int]]) -> None:
     line = front_figure(points_of(costs), priced=True, against="Compactions", floor=None)["data"][0]
@@ -47,7 +48,7 @@ def test_the_front_line_only_goes_down(costs: list[tuple[float, float, int]]) ->
     assert line["x"] == sorted(line["x"])
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.tuples(COSTS, COSTS, st.integers(0, 500)), min_size=2, max_size=40), st.booleans())
 def test_the_band_holds_the_line(costs: list[tuple[float, float, int]], priced: bool) -> None:
     steps = [

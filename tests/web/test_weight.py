@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from django.contrib.staticfiles import finders
 from django.urls import reverse
 
 from sessions.models import Session
+from tests.every import EVERY
 from tests.services.claude_lines import Lines
 from tests.web.stored import store
 
@@ -26,7 +26,7 @@ MOST = 400_000
 """Bytes of the demo's page in all, the script of the charts included (decision 17)."""
 MOST_OWN = 90_000
 """Bytes of the demo's page without the script of the charts, which every page after the first has already."""
-TURNS, MOST_LONG = (4_999, 150_000) if os.environ.get("CTXWEB_EVERY") else (500, 40_000)
+TURNS, MOST_LONG = (4_999, 150_000) if EVERY else (500, 40_000)
 """Tool turns of a long session, and what its pages may have: 10,000 messages where every value is asked for."""
 STATIC = re.compile(r'(?:href|src)="/static/([^"]+\.(?:css|js|svg))"')
 IMPORT = re.compile(r'(?:from|import\()\s*"\./([\w.-]+\.js)"')

@@ -6,7 +6,6 @@ from dataclasses import replace as changed_copy
 
 import pytest
 from hypothesis import given as given_
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from sessions.engine.calibration.calibrate import weigh
@@ -17,6 +16,7 @@ from sessions.engine.policies.claude_code import Params, ladder
 from sessions.engine.replay import replay
 from tests.engine.sessions import Build, long_session, text
 from tests.engine.test_policy_laws import transcripts
+from tests.every import examples
 
 VARIANTS = [
     ("claude_code", {"session_memory": "on", "keep_tokens": 2_000, "notes_first": 1_000}),
@@ -341,7 +341,7 @@ def test_partial_compaction(direction, first_changed):
     assert kept == [*body, "m12"]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given_(transcript=transcripts(), window=st.integers(20_000, 120_000), variant=st.sampled_from(VARIANTS))
 def test_laws_of_the_variants(transcript, window, variant):
     """The policy's laws hold with every layer on."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.engine import registry
@@ -17,6 +17,7 @@ from sessions.engine.sweeps.sweep import Setting, sweep
 from sessions.engine.types import Kind
 from tests.engine.sessions import Build, image, long_session, text
 from tests.engine.test_policy_laws import transcripts
+from tests.every import examples
 
 STUB = {"summarizer": "stub:500"}
 
@@ -327,7 +328,7 @@ def test_there_are_at_least_ten_presets():
     assert len(presets) >= 10
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     transcript=transcripts(),
     tokens=st.integers(2_000, 80_000),

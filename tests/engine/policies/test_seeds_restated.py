@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import random
 from typing import Any, ClassVar
 
@@ -20,9 +19,10 @@ from sessions.engine.measure import Measure
 from sessions.engine.summaries import Summaries
 from sessions.engine.types import Content, Kind, Message, Request, Role, Transcript
 from tests.engine.policies import restated
+from tests.every import EVERY
 from tests.parity.ours import Ours, Watched, signature
 
-N_LISTS = 1_000 if os.environ.get("CTXWEB_EVERY") == "1" else 200
+N_LISTS = 1_000 if EVERY else 100
 WORDS = ("plain words ", 'a "quoted" \\ word\n', "größer 中 😀 ", "\tx", "x")
 NAMES = ("Read", "Bash", "write_file")
 
