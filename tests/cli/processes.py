@@ -16,6 +16,8 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.services.claude_lines import Lines, png
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -64,6 +66,23 @@ def set_up(data: Path) -> Path:
     For tests of what comes after that; a first start itself is tested in test_serve, test_ingest and test_environment.
     """
     shutil.copytree(_set_up(), data, dirs_exist_ok=True)
+    return data
+
+
+@functools.cache
+def _library() -> Path:
+    """``set_up`` with a session and its picture ingested, made once in a run of tests."""
+    folder = Path(tempfile.mkdtemp(prefix="ctxweb-library-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    (folder / "a.jsonl").write_bytes(Lines().prompt("Look").turn(png(640, 480)).bytes())
+    done = run(set_up(folder / "data"), "ingest", str(folder / "a.jsonl"))
+    assert done.returncode == 0, done.stderr
+    return folder / "data"
+
+
+def library(data: Path) -> Path:
+    """``data`` with one session and its picture, of a file a.jsonl."""
+    shutil.copytree(_library(), data)
     return data
 
 

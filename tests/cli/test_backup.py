@@ -17,8 +17,8 @@ from click.testing import CliRunner
 
 from ctxweb.cli import cli
 from sessions.services.backups.reading import BadBackup
-from tests.cli.processes import ROOT, environment, kill, rows, run, set_up, wait_for
-from tests.services.claude_lines import Lines, png
+from tests.cli import processes
+from tests.cli.processes import ROOT, environment, kill, rows, run, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,11 +63,7 @@ def restored(data: Path, archive: Path, target: Path) -> None:
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
     """A data folder with one session and its picture."""
-    file = tmp_path / "a.jsonl"
-    file.write_bytes(Lines().prompt("Look").turn(png(640, 480)).bytes())
-    done = run(set_up(tmp_path / "data"), "ingest", str(file))
-    assert done.returncode == 0, done.stderr
-    return tmp_path / "data"
+    return processes.library(tmp_path / "data")
 
 
 def test_a_backup_made_while_everything_goes_on_is_whole(tmp_path: Path, library: Path) -> None:
@@ -178,10 +174,7 @@ FAULTS: dict[str, tuple[Callable[[dict[str, bytes]], object], str]] = {
 def archived(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sound backup."""
     folder = tmp_path_factory.mktemp("archived")
-    file = folder / "a.jsonl"
-    file.write_bytes(Lines().prompt("Look").turn(png(640, 480)).bytes())
-    run(set_up(folder / "data"), "ingest", str(file))
-    run(folder / "data", "backup", str(folder / "b.tar"))
+    run(processes.library(folder / "data"), "backup", str(folder / "b.tar"))
     return folder / "b.tar"
 
 

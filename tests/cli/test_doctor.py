@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.engine.jsonio import loads
-from tests.cli.processes import ROOT, environment, rows, run, set_up
-from tests.services.claude_lines import Lines, png
+from tests.cli import processes
+from tests.cli.processes import ROOT, environment, rows, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,10 +23,7 @@ DATABASE = "ctxweb.sqlite3"
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
     """A data folder with one session, as private as the doctor wants it."""
-    file = tmp_path / "a.jsonl"
-    file.write_bytes(Lines().prompt("Look").turn(png(640, 480)).bytes())
-    data = set_up(tmp_path / "data")
-    assert run(data, "ingest", str(file)).returncode == 0
+    data = processes.library(tmp_path / "data")
     data.chmod(0o700)
     (data / DATABASE).chmod(0o600)
     return data

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,18 +35,25 @@ def environment(data: Path, **variables: str) -> dict[str, str]:
     return {**kept, "CTXWEB_DATA": str(data), "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore", **variables}
 
 
-@pytest.fixture
-def postgres_url() -> Iterator[str]:
-    """A fresh, empty PostgreSQL database."""
+@contextmanager
+def database(purpose: str) -> Iterator[str]:
+    """The address of a fresh, empty PostgreSQL database, which is gone afterwards."""
     needs("PostgreSQL")
     import psycopg
 
     server = "postgresql://postgres@127.0.0.1:5432"
-    name = f"ctxweb_test_{os.getpid()}"
+    name = f"ctxweb_test_{purpose}_{os.getpid()}"
     with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
         connection.execute(f"create database {name}")
         yield f"{server}/{name}"
         connection.execute(f"drop database {name} with (force)")
+
+
+@pytest.fixture
+def postgres_url() -> Iterator[str]:
+    """A fresh, empty PostgreSQL database."""
+    with database("one") as url:
+        yield url
 
 
 def run_python(code: str, env: dict[str, str], *arguments: str) -> str:
