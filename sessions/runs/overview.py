@@ -45,19 +45,41 @@ class Share:
 
 @dataclass(frozen=True)
 class Overview:
-    """Arrays over the messages of one session, in order.
-
-    ``kinds[i]`` are tokens by kind, ``n_bytes[i]`` transcript bytes, ``factors[i]`` the worst over-count of a block;
-    ``contexts[i]`` the (request, tokens, label) that message i is the reply to; ``pairs[i]`` is "a" for a call
-    answered by the next message, "b" for that answer.
-    """
+    """Arrays over the messages of one session, in order, each made when a page first asks for it."""
 
     weighed: Weighed
-    kinds: tuple[dict[str, int], ...]
-    n_bytes: tuple[int, ...]
-    factors: tuple[float | None, ...]
-    contexts: dict[int, tuple[int, int, Label]]
-    pairs: tuple[str, ...]
+
+    @cached_property
+    def kinds(self) -> tuple[dict[str, int], ...]:
+        """Tokens of every message by kind."""
+        return tuple(
+            {str(kind): n for kind, n in self.weighed.block_tokens(message).items()} for message in self.messages
+        )
+
+    @cached_property
+    def n_bytes(self) -> tuple[int, ...]:
+        """Transcript bytes of every message."""
+        return tuple(message_sizes(self.weighed, registry.get("estimators", "wire_bytes")))
+
+    @cached_property
+    def factors(self) -> tuple[float | None, ...]:
+        """The worst over-count of a block of every message, None where nothing is over-counted."""
+        wire = registry.get("estimators", "wire_bytes")
+        return tuple(_factor(message, self.weighed, wire) for message in self.messages)
+
+    @cached_property
+    def contexts(self) -> dict[int, tuple[int, int, Label]]:
+        """The (request, tokens, label) that a message is the reply to, by its number."""
+        weighed, series, found = self.weighed, self.weighed.recorded, {}
+        for step, tokens, label in zip(weighed.steps, series.context, series.labels, strict=True):
+            reply = weighed.transcript.requests[step.request].message
+            found[step.stop if reply is None else reply] = (step.request, tokens, label)
+        return found
+
+    @cached_property
+    def pairs(self) -> tuple[str, ...]:
+        """Of every message "a" for a call that the next one answers, "b" for that answer, else ""."""
+        return _pairs(self.messages)
 
     @property
     def messages(self) -> Sequence[Message]:
@@ -179,29 +201,10 @@ def overview(session_id: str) -> Overview:
     held = _cache.find(session_id)
     if held is not None and held.weighed is weighed:
         return held
-    return _cache.keep(session_id, build(weighed))
+    return _cache.keep(session_id, Overview(weighed))
 
 
 _cache: Cache[str, Overview] = Cache(lambda held: len(held) > KEPT)
-
-
-def build(weighed: Weighed) -> Overview:
-    """The arrays of a weighed session."""
-    messages = weighed.transcript.messages
-    wire = registry.get("estimators", "wire_bytes")
-    series = weighed.recorded
-    contexts = {}
-    for step, tokens, label in zip(weighed.steps, series.context, series.labels, strict=True):
-        reply = weighed.transcript.requests[step.request].message
-        contexts[step.stop if reply is None else reply] = (step.request, tokens, label)
-    return Overview(
-        weighed,
-        tuple({str(kind): n for kind, n in weighed.block_tokens(message).items()} for message in messages),
-        tuple(message_sizes(weighed, wire)),
-        tuple(_factor(message, weighed, wire) for message in messages),
-        contexts,
-        _pairs(messages),
-    )
 
 
 def _factor(message: Message, weighed: Weighed, estimator: object) -> float | None:

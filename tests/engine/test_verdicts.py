@@ -16,6 +16,7 @@ from sessions.engine.why.document import why_document
 from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.verdict_files import Claude, Codex, Pi, claude_to, compacted, told
+from tests.why_cases.third import four_times
 
 TOO_LONG = 'API Error: 400 {"type":"error","error":{"message":"prompt is too long: 204120 tokens > 200000 maximum"}}'
 TOO_LARGE = 'API Error: 413 {"type":"error","error":{"type":"request_too_large","message":"Request too large"}}'
@@ -297,3 +298,12 @@ def test_what_was_refused_counts_as_often_as_it_was_tried() -> None:
     verdicts = verdicts_of(weighed)
     assert [error.count for error in weighed.transcript.errors] == [3, 1]
     assert "Also: 3 refusals (" in headline(weighed, verdicts)
+
+
+def test_what_is_counted_beside_the_first_line_keeps_its_hedge() -> None:
+    """Three more at one figure are likely its threshold, one a little under it is possibly."""
+    weighed = four_times()
+    said = headline(weighed, verdicts_of(weighed))
+    assert said.endswith(
+        "Also: 2 compactions (normal: threshold passed, likely), 1 compaction (normal: threshold passed, possible)."
+    ), said

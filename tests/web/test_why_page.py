@@ -40,6 +40,15 @@ def compacted(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
     return store(claude_session(30, compact_after=20).encode(), "slow-build.jsonl")
 
 
+def test_the_page_asks_for_no_figures_of_every_message_that_it_does_not_show(
+    client: Client, compacted: Session
+) -> None:
+    page(client, compacted)
+    made = vars(overview(compacted.pk))
+    assert "verdicts" in made
+    assert not {"kinds", "pairs", "shares"} & made.keys(), sorted(made)
+
+
 def page(client: Client, session: Session, tail: str = "why/", status: int = 200) -> str:
     response = client.get(f"/s/{session.pk}/{tail}")
     html = response.content.decode()

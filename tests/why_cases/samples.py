@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,8 @@ MANY = 2
 """Sessions of one file without an event that have a row each."""
 ALONE = "The file is one response or request: the list that was summarised is not in it, and no trigger is given."
 DAMAGED = "The compaction stands at the file's beginning: what it removed is not in it, and nothing reports usage."
+_PEAK = re.compile(r"Peak ([\d,]+) tokens[^.]*\.")
+ANSWERS = "context-compress-interactive.compress.responses"
 WHY = {
     "anthropic_compaction_end_to_end.0.response.json": ALONE,
     "anthropic_compaction_end_to_end.1.request.json": "The request asks for 50,000; the text before the block weighs "
@@ -46,8 +49,8 @@ WHY = {
     "compact_stateful_mode.2.response.json": ALONE,
     "compact_stateful_stream.2.response.sse.txt": ALONE,
     "compact_stateful_mode.3.request.json": "The request asks for 1,000; 1,219 by estimate: likely.",
-    "before-compaction.jsonl": "tokensBefore 185,014 is over 183,616, at the end of a run; the one before came at 74% "
-    "of the window while the agent was idle.",
+    "before-compaction.jsonl": "tokensBefore 185,014 is over 183,616, at the end of a run; the one before came at "
+    "175,004, under it, while the agent was idle: nothing records who asked, so likely.",
     "as-cli_small-checkpoint.jsonl": "A checkpoint without usage, trigger or model window.",
     "entire-auto-2.1.39.jsonl": "Trigger auto, preTokens 167,370, the client's threshold 167,000.",
     "entire-auto-2.1.5.jsonl": "Trigger auto, preTokens 155,625, this client's threshold 155,000.",
@@ -55,7 +58,9 @@ WHY = {
     "entire-micro-2.1.17.jsonl": "A microcompaction boundary, no compaction; 138,395 is the largest usage.",
     "as-small-compacted.jsonl": "Records of several versions one after another: compactions follow each other without "
     "usage between them, so no more than possible is said.",
-    "as-large-0.0.420.jsonl": "A truncation: which messages went, and the trigger, are not recorded.",
+    "as-large-0.0.420.jsonl": "session.truncation gives context_limit as its reason: no command. Which messages "
+    "went is not recorded, usage neither.",
+    ANSWERS: "The file holds answers alone. Two are state snapshots; that one took the place of a list is not in it.",
     "wasa-compaction.events.jsonl": "Copilot's own count is 160,194 of 200,000 (80.1%); its trigger is not modelled: "
     "possible.",
     "as-assistant_tools-compaction.jsonl": "full_compaction.begin has source manual.",
@@ -75,7 +80,8 @@ def _of_file(path: Path, name: str) -> Iterator[tuple[str, str, str]]:
     try:
         with path.open("rb") as file:
             parsed = read_transcripts(file, name)
-    except EngineError:
+    except EngineError as error:
+        yield name, f"Not read: {str(error).partition(': ')[2].partition('.')[0]}.", "No conversation is in it."
         return
     said: dict[str, Weighed] = {}
     for transcript in parsed.transcripts:
@@ -83,7 +89,9 @@ def _of_file(path: Path, name: str) -> Iterator[tuple[str, str, str]]:
         said.setdefault(headline(weighed, verdicts_of(weighed)), weighed)
     quiet = [text for text in said if text.startswith("No compaction.")]
     if len(quiet) > MANY:
-        words = f"No compaction in {len(quiet)} different headlines, the first: {quiet[0]}"
+        peaks = [tokens for text in quiet if (tokens := _PEAK.search(text))]
+        least, most = (pick(peaks, key=lambda match: int(match[1].replace(",", "")))[0] for pick in (min, max))
+        words = f"No compaction, in {len(quiet)} different headlines: {least[:-1]} to {most[5:]}"
         yield name, words, _why(path.name, said[quiet[0]], quiet[0])
     for text, weighed in said.items():
         if text not in quiet or len(quiet) <= MANY:
@@ -92,7 +100,7 @@ def _of_file(path: Path, name: str) -> Iterator[tuple[str, str, str]]:
 
 def _why(name: str, weighed: Weighed, text: str) -> str:
     transcript = weighed.transcript
-    if not text.startswith("No compaction") or transcript.clearings:
+    if not text.startswith("No compaction") or transcript.clearings or name == ANSWERS:
         return WHY.get(name, "")
     if "No request" in text:
         return "None recorded; the file has no request."

@@ -183,6 +183,7 @@ def _usual(case: Case) -> Iterable[Candidate]:
     """The agent's trigger is not known: where others compact."""
     low, high = USUAL
     measured = any(r.usage for r in case.weighed.transcript.requests)
-    if measured and case.window_is_known and low * case.window <= case.true <= high * case.window:
-        because = f"the context had reached {100 * case.true / case.window:.0f}% of the window"
-        yield Candidate(REACHED, 0.55, because, (case.true_row,))
+    figure = case.said or case.true
+    if measured and case.window_is_known and low * case.window <= figure <= high * case.window:
+        because = f"the context had reached {100 * figure / case.window:.0f}% of the window"
+        yield Candidate(REACHED, 0.55, because, case.size_rows)

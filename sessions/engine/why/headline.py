@@ -110,13 +110,11 @@ def _more(lead: Verdict, verdicts: Sequence[Verdict]) -> str:
     for v in verdicts:
         if v is not lead:
             said = "failed compaction" if v.is_attempt else words[v.what]
-            others[said, v.cause] += v.count
+            hedge = f", {v.certainty}" if v.certainty in ("likely", "possible") else ""
+            others[said, "" if v.cause == causes.FAILED else f" ({CAUSES[v.cause]}{hedge})"] += v.count
     if not others:
         return ""
-    listed = [
-        f"{counted(n, said)}{'' if cause == causes.FAILED else f' ({CAUSES[cause]})'}"
-        for (said, cause), n in others.most_common(MOST_GROUPS)
-    ]
+    listed = [f"{counted(n, said)}{cause}" for (said, cause), n in others.most_common(MOST_GROUPS)]
     n_more = sum(others.values()) - sum(n for _, n in others.most_common(MOST_GROUPS))
     return f"Also: {', '.join(listed)}{f', {n_more} more' if n_more else ''}."
 
