@@ -22,6 +22,7 @@ from sessions.faults import fault_of
 
 COMMANDS = {
     "serve": "Serve the dashboard with its worker.",
+    "open": "Show a session on the dashboard, which is started where it does not run.",
     "worker": "Run a worker for a shared broker.",
     "user": "Invite people, create accounts, give a new password, remove an account.",
     "token": "Make, list and end tokens for the HTTP API.",

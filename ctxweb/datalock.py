@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAME = "serve.lock"
+
+
+HOLDER = re.compile(r"process \d+ at (\S+)")
 
 
 class InUse(Exception):
@@ -36,3 +40,16 @@ def held(data: Path, address: str) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def holder(data: Path) -> str:
+    """The address of the server that holds ``data``, "" where none does."""
+    try:
+        with (data / NAME).open(encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        found = HOLDER.match((data / NAME).read_text(encoding="utf-8"))
+        return found[1] if found else ""
+    except FileNotFoundError:
+        pass
+    return ""

@@ -28,6 +28,8 @@ SECONDS = 60
 THRESHOLD = 167_000
 """Tokens at which Claude Code compacts in a window of 200,000."""
 TURN_TOKENS = 2_500
+ANSWERS = (b"y\n", b"n\n")
+"""To whether the sessions may be read, and whether the dashboard is to be opened."""
 STEERING = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -91,13 +93,13 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def typed(command: str, home: Path) -> str:
-    """What ``ctxweb`` prints on a terminal where its question is answered with yes."""
+    """What ``ctxweb`` prints on a terminal: its sessions may be read, and the dashboard stays closed."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [command], stdin=theirs, stdout=theirs, stderr=theirs, cwd=home, env=environment(home), start_new_session=True
     )
     os.close(theirs)
-    said, answered, end = "", False, time.monotonic() + SECONDS
+    said, answers, end = "", [*ANSWERS], time.monotonic() + SECONDS
     try:
         while time.monotonic() < end:
             if not select.select([ours], [], [], 0.2)[0]:
@@ -109,9 +111,8 @@ def typed(command: str, home: Path) -> str:
             if not read:
                 break
             said += read.decode("utf-8", "replace")
-            if not answered and "[y/N]" in said:
-                os.write(ours, b"y\n")
-                answered = True
+            if answers and said.count("[y/N]") > len(ANSWERS) - len(answers):
+                os.write(ours, answers.pop(0))
         else:
             process.kill()
             raise SystemExit(f"`ctxweb` took more than {SECONDS} s. It said:\n{said}")

@@ -11,7 +11,7 @@ import click
 
 from ctxweb.commands._engine import NAMES, SEVERAL, emit, write_csv
 from ctxweb.commands._files import first_inputs
-from ctxweb.commands._local import named_locally
+from ctxweb.commands._local import latest_files, named_locally
 from ctxweb.terminal import say, terminal, titled
 from sessions.engine.errors import EngineError
 from sessions.engine.reading import NotATranscript
@@ -27,7 +27,12 @@ class EachFile(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the command once for one file, else once for each; exit status 1 where one that was named failed."""
+        latest = ctx.params.pop("latest", None)
         words = named_locally(ctx.params.pop("files"))
+        if latest is not None:
+            if words:
+                raise click.UsageError("FILE or --latest, not both")
+            words = latest_files(latest)
         call = self.callback
         if call is None:
             return None

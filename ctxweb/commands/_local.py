@@ -13,6 +13,8 @@ from ctxweb.terminal import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sessions.adapters.local import LocalFile
+
 LATEST = "latest"
 AN_ID = re.compile(r"[0-9a-f]{10}")
 NOTHING = "No agent on this machine keeps transcripts where ctxweb looks. `ctxweb list --where` names the folders."
@@ -20,13 +22,23 @@ NOTHING = "No agent on this machine keeps transcripts where ctxweb looks. `ctxwe
 
 def latest_file() -> Path:
     """The transcript that was written last; raises ClickException where there is none."""
-    from sessions.adapters.local import local_files
-
-    found = next(iter(local_files()), None)
-    if found is None:
-        raise click.ClickException(f"{NOTHING} Name a file.")
+    found = _newest(1)[0]
     say(f"{found.agent.label}: {found.path}")
     return found.path
+
+
+def latest_files(most: int) -> tuple[str, ...]:
+    """The paths of the ``most`` transcripts that were written last; raises ClickException where there is none."""
+    return tuple(str(one.path) for one in _newest(most))
+
+
+def _newest(most: int) -> list[LocalFile]:
+    from sessions.adapters.local import local_files
+
+    found = local_files()[:most]
+    if not found:
+        raise click.ClickException(f"{NOTHING} Name a file.")
+    return found
 
 
 def named_locally(words: Sequence[str]) -> tuple[str, ...]:

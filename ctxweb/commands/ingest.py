@@ -47,7 +47,7 @@ def command(paths: tuple[str, ...], url: str | None, token: str | None, *, mine:
         raise click.UsageError("--mine needs --to URL: what is stored here is everybody's.")
     else:
         start_django()
-        results = [_ingest(given) for given in inputs(paths, unpacked=False)]
+        results = [ingest_given(given) for given in inputs(paths, unpacked=False)]
     failed = any(result["status"] == "failed" for result in results)
     if as_json:
         from ctxweb.commands._engine import emit
@@ -55,6 +55,8 @@ def command(paths: tuple[str, ...], url: str | None, token: str | None, *, mine:
         emit({"uploads": results})
     else:
         _print(results)
+        if url is None:
+            _print_pages(results)
     sys.exit(1 if failed else 0)
 
 
@@ -92,7 +94,8 @@ def ingest_file(file: IO[bytes], filename: str, shown: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _ingest(given: Given) -> dict[str, Any]:
+def ingest_given(given: Given) -> dict[str, Any]:
+    """The same for one file of the command line; one that cannot be opened has failed."""
     from sessions.services.ingest import UploadDeleted
 
     try:
@@ -147,3 +150,16 @@ def _print(results: list[dict[str, Any]]) -> None:
             :SHOWN
         ]
         say("\n".join(parts))
+
+
+def _print_pages(results: list[dict[str, Any]]) -> None:
+    """The id of every session with the address of its page, or with what opens it where no server runs."""
+    from ctxweb import datalock
+    from ctxweb.env import data_dir
+
+    found = [ident for result in results for ident in result["sessions"]]
+    server = datalock.holder(data_dir())
+    for ident in found[:SHOWN]:
+        say(f"    {ident}  {server}s/{ident}/" if server else f"    {ident}  `ctxweb open {ident}`")
+    if len(found) > SHOWN:
+        say(f"    {len(found) - SHOWN:,} more: {server or 'the library of `ctxweb serve`'}")

@@ -29,7 +29,8 @@ INDENT = " " * 12
 @click.option("--yes", is_flag=True, help="Read them, and say what happened in each, without asking.")
 @click.option("--where", is_flag=True, help="The folders that are looked into.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
-def command(most: int, name: str | None, *, yes: bool, where: bool, as_json: bool) -> None:
+@click.pass_context
+def command(ctx: click.Context, most: int, name: str | None, *, yes: bool, where: bool, as_json: bool) -> None:
     """The newest sessions of every agent on this machine. Only names are read, until you say yes."""
     from sessions.adapters.local import local_files, places
 
@@ -50,7 +51,7 @@ def command(most: int, name: str | None, *, yes: bool, where: bool, as_json: boo
         return
     if not found:
         say(NOTHING)
-        say("Any other file: `ctxweb why FILE`. The dashboard: `ctxweb serve`. All commands: `ctxweb --help`.")
+        say("Any other file: `ctxweb why FILE`. The dashboard: `ctxweb open FILE`. All commands: `ctxweb --help`.")
         return
     for one in found:
         _print(console, one)
@@ -61,7 +62,12 @@ def command(most: int, name: str | None, *, yes: bool, where: bool, as_json: boo
         for one in found:
             console.print(titled(one.id))
             _print_read(console, one)
-    console.print("Next: `ctxweb why ID`, or `ctxweb serve` for the dashboard.")
+        if click.confirm(f"Open {found[0].id} on the dashboard?", default=False):
+            from ctxweb.commands.open import command as open_
+
+            ctx.invoke(open_, what=found[0].id)
+            return
+    console.print("Next: `ctxweb why ID`, or `ctxweb open ID` for the dashboard.")
 
 
 def _agreed(n: int) -> bool:

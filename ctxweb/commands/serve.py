@@ -18,6 +18,7 @@ from ctxweb import address
 from ctxweb.backoff import BackOff
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import FrameType
     from typing import NoReturn
 
@@ -49,8 +50,11 @@ STOP_SECONDS = 3
     is_flag=True,
     help="Serve beyond this machine without accounts: whoever reaches the port reads every transcript.",
 )
-def command(host: str, port: int | None, *, share: bool, demo: bool, unsafe: bool) -> None:
+def command(
+    host: str, port: int | None, *, share: bool, demo: bool, unsafe: bool, then: Sequence[str] = ()
+) -> None:  # fmt: skip
     """Migrate the database, start a worker and the server, print the address; Ctrl-C ends all of it."""
+    then = ("demo",) if demo else then  # the command of ctxweb that is run once the server answers
     if share:
         os.environ["CTXWEB_REQUIRE_LOGIN"] = "1"
         host = "0.0.0.0" if host == "127.0.0.1" else host  # noqa: S104
@@ -66,7 +70,7 @@ def command(host: str, port: int | None, *, share: bool, demo: bool, unsafe: boo
     try:
         with datalock.held(data_dir(), address.url(host, port)):
             _prepare()
-            _run(host, port, demo=demo)
+            _run(host, port, then)
     except datalock.InUse as error:
         raise click.ClickException(str(error)) from None
     except KeyboardInterrupt:
@@ -136,7 +140,7 @@ def _prepare() -> None:
             click.echo("Nobody can sign in yet: create a user with `ctxweb user NAME`.", err=True)
 
 
-def _run(host: str, port: int, *, demo: bool) -> None:
+def _run(host: str, port: int, then: Sequence[str]) -> None:
     from django.conf import settings
 
     from ctxweb.supervisor import Supervisor
@@ -147,7 +151,7 @@ def _run(host: str, port: int, *, demo: bool) -> None:
     supervisor = Supervisor(settings.WORKER_PROCESSES)
     answered = threading.Event()
     keeper = threading.Thread(target=_supervise, args=(supervisor, answered), name="supervisor", daemon=True)
-    threading.Thread(target=_announce, args=(host, port, answered), kwargs={"demo": demo}, daemon=True).start()
+    threading.Thread(target=_announce, args=(host, port, answered, then), daemon=True).start()
     try:
         keeper.start()
         _serve(host, port, supervisor)
@@ -214,8 +218,8 @@ def _supervise(supervisor: Supervisor, answered: threading.Event) -> None:
     supervisor.run()
 
 
-def _announce(host: str, port: int, answered: threading.Event, *, demo: bool) -> None:
-    """Print the address once the server answers on it, however long that takes."""
+def _announce(host: str, port: int, answered: threading.Event, then: Sequence[str]) -> None:
+    """Print the address once the server answers on it, however long that takes; then run a command of ctxweb."""
     begun = said = time.monotonic()
     while not _answers(address.reachable(host), port):
         if time.monotonic() - said > SAY_SECONDS:
@@ -230,9 +234,9 @@ def _announce(host: str, port: int, answered: threading.Event, *, demo: bool) ->
     if settings.PUBLIC_URL:
         click.echo(f"Links begin with {settings.PUBLIC_URL}")
     sys.stdout.flush()
-    if demo:
+    if then:
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        subprocess.run([sys.executable, "-P", "-m", "ctxweb", "demo"], env=env, stdout=sys.stderr, check=False)
+        subprocess.run([sys.executable, "-P", "-m", "ctxweb", *then], env=env, stdout=sys.stderr, check=False)
 
 
 def _answers(host: str, port: int) -> bool:

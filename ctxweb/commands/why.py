@@ -30,6 +30,7 @@ NAMED = 4
 @files_argument(required=False)
 @click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
 @click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest.")
+@click.option("--latest", type=click.IntRange(1, 10_000), metavar="N", help="The newest N sessions on this machine.")
 @click.option("--window", type=TOKENS, help="Context window in tokens for the triggers.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def command(file: Path | None, format_name: str | None, branch: str | None, window: int | None, as_json: bool) -> None:

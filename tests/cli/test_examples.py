@@ -30,7 +30,7 @@ def test_an_example_prints_what_the_document_shows(path: Path) -> None:
 EXEMPT = {
     r"make |\.ci/run|docker |sh scripts/": "the gate runs the targets themselves; there is no docker here",
     r"claude |curl |python docs|CTXWEB_URL": "needs another program, or a server that answers",
-    r"ctxweb (serve|worker)\b": "does not end: tests/cli/test_serve.py starts it",
+    r"ctxweb (serve|worker|open)\b": "does not end: tests/cli/test_serve.py and test_open.py start it",
     r"ctxweb user\b": "asks for a password on a terminal: tests/cli/test_user.py",
     r"ctxweb token\b": "needs an account: tests/api",
     r"ctxweb delete (s_|--upload)": "names an id of the reader's",

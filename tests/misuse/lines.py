@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Line = tuple[str, ...]
 
-RUNS_ON = {"serve", "worker", "watch"}
+RUNS_ON = {"serve", "open", "worker", "watch"}
 """Commands that do not end by themselves: only wrong usage of them is tried."""
 
 TEXTS = (
@@ -115,6 +115,7 @@ def _wrong_usage(name: str) -> Iterator[Line]:
     yield from ((name, "--host", value) for value in ("999.1.1.1", "example.invalid", "\udcff") if name == "serve")
     yield from ((name, "--processes", value) for value in ("0", "-1", "65", "x", "") if name == "worker")
     yield from ((name, value) for value in ("/nope", "/dev/null", "\udcff") if name == "watch")
+    yield from ((name, value) for value in ("/nope", "", "\udcff", "0123456789", "a@b", "*.nope") if name == "open")
 
 
 def _odd(folder: Path) -> list[str]:
