@@ -28,16 +28,17 @@ SLOW = {"browser", "cli", "servers"}
 """Folders whose tests wait for processes of their own."""
 
 
+LONG = {"test_every_page.py", "test_no_5xx.py", "test_spent.py", "test_policy_laws.py", "test_access.py"}
+"""Files that take longer than any other."""
+
+queue.BEAT_SECONDS = 3600.0
+"""Nothing beats by the clock: a thread cannot see the uncommitted rows of a test."""
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is slow comes first, so that no worker is left alone with it at the end."""
-    items.sort(key=lambda item: item.path.parent.name not in SLOW)
-
-
-@pytest.fixture(autouse=True)
-def _no_beat(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing beats by the clock: a thread cannot see the uncommitted rows of a test."""
-    monkeypatch.setattr(queue, "BEAT_SECONDS", 3600.0)
+    items.sort(key=lambda item: (item.path.name not in LONG, item.path.parent.name not in SLOW))
 
 
 @pytest.fixture(autouse=True)

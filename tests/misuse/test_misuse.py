@@ -12,6 +12,7 @@ from ctxweb.cli import COMMANDS
 from sessions.services.backups import copies
 from tests.cli.processes import run
 from tests.engine.test_formats_mutations import FILES, FIXTURES
+from tests.every import EVERY
 from tests.fuzz.mutations import TEXTS, mutant
 from tests.misuse.judge import verdict
 from tests.misuse.lines import lines, policies
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
 
 N_LINES, N_FILES = 500, 500
-SEEDS_OF_A_FILE = 5
+SEEDS_OF_A_FILE = 5 if EVERY else 3
 WAYS = (
     ("inspect", "{}"), ("why", "{}"), ("inspect", "{}", "--json"), ("why", "{}", "--json"),
     ("replay", "{}", "--policy", "{policy}"), ("replay", "{}", "--policy", "{policy}", "--json", "--window", "1000"),

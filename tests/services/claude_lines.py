@@ -16,7 +16,8 @@ MODEL = "claude-sonnet-4-5-20250929"
 def png(width: int, height: int, n_bytes: int = 2_000, seed: int = 0) -> bytes:
     """A file with a true PNG header of that size; its pixel data is filler, which nobody decodes."""
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    filler = bytes((seed + i * i) % 251 for i in range(n_bytes))
+    period = bytes((seed + i * i) % 251 for i in range(251))
+    filler = (period * (n_bytes // 251 + 1))[:n_bytes]
     return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", filler) + _chunk(b"IEND", b"")
 
 

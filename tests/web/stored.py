@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from functools import cache
 
+from sessions.engine.demo.session import write_demo
 from sessions.models import Session
 from sessions.services.ingest import ingest
 from sessions.services.uploads import receive
@@ -11,6 +13,14 @@ from tests.services.claude_lines import Lines, png
 
 SHOT = 12
 """Position of the screenshot in ``pressed``: prompt, then reply and result in turn."""
+
+
+@cache
+def demo_file() -> bytes:
+    """The demo's transcript, written once: its pictures take a while."""
+    file = io.BytesIO()
+    write_demo(file)
+    return file.getvalue()
 
 
 def store(data: bytes, filename: str = "pay-button.jsonl") -> Session:

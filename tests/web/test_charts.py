@@ -309,7 +309,7 @@ def test_many_compactions_lose_their_words_then_their_numbers_then_their_lines(n
 
 def test_the_rug_of_a_long_session_reaches_its_end() -> None:
     """Of 1,200 uses at most 300 are drawn, from the first to the last; a broken rule among them is there too."""
-    saw = replace(crowd(40), uses=range(0, 1_200), broken=[1_150])
+    saw = replace(crowd(40), uses=range(1_200), broken=[1_150])
     ticks = [s for s in saw_figure(saw)["layout"]["shapes"] if s["xref"] == "x" and s["y0"] == 0]
     places = sorted(s["x0"] for s in ticks if s["line"]["color"] == "@chart-over")
     assert len(places) == 301

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +9,9 @@ import pytest
 from django.urls import reverse
 
 from sessions.engine import jsonio
-from sessions.engine.demo.session import write_demo
 from sessions.runs import losses, replays
 from sessions.runs.replay_state import ReplayState
-from tests.web.stored import store
+from tests.web.stored import demo_file, store
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -26,9 +24,7 @@ QUERY = "?policy=buzz_handoff&summarizer=extractive&p.measure=wire_bytes"
 
 @pytest.fixture
 def demo(db: None) -> Session:
-    file = io.BytesIO()
-    write_demo(file)
-    return store(file.getvalue(), "demo.jsonl")
+    return store(demo_file(), "demo.jsonl")
 
 
 def page(client: Client, found: Session, query: str = QUERY) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import re
 from typing import TYPE_CHECKING
 
 import pytest
 from django.urls import reverse
 
-from sessions.engine.demo.session import write_demo
-from tests.web.stored import store
+from tests.web.stored import demo_file, store
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -20,9 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def demo(db: None) -> Session:
-    file = io.BytesIO()
-    write_demo(file)
-    return store(file.getvalue(), "demo.jsonl")
+    return store(demo_file(), "demo.jsonl")
 
 
 def page(client: Client, found: Session, query: str = "") -> str:
