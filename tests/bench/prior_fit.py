@@ -5,6 +5,8 @@ weighted by one over the root of its size, so that neither many small growths no
 recorded output, where it is the final one, is an equation of its own, and the rest of the growth another.  In the end
 all coefficients are scaled so that the growths of the middle session add up: small hidden additions are in them.
 
+What a client says anew after a compaction is the median of those growths, which are too few for an equation each.
+
 What is of least absolute error is too low in the mean, for what a client adds untold is rare and large.  So a last step
 asks what the sessions' growths hold beyond their estimates, each ``MOST_UNTOLD`` tokens at most, as a share of them.
 """
@@ -24,12 +26,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.calibration.growth import ends_turn, find_flagged, steps_of
-from sessions.engine.calibration.hidden import LARGE, planned, reminded, version_of
+from sessions.engine.calibration.hidden import LARGE, planned, relisted, reminded, version_of
 from sessions.engine.calibration.outputs import final_outputs
 from sessions.engine.calibration.prior import FEATURES, WRITTEN_LATER, Prior
-from sessions.engine.calibration.scale import n_prompts, prior_scale
+from sessions.engine.calibration.scale import LEAST_GROWTH, n_prompts, prior_scale
+from sessions.engine.calibration.weights import Own, Scales
 from sessions.engine.model_info import model_info
-from sessions.engine.types import Kind
+from sessions.engine.types import Kind, Label
 from tests.bench.corpus import MIN_REQUESTS, Recorded, measured_requests, outcome, recorded_sessions
 from tests.samples import find_corpus
 
@@ -42,12 +45,12 @@ AROUND = ("call", "wrapper", "prompt", "signature", "thinking", "reminder", "rem
 COLUMNS = (*(f"text {name}" for name in FEATURES), *(f"arguments {name}" for name in FEATURES), *AROUND)
 START = Prior(1.0, (1.2, *(0.0,) * (len(FEATURES) - 1)), (1.2, *(0.0,) * (len(FEATURES) - 1)), call=45, wrapper=12)
 ROUNDS, ITERATIONS = 3, 25
-LEAST_GROWTH, LEAST_ERROR = 200, 2.0
+LEAST_ERROR = 2.0
 RIDGE = 1e-5
 WEIGHT, RESULTS = 5_000, 2
 """What the prior counts for beside a session's own growths: o200k tokens of text, and results."""
-MOST_UNTOLD = 500
-"""No growth tells more untold tokens than this: what is larger is an event of its own, and cannot be foreseen."""
+MOST_UNTOLD = 1_000
+"""No growth tells more untold tokens than this: halves held out fit best so (``tests.bench.untold``)."""
 TABLE = Path(__file__).resolve().parents[2] / "sessions" / "engine" / "calibration" / "prior_table.py"
 HEAD = '"""Priors by family, made by ``python -m tests.bench prior``: not to be edited (estimators 7.3).'
 
@@ -100,8 +103,24 @@ def fit(transcripts: Sequence[Transcript]) -> Prior:
     for _ in range(ROUNDS):
         equations = [e for number, each in enumerate(transcripts) for e in equations_of(each, number, prior)]
         prior = _prior(_balanced(equations, least_absolute(equations)))
+    prior = prior._replace(relisted=lists_anew(transcripts, prior))
     versions = sorted(version_of(t.client) for t in transcripts if t.client)
     return prior._replace(untold=untold(transcripts, prior), clients=tuple(versions[:1] + versions[-1:]))
+
+
+def lists_anew(transcripts: Iterable[Transcript], prior: Prior) -> float:
+    """What the client says anew after a compaction, in tokens: the median of what those growths hold beyond it."""
+    rests: list[int] = []
+    for transcript in transcripts:
+        steps = steps_of(transcript)
+        said_anew = relisted(transcript, steps)
+        estimated = weigh(transcript, prior=prior, train_fraction=0).estimated if said_anew else ()
+        for before, step in pairwise(steps) if said_anew else ():
+            then, now = transcript.requests[before.request].usage, transcript.requests[step.request].usage
+            earlier, later = estimated[before.request], estimated[step.request]
+            if step.request in said_anew and then and now and earlier is not None and later is not None:
+                rests.append(now.context - then.context - (later - earlier))
+    return float(max(0, round(statistics.median(rests)))) if rests else 0.0
 
 
 def untold(transcripts: Iterable[Transcript], prior: Prior) -> float:
@@ -125,8 +144,9 @@ def equations_of(transcript: Transcript, number: int, prior: Prior) -> Iterator[
     model = model_info(transcript.model)
     steps = steps_of(transcript)
     flagged = find_flagged(transcript, steps)
-    final = final_outputs(transcript, prior_scale(transcript, prior), model)
+    final = final_outputs(transcript, Scales(Own(prior_scale(transcript, prior), Label.ESTIMATED, model), {}))
     reminders, plans = reminded(transcript, steps), planned(transcript, steps)
+    said_anew = relisted(transcript, steps)
     for before, step in list(pairwise(steps))[1:]:
         then, now = transcript.requests[before.request], transcript.requests[step.request]
         messages = transcript.messages[step.start : step.stop]
@@ -134,7 +154,7 @@ def equations_of(transcript: Transcript, number: int, prior: Prior) -> Iterator[
             continue
         if not then.usage or not now.usage or then.model != now.model or then.aborted or then.message != step.start:
             continue
-        if not model.keeps_thinking and any(map(ends_turn, messages)):
+        if step.request in said_anew or (not model.keeps_thinking and any(map(ends_turn, messages))):
             continue
         grown = now.usage.context - then.usage.context
         if grown <= 0:

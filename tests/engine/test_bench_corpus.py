@@ -8,7 +8,17 @@ import statistics
 import pytest
 
 from sessions.engine.types import RecordedCompaction
-from tests.bench.corpus import Recorded, halves, measured_requests, outcome, recorded_sessions, without_later_usage
+from tests.bench.corpus import (
+    Grown,
+    Outcome,
+    Recorded,
+    halves,
+    measured_requests,
+    outcome,
+    recorded_sessions,
+    without_later_usage,
+)
+from tests.bench.untold import held_out, share_of
 from tests.engine.sessions import Build
 from tests.samples import find_corpus
 
@@ -69,3 +79,14 @@ def test_ten_real_sessions_stay_within_sane_bounds() -> None:
     assert sum(len(one.grown) for one in found) > 200
     assert statistics.median(one.growth_median for one in found) < 0.06
     assert statistics.median(one.context_median for one in found) < 0.03
+
+
+def test_what_a_growth_may_tell_is_chosen_on_halves_that_are_held_out() -> None:
+    """Two sessions: one growth in twenty holds 600 tokens beyond its 1,000. A share of it all brings the bias to 0."""
+    grown = [Grown(1_000, 1_000, "")] * 19 + [Grown(1_000, 1_600, "")]
+    sessions = [Outcome(name, "", "", grown, 0, [], 0) for name in "ab"]
+    assert share_of(grown, 500) == 500 / 20_000
+    assert share_of([Grown(300, 900, "")], 500) == 0, "no growth is large"
+    rows = {row[0]: row[1:] for row in held_out(sessions)}
+    assert rows["0"] == ["-2.9%", "0.0%", "2.9%", "0%", "0%"]
+    assert rows["1,000"] == ["+0.0%", "0.0%", "5.5%", "100%", "100%"]

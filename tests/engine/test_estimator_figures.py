@@ -20,6 +20,7 @@ from sessions.engine.estimators import (
     opencode_v2,
     roo,
     serialized_chars,
+    tiktoken_cl100k,
 )
 from sessions.engine.model_info import model_info
 from sessions.engine.sizes import estimator_named
@@ -34,6 +35,15 @@ def text(n, kind=Kind.TEXT, **facts):
 
 def picture(width=0, height=0, **facts):
     return Media("image/png", width=width, height=height, **facts)
+
+
+@pytest.mark.parametrize(
+    ("n_tokens", "non_ascii", "expected"), [(1_000, 0, 994), (1_000, 1_000, 1_102), (500, 0, 497), (501, 0, 498)]
+)
+def test_cl100k_is_derived_where_the_text_is_not_at_hand(n_tokens, non_ascii, expected):
+    """0.994 × o200k + 0.108 × characters outside ASCII (estimators 4)."""
+    block = text(4_000, n_tokens=n_tokens, n_non_ascii=non_ascii)
+    assert tiktoken_cl100k.size(block, GPT) == expected
 
 
 @pytest.mark.parametrize(

@@ -44,13 +44,17 @@ def fired(transcript: Transcript) -> dict[int, int]:
     [
         ("2.1.2", {5: 0, 10: 0}),
         ("2.0.76", {4: 0, 6: 0, 8: 0, 10: 0, 12: 0}),
-        ("1.0.98", {}),
+        ("1.0.98", {5: 0, 8: 0, 11: 0}),
+        ("0.2.9", {}),
         ("3.0.1", {}),
         ("", {}),
     ],
 )
 def test_a_reminder_comes_after_as_many_blocks_as_the_version_waits(client: str, expected: dict[int, int]) -> None:
-    """Two blocks a turn: 10 after five turns and 10 again; in 2.0 seven after four, then three after two."""
+    """Two blocks a turn: 10 after five turns and 10 again; in 2.0 seven after four, then three after two.
+
+    1.0 looks before the newest reply is there: seven stand one turn later, and three more after three.
+    """
     assert fired(recorded(session(12), client)) == expected
 
 
@@ -78,6 +82,41 @@ def test_use_of_the_list_and_a_compaction_begin_the_count_anew() -> None:
             thinking = Block(Kind.THINKING, n_payload=300)
             thought.messages[index] = dataclasses.replace(message, blocks=(thinking, *message.blocks))
     assert fired(recorded(thought)) == {5: 0, 10: 0}
+
+
+def test_the_first_version_counts_the_use_itself_and_not_what_is_new() -> None:
+    """Used in turn 3 with its last block: 1 then, 3, 5 and 7 after turns 4 to 6, said with the request after turn 7.
+
+    Its reminder lacks a sentence of 14 tokens.
+    """
+    used = recorded(session(12, tools={3: "TodoWrite"}), "1.0.98")
+    assert fired(used) == {8: 0, 11: 0}
+    assert weigh(used, prior=PRIOR, train_fraction=0).hidden == {8: 86, 11: 86}
+
+
+@pytest.mark.parametrize(
+    ("client", "trigger", "expected"),
+    [("2.1.29", "auto", {5: 900}), ("2.1.28", "auto", {}), ("2.1.29", "manual", {}), ("2.1.29", None, {})],
+)
+def test_lists_are_said_anew_with_the_second_request_after_an_automatic_compaction(
+    client: str, trigger: str | None, expected: dict[int, int]
+) -> None:
+    """Measured from 2.1.29 on (estimators 7.4); one measured growth counts beside the prior's two."""
+    build = session(3)
+    build.compact()
+    build.prompt()
+    for turn in range(3):
+        build.reply(50, f"d{turn}")
+        build.result(f"d{turn}", 100)
+    build.reply(50)
+    done = recorded(build, client)
+    done = dataclasses.replace(
+        done, compactions=tuple(dataclasses.replace(c, trigger=trigger) for c in done.compactions)
+    )
+    prior = Prior(1.0, relisted=900)
+    assert weigh(done, prior=prior, train_fraction=0).hidden == expected
+    attached = dataclasses.replace(done.messages[-1], attachment="skill_listing")
+    assert weigh(dataclasses.replace(done, messages=(*done.messages[:-1], attached)), prior=prior).hidden == {}
 
 
 def marked(transcript: Transcript, **marks: int) -> Transcript:

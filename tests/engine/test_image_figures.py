@@ -121,10 +121,15 @@ def test_openai_s_tiles(width, height, tiles):
         (64, 32, 2, 2),
         (65, 32, 2, 2),
         (64, 128, 4, 2),
+        (20, 60_000, 1_536, 1_536),
+        (60_000, 20, 1_536, 1_536),
     ],
 )
 def test_openai_s_patches(width, height, budget, patches):
-    """32 pixels; scaled so that they are no more than the budget: 33 × 44 of 1,800 × 2,400 (10.2)."""
+    """32 pixels; scaled so that they are no more than the budget: 33 × 44 of 1,800 × 2,400 (10.2).
+
+    The rule has no answer for an image of less than a patch across; it is one row, of no more than the budget.
+    """
     assert _images.openai_patches(width, height, budget) == patches
     assert _images.openai_patch_tokens(width, height, budget, Fraction("1.62")) == -(-patches * 162 // 100)
     assert _images.tokens_of_size(width, height, f"patches-{budget}-1.62") == -(-patches * 162 // 100)

@@ -184,9 +184,9 @@ def test_a_corpus_that_keeps_a_rule_gives_the_rule_back() -> None:
     assert len(COLUMNS) == 2 * len(FEATURES) + 8
 
 
-@pytest.mark.parametrize(("more", "counted"), [(0, 0), (300, 300), (500, 500), (501, 500), (9_000, 500)])
+@pytest.mark.parametrize(("more", "counted"), [(0, 0), (300, 300), (1_000, 1_000), (1_001, 1_000), (9_000, 1_000)])
 def test_what_is_untold_is_what_makes_the_sum_right(more: int, counted: int) -> None:
-    """One growth of 20 holds more than its estimate; over 500 tokens it counts as 500. Small growths carry none."""
+    """One growth of 20 holds more than its estimate; over 1,000 tokens it counts as 1,000. Small growths carry none."""
 
     def build(result: int) -> Transcript:
         made = Build(model="gpt-4o")

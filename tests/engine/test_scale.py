@@ -14,7 +14,6 @@ from tests.engine.sessions import Build, image, text
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.model_info import ModelInfo
 
 
 def exact(weighed: Weighed) -> bool:
@@ -71,13 +70,31 @@ def test_a_prompt_weighs_what_three_growths_say_it_adds() -> None:
 
 
 def test_an_openai_prompt_weighs_six_more_where_growths_do_not_say() -> None:
+    """Three tokens around a message and three that prime the reply: OpenAI's cookbook, usage or not."""
     session = Build(model="gpt-4o")
     session.prompt()
     turns(session, 8).reply()
     session.prompt(20)
     weighed = weigh(session.done())
     assert weighed.tokens[-1] == 20 + 6
-    assert weigh(Build(model="gpt-4o", usage=False).turns(3).done()).scale.prompt == 0
+    unmeasured = Build(model="gpt-4o", usage=False)
+    unmeasured.prompt(20)
+    assert weigh(unmeasured.done()).tokens[0] == 20 + 6
+    assert weigh(Build(usage=False).turns(3).done()).scale.prompt == 0
+
+
+def test_small_results_tell_the_wrapper_beside_large_ones() -> None:
+    """About 20 around each; logs of 400 to 850 tokens weigh 0.96 of their text, which says no wrapper by itself."""
+    session = Build(model="gpt-4o")
+    session.prompt()
+    for turn, (tokens, more) in enumerate([(700, -11), (140, 16), (420, 3), (840, -9), (7_000, 49), (43, 21)]):
+        session.reply(50, f"c{turn}")
+        session.result(f"c{turn}", tokens)
+        session.context += more
+    session.reply(50)
+    weighed = weigh(session.done())
+    assert 18 <= weighed.wrapper <= 24
+    assert 0.95 <= weighed.ratio <= 1.01
 
 
 def test_an_image_in_a_result_weighs_its_rule_and_what_growths_add() -> None:
@@ -181,9 +198,9 @@ def test_the_fit_of_a_long_session_looks_at_a_bounded_number_of_growths(monkeypa
     seen: list[int] = []
     fitted = scale._fitted
 
-    def counted(growths: list[scale.Growth], prior: scale.Scale, model: ModelInfo) -> scale.Scale:
+    def counted(growths: list[scale.Growth], prior: scale.Scale) -> scale.Scale:
         seen.append(len(growths))
-        return fitted(growths, prior, model)
+        return fitted(growths, prior)
 
     monkeypatch.setattr(scale, "_fitted", counted)
     session = Build()

@@ -9,6 +9,7 @@ ESTIMATORS = "sessions/engine/estimators"
 THIN = "a picture one patch thin is bound by its longer side before the limit of patches, be they one or two across"
 SAME_CELLS = "as many tiles, patches and cells by every rule of the table"
 SEARCH = "another way to the same width: one and two pixels always fit, and what is tried lies within"
+BEFORE = "no message stands before the first one"
 WHOLE_CELLS = "a padded side is a multiple of 28 pixels: one pixel more allows no other"
 
 EQUIVALENT: dict[str, str] = {
@@ -83,4 +84,19 @@ EQUIVALENT: dict[str, str] = {
     f"{ESTIMATORS}/_images.py:claude_image_size: low, high = (1, width) → low, high = (0, width)": SEARCH,
     f"{ESTIMATORS}/_images.py:claude_image_size: middle = (low + high + 1) // 2 → "
     "middle = (low + high + 2) // 2": SEARCH,
+    f"{POLICIES}/layered.py:snip.edit: while start > head and rest[start:start + 1] and rest[start].me → "
+    "while start >= head and rest[start:start + 1] and rest[start].m": "at the head nothing is between: the list stays",
+    f"{ESTIMATORS}/inspect.py:_with_buffer: return max(1, int(n_tokens * BUFFER)) if n_tokens else 0 → "
+    "return max(0, int(n_tokens * BUFFER)) if n_tokens else 0": "a token and a tenth is one",
+    f"{POLICIES}/langchain_clear_tool_uses.py:waiting: looked(view, 'waiting_from', max(start, stop)) → "
+    "looked(view, 'waiting_from', min(start, stop))": AGAIN,
+    f"{POLICIES}/ag2.py:Counted.is_shortened: > 0 or (bool(self.long) and self.long[-1] > 0) or mine > most - "
+    "counted → > 0 or (bool(self.long) and self.long[-0] > 0) or mine > most - counted": "a long first message is "
+    "cut to what is left, which is less than one message may have",
+    f"{POLICIES}/cline_basic.py:edit: latest = (prompts(rest) or [-1])[-1] → "
+    "latest = (prompts(rest) or [-2])[-1]": BEFORE,
+    f"{POLICIES}/deepagents_summarization.py:wanted: ent_cut(params, view, items) if on else 0 → "
+    "ent_cut(params, view, items) if on else -1": BEFORE,
+    f"{POLICIES}/openhands_sdk.py:span: iew.items) if role_of(item) == SYSTEM), 0) → "
+    "iew.items) if role_of(item) == SYSTEM), -1)": "fewer than none is kept first nowhere",
 }

@@ -9,8 +9,6 @@ first request weighs beyond its messages, as far as later contexts allow (``hist
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.calibration.families import prior_of
@@ -21,15 +19,24 @@ from sessions.engine.calibration.outputs import final_outputs, reasoned, recorde
 from sessions.engine.calibration.scale import Evidence, fit_attachments, fit_scale, prior_scale
 from sessions.engine.calibration.shifts import find_shifts, shifted
 from sessions.engine.calibration.stays import Replies, Stays, Way, bodies_of, way_of
+from sessions.engine.calibration.switches import (
+    counted_anew,
+    family_of,
+    models_at,
+    requests_of,
+    scales_of,
+    stretches,
+    summed,
+    with_attachments,
+)
 from sessions.engine.calibration.weighed import Weighed
-from sessions.engine.calibration.weights import estimate_by_kind, message_tokens, thinking_tokens
+from sessions.engine.calibration.weights import Own, Scales, estimate_by_kind, message_tokens, thinking_tokens
 from sessions.engine.estimators._images import has_own_image_rule
 from sessions.engine.model_info import ModelInfo, model_info
 from sessions.engine.types import Kind, Label, Role
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.prior import Prior
-    from sessions.engine.calibration.scale import Scale
     from sessions.engine.types import Transcript
 
 NO_IMAGE_RULE = (
@@ -48,25 +55,40 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior |
     flagged = find_flagged(transcript, steps)
     training = training_requests(transcript, train_fraction) - flagged
     start = prior_scale(transcript, prior or prior_of(model, transcript))
-    final = final_outputs(transcript, start, model)
-    evidence = Evidence(transcript, model, steps, training, final)
-    replies, _ = _replies(evidence, start, calibrated=False)
+    models = models_at(transcript, steps, model)
+    parts = tuple(stretches(transcript, steps, models))
+    starts = {
+        family: Own(prior_scale(transcript, prior_of(m, transcript)), Label.ESTIMATED, m)
+        for family, m in {family_of(m): m for m in models}.items() if family != family_of(model)
+    }  # fmt: skip
+    starts[family_of(model)] = Own(start, Label.ESTIMATED, model)
+    scales = scales_of(starts, parts, model)
+    final = final_outputs(transcript, scales)
+    replies, _ = _replies(transcript, final, scales)
     way = way_of(transcript, steps, replies, training, keeps_thinking=model.keeps_thinking)
-    scale, n_growths = fit_scale(_less_unsent(evidence, replies, way), start)
-    replies, labels = _replies(evidence, scale, calibrated=n_growths > 0)
-    bodies = bodies_of(transcript, steps, replies, way)
+    fitted, n_growths = {}, 0
+    for family, own in starts.items():
+        own_training = training & requests_of(family, steps, models) if len(starts) > 1 else training
+        evidence = _less_unsent(Evidence(transcript, own.model, steps, own_training, final), replies, way)
+        scale, n_growths = fit_scale(evidence, own.scale)
+        fitted[family] = Own(scale, Label.CALIBRATED if n_growths else Label.ESTIMATED, own.model)
+    scales = scales_of(fitted, parts, model)
+    replies, labels = _replies(transcript, final, scales)
+    anew = counted_anew(transcript, parts, fitted, scales, replies.tokens) if len(fitted) > 1 else {}
+    bodies = bodies_of(transcript, steps, replies, way, anew)
     said = fit_attachments(transcript, steps, bodies, training)
     if any(said.values()):
-        scale = replace(scale, attachments=said)
-        replies, labels = _replies(evidence, scale, calibrated=n_growths > 0)
-        bodies = bodies_of(transcript, steps, replies, way)
+        scales = with_attachments(scales, said)
+        replies, labels = _replies(transcript, final, scales)
+        bodies = bodies_of(transcript, steps, replies, way, anew)
+    scale = scales.main.scale
     hidden = hidden_tokens(transcript, steps, bodies, training, scale.prior)
     if hidden:
-        bodies = bodies_of(transcript, steps, replies, way, hidden)
+        bodies = bodies_of(transcript, steps, replies, way, summed(anew, hidden))
     base = base_of(transcript, steps, bodies, training, scale.ratio)
     untold = untold_tokens(transcript, steps, bodies, training, scale.prior)
     if untold:
-        bodies = bodies_of(transcript, steps, replies, way, Counter(hidden) + Counter(untold))
+        bodies = bodies_of(transcript, steps, replies, way, summed(anew, hidden, untold))
     estimated = with_base(bodies, steps, base)
     shifts = find_shifts(transcript, steps, estimated, training)
     warnings = (*transcript.warnings, *([base.warning] if base.warning else []), *_model_warnings(model, transcript))
@@ -74,7 +96,7 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior |
         transcript, model, tuple(replies.tokens), labels, tuple(replies.thinking), scale,
         Label.CALIBRATED if n_growths else Label.ESTIMATED, n_growths,
         base.overhead, base.label, steps, shifted(steps, estimated, shifts), flagged, warnings, base.history,
-        hidden, shifts, way,
+        hidden, shifts, way, scales.others,
     )  # fmt: skip
 
 
@@ -83,19 +105,18 @@ def _less_unsent(evidence: Evidence, replies: Replies, way: Way) -> Evidence:
     return evidence._replace(left=dict(enumerate(replies.thinking))) if way.thinking is Stays.NEVER else evidence
 
 
-def _replies(evidence: Evidence, scale: Scale, *, calibrated: bool) -> tuple[Replies, tuple[Label, ...]]:
-    """What every message weighs under a scale, its thinking and what is not sent again; and the label of each."""
-    transcript, model, final = evidence.transcript, evidence.model, evidence.final
-    outputs = recorded_outputs(transcript, final, scale, model)
-    label = Label.CALIBRATED if calibrated else Label.ESTIMATED
-    tokens, labels = message_tokens(transcript, outputs, scale, label, model)
+def _replies(transcript: Transcript, final: frozenset[int], scales: Scales) -> tuple[Replies, tuple[Label, ...]]:
+    """What every message weighs under its scale, its thinking and what is not sent again; and the label of each."""
+    outputs = recorded_outputs(transcript, final, scales)
+    tokens, labels = message_tokens(transcript, outputs, scales)
     reported = reasoned(transcript, final)
     thinking = [0] * len(tokens)
     for message in transcript.messages:
         if message.role is Role.ASSISTANT and any(block.kind is Kind.THINKING for block in message.blocks):
-            index, estimate = message.index, estimate_by_kind(message, scale, model)
+            index, own = message.index, scales.of(message.index)
+            estimate = estimate_by_kind(message, own.scale, own.model)
             thinking[index] = thinking_tokens(message, tokens[index], estimate, labels[index], reported.get(index, 0))
-    return Replies(tokens, thinking, unsent_tokens(transcript, tokens, scale, model)), labels
+    return Replies(tokens, thinking, unsent_tokens(transcript, tokens, scales)), labels
 
 
 def _model_warnings(model: ModelInfo, transcript: Transcript) -> tuple[str, ...]:

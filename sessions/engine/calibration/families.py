@@ -18,6 +18,8 @@ CLAUDE_IMAGE_FRAME = 12
 """Tokens of an image in a tool result on Claude beside the image's rule and the result's wrapper.
 
 22 to 26 were measured for both together (estimators 12)."""
+GPT_PROMPT = 6
+"""Tokens of a prompt beside its text on OpenAI's models: three for it and three for the reply before it (7.2)."""
 
 
 def prior_of(model: ModelInfo, transcript: Transcript) -> Prior:
@@ -25,7 +27,12 @@ def prior_of(model: ModelInfo, transcript: Transcript) -> Prior:
     if is_measured(model) and any(leaf.classes for message in transcript.messages for leaf in message.leaves()):
         return CLAUDE
     claude = model.family == "claude"
-    return Prior(model.text_prior, wrapper=CLAUDE_WRAPPER if claude else 0, frame=CLAUDE_IMAGE_FRAME if claude else 0)
+    return Prior(
+        model.text_prior,
+        wrapper=CLAUDE_WRAPPER if claude else 0,
+        prompt=GPT_PROMPT if model.family == "gpt" else 0,
+        frame=CLAUDE_IMAGE_FRAME if claude else 0,
+    )
 
 
 def is_measured(model: ModelInfo) -> bool:

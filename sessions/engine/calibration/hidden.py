@@ -36,14 +36,24 @@ LARGE = 300
 """Growths of fewer tokens are left as they are: what no line tells of comes with work on files."""
 
 
+RELISTED_SINCE = (2, 1, 29)
+"""The first version of Claude Code that was measured to say its lists anew after an automatic compaction."""
+LAST_SENTENCE = 14
+"""Tokens of the reminder's last sentence, which 1.0 does not have: that it is never to be mentioned."""
+
+
 class Patience(NamedTuple):
-    """Blocks of replies, thinking left out, after which a client reminds: since the list's use, and since the last."""
+    """Blocks of replies, thinking left out, after which a client reminds: since the list's use, and since the last.
+
+    ``late`` where it looks before the newest reply is there: that waits for the next time, and the use itself counts.
+    """
 
     since_use: int
     since_reminder: int
+    late: bool = False
 
 
-PATIENCE = {(2, 0): Patience(7, 3), (2, 1): Patience(10, 10)}
+PATIENCE = {(1, 0): Patience(7, 3, late=True), (2, 0): Patience(7, 3), (2, 1): Patience(10, 10)}
 """By the first two numbers of Claude Code's version."""
 
 
@@ -57,21 +67,31 @@ def hidden_tokens(
     """Tokens that the client added and did not record, by request: attachments of that request's step.
 
     A reminder weighs what the growths that hold one leave over in the median, the prior's weight counting twice among
-    them; after a tool stands what nearly every growth with that tool leaves over.
+    them, and so do lists said anew; after a tool stands what nearly every growth with that tool leaves over.
     """
     rests = _rests(transcript, steps, bodies, training)
     reminders = reminded(transcript, steps) if prior.reminder else {}
-    own = [rest - prior.reminder_task * reminders[at] for at, rest in rests.items() if at in reminders]
-    once = max(0.0, median([*own, prior.reminder, prior.reminder]))
+    patience = _patience(transcript)
+    usual = prior.reminder - (LAST_SENTENCE if patience and patience.late else 0)
+    once = _once([rest - prior.reminder_task * reminders[at] for at, rest in rests.items() if at in reminders], usual)
     found = {at: round(once + prior.reminder_task * n_tasks) for at, n_tasks in reminders.items()} if once else {}
     for at in planned(transcript, steps) if prior.plan else ():
         found[at] = found.get(at, 0) + round(prior.plan)
+    said_anew = relisted(transcript, steps) if prior.relisted else frozenset()
+    lists = round(_once([rests[at] for at in said_anew if at in rests], prior.relisted))
+    for at in said_anew if lists else ():
+        found[at] = found.get(at, 0) + lists
     much = {at: rest - found.get(at, 0) for at, rest in rests.items()}
     said = _after_tools(transcript, [step for step in steps if step.request in much], much)
     for step in steps if said else ():
         if more := sum(said.get(name, 0) for name in _tools(transcript, step)):
             found[step.request] = found.get(step.request, 0) + more
     return found
+
+
+def _once(own: Sequence[float], usual: float) -> float:
+    """What one addition weighs: the median of what growths with it leave over, the prior's counting twice."""
+    return max(0.0, median([*own, usual, usual]))
 
 
 def untold_tokens(
@@ -141,6 +161,7 @@ def reminded(transcript: Transcript, steps: Sequence[Step]) -> dict[int, int]:
     for step in steps:
         if step.compaction is not None:
             unused = silent = 0
+        due = unused >= patience.since_use and silent >= patience.since_reminder
         for message in transcript.messages[step.start : step.stop]:
             if message.resumed:
                 silent = patience.since_reminder
@@ -151,9 +172,11 @@ def reminded(transcript: Transcript, steps: Sequence[Step]) -> dict[int, int]:
                     continue
                 unused, silent = unused + 1, silent + 1
                 if block.kind is Kind.TOOL_USE and block.name in TASK_TOOLS:
-                    unused = 0
+                    unused = int(patience.late)
                     n_tasks += block.name == NEW_TASK
-        if unused >= patience.since_use and silent >= patience.since_reminder:
+        if not patience.late:
+            due = unused >= patience.since_use and silent >= patience.since_reminder
+        if due:
             found[step.request], silent = n_tasks, 0
     return found
 
@@ -173,6 +196,21 @@ def planned(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
             found.append(step.request)
             told = number
     return frozenset(found)
+
+
+def relisted(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
+    """Requests with which the client says its lists anew: the second one after an automatic compaction.
+
+    From ``RELISTED_SINCE`` on, where the client does not record what it attaches.
+    """
+    if not _is_silent(transcript) or version_of(transcript.client) < RELISTED_SINCE:
+        return frozenset()
+    return frozenset(
+        after.request
+        for step, after in pairwise(steps)
+        if step.compaction is not None and after.compaction is None
+        and transcript.compactions[step.compaction].trigger == "auto"
+    )  # fmt: skip
 
 
 def version_of(client: str) -> tuple[int, ...]:

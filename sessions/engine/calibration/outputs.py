@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.calibration.weights import Outputs, estimate_by_kind, fill, is_hidden_thinking, message_estimate
+from sessions.engine.calibration.weights import Outputs, fill, is_hidden_thinking, message_estimate
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.scale import Scale
-    from sessions.engine.model_info import ModelInfo
-    from sessions.engine.types import Request, Transcript
+    from sessions.engine.calibration.weights import Scales
+    from sessions.engine.types import Message, Request, Transcript
 
 UNSENT_FACTOR, UNSENT_FLOOR = 3, 50
 """An output above this many times what its content weighs, plus this many tokens, was not all recorded."""
@@ -20,7 +19,7 @@ FINAL_SHARE = 0.9
 """Where outputs of a session are streaming placeholders, one below this share of its content's estimate is one too."""
 
 
-def final_outputs(transcript: Transcript, scale: Scale, model: ModelInfo) -> frozenset[int]:
+def final_outputs(transcript: Transcript, scales: Scales) -> frozenset[int]:
     """Requests whose recorded output is the reply's (replay-semantics 1).
 
     A client that records placeholders stops streaming at any number: where a session has some, an output that is less
@@ -29,17 +28,22 @@ def final_outputs(transcript: Transcript, scale: Scale, model: ModelInfo) -> fro
     replies = [r for r in transcript.requests if r.usage and r.usage.output and not r.usage.placeholder]
     if len(replies) == sum(1 for r in transcript.requests if r.usage and r.usage.output):
         return frozenset(r.index for r in replies)
-    return frozenset(r.index for r in replies if _can_be(transcript, r, scale, model))
+    return frozenset(r.index for r in replies if _can_be(transcript, r, scales))
 
 
-def _can_be(transcript: Transcript, request: Request, scale: Scale, model: ModelInfo) -> bool:
+def _can_be(transcript: Transcript, request: Request, scales: Scales) -> bool:
     if request.message is None or not request.usage:
         return True
     reply = transcript.messages[request.message : request.message + request.n_messages]
-    return request.usage.output >= FINAL_SHARE * sum(message_estimate(m, scale, model) for m in reply)
+    return request.usage.output >= FINAL_SHARE * sum(_estimate(m, scales) for m in reply)
 
 
-def recorded_outputs(transcript: Transcript, final: frozenset[int], scale: Scale, model: ModelInfo) -> Outputs:
+def _estimate(message: Message, scales: Scales) -> int:
+    own = scales.of(message.index)
+    return message_estimate(message, own.scale, own.model)
+
+
+def recorded_outputs(transcript: Transcript, final: frozenset[int], scales: Scales) -> Outputs:
     """Recorded output by message, of the requests whose output is the final one.
 
     A reply of several messages (Codex and Responses items) shares its output out by their estimates; what the
@@ -55,7 +59,7 @@ def recorded_outputs(transcript: Transcript, final: frozenset[int], scale: Scale
             outputs[first] = usage.output
             continue
         reply = transcript.messages[first : first + request.n_messages]
-        shares = {str(m.index): message_estimate(m, scale, model) for m in reply}
+        shares = {str(m.index): _estimate(m, scales) for m in reply}
         hidden = next((m for m in reply if m.blocks and all(is_hidden_thinking(b) for b in m.blocks)), None)
         if hidden:
             shares[str(hidden.index)] += max(0, usage.output - sum(shares.values()))
@@ -70,7 +74,7 @@ def reasoned(transcript: Transcript, final: frozenset[int]) -> dict[int, int]:
     return {message: tokens for message, tokens in found.items() if message is not None and tokens}
 
 
-def unsent_tokens(transcript: Transcript, tokens: Sequence[int], scale: Scale, model: ModelInfo) -> dict[int, int]:
+def unsent_tokens(transcript: Transcript, tokens: Sequence[int], scales: Scales) -> dict[int, int]:
     """Tokens of replies that no later request sends, by message index.
 
     All of a reply that was broken off; of any other, the reasoning that the provider counts in its output and the
@@ -85,12 +89,13 @@ def unsent_tokens(transcript: Transcript, tokens: Sequence[int], scale: Scale, m
         if request.aborted:
             unsent |= {i: tokens[i] for i in range(index, index + request.n_messages)}
             continue
-        if not usage or usage.placeholder or request.n_messages > 1 or model.family == "claude":
+        claude = scales.of(index).model.family == "claude"
+        if not usage or usage.placeholder or request.n_messages > 1 or claude:
             continue
         message = transcript.messages[index]
         if any(block.kind in (Kind.THINKING, Kind.OPAQUE) for block in message.blocks):
             continue
-        content = sum(estimate_by_kind(message, scale, model).values())
+        content = _estimate(message, scales)
         excess = usage.output > UNSENT_FACTOR * content + UNSENT_FLOOR
         unsent[index] = max(usage.output - content, 0) if excess else min(usage.reasoning, usage.output)
     return unsent

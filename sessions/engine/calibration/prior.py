@@ -46,9 +46,10 @@ class Prior(NamedTuple):
     ``prompt`` are around a call, a result and a prompt, ``frame`` around an image in a result, ``signature`` tokens for
     each character of a thinking's signature beyond ``signature_head``; ``reminder`` what a reminder about the to-do
     list weighs that the client does not record, ``reminder_task`` each task in it; ``plan`` what it says when it may
-    only plan; ``untold`` the share of a large growth that it adds in the mean and no line tells (``hidden``), measured
-    on versions of the client from the first to the last of ``clients``.  ``weight`` is how many o200k tokens of text
-    the prior counts for beside the session's growths, ``results`` how many of their results.
+    only plan, ``relisted`` what it says anew after a compaction; ``untold`` the share of a large growth that it adds
+    in the mean and no line tells (``hidden``), measured on versions of the client from the first to the last of
+    ``clients``.  ``weight`` is how many o200k tokens of text the prior counts for beside the session's growths,
+    ``results`` how many of their results.
     """
 
     factor: float
@@ -63,6 +64,7 @@ class Prior(NamedTuple):
     reminder: float = 0.0
     reminder_task: float = 0.0
     plan: float = 0.0
+    relisted: float = 0.0
     untold: float = 0.0
     clients: tuple[tuple[int, ...], ...] = ()
     weight: int = PLAIN_WEIGHT

@@ -7,6 +7,7 @@ As far as there is evidence: the prior counts beside the growths, and where ther
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import sqrt
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +28,8 @@ MIN_GROWTHS = 5
 RATIO_RANGE = (0.5, 3.0)
 MAX_SHARE = 2_000
 """No growth counts for more o200k tokens of text than this: one huge result decides nothing."""
+LEAST_GROWTH = 200
+"""Growths of fewer tokens count as if they had as many."""
 MAX_WRAPPER = 60
 MAX_IMAGE_FRAME = 100
 MIN_PROMPTS = 3
@@ -35,8 +38,6 @@ MIN_AGREEING, AGREEING_TOKENS = 2, 3
 """How many growths, and within how many tokens, agree on a wrapper where there are too few to fit a ratio."""
 MAX_FITTED = 400
 """No more growths than about this are fitted, evenly spaced, nor messages for a mean: enough for three numbers."""
-GPT_PROMPT = 6
-"""Tokens of a prompt beside its text in a calibrated OpenAI session: three for it and three for the reply before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def fit_scale(evidence: Evidence, scale: Scale) -> tuple[Scale, int]:
     growths = list(_growths(evidence, scale))
     clean, n_clean = [growth for growth in growths if not growth.n_images], 0
     if len(clean) >= MIN_GROWTHS:
-        scale, n_clean = _fitted(clean[:: 1 + len(clean) // MAX_FITTED], scale, evidence.model), len(clean)
+        scale, n_clean = _fitted(clean[:: 1 + len(clean) // MAX_FITTED], scale), len(clean)
     else:
         scale = replace(scale, wrapper=_agreed_wrapper(clean, scale))
     frames = [(_rest(growth, scale) - growth.media) / growth.n_images for growth in growths if growth.n_images]
@@ -180,7 +181,7 @@ def n_framed(message: Message) -> int:
     return sum(leaf.kind is Kind.IMAGE for block in results for leaf in block.leaves())
 
 
-def _fitted(growths: Sequence[Growth], start: Scale, model: ModelInfo) -> Scale:
+def _fitted(growths: Sequence[Growth], start: Scale) -> Scale:
     """The factor and the result wrapper of least absolute error over the growths, then what a prompt adds."""
     wrappers = range(MAX_WRAPPER + 1) if any(growth.n_results for growth in growths) else [start.wrapper]
     _, wrapper = min((_error(growths, w, start.prior), w) for w in wrappers)
@@ -190,7 +191,7 @@ def _fitted(growths: Sequence[Growth], start: Scale, model: ModelInfo) -> Scale:
     prompts = [_rest(growth, replace(scale, prompt=0)) / growth.n_prompts for growth in growths if growth.n_prompts]
     if len(prompts) >= MIN_PROMPTS:
         return replace(scale, prompt=_bounded(prompts, MAX_WRAPPER))
-    return replace(scale, prompt=GPT_PROMPT) if model.family == "gpt" else scale
+    return scale
 
 
 def _agreed_wrapper(growths: Sequence[Growth], start: Scale) -> int:
@@ -214,16 +215,17 @@ def _rest(growth: Growth, scale: Scale) -> float:
 
 
 def _error(growths: Sequence[Growth], wrapper: int, prior: Prior) -> float:
-    """Sum of absolute errors of the growths in tokens, under a wrapper and the factor that goes with it.
+    """Sum of the growths' absolute errors, each over the root of its size, under a wrapper and its factor.
 
-    A growth of more text than MAX_SHARE counts for as much; the prior's own wrapper for as many results as it says.
+    So the family's prior is fitted, too: one large result decides no wrapper, which small ones show; one of more text
+    than MAX_SHARE by its relative error.  The prior's own wrapper counts for as many small results as it says.
     """
     factor = _factor(growths, wrapper, prior)
-    errors = 0.0
+    errors = prior.results * abs(wrapper - prior.wrapper) / sqrt(LEAST_GROWTH)
     for g in growths:
-        share = 1 if g.n_raw <= MAX_SHARE else MAX_SHARE / g.n_raw
-        errors += share * abs(factor * g.body + wrapper * g.n_results - g.added)
-    return errors + prior.results * abs(wrapper - prior.wrapper)
+        size = max(LEAST_GROWTH, g.added) * max(1, g.n_raw / MAX_SHARE)
+        errors += abs(factor * g.body + wrapper * g.n_results - g.added) / sqrt(size)
+    return errors
 
 
 def _factor(growths: Sequence[Growth], wrapper: int, prior: Prior) -> float:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sessions.engine.calibration.growth import Step
     from sessions.engine.calibration.held import Held
     from sessions.engine.calibration.scale import Scale
+    from sessions.engine.calibration.weights import Own
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import Block, Message, Request, Transcript
 
@@ -38,7 +39,8 @@ class Weighed:
     ``hidden`` are tokens that the client added by request and did not record, ``shifts`` those by which a measured
     context left its estimate for good; both are in ``estimated``, and the share that no line tells of.  ``way`` is what
     of a reply stays in the context.
-    ``scale`` makes tokens of content, ``n_growths`` is on how many growths it rests.  All token figures are whole
+    ``scale`` makes tokens of content, ``n_growths`` is on how many growths it rests; ``others`` is by index what weighs
+    messages that came under another model.  All token figures are whole
     numbers.  What others remember about a session they keep beside it, keyed weakly: one is equal to itself alone.
     """
 
@@ -60,6 +62,7 @@ class Weighed:
     hidden: Mapping[int, int] = field(default_factory=dict)
     shifts: Mapping[int, int] = field(default_factory=dict)
     way: Way = field(default_factory=lambda: Way(Stays.TURN))
+    others: Mapping[int, Own] = field(default_factory=dict)
 
     @property
     def ratio(self) -> float:
@@ -204,10 +207,12 @@ class Weighed:
         total = self.tokens[message.index]
         if message.summary:
             return {SUMMARY: total}
-        only = only_kind(message, self.scale)
+        own = self.others.get(message.index)
+        scale, model = (own.scale, own.model) if own else (self.scale, self.model)
+        only = only_kind(message, scale)
         if only is not None:
             return {only: total}
-        shares = estimate_by_kind(message, self.scale, self.model)
+        shares = estimate_by_kind(message, scale, model)
         hidden = total - sum(shares.values())
         if hidden > 0 and any(is_hidden_thinking(b) for b in message.blocks):
             shares[Kind.THINKING] = shares.get(Kind.THINKING, 0) + hidden

@@ -35,13 +35,33 @@ class Outputs(NamedTuple):
     parts: frozenset[int]
 
 
+class Own(NamedTuple):
+    """What weighs a message: a scale, how figures by it are known, and the model whose rules its images go by."""
+
+    scale: Scale
+    label: Label
+    model: ModelInfo
+
+
+class Scales(NamedTuple):
+    """What weighs every message: ``main``, and by index what else weighs those that came under another model."""
+
+    main: Own
+    others: Mapping[int, Own]
+
+    def of(self, index: int) -> Own:
+        """What weighs the message at ``index``."""
+        return self.others.get(index, self.main)
+
+
 def message_tokens(
-    transcript: Transcript, outputs: Outputs, scale: Scale, ratio_label: Label, model: ModelInfo
+    transcript: Transcript, outputs: Outputs, scales: Scales
 ) -> tuple[tuple[int, ...], tuple[Label, ...]]:
     """Tokens and label of every message: recorded output for replies, else text by the scale and images by rule."""
     tokens: list[int] = []
     labels: list[Label] = []
     for message in transcript.messages:
+        scale, ratio_label, model = scales.of(message.index)
         if message.index in outputs.tokens:
             tokens.append(outputs.tokens[message.index])
             labels.append(ratio_label if message.index in outputs.parts else Label.MEASURED)

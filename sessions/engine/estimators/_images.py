@@ -113,8 +113,8 @@ def openai_patches(width: int, height: int, budget: int) -> int:
         return patches
     across, down = max(1, isqrt(width * budget // height)), max(1, isqrt(height * budget // width))
     if across * height <= down * width:
-        return across * up(height * across, width)
-    return down * up(width * down, height)
+        return min(budget, across * up(height * across, width))
+    return min(budget, down * up(width * down, height))
 
 
 def openai_patch_tokens(width: int, height: int, budget: int, multiplier: Fraction) -> int:

@@ -83,7 +83,7 @@ def in_use(params: Compression, view: View) -> int:
     The overhead is part of the static window and taken off both sides for the effective one.
     """
     overhead = view.overhead if params.capacity == "effective" else 0
-    return max(0, used(view) - overhead)
+    return used(view) - overhead
 
 
 def gate(params: Compression, view: View) -> Gate:

@@ -126,7 +126,7 @@ def _files(view: View, dropped: Sequence[Item]) -> tuple[Draft, ...]:
         if names
     ]
     text = "\n\n".join(sections)
-    return (Draft(text.split("\n", 1)[0], marker(text).n_tokens, text, summary=True),) if text else ()
+    return (Draft(text.partition("\n")[0], marker(text).n_tokens, text, summary=True),) if text else ()
 
 
 def _named(name: str, names: frozenset[str], target: str) -> set[str]:
