@@ -16,7 +16,7 @@ from sessions.runs.overview import overview
 from sessions.runs.ranges import threshold_of
 from sessions.runs.steered import moved
 from sessions.services import links as service
-from tests.web.test_links import HTMX, STATE, opened, session, share
+from tests.web.test_links import HTMX, KEY, STATE, opened, session, share
 
 if TYPE_CHECKING:
     import pytest
@@ -188,3 +188,22 @@ def test_the_chart_alone_may_stand_in_a_frame(session: Session) -> None:
     assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
     assert page["X-Frame-Options"] == "DENY"
     assert "<form" not in chart.content.decode()
+
+
+def test_a_long_message_counts_what_is_not_shown(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = shared(session)
+    words = "word " * 50_000 + KEY
+    monkeypatch.setattr("sessions.pages.links.passages.message_text", lambda *_: words)
+    page = opened(f"{path}m/3/")
+    left = re.search(r"([\d,]+) more characters not shown", page)
+    assert left is not None
+    assert abs(int(left[1].replace(",", "")) - (len(words) - 20_000)) <= 5
+    monkeypatch.setattr("sessions.pages.links.passages.LONG", 40)
+    monkeypatch.setattr("sessions.pages.links.passages.message_text", lambda *_: f"Deploy with it: {KEY}")
+    assert KEY[:12] not in opened(f"{path}m/3/")
+
+
+def test_the_name_of_a_reply_is_redacted(session: Session) -> None:
+    path = shared(session)
+    theirs = answer(path, author="bob@storefront.example")["Location"].partition("?")[0]
+    assert "storefront" not in opened(theirs)

@@ -135,7 +135,7 @@ def _shown(link: ReplayLink) -> dict[str, Any]:
         "version": ctxweb_version(),
         "claim": _claim(opened),
         "about": shared_views.about(session, choice),
-        "options": shared_views.VIEWS[link.view].options(opened),
+        "options": cleaned(shared_views.VIEWS[link.view].options(opened), choice),
         "figures": _figures(opened),
         "label": _label(opened),
         "verdicts": [words for _, words in cleaned(shared_views.verdicts(opened), choice)],

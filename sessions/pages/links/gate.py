@@ -66,11 +66,11 @@ def _limited(request: HttpRequest, found: ReplayLink) -> HttpResponse | None:
 
 
 def _redacted(found: ReplayLink) -> ReplayLink:
-    """The link with the sender's own words cleaned as the session is; nothing is stored."""
+    """The link with the words of its sender, or of who replied, cleaned as the session is; nothing is stored."""
     choice = found.choice
     for one in (found, found.reply_to):
         if one is not None:
-            one.title, one.note = redact(one.title, choice).text, redact(one.note, choice).text
+            one.title, one.note, one.author = (redact(t, choice).text for t in (one.title, one.note, one.author))
     found.remarks = [[index, redact(text, choice).text] for index, text in found.remarks]
     return found
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.types import Kind
-from sessions.pages.links.redaction import cleaned
+from sessions.pages.links.redaction import cleaned, without_stump
 from sessions.pages.ui.blocks import LONG
 from sessions.runs import replays
 from sessions.runs.overview import kinds_of
@@ -49,13 +49,14 @@ def passage(opened: Opened, index: int) -> Passage | None:
     if shown is not None and index not in shown:
         return None
     message = messages[index]
-    text = message_text(opened.session, message)[:LONG]
-    kept = cleaned(text, choice)
+    text = message_text(opened.session, message)
+    kept, n_unread = cleaned(text[:LONG], choice), max(len(text) - LONG, 0)
+    kept = without_stump(kept) if n_unread else kept
     near = sorted(shown) if shown is not None else range(len(messages))
     at = near.index(index)
     return Passage(
         index, str(message.role), kinds_of(message), weighed.tokens[index], str(weighed.labels[index]),
-        text=kept[:MOST_CHARS], n_left=max(len(kept) - MOST_CHARS, 0), images=_images(message),
+        text=kept[:MOST_CHARS], n_left=max(len(kept) - MOST_CHARS, 0) + n_unread, images=_images(message),
         fate=_fate(opened, index), remark=cleaned(dict(opened.link.remarks).get(index, ""), choice),
         before=near[at - 1] if at else None, after=near[at + 1] if at + 1 < len(near) else None,
     )  # fmt: skip

@@ -51,7 +51,7 @@ def _cleaned_body(body: Body, choice: Choice) -> Body:
     """A message's text cleaned, then its words compared again: a secret may lie across two spans of a word diff."""
     old, new = ("".join(span.text for span in spans) for spans in (body.before, body.after))
     if body.left:
-        old, new = _without_stump(old), _without_stump(new)
+        old, new = without_stump(old), without_stump(new)
     old, new, note = (redact(text, choice).text for text in (old, new, body.note))
     if old and new:
         before, after = word_diff(old, new)
@@ -60,7 +60,7 @@ def _cleaned_body(body: Body, choice: Choice) -> Body:
     return Body(before, after, body.left, note)
 
 
-def _without_stump(text: str) -> str:
+def without_stump(text: str) -> str:
     """A cut text without its last word, which may be the beginning of a secret too short to be known as one."""
     return re.sub(r"\S{1,300}\Z", "", text)
 

@@ -108,7 +108,7 @@ def _page(request: HttpRequest, opened: Opened, view: str) -> HttpResponse:
     context |= {
         "about": shared_views.about(found.session, opened.choice),
         "not_understood": cleaned(opened.weighed.transcript.gaps, opened.choice),
-        "options": chosen.options(opened),
+        "options": cleaned(chosen.options(opened), opened.choice),
         "headline": cleaned(overview(found.session_id).headline, opened.choice),
         "removed_url": opened.to("link_removed"),
         "remarks": _remarks(opened) if view != "session" else (),
