@@ -95,7 +95,7 @@ class Context:
         """What ``items`` weigh, which differ from this list by a splice: as ``weigh``, at the cost of what changes."""
         if self.history:
             return Respliced(self.weigh(items))
-        total, touched = self.tokens - self.empty, set[int]()
+        total = self.tokens - self.empty
         unedited: dict[int, int] = {}
         standing: dict[int, int] = {}
         for sign, changed in ((-1, splice.gone), (1, splice.new)):
@@ -104,15 +104,14 @@ class Context:
                     total += sign * item.tokens
                     continue
                 step = item.step
-                if step not in touched:
-                    touched.add(step)
+                if step not in standing:
                     total -= self._step_tokens(step)
                     unedited[step], standing[step] = self.unedited.get(step, 0), self.standing.get(step, 0)
                 standing[step] += sign * item.tokens
                 if not item.edited:
                     unedited[step] += sign
-        for step in touched:
-            total += self.weights[step] if unedited[step] == self.members[step] else standing[step]
+        for step, tokens in standing.items():
+            total += self.weights[step] if unedited[step] == self.members[step] else tokens
         return Respliced(total, unedited, standing)
 
     def take(self, items: list[Item], splice: Splice, respliced: Respliced) -> None:
@@ -199,15 +198,22 @@ class Context:
         history = self.history if n else 0
         if n <= len(tail) or not n:
             return self.weigh(self.items[:n]) + history
-        first = next((item.step for item in tail if not item.inserted), None)
-        cut = self.items[n - 1].step if not self.items[n - 1].inserted else None
-        tail_steps = {item.step for item in tail if not item.inserted}
-        if len(tail_steps) > 1 and not _in_order(tail):
-            return self.weigh(self.items[:n]) + history
-        total = self.tokens - sum([item.tokens for item in tail if item.inserted])
-        total -= sum([self._step_tokens(step) for step in tail_steps])
-        if first is not None and cut == first:
-            total += self.standing[first] - sum([item.tokens for item in tail if item.step == first])
+        total, first, first_tokens, last = self.tokens, None, 0, -1
+        for item in tail:
+            step = item.step
+            if item.inserted:
+                total -= item.tokens
+                continue
+            if step < last:
+                return self.weigh(self.items[:n]) + history
+            if step != last:
+                total -= self._step_tokens(step)
+                first, last = step if first is None else first, step
+            if step == first:
+                first_tokens += item.tokens
+        newest = self.items[n - 1]
+        if first is not None and newest.step == first and not newest.inserted:
+            total += self.standing[first] - first_tokens
         return total
 
     def _sums(self, items: Iterable[Item]) -> tuple[dict[int, int], dict[int, int]]:
@@ -231,11 +237,6 @@ class Context:
         )  # fmt: skip
         made.unedited, made.standing, made.results = dict(self.unedited), dict(self.standing), list(self.results)
         return made
-
-
-def _in_order(items: Sequence[Item]) -> bool:
-    steps = [item.step for item in items if not item.inserted]
-    return steps == sorted(steps)
 
 
 def holds_result(item: Item) -> bool:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from operator import is_
 from typing import TYPE_CHECKING
 
 from sessions.engine.measure import json_escapes
+from sessions.engine.remaking import remade_block
 from sessions.engine.tokenizer import count
 from sessions.engine.types import Block, Kind
 
@@ -35,15 +37,15 @@ def result_chars(block: Block) -> int:
 
 def result_tokens(item: Item, block: Block) -> int:
     """Display tokens of one block of a message: its share of the message's by tiktoken's count."""
-    whole = sum(leaf.n_tokens for leaf in item.message.leaves())
-    mine = sum(leaf.n_tokens for leaf in block.leaves())
+    whole = sum([leaf.n_tokens for leaf in item.message.leaves()])
+    mine = sum([leaf.n_tokens for leaf in block.leaves()])
     return item.tokens * mine // whole if whole else 0
 
 
 def with_text(block: Block, text: str) -> Block:
     """A block whose whole content is ``text``: its parts are gone."""
     mark = marker(text)
-    return replace(
+    return remade_block(
         block, n_chars=mark.n_chars, n_bytes=mark.n_bytes, n_tokens=mark.n_tokens, n_non_ascii=0, n_json=mark.n_json,
         parts=(), media=None,
     )  # fmt: skip
@@ -62,7 +64,7 @@ def cut_text(block: Block, n_chars: int, text: str) -> Block:
         return value * kept // whole if whole else 0
 
     leaves = [leaf for leaf in block.leaves() if leaf.kind not in MEDIA]
-    return replace(
+    return remade_block(
         block,
         n_chars=kept + mark.n_chars,
         n_bytes=part(sum(leaf.n_bytes for leaf in leaves)) + mark.n_bytes,
@@ -77,10 +79,11 @@ def cut_text(block: Block, n_chars: int, text: str) -> Block:
 
 def edit_blocks(view: View, item: Item, change: Callable[[Block], Block | None]) -> Item:
     """``item`` with every block passed through ``change`` (None drops it); the same item where none changed."""
-    changed = [(block, change(block)) for block in item.message.blocks]
-    if all(new is old for old, new in changed):
+    blocks = item.message.blocks
+    changed = [change(block) for block in blocks]
+    if all(map(is_, changed, blocks)):
         return item
-    return view.tools.rewrite(item, [new for _, new in changed if new is not None])
+    return view.tools.rewrite(item, [new for new in changed if new is not None])
 
 
 def clear_results(view: View, item: Item, call_ids: Collection[str], text: str) -> Item:

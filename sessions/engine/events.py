@@ -156,8 +156,8 @@ class History:
         whole = Splice(0, before, cast("Sequence[Item]", outcome))
         start, gone, new = outcome if isinstance(outcome, Splice) else whole
         after = {item.id: item for item in new}
-        found = ((position, item, after.get(item.id)) for position, item in enumerate(gone, start))
-        return [(position, old, left) for position, old, left in found if left is None or changed(old, left)]
+        found = [(position, item, after.get(item.id)) for position, item in enumerate(gone, start)]
+        return [one for one in found if one[2] is not one[1] and (one[2] is None or changed(one[1], one[2]))]
 
     def befores(self) -> Iterator[list[Item]]:
         """The list before every event in order: one list, which must not be changed, and is another at the next."""
@@ -243,7 +243,7 @@ def count_splice(before: Sequence[Item], after: Sequence[Item], splice: Splice, 
         return count_changes(before, after)  # a message stands twice
     new_ids = {item.id for item in new}
     standing = [item for item in new if item.id in old]
-    edited = len([1 for item in standing if changed(old[item.id], item)])
+    edited = len([1 for item in standing if old[item.id] is not item and changed(old[item.id], item)])
     dropped = len([1 for item in gone if item.id not in new_ids])
     kept = len(before) - len(gone) + len(standing) - edited
     return ChangeCounts(kept, edited, dropped, len(new) - len(standing), first_changed(before, after, start))

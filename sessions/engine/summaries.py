@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine import registry
@@ -12,6 +12,7 @@ from sessions.engine.errors import BadParameter, UnreadableInput
 from sessions.engine.measure import json_escapes
 from sessions.engine.outlines import CHARS_PER_TOKEN, Outline
 from sessions.engine.policy import Draft, Item, State, SummaryFailed, View
+from sessions.engine.remaking import remade_message
 from sessions.engine.sizes import message_size, message_sizes
 from sessions.engine.tokenizer import count
 from sessions.engine.types import Block, Kind, Message, Role
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.estimator import Estimator
     from sessions.engine.texts import Texts
 
 MODES = ("fresh", "merge", "nine", "opaque")
@@ -117,6 +119,7 @@ class Summaries:
         self.request, self.event, self.source, self.n_inserted = 0, 0, "", 0
         self.n_calls, self.calls_here, self.n_summaries = 0, 0, 0
         self.last: tuple[Item, ...] = ()
+        self._others: dict[str, tuple[Estimator, list[int]]] = {}
         self.written: dict[str, str] = {}
         """Texts of inserted items by id, where they have one."""
         self.outlines: dict[str, Outline] = {}
@@ -188,12 +191,12 @@ class Summaries:
     def rewrite(self, item: Item, blocks: Sequence[Block], preview: str | None = None) -> Item:
         """See ``policy.Tools.rewrite``; a reply's recorded output shrinks in proportion to its estimate."""
         old = item.message
-        new = replace(old, blocks=tuple(blocks), preview=old.preview if preview is None else preview)
+        new = remade_message(old, blocks=tuple(blocks), preview=old.preview if preview is None else preview)
         scale, model = self.weighed.scale, self.weighed.model
         held = item.tokens
         if not item.edited and not item.inserted and _thinks(old) and not _thinks(new):
             held = max(0, held - self.weighed.thinking[old.index])
-            old = replace(old, blocks=tuple(b for b in old.blocks if b.kind is not Kind.THINKING))
+            old = remade_message(old, blocks=tuple(b for b in old.blocks if b.kind is not Kind.THINKING))
         estimate, before = message_estimate(new, scale, model), message_estimate(old, scale, model)
         tokens = estimate if before == held else held * estimate // before if before else estimate
         size = message_size(new, self.estimator, model)
@@ -216,10 +219,13 @@ class Summaries:
 
     def size_by(self, item: Item, estimator: str) -> int:
         """See ``policy.Tools.size_by``."""
-        other = registry.get("estimators", estimator)
+        found = self._others.get(estimator)
+        if found is None:
+            other = registry.get("estimators", estimator)
+            found = self._others[estimator] = other, message_sizes(self.weighed, other)
         if not item.inserted and not item.edited:
-            return message_sizes(self.weighed, other)[item.message.index]
-        return message_size(item.message, other, self.weighed.model)
+            return found[1][item.message.index]
+        return message_size(item.message, found[0], self.weighed.model)
 
 
 def empty_view(weighed: Weighed, estimator: str, window: int) -> View:
@@ -232,7 +238,7 @@ def empty_view(weighed: Weighed, estimator: str, window: int) -> View:
 
 
 def _thinks(message: Message) -> bool:
-    return any(block.kind is Kind.THINKING for block in message.blocks)
+    return Kind.THINKING in [block.kind for block in message.blocks]
 
 
 def _capped(draft: Draft, most: int | None) -> Draft:

@@ -41,13 +41,6 @@ FULL, SLIM = 7_500, 5
 KINDS = {"full": FULL, "slim": SLIM}
 
 
-STEEPER = {
-    "inspect_edit-full": "goes through every message again at each of its events",
-    "adk_compaction-slim": "weighs what has ended anew at every prompt while a summary would be longer",
-}
-"""Replays that still grow faster, and why."""
-
-
 @lru_cache
 def session_of(n_turns: int, tokens: int) -> Weighed:
     """Prompts, calls of five tools on thirty files; where the window fills, a compaction every twenty turns."""
@@ -110,12 +103,7 @@ def warm(weighed: Weighed, policy: str) -> Weighed:
 
 def _replays() -> list[Any]:
     found = [(name, kind, tokens) for name in sorted(plugins("policies")) for kind, tokens in KINDS.items()]
-    return [pytest.param(name, tokens, id=f"{name}-{kind}", marks=_steeper(f"{name}-{kind}"))
-            for name, kind, tokens in found]  # fmt: skip
-
-
-def _steeper(name: str) -> Any:
-    return [pytest.mark.xfail(reason=STEEPER[name], strict=True)] if name in STEEPER else []
+    return [pytest.param(name, tokens, id=f"{name}-{kind}") for name, kind, tokens in found]
 
 
 @pytest.mark.parametrize(("policy", "tokens"), _replays())

@@ -55,12 +55,12 @@ def repeated(params: Any, view: View, compact: Callable[[list[Item]], list[Item]
     """The strategy applied until the list fits; raises EditFailed where it does not."""
     most = limit(params, view.window)
     items = compact(list(view.items))
-    weight = view.overhead + sum(item.size for item in items)
+    weight = view.overhead + sum([item.size for item in items])
     for _ in range(MORE_PASSES):
         if weight <= most:
             break
         items = compact(items)
-        before, weight = weight, view.overhead + sum(item.size for item in items)
+        before, weight = weight, view.overhead + sum([item.size for item in items])
         if weight >= before:
             break
     if weight > most:

@@ -22,8 +22,9 @@ class ResultPlace(NamedTuple):
 
 def apart(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
     """System messages, which no policy compacts, and all others."""
-    system = [item for item in items if item.message.role is Role.SYSTEM]
-    return system, [item for item in items if item.message.role is not Role.SYSTEM]
+    role = Role.SYSTEM
+    system = [item for item in items if item.message.role is role]
+    return system, [item for item in items if item.message.role is not role] if system else list(items)
 
 
 def used(view: View, *, overhead: bool = True) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.types import Kind
+from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
     from sessions.engine.policy import View
@@ -32,7 +32,8 @@ def n_conversation(view: View) -> int:
     items, position, n = view.state.memory.get("counted", (None, 0, 0))
     if items is not view.items:
         position = n = 0
-    n += sum([item.message.role != "system" for item in view.items[position:]])
+    system = Role.SYSTEM
+    n += len([1 for item in view.items[position:] if item.message.role is not system])
     view.state.memory["counted"] = (view.items, len(view.items), n)
     return n
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import MEDIA, clear_results, drop_media, drop_thinking, result_chars
@@ -142,10 +142,10 @@ def reclaimable(params: Any, view: View) -> int:
     if params.edit in CUTS:
         return sum(item.tokens for item in parts(params, view)[1])
     found = _waiting(params, view)
-    for n in found.positions[found.n_weighed :]:
-        item = view.items[n]
-        found.freed += item.tokens - _edited(params, view, item).tokens
-    found.n_weighed = len(found.positions)
+    for n in found.positions[len(found.made) :]:
+        made = _edited(params, view, view.items[n])
+        found.made.append(made)
+        found.freed += view.items[n].tokens - made.tokens
     return found.freed
 
 
@@ -153,7 +153,7 @@ def reclaimable(params: Any, view: View) -> int:
 class _Waiting:
     """What an edit in place would change between two events, found once: ``start`` to ``stop`` were looked through.
 
-    ``freed`` are the display tokens that editing the first ``n_weighed`` of ``positions`` takes away.
+    ``made`` are the messages at the first of ``positions``, edited; ``freed`` the display tokens that this takes away.
     """
 
     items: list[Item]
@@ -161,7 +161,7 @@ class _Waiting:
     start: int
     stop: int
     positions: list[int]
-    n_weighed: int = 0
+    made: list[Item] = field(default_factory=list)
     freed: int = 0
 
 
@@ -188,7 +188,9 @@ def edit(params: Any, view: View) -> list[Item] | dict[int, Item]:
     """The chosen edit of everything between the first and the last messages that are kept."""
     if params.edit in CUTS:
         return _cut(params, view)
-    found = {n: _edited(params, view, view.items[n]) for n in editable(params, view)}
+    waiting = _waiting(params, view)
+    found = dict(zip(waiting.positions, waiting.made, strict=False))
+    found |= {n: _edited(params, view, view.items[n]) for n in waiting.positions[len(waiting.made) :]}
     if found:
         at = max(found)
         view.state.memory["edited_up_to"] = (at + 1, view.items[at].id)

@@ -21,7 +21,7 @@ def role_of(item: Item) -> str:
         for block in message.blocks:
             if block.kind is Kind.TOOL_RESULT:
                 return TOOL
-    return message.role.value
+    return message.role
 
 
 def roles(items: Sequence[Item]) -> list[str]:

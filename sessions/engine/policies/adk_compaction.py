@@ -173,11 +173,23 @@ def tokens_gate(params: Params, view: View) -> Gate:
 
 def invocations_gate(params: Params, view: View) -> Gate:
     """Enough invocations have ended, the newest message is a prompt, and it is worth it."""
-    number = invocations(view)
-    n_fresh = len({number[item.id] for item in raw(view.items[: _n_ended(view)])})
+    n_fresh = _n_fresh(view)
     asked = params.trigger != "tokens" and bool(view.items) and role_of(view.items[-1]) == USER
     fires = asked and n_fresh >= params.interval and bool(by_invocations(params, view))
     return Gate(fires, "invocations ended since the last summary", n_fresh, params.interval, ">=", "invocations")
+
+
+def _n_fresh(view: View) -> int:
+    """How many invocations have ended since the last summary; looks at what is new (``memory["fresh"]``)."""
+    number, n_ended, fresh = invocations(view), _n_ended(view), set[int]()
+    items, start, known = view.state.memory.get("fresh", (None, 0, fresh))
+    if items is view.items:
+        fresh = known
+    else:
+        start = 0
+    fresh.update([number[item.id] for item in raw(view.items[start:n_ended])])
+    view.state.memory["fresh"] = (view.items, n_ended, fresh)
+    return len(fresh)
 
 
 def _summarized(view: View, dropped: Sequence[Item], start: int) -> list[Item]:

@@ -193,21 +193,25 @@ def uses_gate(params: UsesParams, view: View) -> Gate:
     if not chosen:
         return Gate(False, f"{reason}; nothing new to clear", measure, limit, ">", unit)
     least = params.clear_at_least or 0
-    total = cleared(view).tokens + sum(_tokens(params, view, found) for found in chosen)
-    if total < least:
+    if least and (total := cleared(view).tokens + sum(_tokens(params, view, found) for found in chosen)) < least:
         reason += f"; {total:,} tokens could be cleared, {least:,} are asked for"
-    return Gate(total >= least, reason, measure, limit, ">", unit)
+        return Gate(False, reason, measure, limit, ">", unit)
+    return Gate(True, reason, measure, limit, ">", unit)
 
 
 def candidates(params: UsesParams, view: View) -> list[ResultPlace]:
     """What is to be cleared now, oldest first."""
     excluded = frozenset(params.exclude_tools.split())
-    names = call_names(view)
+    names = call_names(view) if excluded else {}
+
+    def may_go(found: list[ResultPlace]) -> list[ResultPlace]:
+        return [f for f in found if names.get(f.block.call_id) not in excluded] if excluded else found
+
     waiting = open_results(view, excluded)
     if params.exclude_counts_in_keep == "on":
-        chosen = [f for f in _older(waiting, params.keep) if names.get(f.block.call_id) not in excluded]
+        chosen = may_go(_older(waiting, params.keep))
     else:
-        chosen = _older([f for f in waiting if names.get(f.block.call_id) not in excluded], params.keep)
+        chosen = _older(may_go(waiting), params.keep)
     if params.stop_early == "off" or params.clear_at_least is None:
         return chosen
     total = cleared(view).tokens

@@ -52,18 +52,44 @@ class Params:
 
 
 def edit(params: Params, view: View) -> list[Item]:
-    """Clear until it fits."""
-    return repeated(params, view, lambda items: cleared(params, view, items))
+    """Clear until it fits.
+
+    What the event before left cleared for good is not looked at again (``memory["done"]``).
+    """
+    n_events, done, last = view.state.memory.get("done", (0, 0, None))
+    if n_events != view.state.n_events or done > len(view.items) or (done and view.items[done - 1] is not last):
+        done = 0
+    left = repeated(params, view, lambda items: cleared(params, view, items, done))
+    done = min(done, len(left))
+    done += finished(params, left[done:])
+    view.state.memory["done"] = (view.state.n_events + 1, done, left[done - 1] if done else None)
+    return left
 
 
-def cleared(params: Params, view: View, items: list[Item]) -> list[Item]:
-    """One pass."""
+def finished(params: Params, items: list[Item]) -> int:
+    """How many of the oldest messages no later pass changes: before every reply, call and result that is yet whole."""
+    replies = [position for position, item in enumerate(items) if role_of(item) == ASSISTANT]
+    uses = answered(items)
+    ended = {(id(call), call_at) for call, call_at, _ in uses}
+    kept = uses[max(0, len(uses) - params.keep_tool_uses) :]
+    open_calls = [
+        position
+        for position, item in enumerate(items)
+        for block in item.message.blocks
+        if block.kind is Kind.TOOL_USE and block.name != SPARED and (id(block), position) not in ended
+    ]
+    thinking = replies[max(0, len(replies) - (params.keep_thinking_turns or 0)) :]
+    return min([*thinking, *[call_at for _, call_at, _ in kept], *open_calls, *replies[-1:]], default=0)
+
+
+def cleared(params: Params, view: View, items: list[Item], start: int = 0) -> list[Item]:
+    """One pass from position ``start`` on: what stands before was cleared for good."""
     left = list(items)
     if params.keep_thinking_turns is not None:
-        replies = [position for position, item in enumerate(left) if role_of(item) == ASSISTANT]
+        replies = [n for n in range(start, len(left)) if role_of(left[n]) == ASSISTANT]
         for position in replies[: max(0, len(replies) - params.keep_thinking_turns)]:
             left[position] = drop_thinking(view, left[position])
-    uses = answered(left)
+    uses = answered(left, start)
     for call, call_at, result_at in uses[: max(0, len(uses) - params.keep_tool_uses)]:
         if params.keep_tool_inputs == "on":
             left[result_at] = clear_results(view, left[result_at], {call.call_id}, REMOVED)
@@ -71,20 +97,22 @@ def cleared(params: Params, view: View, items: list[Item]) -> list[Item]:
             left[result_at] = _without(view, left[result_at], Kind.TOOL_RESULT, call.call_id)
             note = marker(f"[Tool call: {call.name} (parameters and results removed from history)]")
             left[call_at] = _without(view, left[call_at], Kind.TOOL_USE, call.call_id, note)
-    left = [n for n, old in zip(left, items, strict=True) if n is old or n.message.blocks or role_of(n) == ASSISTANT]
+    changed = zip(left[start:], items[start:], strict=True)
+    left[start:] = [n for n, old in changed if n is old or n.message.blocks or role_of(n) == ASSISTANT]
     while left and role_of(left[-1]) == ASSISTANT:
         left.pop()
     return left
 
 
-def answered(items: list[Item]) -> list[tuple[Block, int, int]]:
-    """Calls with a result after them, in the order made: the call, its position, the result's."""
+def answered(items: list[Item], start: int = 0) -> list[tuple[Block, int, int]]:
+    """Calls from position ``start`` on with a result after them, as made: the call, its position, the result's."""
+    late = list(enumerate(items[start:], start))
     result_at: dict[str, list[int]] = {}
-    for position, item in enumerate(items):
+    for position, item in late:
         for call_id in item.message.result_ids():
             result_at.setdefault(call_id, []).append(position)
     found: list[tuple[Block, int, int]] = []
-    for position, item in enumerate(items):
+    for position, item in late:
         for block in item.message.blocks:
             if block.kind is Kind.TOOL_USE and block.name != SPARED:
                 later = next((at for at in result_at.get(block.call_id, ()) if at > position), None)

@@ -91,7 +91,7 @@ def waiting_results(view: View) -> list[ResultPlace]:
 
 def budget_gate(params: Any, view: View) -> Gate:
     """The results of the last user message total more than the limit."""
-    total = sum(result_chars(block) for _, block in waiting_results(view))
+    total = sum([result_chars(block) for _, block in waiting_results(view)])
     return Gate(
         total > params.results_limit, "results of the last user message", total, params.results_limit, ">", "chars"
     )
@@ -279,7 +279,7 @@ def _swap(view: View, chosen: dict[str, Block]) -> dict[int, Item]:
     changes: dict[int, Item] = {}
     for position in view.results if chosen else ():
         item = view.items[position]
-        if item.message.result_ids() & chosen.keys():
+        if not chosen.keys().isdisjoint(item.message.result_ids()):
             changes[position] = edit_blocks(
                 view, item, lambda b: chosen.get(b.call_id, b) if b.kind is Kind.TOOL_RESULT else b
             )

@@ -17,6 +17,7 @@ from sessions.engine.params import choice, param, when
 from sessions.engine.policies._pairs import mended
 from sessions.engine.policies._roles import ASSISTANT, role_of
 from sessions.engine.policy import Gate, Policy, View
+from sessions.engine.types import Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,8 @@ class Params:
 
 def turns(items: Sequence[Item]) -> list[int]:
     """Where each turn starts: at a reply that is no checkpoint."""
-    return [n for n, item in enumerate(items) if role_of(item) == ASSISTANT and not item.message.summary]
+    messages = [item.message for item in items]
+    return [n for n, message in enumerate(messages) if message.role is Role.ASSISTANT and not message.summary]
 
 
 def gate(params: Params, view: View) -> Gate:
