@@ -51,6 +51,9 @@ def test_the_demo_names_the_screenshot(visit, scheme, width):
     page.get_by_role("link", name="Pay button covers the total").first.click(timeout=30_000)
     page.get_by_role("link", name="All evidence").first.click()
     page.wait_for_selector("#gates .main-svg")
+    boxes = page.locator(".scroll-x:has(> :is(.events, .aftermath))")
+    assert boxes.count() == 2
+    assert boxes.evaluate_all("boxes => boxes.every(box => box.scrollWidth <= box.clientWidth)"), "no scrolling"
     blamed = page.locator(".blamed li").first
     assert "Message 37" in blamed.inner_text()
     assert "×1,540" in blamed.inner_text()

@@ -231,12 +231,11 @@ def _verdict(case: Case) -> Verdict:
     families = NOT_COMPACTED if case.what != COMPACTION else FAMILIES
     if case.compaction is not None and case.compaction.outside:
         families = OUTSIDE
-    found = _ranked([c for family in families for c in family(case)])
+    found = _unexplained([c for family in families for c in family(case)])
     best = found[0] if found else None
     if best is None or best.score < LEAST:
         return _told(case, _unknown(case, best), ())
-    explained = EXPLAINS.get(best.cause, frozenset()) if best.score >= SETTLED else frozenset()
-    rivals = [c for c in found[1:] if c.cause not in (*explained, best.cause) and c.score >= LEAST]
+    rivals = [c for c in found[1:] if c.cause != best.cause and c.score >= LEAST]
     if best.score == 1:
         rivals = []
     lowered = best.score - 0.5 * max((c.score - RIVAL for c in rivals), default=0)
@@ -246,10 +245,10 @@ def _verdict(case: Case) -> Verdict:
     return replace(told, also=tuple(dict.fromkeys((*told.also, *left)))) if left else told
 
 
-def _ranked(found: Sequence[Candidate]) -> list[Candidate]:
-    """Best first; a likely cause comes before what it explains, however well that fits."""
+def _unexplained(found: Sequence[Candidate]) -> list[Candidate]:
+    """Best first, without what a likely cause explains, however well that fits."""
     explained = {cause for c in found if c.score >= SETTLED for cause in EXPLAINS.get(c.cause, ()) if cause != c.cause}
-    return sorted(found, key=lambda c: (c.cause in explained, -c.score))
+    return sorted((c for c in found if c.cause not in explained), key=lambda c: -c.score)
 
 
 def _told(case: Case, candidate: Candidate, rivals: Sequence[Candidate]) -> Verdict:
