@@ -1,4 +1,4 @@
-"""What mkdocs does beside building: pages that ask another host for something fail the build, and weight goes.
+"""What mkdocs does beside building: flowcharts are drawn, pages that ask another host fail the build, and weight goes.
 
 Named under ``hooks`` in mkdocs.yml.
 """
@@ -6,10 +6,19 @@ Named under ``hooks`` in mkdocs.yml.
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # mkdocs loads this file alone
+from scripts.diagrams import pictures
+
 OFF_ORIGIN = re.compile(r"""<(?:script|link|img|iframe|source)\b[^>]*?\b(?:src|href)=["']?(?:https?:)?//[^"'>\s]+""")
+
+
+def on_page_markdown(markdown: str, **_page: Any) -> str:
+    """A picture in place of every flowchart's source."""
+    return pictures(markdown)
 
 
 def on_post_build(config: Any) -> None:

@@ -18,6 +18,9 @@ wanted = {
     "ctxweb/_bundled/static/vendor/plotly.min.js",
     "ctxweb/_bundled/static/vendor/VENDOR.toml",
     "sessions/engine/types.py",
+    "ctxweb/_bundled/docs/index.html",
+    "ctxweb/_bundled/docs/guides/find-why/index.html",
+    "ctxweb/_bundled/docs/search/search_index.json",
 }
 if wanted - names:
     sys.exit(f"missing from the wheel: {sorted(wanted - names)}")
@@ -52,5 +55,8 @@ assert list(Path(settings.STATIC_ROOT, "vendor").glob("plotly.min.*.js.gz"))
 get_template("base.html")
 page = Client(headers={"host": "localhost"}).get("/login/")
 assert page.status_code == 200, page.status_code
-print("wheel: installed, migrated, a page renders")
+docs = Client(headers={"host": "localhost"}).get("/docs/guides/find-why/")
+assert docs.status_code == 200, docs.status_code
+assert b"Find out why" in b"".join(docs), "the page on why is not in the wheel"
+print("wheel: installed, migrated, a page renders, the documentation is there")
 PYTHON

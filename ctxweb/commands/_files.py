@@ -89,6 +89,8 @@ def first_inputs(words: Sequence[str | Path], kept: ExitStack) -> tuple[list[Giv
 def _found(word: str, root: Path | None, stack: ExitStack) -> Iterator[Given]:
     """The files of one word, not yet unpacked."""
     path = Path(word)
+    if not word:
+        raise click.UsageError("The name of a file is empty.")
     if word == STDIN:
         yield _standard_input(stack)
     elif path.is_dir():
