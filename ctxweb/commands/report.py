@@ -21,6 +21,7 @@ from ctxweb.terminal import say
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.replay import Replay
     from sessions.runs.replay_state import ReplayState
 
 
@@ -110,13 +111,34 @@ def _skeleton(file: Path, target: Path, weighed: Weighed, state: ReplayState, do
         again = replay(weighed_again, **replays.options(state), summarizer=state.summarizer)
     except (UnreadableInput, ValueError) as error:
         return f"{how} It cannot be replayed: {error}."
+    return f"{how} {_compared(again, document)}"
+
+
+def _compared(again: Replay, document: dict[str, Any]) -> str:
+    """What the skeleton's replay gives otherwise than the transcript's: compactions, peak, context at each request."""
+    from sessions.engine.words import counted
+    from sessions.runs.handout import drawn
+
     position = document["positions"][document["chosen"]]
     peak = max((tokens for tokens in again.context_tokens if tokens is not None), default=0)
-    same = len(again.events) == position["compactions"] and peak == position["peak"]
-    figures = f"{len(again.events):,} compactions and a peak of {peak:,} tokens"
-    if same:
-        return f"{how} The same command on it gives the same figures: {figures}."
-    return f"{how} The same command on it gives {figures}: words are counted by their filler."
+    figures = f"{counted(len(again.events), 'compaction')} and a peak of {peak:,} tokens"
+    pairs = list(zip(drawn(again.context_tokens), position["context"], strict=False))
+    off = [abs(one - other) / other for one, other in pairs if one != other and one is not None and other]
+    events = [(event.request, event.before_tokens, event.after_tokens) for event in again.events]
+    told = [(event["request"], event["before"], event["after"]) for event in position["events"]]
+    moved = [one[0] for one in events[: len(told)]] != [one[0] for one in told] or len(again.events) != position[
+        "compactions"
+    ]
+    if not off and not moved and events[: len(told)] == told:
+        return f"The same command on it gives the same compactions and the same context at each request: {figures}."
+    said = ["compactions stand elsewhere"] if moved else []
+    said += (
+        [f"context differs at {len(off):,} of {len(pairs):,} points, by at most {100 * max(off):.1f}%"] if off else []
+    )
+    return (
+        f"The same command on it gives {figures}; here {position['compactions']:,} and {position['peak']:,}. "
+        f"What differs: {', '.join(said) or 'tokens of compactions'}. Words are counted by their filler."
+    )
 
 
 def _write_bytes(path: Path, data: bytes) -> None:

@@ -76,7 +76,7 @@ def handout(
         "policy": {"name": state.policy, "label": made[chosen].policy.label, "about": made[chosen].policy.help},
         "parameter": _parameter(state, name),
         "n_each": _every(len(weighed.transcript.requests)),
-        "recorded": _drawn(replay(weighed, "none", base="recorded").context_tokens),
+        "recorded": drawn(replay(weighed, "none", base="recorded").context_tokens),
         "chosen": chosen,
         "positions": positions,
         "event": None if event < 0 else _event_lists(made[chosen], event),
@@ -171,7 +171,7 @@ def _position(made: Replay, index: Index, value: float | None, prices: Prices | 
         "cost": None if sums.cost is None else [round(sums.cost.low, 4), round(sums.cost.high, 4)],
         "compactions": sums.compactions,
         "peak": sums.peak_context_tokens,
-        "context": _drawn(made.context_tokens),
+        "context": drawn(made.context_tokens),
         "events": [_event(made.events[one.number], one) for one in judged.events],
         "rules": judged.n_rules,
         "gone": judged.n_gone,
@@ -252,7 +252,7 @@ def _every(n_requests: int) -> int:
     return -(-n_requests // MOST_POINTS) or 1
 
 
-def _drawn(context: Sequence[int | None]) -> list[int | None]:
+def drawn(context: Sequence[int | None]) -> list[int | None]:
     """The context in at most 400 points: the highest of each stretch."""
     every = _every(len(context))
     parts = (context[at : at + every] for at in range(0, len(context), every))

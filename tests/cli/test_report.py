@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from click.testing import CliRunner
 
-from ctxweb.commands import report
+from ctxweb.commands import replay, report
 from tests.engine.claude_lines import claude_session
 
 if TYPE_CHECKING:
@@ -25,6 +26,14 @@ def reported(folder: Path, *options: str) -> str:
     result = CliRunner().invoke(report.command, [str(file), *SETTING, *options])
     assert result.exit_code == 0, result.output
     return result.stdout
+
+
+def replayed(file: Path) -> list[int]:
+    """The context at each request, as the command beside the report replays it."""
+    document: dict[str, list[int]] = json.loads(
+        CliRunner().invoke(replay.command, [str(file), *SETTING, "--json"]).stdout
+    )
+    return document["context_tokens"]
 
 
 def test_a_report_holds_verdict_setting_and_compactions(tmp_path: Path) -> None:
@@ -50,4 +59,10 @@ def test_chart_and_skeleton_stand_beside_it(tmp_path: Path) -> None:
     assert drawn.tag.endswith("svg")
     assert "a & <b>" in "".join(drawn.itertext())
     assert KEY not in gzip.decompress(skeleton.read_bytes()).decode()
-    assert "The same command on it gives" in out.read_text(encoding="utf-8")
+    told = out.read_text(encoding="utf-8")
+    file = tmp_path / "shape.jsonl"
+    file.write_bytes(gzip.decompress(skeleton.read_bytes()))
+    mine, theirs = (replayed(tmp_path / name) for name in ("session.jsonl", "shape.jsonl"))
+    off = [abs(one - other) / other for one, other in zip(theirs, mine, strict=True) if one != other]
+    assert off
+    assert f"context differs at {len(off)} of {len(mine)} points, by at most {100 * max(off):.1f}%" in told
