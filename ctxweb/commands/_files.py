@@ -36,7 +36,6 @@ PATTERN = frozenset("*?[")
 SHOWN_HIDDEN = frozenset({".system_generated", ".crush", ".aider.chat.history.md"})
 """Hidden names that agents give to transcripts in folders that people name (formats 25, 43)."""
 BESIDE = ("-wal", "-shm", "-journal")
-NAME_PARTS = 6
 CHUNK_BYTES = 1 << 20
 
 

@@ -18,7 +18,6 @@ from sessions.engine.demo.tools import IMAGE_TOKENS, Block, Tools
 from sessions.engine.tokenizer import count
 
 MODEL = "claude-opus-4-8"
-FILE_NAME = "demo-pay-button.jsonl"
 SEED = 1332
 WINDOW, THRESHOLD = 200_000, 167_232
 """buzz-agent's threshold at this window: what its trigger compares bytes with, one to one (seeds 2.3)."""

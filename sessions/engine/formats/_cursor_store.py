@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 BLOBS = "blobs"
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
 MESSAGES, CONTEXT = 1, 5
-ID_BYTES = 32
 QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.policy import Item
 
-PREFIX, CUT, SUFFIX = "[Tool results: ", "... [truncated]", "]"
+PREFIX, SUFFIX = "[Tool results: ", "]"
 MOST_CHARS = 4_096
 DEFAULT_MAX_OUTPUT = 16_384
 

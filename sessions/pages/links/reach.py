@@ -12,8 +12,6 @@ from django.urls import get_script_prefix, reverse
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
-SETTING = "CTXWEB_PUBLIC_URL"
-
 
 def link_address(request: HttpRequest, token: str) -> str:
     """The address of a link: under CTXWEB_PUBLIC_URL where that is set, else under the one that the sender uses."""
