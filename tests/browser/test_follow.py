@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -123,9 +122,12 @@ def test_the_reader_keeps_place_and_zoom(visit, folder, session_of):
 
     page.click("#follow-switch")
     assert page.get_attribute("#follow-switch", "aria-pressed") == "false"
+    beside = visit().page
+    beside.goto(f"/s/{session_of(path)}/?follow=on")
+    beside.wait_for_selector("#follow[data-state=live], #follow[data-state=polling]")
     append(path, lines, "unseen")
-    time.sleep(2.5)
-    assert page.locator("#m-66").count() == 0
+    beside.wait_for_selector("#m-66", state="attached")
+    assert page.locator("#m-66").count() == 0, "another reader has it"
     page.click("#follow-switch")
     page.wait_for_selector("#m-66", state="attached")
     visitor.is_clean()
