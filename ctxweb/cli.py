@@ -28,6 +28,7 @@ COMMANDS = {
     "token": "Make, list and end tokens for the HTTP API.",
     "ingest": "Store and count transcripts, archives or folders.",
     "watch": "Follow a folder of transcripts while they are written.",
+    "search": "Find words, names of tools and paths in the stored sessions.",
     "delete": "Delete sessions and uploads with everything that belongs to them.",
     "doctor": "Find what is wrong with the stored data, and mend it.",
     "backup": "Copy database and files into one archive, while the server runs.",

@@ -51,7 +51,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 """Commands that take a file, with the options that each fixture is given."""
 PLAIN = ("formats", "policies", "estimators")
-STORED = ("ingest", "doctor", "count", "delete", "list")
+STORED = ("ingest", "doctor", "count", "search", "delete", "list")
 """Commands about what is stored or lies in a home folder: they are asked once, one after the other."""
 SLOW = ("replay", "diff", "probe", "sweep", "check", "study", "fleet", "apply")
 """Commands that read every eighth fixture."""
@@ -99,6 +99,7 @@ def stored(folder: Path) -> dict[str, list[dict[str, Any]]]:
         "ingest": ((str(demo),), (str(demo), str(broken))),
         "doctor": ((), ("--deep",)),
         "count": ((str(demo), "--to", "4"),),
+        "search": (("pay", "total"), ("zzqq",)),
         "delete": (("--older-than", "0d"),),
         "list": ((), ("--yes",)),
     }

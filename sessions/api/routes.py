@@ -30,6 +30,8 @@ from sessions.pages.quality.view import quality_json
 from sessions.pages.replay.view import replay_json
 from sessions.pages.sweep.view import sweep_json
 from sessions.pages.ui import uploads as upload_words
+from sessions.runs.searching import MOST_ROWS as MOST_SEARCHED
+from sessions.runs.searching import search_document
 from sessions.services.uploads import receive
 
 if TYPE_CHECKING:
@@ -70,6 +72,26 @@ def list_sessions(  # noqa: PLR0917 - ninja reads the parameters
                 filter(None, (response.get("Link", ""), f'<{request.path}?{query.urlencode()}>; rel="{name}"'))
             )
     return response
+
+
+@router.get("/search", response=DOCUMENT, summary="Find words in messages")
+def search(  # noqa: PLR0917 - ninja reads the parameters
+    request: HttpRequest,
+    q: Words,
+    only: Words = "",
+    format: Words = "",
+    model: Words = "",
+    sort: Words = "",
+    offset: Annotated[int, Field(ge=0, le=1_000_000)] = 0,
+    limit: Annotated[int, Field(ge=1, le=MOST_SEARCHED)] = 20,
+) -> HttpResponseBase:
+    """`ctxweb.search/1`, as `ctxweb search --json`: sessions with all words of `q` in one message, and where.
+
+    `"in quotes"` is a phrase, `auth*` the beginning of a word; names and paths are found by their parts, too.
+    """
+    return document(
+        request, search_document(q, only=only, format=format, model=model, sort=sort, start=offset, limit=limit)
+    )
 
 
 def _parsed(found: Session) -> Parsed:

@@ -10,6 +10,7 @@ from sessions.models.live import LiveSource
 from sessions.models.message import Flag, Media, MessageRow
 from sessions.models.price import ModelPrice
 from sessions.models.saved import SavedKind, SavedView
+from sessions.models.search import SearchedSession, SearchPart, SearchRun
 from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, SessionKey, TokenLabel
 from sessions.models.sweep_run import Sweeping, SweepRun
 from sessions.models.upload import UNFINISHED, Job, Member, MemberStatus, State, Upload
@@ -43,6 +44,9 @@ __all__ = [
     "SavedKind",
     "SavedView",
     "Scope",
+    "SearchPart",
+    "SearchRun",
+    "SearchedSession",
     "Session",
     "SessionFacts",
     "SessionFigures",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -10,13 +9,11 @@ from django.db.models import Count, Q, Sum
 
 from sessions.adapters import own_models, storage
 from sessions.adapters.cache import Cache
-from sessions.engine.agent import agents
 from sessions.engine.fleet.values import NOT_RECORDED, RULES, Part, Tried
 from sessions.engine.model_info import own_changes
 from sessions.models import (
     OVERCOUNTED,
     Member,
-    MessageRow,
     ReplayLink,
     SavedView,
     Session,
@@ -26,6 +23,7 @@ from sessions.models import (
     viewer,
 )
 from sessions.selectors import files
+from sessions.selectors import search as texts_found
 from sessions.selectors.media import seen_media
 
 if TYPE_CHECKING:
@@ -34,9 +32,10 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.texts import Texts
-    from sessions.engine.types import Content, Message
+    from sessions.engine.types import Content
     from sessions.models.session import SessionQuerySet
     from sessions.selectors.files import FileGroup
+    from sessions.selectors.search import Found, SessionHits
 
 PAGE = 100
 """Rows of a page of messages or sessions unless the view asks for fewer."""
@@ -70,6 +69,7 @@ class SessionPage:
     """Rows ``start`` to ``start + limit`` of the ``total`` that match; each has ``n_children``.
 
     ``groups``: sessions that stand for all of their file, by id; then ``total`` counts rows, ``n_sessions`` sessions.
+    Of a search: ``hits`` of the rows by id, and all that was ``found``.
     """
 
     sessions: tuple[Session, ...]
@@ -78,6 +78,8 @@ class SessionPage:
     limit: int
     n_sessions: int = 0
     groups: Mapping[str, FileGroup] = field(default_factory=dict)
+    hits: Mapping[str, SessionHits] = field(default_factory=dict)
+    found: Found | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +137,16 @@ def session_list(
     ``only`` is a name of ``SESSION_FILTERS``, ``sort`` one of ``models.SORTS`` (``-`` in front reverses it); unknown
     names mean no filter and the default order.  ``alike`` are values by the names of ``ALIKE``.
     """
-    found = Session.objects.seen_by(viewer()).roots().matching(search)
+    mine = Session.objects.seen_by(viewer())
+    found = mine.once() if search else mine.roots()
     if only in SESSION_FILTERS:
         found = SESSION_FILTERS[only](found)
     if format:
         found = found.filter(format=format)
     found = files.only(_alike(found, {**(alike or {}), "model": model}), file)
+    if search:
+        having, hits, every = texts_found.page(found, search, sort, start, limit, open_text)
+        return SessionPage(having, len(every.ids), start, limit, len(every.ids), hits=hits, found=every)
     if grouped and not file and files.any_grouped(found):
         page = files.grouped(found, sort, start, limit)
         rows = Session.objects.filter(pk__in=page.ids).select_related("upload").annotate(n_children=Count("children"))
@@ -168,14 +174,6 @@ def fleet_parts(alike: Mapping[str, str]) -> tuple[list[Part], int]:
     rows = (dict(zip(names, row, strict=True)) for row in known.values_list(*paths))
     parts = [Part(**row | {"tried": tuple(Tried(*one) for one in row["tried"])}) for row in rows]
     return parts, every.count() - every.filter(figures__rules=RULES).count()
-
-
-NAMED_FILE = re.compile(r"Transcript: (?:[^\]\s]*/)?([^\]/\s]+\.jsonl)\]")
-
-
-def chained_formats() -> tuple[str, ...]:
-    """Formats of agents whose summaries name the transcript that they were made of."""
-    return tuple(name for agent in agents() if agent.is_chained for name in agent.formats)
 
 
 def library_facts() -> LibraryFacts:
@@ -273,45 +271,6 @@ def filter_counts() -> dict[str, int]:
 def child_sessions(session: Session) -> tuple[Session, ...]:
     """The sub-agent sessions of ``session`` in file order."""
     return tuple(Session.objects.seen_by(viewer()).filter(parent=session).order_by("position"))
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """The file a session goes on from, by the name in its summary, and the sessions that go on from it.
-
-    ``before`` is None where that file is not in the library, ``name`` is empty where the session is the first.
-    """
-
-    name: str
-    before: Session | None
-    after: tuple[Session, ...]
-
-
-def chain(session: Session, first: Message | None) -> Chain | None:
-    """Where a saved transcript stands among its neighbours; None for one that has none.  ``first`` is its message 0."""
-    if session.format not in chained_formats() or first is None:
-        return None
-    named = NAMED_FILE.search(first.preview) if first.summary else None
-    name = named[1] if named else ""
-    found = Chain(name, _chained_before(name) if name else None, _chained_after(session))
-    return found if name or found.after else None
-
-
-def _chained_before(name: str) -> Session | None:
-    """The session read from the transcript file called ``name`` by a pipeline that saved it before it compacted."""
-    uploaded = Q(upload__filename=name) | Q(upload__filename__endswith=f"/{name}")
-    named = (uploaded & Q(member="")) | Q(member=name) | Q(member__endswith=f"/{name}")
-    mine = Session.objects.seen_by(viewer())
-    return mine.filter(named, format__in=chained_formats()).order_by("-created_at").first()
-
-
-def _chained_after(session: Session) -> tuple[Session, ...]:
-    """Sessions whose first message is a summary that names this session's file, oldest first."""
-    rows = MessageRow.objects.filter(
-        session__format__in=chained_formats(), index=0, preview__contains=f"/{session.filename}]"
-    ).exclude(session=session)
-    mine = Session.objects.seen_by(viewer())
-    return tuple(mine.filter(pk__in=rows.values("session_id")).order_by("created_at")[:5])
 
 
 def branch_sessions(session: Session) -> dict[str, Session]:

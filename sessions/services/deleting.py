@@ -38,6 +38,7 @@ from sessions.models import (
 )
 from sessions.models.upload import UNFINISHED
 from sessions.services import blobs
+from sessions.services.search import runs as search
 
 if TYPE_CHECKING:
     import uuid
@@ -155,6 +156,8 @@ def delete(*, sessions: Iterable[str] = (), uploads: Iterable[uuid.UUID] = ()) -
             Upload.objects.filter(pk=part.upload.pk).update(n_deleted=F("n_deleted") + part.n_gone)
         unused = found.hashes - set(MediaUse.objects.filter(sha256__in=found.hashes).values_list("sha256", flat=True))
         Media.objects.filter(pk__in=unused).delete()
+        if keys:
+            search.ask()
     blobs.remove_unnamed(found.hashes)
     for key in keys:
         selectors.weighed_cache.forget(key)

@@ -24,6 +24,7 @@ from sessions.models import Job, Media, Member, State, Upload
 from sessions.services import blobs, jobs, queue
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive, remarks
 from sessions.services.families import link_families
+from sessions.services.search import runs as search
 from sessions.services.session_rows import insert_sessions, note_media, pack_sessions, plain
 from sessions.services.thumbnails import make_thumbnails
 
@@ -248,6 +249,7 @@ def write_upload(upload: Upload, read: Read) -> None:
     note_media(upload, outcome.packed, [row.sha256 for row in read.media])
     _write_members(upload.pk, outcome.members)
     link_families(upload=upload)
+    search.ask()
     upload.status, upload.format, upload.reason, upload.error = State.DONE, outcome.format, plain(outcome.reason), ""
     upload.warnings = [plain(warning) for warning in outcome.warnings[:KEPT_SKIPPED]]
     upload.n_skipped, upload.n_deleted = len(outcome.skipped), 0

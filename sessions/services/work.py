@@ -6,12 +6,13 @@ from typing import Any
 
 from django.db import connection
 
-from sessions.models import FiguresRun, Job, SummaryJob, SweepRun
+from sessions.models import FiguresRun, Job, SearchRun, SummaryJob, SweepRun
 from sessions.models.work import QUEUED
 from sessions.services import figures, jobs, queue, summary_jobs, sweep_runs
 from sessions.services.ingest import ingest_claimed
 from sessions.services.model_access import environment_access
 from sessions.services.queue import Claim, Kind
+from sessions.services.search import runs as search
 
 
 def _write_summaries(held: Claim[SummaryJob]) -> None:
@@ -22,9 +23,10 @@ UPLOADS = Kind(Job, jobs.claim, ingest_claimed, jobs.put_back)
 SWEEPS = Kind(SweepRun, sweep_runs.claim, sweep_runs.run_claimed, sweep_runs.put_back)
 SUMMARIES = Kind(SummaryJob, summary_jobs.claim, _write_summaries, summary_jobs.put_back)
 FIGURES = Kind(FiguresRun, figures.claim, figures.run_claimed, figures.put_back)
-KINDS: tuple[Kind[Any], ...] = (UPLOADS, SWEEPS, SUMMARIES, FIGURES)
-_turns = list(KINDS)
-"""The kinds, the one served last behind: a long row of uploads does not keep a sweep waiting."""
+SEARCH = Kind(SearchRun, search.claim, search.run_claimed, search.put_back)
+_turns: list[Kind[Any]] = [UPLOADS, SWEEPS, SUMMARIES, FIGURES]
+KINDS: tuple[Kind[Any], ...] = (*_turns, SEARCH)
+"""The one served last comes last, so that a long row of uploads keeps no sweep waiting; the index is behind all."""
 
 _TABLES = [kind.model._meta.db_table for kind in KINDS]
 _WAITING = " union all ".join(f"select 1 from {table} where state = '{QUEUED}'" for table in _TABLES) + " limit 1"  # noqa: S608
@@ -32,11 +34,12 @@ _WAITING = " union all ".join(f"select 1 from {table} where state = '{QUEUED}'" 
 
 def work_one() -> bool:
     """Do one piece of work that waits; False where nothing does.  Raises what the kinds' ``run`` raises."""
-    for kind in tuple(_turns):
+    for kind in (*_turns, SEARCH):
         held = kind.claim()
         if held is not None:
-            _turns.remove(kind)
-            _turns.append(kind)
+            if kind in _turns:
+                _turns.remove(kind)
+                _turns.append(kind)
             kind.run(held)
             return True
     return False

@@ -14,6 +14,7 @@ from tests.bench import (
     quality,
     recorded,
     scale,
+    search,
     strategies,
     study,
     sweep,
@@ -32,8 +33,8 @@ BENCHES = {
     "sweep": sweep.main,
 }
 
-ON_REQUEST = {"digests": digests.main, "prior": prior_fit.main}
-"""Those that compare two checkouts or rewrite the code's own tables."""
+ON_REQUEST = {"digests": digests.main, "prior": prior_fit.main, "search": search.main}
+"""Those that compare two checkouts, rewrite the code's own tables or need a folder."""
 
 if __name__ == "__main__":
     every = BENCHES | ON_REQUEST

@@ -33,6 +33,7 @@ from sessions.services.ingest import ingest
 from sessions.services.links import Terms, create_link, reply
 from sessions.services.tokens import make_token
 from sessions.services.uploads import receive
+from sessions.services.work import work_one
 from tests.services.claude_lines import Lines, png
 from tests.web.test_no_5xx import routes
 
@@ -107,6 +108,7 @@ TABLE = {
     "api:inspect": Rule(API_SEEN),
     "api:list_links": Rule(API_OWNED),
     "api:list_sessions": Rule(API_ANY),
+    "api:search": Rule(API_ANY, query={"q": "output"}),
     "api:make_link": Rule(API_OWNED, "post", scope="share", is_json=True),
     "api:openapi-json": Rule(OPEN),
     "api:probe": Rule(API_SEEN),
@@ -402,11 +404,19 @@ def test_lists_hold_what_one_sees(team: dict[str, Client]) -> None:
     alice = User.objects.get(username="alice")
     hidden = stored(alice, private=True, n_turns=8)
     shown = stored(alice, private=False, n_turns=9)
-    lists = ("", "sessions.json", "sessions.csv", "sweep/", "people/", "saved/", "settings/", "quality/", "fleet/",
+    while work_one():
+        pass
+    word = "output"
+    lists = (f"?q={word}", f"sessions.json?q={word}", "", "sessions.json",
+             "sessions.csv", "sweep/", "people/", "saved/", "settings/", "quality/", "fleet/",
              "fleet.json", "fleet.csv", f"s/{shown.pk}/ab/", f"s/{shown.pk}/",
              f"uploads/status/?ids={hidden.upload_id}")  # fmt: skip
     for path in lists:
         assert hidden.pk not in team["member"].get(f"/{path}").content.decode(), path
+    for who, total in (("bob", 1), ("alice", 2), ("carol", 2)):
+        made = make_token(name="t", scopes=["read"], owner_id=User.objects.get(username=who).pk)
+        found = Client().get(f"/api/search?q={word}", headers={"Authorization": f"Bearer {made.secret}"}).json()
+        assert (found["total"], found["searchable"]["n_sessions"]) == (total, total), who
     assert hidden.pk in team["owner"].get("/").content.decode()
     assert hidden.pk in team["admin"].get("/").content.decode()
 

@@ -14,6 +14,7 @@ from django.test import Client
 from ctxweb.cli import cli
 from sessions.models import ApiToken, ReplayLink, Session, Upload
 from sessions.services.tokens import make_token
+from sessions.services.work import work_one
 from tests.web.stored import pressed, store
 
 if TYPE_CHECKING:
@@ -89,6 +90,20 @@ def test_sessions_come_in_pages(file: Path) -> None:
     last = client.get("/api/sessions?limit=2&offset=2")
     assert len(last.json()["sessions"]) == 1
     assert last["Link"] == '</api/sessions?limit=2&offset=0>; rel="prev"'
+
+
+def test_words_are_found_in_messages_with_their_places() -> None:
+    """The same document as the command line's; parameters are held by the contract test."""
+    session = store(pressed(4), "a.jsonl")
+    while work_one():
+        pass
+    found = got("/search", {"q": '"all good"', "limit": "1"})
+    assert (found["schema"], found["total"], found["n_messages"]) == ("ctxweb.search/1", 1, 4)
+    [one] = found["sessions"]
+    assert one["path"] == f"/s/{session.pk}/?m={one['message']}#m-{one['message']}"
+    assert "all good" in one["snippet"]
+    assert Client().get(one["path"].partition("#")[0]).status_code == 200
+    assert Client().get("/api/search").status_code == 422
 
 
 def test_an_unchanged_document_is_not_sent_again(file: Path) -> None:

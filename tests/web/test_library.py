@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from sessions.models import Job, Upload
 from sessions.pages.library import state as urlstate
 from sessions.pages.library.context import FIRST_ROWS, MORE_ROWS
+from sessions.services.work import work_one
 from tests.web.rows import NOON, make_session
+from tests.web.stored import pressed, store
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -204,3 +206,18 @@ def test_a_column_head_turns_its_own_order_round() -> None:
     assert urlstate.toggled(urlstate.parse({"sort": "-tokens"}), "tokens") == "?sort=tokens"
     assert urlstate.parse({"sort": "-tokens"}).ascending
     assert urlstate.parse({"sort": "title"}).ascending
+
+
+def test_a_search_looks_into_messages_and_leads_to_them(client: Client) -> None:
+    session = store(pressed(6))
+    assert "Searchable by text: 0 of 1 session, the others soon." in get(client, "/?q=screenshot+tell")
+    while work_one():
+        pass
+    html = get(client, "/?q=screenshot+tell&only=images")
+    assert "1 message in 1 session, most relevant first" in html
+    assert f'href="/s/{session.pk}/?m=11#m-11"' in html
+    assert "<mark>screenshot</mark>" in html
+    assert "aria-sort" not in html
+    assert 'aria-sort="descending"' in get(client, "/?q=screenshot&sort=last")
+    transcript = get(client, f"/s/{session.pk}/transcript/?q=screenshot+tell")
+    assert "1 message with" in transcript

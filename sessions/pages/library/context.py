@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sessions.pages.library.state import LibraryState
     from sessions.selectors import LibraryFacts, SessionPage
     from sessions.selectors.files import FileGroup
+    from sessions.selectors.search import Coverage, SessionHits
 
 GROUP = "group-"
 """Ids of the rows that stand for a file, before the id of the session whose place they take."""
@@ -84,11 +85,12 @@ class Set:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One session, or with ``group`` the sessions of one file, which ``href`` lists."""
+    """One session, or with ``group`` the sessions of one file, which ``href`` lists; ``hits`` of a search."""
 
     session: Session
     group: FileGroup | None = None
     href: str = ""
+    hits: SessionHits | None = None
 
 
 def rows(state: LibraryState, page: SessionPage) -> tuple[Row, ...]:
@@ -96,7 +98,9 @@ def rows(state: LibraryState, page: SessionPage) -> tuple[Row, ...]:
     found = []
     for session in page.sessions:
         group = page.groups.get(session.pk)
-        found.append(Row(session, group, urlstate.changed(state, file=group.key) if group else ""))
+        found.append(
+            Row(session, group, urlstate.changed(state, file=group.key) if group else "", page.hits.get(session.pk))
+        )
     return tuple(found)
 
 
@@ -150,10 +154,15 @@ def more(state: LibraryState, page: SessionPage) -> More | None:
 
 
 def library_context(
-    state: LibraryState, page: SessionPage, facts: LibraryFacts, counts: Mapping[str, int]
+    state: LibraryState,
+    page: SessionPage,
+    facts: LibraryFacts,
+    counts: Mapping[str, int],
+    coverage: Coverage | None = None,
 ) -> dict[str, Any]:
-    """Everything that the library's table needs."""
+    """Everything that the library's table needs; ``coverage`` of the index where something is searched."""
     return {
+        "coverage": coverage,
         "state": state,
         "page": page,
         "shown": page.start + len(page.sessions),

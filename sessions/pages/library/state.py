@@ -57,8 +57,8 @@ class LibraryState:
 
     @property
     def column(self) -> str:
-        """The column sorted by."""
-        return self.sort.removeprefix("-") or DEFAULT_SORT
+        """The column sorted by; "" where what was searched for comes by relevance."""
+        return self.sort.removeprefix("-") or ("" if self.q else DEFAULT_SORT)
 
     @property
     def ascending(self) -> bool:
@@ -96,4 +96,4 @@ def toggled(state: LibraryState, column: str) -> str:
     """The query string that a click on a column head leads to: that column, or the other direction of it."""
     same = state.column == column
     sort = column if not same or state.sort.startswith("-") else f"-{column}"
-    return changed(state, sort="" if sort == DEFAULT_SORT else sort)
+    return changed(state, sort="" if sort == DEFAULT_SORT and not state.q else sort)

@@ -13,6 +13,7 @@ from sessions import selectors
 from sessions.pages.library import context as listing
 from sessions.pages.library import state as urlstate
 from sessions.pages.ui.view import asks_fragment, csv_lines
+from sessions.selectors.search import coverage
 from sessions.selectors.uploads import open_uploads
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def library(request: HttpRequest) -> HttpResponse:
     """The table and its filters; the first-run page while nothing was ever uploaded; fragments for htmx."""
     state = urlstate.parse(request.GET)
     page = _rows(state, listing.MORE_ROWS if state.start else listing.FIRST_ROWS, grouped=True)
-    context = listing.library_context(state, page, selectors.library_facts(), selectors.filter_counts())
+    covered = coverage() if state.q else None
+    context = listing.library_context(state, page, selectors.library_facts(), selectors.filter_counts(), covered)
     template = _template(request, context)
     response = render(request, template, context)
     patch_vary_headers(response, ["HX-Request", "HX-Target"])

@@ -23,6 +23,7 @@ from sessions.pages.ui import blocks, exports, uploads
 from sessions.pages.ui.view import asks_fragment, csv_lines, session_or_404, varied
 from sessions.runs import replays
 from sessions.runs.overview import overview
+from sessions.selectors.chains import chain
 from sessions.services.model_access import key_facts
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
         "branches": family.branch_choices(view.weighed.transcript.branches, selectors.branch_sessions(found)),
         "children": family.children(selectors.child_sessions(found), view),
         "started_by": family.started_by(found, overview(found.parent_id) if found.parent_id else None),
-        "chain": selectors.chain(found, next(iter(view.messages), None)),
+        "chain": chain(found, next(iter(view.messages), None)),
     }
 
 

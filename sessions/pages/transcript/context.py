@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.types import Kind
+from sessions.engine.terms import said, without_secrets
 from sessions.pages.ui import figures
 from sessions.pages.ui.blocks import shown
 from sessions.runs.overview import KINDS, called
@@ -13,6 +13,7 @@ from sessions.runs.overview import KINDS, called
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from sessions.engine.terms import Query
     from sessions.engine.types import Content, Message, RecordedCompaction
     from sessions.pages.ui.blocks import ShownBlock
     from sessions.runs.overview import Overview
@@ -130,18 +131,22 @@ def heaviest(view: Overview) -> tuple[Place, ...]:
     return tuple(Place(view.messages[i].preview or "no text", i, note=figures.count(tokens[i])) for i in ranked)
 
 
-def matching(view: Overview, words: str, read: Read) -> tuple[int, ...]:
-    """The first two hundred messages whose text has the words, whatever their case."""
-    wanted, found = words.lower(), []
+def matching(view: Overview, query: Query, read: Read, indexed: Sequence[int] | None) -> tuple[tuple[int, ...], bool]:
+    """The messages that have what ``query`` asks for, and whether there may be more.
+
+    ``indexed`` are those with all its words; None where the session is not indexed: then all are read, up to the two
+    hundredth that has it.
+    """
+    if not query:
+        return (), False
+    if indexed is not None:
+        found = [i for i in indexed if not query.phrases or query.says(said(read(view.messages[i])))]
+        return tuple(found), False
+    found = []
     for message in view.messages:
-        if any(wanted in _flat(content).lower() for content in read(message)):
+        text = said(read(message))
+        if query.may_stand_in(text) and query.holds(without_secrets(text)):
             found.append(message.index)
             if len(found) == MOST_MATCHES:
                 break
-    return tuple(found)
-
-
-def _flat(content: Content) -> str:
-    if content.kind in (Kind.IMAGE, Kind.DOCUMENT):
-        return ""
-    return "\n".join([content.text, content.name, *(_flat(part) for part in content.parts)])
+    return tuple(found), len(found) == MOST_MATCHES

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from sessions import selectors
 from sessions.engine.jsonio import JsonProblem
+from sessions.engine.terms import read_query
 from sessions.pages.transcript import context as shown
 from sessions.pages.transcript.state import TranscriptState, address, parse
 from sessions.pages.ui import exports
@@ -19,6 +20,7 @@ from sessions.pages.ui.addresses import session_urls, travels
 from sessions.pages.ui.causes import false_ones
 from sessions.pages.ui.view import session_or_404
 from sessions.runs.overview import overview
+from sessions.selectors.search import in_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +69,8 @@ def _read(
         return f"{to(m=message, start=None)}#m-{message}"
 
     marks = shown.cuts(view, false_ones(view.verdicts))
-    matches = shown.matching(view, state.q, read) if state.q else ()
+    query = read_query(state.q)
+    matches, has_more = shown.matching(view, query, read, in_session(found, query))
     start = _start(state, matches, len(view.messages))
     stop = min(start + shown.PAGE, len(view.messages))
     turns = shown.turns(view, range(start, stop), read, marks, frozenset(matches), words=state.words)
@@ -83,7 +86,7 @@ def _read(
         ],
         "heaviest": [(place, f"{to(m=place.message, start=None)}#m-{place.message}") for place in shown.heaviest(view)],
         "matches": matches,
-        "most_matches": shown.MOST_MATCHES,
+        "has_more_matches": has_more,
         "next_match": place_of(ahead) if ahead is not None else "",
         "all_href": to(words=False),
         "words_href": to(words=True),

@@ -1,0 +1,79 @@
+"""``ctxweb search``: words, names of tools and paths in the stored sessions."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ctxweb.commands._engine import emit
+from ctxweb.terminal import say, terminal, titled
+from sessions.engine.words import counted
+
+if TYPE_CHECKING:
+    from ctxweb.terminal import Terminal
+
+INDENT = " " * 16
+
+
+@click.command("search")
+@click.argument("words", nargs=-1, required=True)
+@click.option("--latest", "most", type=click.IntRange(1, 100), default=10, show_default=True, metavar="N")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+def command(words: tuple[str, ...], most: int, *, as_json: bool) -> None:
+    """Find WORDS in the stored sessions: all of them in one message, or in a title, model, id or file name.
+
+    '"in quotes"' is a phrase, 'auth*' the beginning of a word. What is stored and not indexed yet is indexed first."""
+    from ctxweb.commands.ingest import start_django
+
+    start_django()
+    from sessions.runs.searching import search_document
+    from sessions.services.search import runs
+
+    if runs.is_needed():
+        runs.ask()
+    if (held := runs.claim()) is not None:  # else a worker has it in hand
+        runs.run_claimed(
+            held, lambda done, total: _show(f"{done:,} of {total:,} sessions indexed" if done < total else "")
+        )
+        _show("")
+    document = search_document(" ".join(words), limit=most)
+    if as_json:
+        emit(document)
+    else:
+        _print(terminal(), document)
+
+
+def _show(words: str) -> None:
+    """How far the work is, on one line of a terminal; nothing where nobody looks."""
+    if sys.stderr.isatty():
+        click.echo(f"\r\x1b[K{words}", nl=False, err=True)
+
+
+def _print(console: Terminal, document: dict[str, Any]) -> None:
+    for one in document["sessions"]:
+        console.print(titled(one["id"], f"  {one['title']}"), soft_wrap=True)
+        if one["message"] is not None:
+            where = f"message {one['message']:,}"
+            if one["n_messages"] > 1:
+                where += f", one of {one['n_messages']:,}"
+            console.print(f"{INDENT}{where}: {one['snippet']}", soft_wrap=True, highlight=False, markup=False)
+    shown = len(document["sessions"])
+    if not shown:
+        say("No stored session has all of these words in one message.")
+    else:
+        total = counted(document["total"], "session")
+        console.print(f"{shown:,} of {total}, {counted(document['n_messages'], 'message')}.")
+    for line in notes(document):
+        say(line)
+
+
+def notes(document: dict[str, Any]) -> list[str]:
+    """What was left out of a search, in sentences."""
+    found, covered = [], document["searchable"]
+    if document["n_unread"]:
+        found.append(f"Read for the phrase: the newest 400 messages. Left out: {document['n_unread']:,}.")
+    if covered["n_searchable"] < covered["n_sessions"]:
+        found.append(f"Searchable by text: {covered['n_searchable']:,} of {counted(covered['n_sessions'], 'session')}.")
+    return found

@@ -1,0 +1,144 @@
+"""The index of one session: what is new in it is added, what changed is replaced, all of it shown at once."""
+
+from __future__ import annotations
+
+import contextlib
+import zlib
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from sessions import selectors
+from sessions.adapters import fulltext
+from sessions.engine import pack
+from sessions.engine.errors import EngineError
+from sessions.engine.jsonio import JsonProblem
+from sessions.engine.places import pack_places
+from sessions.engine.terms import RULES, said, terms_of, without_secrets
+from sessions.models import SearchedSession, SearchPart, Session, SessionFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sessions.engine.texts import Texts
+    from sessions.engine.types import Message
+
+PART_MESSAGES, PART_CHARS = 256, 1_000_000
+"""A part ends with the message that reaches either: what one short write holds, and what a growing file makes again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Messages that are indexed together, with the terms of each."""
+
+    first: int
+    prints: bytes
+    rows: list[tuple[int, set[str]]]
+
+
+def index_session(session_id: str, on_message: Callable[[], None] = lambda: None) -> None:
+    """Bring the index of a session up to date, if it is still there.  Messages whose text stayed keep their terms.
+
+    What cannot be read is noted with the session, and what was indexed of it stays.  ``on_message`` may raise.
+    """
+    session = Session.objects.select_related("upload").filter(pk=session_id).first()
+    if session is None:
+        return
+    try:
+        _index(session, on_message)
+    except (EngineError, JsonProblem, OSError, IndexError, SessionFacts.DoesNotExist) as error:
+        problem = str(error).replace("\0", "")[:400] or type(error).__name__
+        with transaction.atomic():
+            if _is_same(session):
+                _note(session, problem)
+
+
+def _index(session: Session, on_message: Callable[[], None]) -> None:
+    messages = pack.unpack(bytes(SessionFacts.objects.get(pk=session.pk).packed)).messages
+    known = SearchedSession.objects.filter(pk=session.pk, rules=RULES).exists()
+    parts = list(SearchPart.objects.filter(session=session, live=True).order_by("first"))
+    with contextlib.closing(selectors.load_texts(session)) as texts:
+        kept = _kept(parts, messages, texts) if known else []
+        start = kept[-1].stop if kept else 0
+        made = [pk for part in _cut(messages[start:], texts, on_message) if (pk := _stored(session, part, messages))]
+    with transaction.atomic():
+        if not _is_same(session):
+            return
+        for part in kept:
+            places = pack_places([one.origins for one in messages[part.first : part.stop]])
+            if places != bytes(part.places):
+                SearchPart.objects.filter(pk=part.pk).update(places=places)
+        SearchPart.objects.filter(pk__in=[part.pk for part in parts if part not in kept]).update(live=False)
+        SearchPart.objects.filter(pk__in=made).update(live=True)
+        _note(session, "")
+
+
+def _kept(parts: Sequence[SearchPart], messages: Sequence[Message], texts: Texts) -> list[SearchPart]:
+    """The parts from the first on whose texts are as they were; a short one is made again with what follows it."""
+    kept: list[SearchPart] = []
+    for part in parts:
+        if part.stop > len(messages) or part.first != (kept[-1].stop if kept else 0):
+            break
+        if _prints([said(texts.of(one)) for one in messages[part.first : part.stop]]) != bytes(part.prints):
+            break
+        kept.append(part)
+    if kept and kept[-1].stop < len(messages) and kept[-1].stop - kept[-1].first < PART_MESSAGES // 2:
+        kept.pop()
+    return kept
+
+
+def _cut(messages: Sequence[Message], texts: Texts, on_message: Callable[[], None]) -> Iterator[_Part]:
+    """The messages in parts, each read when it is asked for."""
+    rows: list[tuple[int, set[str]]] = []
+    words: list[str] = []
+    n_chars = 0
+    for message in messages[: fulltext.MOST_MESSAGES]:
+        on_message()
+        text = said(texts.of(message))
+        words.append(text)
+        rows.append((message.index, terms_of(without_secrets(text))))
+        n_chars += len(text)
+        if len(rows) == PART_MESSAGES or n_chars >= PART_CHARS:
+            yield _Part(rows[0][0], _prints(words), rows)
+            rows, words, n_chars = [], [], 0
+    if rows:
+        yield _Part(rows[0][0], _prints(words), rows)
+
+
+def _prints(words: Sequence[str]) -> bytes:
+    return array("I", [zlib.crc32(one.encode("utf-8", "surrogatepass")) for one in words]).tobytes()
+
+
+def _stored(session: Session, part: _Part, messages: Sequence[Message]) -> int:
+    """Write a part, not shown yet; its number, 0 where the session is gone or was read again meanwhile."""
+    stop = part.first + len(part.rows)
+    places = pack_places([one.origins for one in messages[part.first : stop]])
+    with transaction.atomic():
+        if not _is_same(session):
+            return 0
+        row = SearchPart.objects.create(
+            session=session, first=part.first, stop=stop, live=False, prints=part.prints, places=places
+        )
+        if fulltext.is_taken(row.pk):  # an index of another database: that of a copy, or of rows that were put back
+            _start_again()
+        fulltext.add(row.pk, part.rows)
+        return row.pk
+
+
+def _start_again() -> None:
+    """Forget every term; all sessions but the one under way are indexed anew."""
+    fulltext.clear()
+    SearchPart.objects.filter(live=True).update(live=False)
+    SearchedSession.objects.all().delete()
+
+
+def _is_same(session: Session) -> bool:
+    """Whether the session is there as it was read; locked until the transaction ends."""
+    return Session.objects.select_for_update().filter(pk=session.pk, version=session.version).exists()
+
+
+def _note(session: Session, problem: str) -> None:
+    values = {"rules": RULES, "version": session.version, "problem": problem}
+    SearchedSession.objects.update_or_create(session_id=session.pk, defaults=values)
