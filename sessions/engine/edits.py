@@ -32,7 +32,7 @@ def marker(text: str) -> Block:
 
 def result_chars(block: Block) -> int:
     """Characters of a tool result's text, its parts included."""
-    return sum(leaf.n_chars for leaf in block.leaves()) if block.parts else block.n_chars
+    return sum([leaf.n_chars for leaf in block.leaves()]) if block.parts else block.n_chars
 
 
 def result_tokens(item: Item, block: Block) -> int:
@@ -67,10 +67,10 @@ def cut_text(block: Block, n_chars: int, text: str) -> Block:
     return remade_block(
         block,
         n_chars=kept + mark.n_chars,
-        n_bytes=part(sum(leaf.n_bytes for leaf in leaves)) + mark.n_bytes,
-        n_tokens=part(sum(leaf.n_tokens for leaf in leaves)) + mark.n_tokens,
-        n_non_ascii=part(sum(leaf.n_non_ascii for leaf in leaves)),
-        n_json=part(sum(leaf.n_json for leaf in leaves)) + mark.n_json,
+        n_bytes=part(sum([leaf.n_bytes for leaf in leaves])) + mark.n_bytes,
+        n_tokens=part(sum([leaf.n_tokens for leaf in leaves])) + mark.n_tokens,
+        n_non_ascii=part(sum([leaf.n_non_ascii for leaf in leaves])),
+        n_json=part(sum([leaf.n_json for leaf in leaves])) + mark.n_json,
         approximate=True,
         parts=(),
         media=None,

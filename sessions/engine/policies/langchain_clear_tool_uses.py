@@ -92,7 +92,7 @@ def _first_kept(view: View, keep: int) -> tuple[int, int]:
     if not keep:
         return len(view.results), 0
     for n in reversed(range(len(view.results))):
-        held = sum(1 for _ in results_of(view.items[view.results[n]]))
+        held = len(list(results_of(view.items[view.results[n]])))
         if held >= keep:
             return n, held - keep
         keep -= held
