@@ -192,14 +192,14 @@ class Summaries:
         """See ``policy.Tools.rewrite``; a reply's recorded output shrinks in proportion to its estimate."""
         old = item.message
         new = remade_message(old, blocks=tuple(blocks), preview=old.preview if preview is None else preview)
-        scale, model = self.weighed.scale, self.weighed.model
+        scale, model = self.weighed.own_rules(old.index)
         held = item.tokens
         if not item.edited and not item.inserted and _thinks(old) and not _thinks(new):
             held = max(0, held - self.weighed.thinking[old.index])
             old = remade_message(old, blocks=tuple(b for b in old.blocks if b.kind is not Kind.THINKING))
         estimate, before = message_estimate(new, scale, model), message_estimate(old, scale, model)
         tokens = estimate if before == held else held * estimate // before if before else estimate
-        size = message_size(new, self.estimator, model)
+        size = message_size(new, self.estimator, self.weighed.model)
         return Item(item.id, new, tokens, size, item.step, item.inserted, edited=True)
 
     def text(self, item: Item) -> str:

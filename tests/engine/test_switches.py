@@ -88,6 +88,16 @@ def test_each_family_is_fitted_on_its_own_growths() -> None:
     assert weighed.total_tokens == sum(weighed.tokens)
 
 
+def test_each_message_says_by_which_scale_it_weighs() -> None:
+    """The last result went to the new model; what a replay inserts is the session's own."""
+    weighed = weigh(switched(OLD, NEW))
+    last = [m.index for m in weighed.transcript.messages if m.role is Role.USER and not m.typed][-1]
+    scale, model = weighed.own_rules(last)
+    assert (scale.ratio, model.name) == (1.53, NEW)
+    assert weighed.own_rules(0) == (weighed.scale, weighed.model) == weighed.own_rules(-1)
+    assert sum(weighed.block_tokens(weighed.transcript.messages[last]).values()) == weighed.tokens[last]
+
+
 @pytest.mark.parametrize(("second", "tokens"), [(OLD, 1_369), (GPT, 765)])
 def test_an_image_goes_by_the_rule_of_the_model_it_was_sent_to(second: str, tokens: int) -> None:
     """1,024 x 1,024: 37 x 37 patches of Claude's, 85 and four tiles of 170 of gpt-4o's (estimators 9, 10)."""

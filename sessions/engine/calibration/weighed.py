@@ -168,6 +168,11 @@ class Weighed:
         """Provider-reported context of a request in tokens, None where not reported."""
         return request.usage.context if request.usage else None
 
+    def own_rules(self, index: int) -> tuple[Scale, ModelInfo]:
+        """The scale and the model that the message at ``index`` weighs by; the session's own for one that is none."""
+        own = self.others.get(index)
+        return (own.scale, own.model) if own else (self.scale, self.model)
+
     def image_tokens(self, block: Block) -> int:
         """Tokens of an image or document by the provider's rule, never scaled; 0 for other blocks."""
         return media_tokens(block, self.model)
@@ -207,8 +212,7 @@ class Weighed:
         total = self.tokens[message.index]
         if message.summary:
             return {SUMMARY: total}
-        own = self.others.get(message.index)
-        scale, model = (own.scale, own.model) if own else (self.scale, self.model)
+        scale, model = self.own_rules(message.index)
         only = only_kind(message, scale)
         if only is not None:
             return {only: total}

@@ -148,7 +148,7 @@ def inspected(session_id: str, view: Overview, index: int) -> InspectorView:
 def _reference(view: Overview, index: int, over: Block | None) -> str:
     if over is not None:
         return view.weighed.model.name or "unknown model"
-    scale = view.weighed.scale
+    scale, _ = view.weighed.own_rules(index)
     how = "o200k tokens and characters weighed" if scale.by_characters else f"o200k × {scale.ratio:.2f}"
     return {
         Label.MEASURED: "recorded output of this reply",
