@@ -94,3 +94,24 @@ def test_changelog_has_the_promised_form() -> None:
     parts = re.split(r"^(##+) .*$", changelog, flags=re.MULTILINE)
     loose = [body for level, body in zip(parts[1::2], parts[2::2], strict=True) if level == "##" and body.strip()]
     nobody(loose, "The line stands under a version and in no group.")
+
+
+def test_every_claim_about_another_tool_says_how_it_was_seen() -> None:
+    """And each of these tools has a row that names its version, or says that none was noted."""
+    comparison = text(ROOT / "docs/comparison.md")
+    versions, claims = re.split(r"^\| \| ctxweb \|", comparison, maxsplit=1, flags=re.MULTILINE)
+    tools = [name.strip() for name in claims.splitlines()[0].strip(" |").split("|")]
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in claims.splitlines()[2:] if row[:1] == "|"]
+    assert len(rows) >= 10
+    unversioned = [tool for tool in tools if not re.search(rf"^\| {re.escape(tool)} \|.*\d", versions, re.MULTILINE)]
+    nobody(unversioned, "The tool has no row that says which version was seen.")
+    seen = re.compile(r"\((run|read|stated|documentation|description)\)|^not run$")
+    nobody(
+        [
+            f"{row[0]}: {tool}"
+            for row in rows
+            for tool, cell in zip(tools, row[2:], strict=True)
+            if not seen.search(cell)
+        ],
+        "The claim does not say how it was seen.",
+    )
