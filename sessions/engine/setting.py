@@ -51,7 +51,7 @@ class Setting:
         """The trigger; raises NotTokens where there is none."""
         if self.trigger is None:
             raise NotTokens(
-                f"The gate of {self.policy.name} counts {self.unit or 'something else'}, not tokens of context."
+                f"The trigger of {self.policy.name} counts {self.unit or 'something else'}, not tokens of context."
             )
         return self.trigger
 

@@ -24,14 +24,21 @@ OF_A_SESSION = (
 )  # fmt: skip
 OTHERS = (
     "/", "/?q=nothing", "/settings/", "/settings/tokens/", "/fleet/", "/saved/", "/sweep/", "/quality/", "/people/",
-    "/api/", "/login/", "/nothing/", "/join/nothing/", "/l/nothing/",
+    "/api/", "/login/", "/nothing/", "/join/nothing/", "/l/nothing/", "/uploads/",
 )  # fmt: skip
-STRANGE = ("a link", "a link with a password", "an invitation")
+STRANGE = ("a link", "a link with a password", "an invitation", "what was read")
 DRAWN = """() => [...document.querySelectorAll('.plot[data-figure]')].every((plot) =>
-  !plot.clientWidth || (plot._fullLayout && Math.abs(plot._fullLayout.width - Math.floor(plot.clientWidth)) < 1))"""
+  !plot.checkVisibility() || !plot.clientWidth || (plot._fullLayout && Math.abs(plot._fullLayout.width - Math.floor(plot.clientWidth)) < 1))"""
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
-STAGES = ((1440, "light", RULES), (1024, "light", []), (420, "dark", ["color-contrast"]))
-"""Width, theme and what axe looks for: the theme changes nothing but contrast."""
+STAGES = ((1440, "light", RULES), (1024, "light", []), (420, "dark", ["color-contrast"]), (320, "light", []))
+"""Width, theme and what axe looks for: the theme changes nothing but contrast.
+
+320 px is a window of 1,280 at a zoom of 400% (WCAG 1.4.10), and of 640 at 200% (1.4.4).
+"""
+MOVES = """() => [...document.querySelectorAll('*')].filter((e) => {
+  const style = getComputedStyle(e), some = (time) => /[1-9]/.test(time);
+  return some(style.transitionDuration) || style.animationName !== 'none' && some(style.animationDuration);
+}).map((e) => 'moves: ' + e.outerHTML.slice(0, 80)).slice(0, 3)"""
 FOLDED = "document.querySelectorAll('main details:not(.menu)').forEach((one) => { one.open = true; })"
 FOCUSED = """() => {
   const e = document.activeElement;
@@ -80,7 +87,9 @@ def strange(served, visit_once) -> dict[str, str]:
     )  # fmt: skip
     found = re.search(r"/join/\S+", invited.stdout)
     assert found is not None, invited.stdout
-    return {"session": session, **dict(zip(STRANGE, [*links, found[0]], strict=True))}
+    page.goto(session)
+    report = page.get_by_role("link", name="What was read").get_attribute("href")
+    return {"session": session, **dict(zip(STRANGE, [*links, found[0], report], strict=True))}
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +106,8 @@ def faults(page, *, axe: list[str]) -> list[str]:
     """What is wrong with the page that is open."""
     page.evaluate(FOLDED)
     found = page.evaluate(MEASURE)
+    if axe == RULES:
+        found += page.evaluate(MOVES)
     if axe:
         page.evaluate(AXE.read_text(encoding="utf-8"))
         result = page.evaluate("rules => axe.run(document, {runOnly: rules})", axe)
@@ -113,6 +124,32 @@ def test_no_page_is_cut_small_or_out_of_reach(visit_once, strange, address):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         page.wait_for_function(DRAWN)
+        assert page.evaluate("matchMedia('(prefers-reduced-motion: reduce)').matches")
+        assert faults(page, axe=axe) == [], f"{width} px, {theme}"
+
+
+@pytest.mark.parametrize(
+    ("address", "opener"),
+    [
+        ("/?q=nothing", "[data-dialog=help]"), ("", "a[href*='/share/']"), (f"replay/?{TIGHT}", "a[href*='/save/']"),
+        ("/?q=nothing", "[data-dialog=paste]"),
+    ],
+)  # fmt: skip
+def test_no_dialog_is_cut_or_out_of_reach(visit_once, strange, address, opener):
+    """Opened by its button, in both themes and on the narrowest window; the focus is inside."""
+    page = visit_once.page
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    page.goto(address if address.startswith("/") else strange["session"] + address)
+    page.evaluate("opener => document.querySelector(opener).click()", opener)
+    page.wait_for_selector("dialog[open] h2")
+    assert page.evaluate("document.querySelector('dialog[open]').contains(document.activeElement)")
+    page.evaluate(
+        "document.querySelectorAll('main, header, .viewbar').forEach((e) => { e.style.visibility = 'hidden'; })"
+    )
+    for width, theme, axe in STAGES:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=theme)
         assert faults(page, axe=axe) == [], f"{width} px, {theme}"
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from sessions import selectors
 from sessions.engine import jsonio
+from sessions.engine.demo.session import write_demo
 from sessions.engine.replay import replay
 from sessions.engine.sweeps.recommend import recommend
 from sessions.models import SweepRun
@@ -142,6 +143,18 @@ def test_charts_hold_every_row_and_the_cost_band(client: Client, long: Session) 
     assert len(lows) == 4
     assert all(low <= high for low, high in zip(lows, highs, strict=True))
     assert curve["data"][1]["fill"] == "tonexty"
+
+
+def test_settings_of_a_trigger_that_counts_no_tokens_are_told_apart(client: Client, db: None) -> None:
+    """The agent of the demo counted bytes: A is named by what was chosen, never as the session started."""
+    file = io.BytesIO()
+    write_demo(file)
+    demo = store(file.getvalue(), "demo.jsonl")
+    html = page(client, f"/s/{demo.pk}/compare/?policy=buzz_handoff&base=recorded&p.measure=wire_bytes")
+    said = re.search(r'<h2 id="h-adv">(.*?)</h2>', html)
+    assert said is not None
+    a, b = r"buzz-agent handoff, output reserve [\d,]+ tokens", "buzz-agent handoff as it started"
+    assert re.match(f"{a} instead of {b}: ", said[1]), said[1]
 
 
 def test_several_policies_stand_side_by_side(client: Client, long: Session) -> None:

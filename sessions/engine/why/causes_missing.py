@@ -64,7 +64,7 @@ def off(case: Case) -> Iterable[Candidate]:
         )
         yield Candidate(RESUMED, 0.5, f"{because}{known}", rows)
         return
-    because = f"automatic compaction was off, or did not start, over the threshold of {limit:,}{known}"
+    because = f"compaction was off, or did not start, over {limit:,}, the threshold{known}"
     yield Candidate(OFF, 0.5, because, rows)
 
 

@@ -49,7 +49,7 @@ def _full_row(case: Case) -> tuple[Evidence, ...]:
     if not case.window_is_known or case.true < FULL * case.window:
         return ()
     share = f"{100 * case.true / case.window:.0f}%"
-    text = f"At {share} of the window the summary's call may have been too long; its error does not say so"
+    text = f"At {share} of the window the summary's call was too long (possible); its error does not say so"
     return (Evidence(text, case.request, None, case.true, "tokens", case.label.value),)
 
 

@@ -97,6 +97,8 @@ def versus(session: Session, weighed: Weighed, state: SweepState, picked: Row, o
     )
     runs = [replays.run(session.pk, one).replay for one in (a_state, b_state)]
     names = _names(a, b)
+    if names[0] == names[1] and a.at is None:
+        names = _by_setting(names[0], picked, other, b_state)
     second = urlencode([("b.policy", b_state.policy)])
     rest = [f"b.{pair}" for pair in replay_state.query(b_state).split("&") if pair and not pair.startswith("policy=")]
     first = replay_state.query(a_state)
@@ -145,6 +147,17 @@ def _names(a: Sideline, b: Sideline) -> tuple[str, str]:
         return at[0], at[1]
     first, second = (f"{one.name} at {words}" if words else one.name for one, words in zip((a, b), at, strict=True))
     return first, second
+
+
+def _by_setting(name: str, picked: Row, other: Row | None, start: ReplayState) -> tuple[str, str]:
+    """Two settings of one policy that compact at no number of tokens, told apart by what differs in them."""
+    mine = dict(picked.setting.params)
+    given = dict(other.setting.params if other is not None else start.params)
+    keys = [key for key, value in mine.items() if not isinstance(value, str) and value != given.get(key)]
+    if not keys:
+        return name, name
+    first = sweep_rows.setting_words(picked.setting, keys)
+    return first, sweep_rows.setting_words(other.setting, keys) if other is not None else f"{name} as it started"
 
 
 def _headline(a: Sideline, b: Sideline, names: tuple[str, str]) -> str:

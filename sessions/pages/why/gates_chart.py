@@ -146,9 +146,9 @@ def _grounds(data: Gates) -> list[Figure]:
 def _words(data: Gates) -> list[Figure]:
     """The harness's name left of its lane, what its marks come to right of it."""
     edge: Figure = {"xref": "paper", "yref": "y2", "size": 12}
+    heads = (("wide", f"Context at each request, {data.label}"), ("narrow", f"Context, {data.label}"))
     words = [
-        note(f"Context at each request, {data.label}", 0, 1, xref="paper", yref="paper", at="left bottom",
-             shift=(0, 3), size=12, weight=600),
+        *(note(says, 0, 1, xref="paper", yref="paper", shift=(0, 3), weight=600, width=width) for width, says in heads),
         note(f"window {figures.count(data.window)}", 1, data.window, xref="paper", at="left middle", shift=(8, 0),
              width="wide"),
     ]  # fmt: skip
