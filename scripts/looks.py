@@ -30,7 +30,8 @@ AROUND = ("/", "/settings/", "/fleet/", "/saved/")
 """Screens that are no session's."""
 WIDTHS, THEMES, HEIGHT = (1440, 1024, 420), ("light", "dark"), 900
 DRAWN = """() => [...document.querySelectorAll('.plot[data-figure]')].every((plot) =>
-  !plot.checkVisibility() || !plot.clientWidth || (plot._fullLayout && Math.abs(plot._fullLayout.width - Math.floor(plot.clientWidth)) < 1))"""
+  !plot.checkVisibility() || !plot.clientWidth ||
+  (plot._fullLayout && Math.abs(plot._fullLayout.width - Math.floor(plot.clientWidth)) < 1))"""
 
 
 @click.command()

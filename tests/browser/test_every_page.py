@@ -28,7 +28,8 @@ OTHERS = (
 )  # fmt: skip
 STRANGE = ("a link", "a link with a password", "an invitation", "what was read")
 DRAWN = """() => [...document.querySelectorAll('.plot[data-figure]')].every((plot) =>
-  !plot.checkVisibility() || !plot.clientWidth || (plot._fullLayout && Math.abs(plot._fullLayout.width - Math.floor(plot.clientWidth)) < 1))"""
+  !plot.checkVisibility() || !plot.clientWidth ||
+  (plot._fullLayout && Math.abs(plot._fullLayout.width - Math.floor(plot.clientWidth)) < 1))"""
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
 STAGES = ((1440, "light", RULES), (1024, "light", []), (420, "dark", ["color-contrast"]), (320, "light", []))
 """Width, theme and what axe looks for: the theme changes nothing but contrast.

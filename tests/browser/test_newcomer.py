@@ -15,6 +15,15 @@ THUMB = """input => {
 }"""
 
 
+def drag(page, slider) -> None:
+    """The thumb of a slider, 60 px to the left."""
+    x, y = slider.evaluate(THUMB)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 60, y, steps=4)
+    page.mouse.up()
+
+
 def test_the_guide_is_true(visit):
     """Each bold word of the guide is pressed in its order; what it promises is looked for on the page."""
     visitor = visit(viewport={"width": 1440, "height": 900}, permissions=["clipboard-read", "clipboard-write"])
@@ -39,12 +48,8 @@ def test_the_guide_is_true(visit):
 
     slider, before = page.locator("#compact-slider"), page.url
     now, total = page.locator("#compact-now").inner_text(), page.locator(".totals .mine").inner_text()
-    x, y = slider.evaluate(THUMB)
     pressed.append("Compact at")
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x - 60, y, steps=4)
-    page.mouse.up()
+    drag(page, slider)
     page.wait_for_url(lambda url: url != before and "p." in url)
     assert page.locator("#compact-now").inner_text() != now
     assert page.locator(".totals .mine").inner_text() != total
