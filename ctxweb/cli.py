@@ -17,6 +17,7 @@ from typing import NoReturn
 
 import click
 
+from ctxweb.env import misspelt
 from sessions.engine.near import unknown
 from sessions.faults import fault_of
 
@@ -116,6 +117,8 @@ def cli(ctx: click.Context, *, yes: bool) -> None:
 
     Without a command: the newest sessions of every agent on this machine.
     """
+    for line in misspelt():
+        click.echo(f"Warning: {line}", err=True)
     if ctx.invoked_subcommand is None:
         ctx.invoke(importlib.import_module("ctxweb.commands.list").command, yes=yes)
     elif yes:

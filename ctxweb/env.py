@@ -13,8 +13,18 @@ from urllib.parse import urlsplit
 import click
 import platformdirs
 
+from sessions.engine.near import meant
+from sessions.engine.words import words
+
 YES = ("1", "true", "yes", "on")
 NO = ("0", "false", "no", "off")
+PREFIX = "CTXWEB_"
+SETTINGS = words(
+    """DATA BROKER_URL S3_BUCKET S3_ENDPOINT QUEUE WORKER_PROCESSES TASK_SECONDS MAX_UPLOAD_MB UPLOADS_AT_ONCE
+    BODY_SECONDS FOLLOW_STREAMS REQUIRE_LOGIN UNSAFE ALLOWED_HOSTS PUBLIC_URL PROXIES TRUSTED_ORIGINS HTTPS SECRET_KEY
+    ANTHROPIC_MODEL ANTHROPIC_PER_MINUTE MODELS LOG_LEVEL DEBUG"""
+)
+"""Names of our own variables after ``PREFIX`` (docs/settings.md)."""
 
 
 class SettingError(click.ClickException):
@@ -74,6 +84,14 @@ def env_url(name: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
         raise SettingError(f"{name} is {value!r}. Use an address such as https://ctxweb.example.org/.")
     return value.rstrip("/") + "/"
+
+
+def misspelt() -> list[str]:
+    """A sentence for each variable that is set, is none of ours and is near one: it would count for nothing."""
+    known = {*SETTINGS, *(f"{name}_FILE" for name in SETTINGS)}
+    named = sorted(name for name in os.environ if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in known)
+    near = ((name, meant(name.removeprefix(PREFIX), SETTINGS)) for name in named)
+    return [f"{name} is not a setting. Did you mean {PREFIX}{one}?" for name, one in near if one]
 
 
 def data_path() -> Path:

@@ -9,12 +9,13 @@ import click
 from click.testing import CliRunner
 
 from ctxweb.cli import COMMANDS, cli
+from ctxweb.env import PREFIX, SETTINGS
 from scripts import registry_docs
 from sessions.engine.params import specs
 from sessions.engine.registry import plugins
 from tests.arch.repository import ROOT, files, nobody, relative, text
 
-VARIABLE = re.compile(r"""env_(?:str|bool|int|word|url)\(\s*["']([A-Z_]+)["']|_names\(["']([A-Z_]+)["']""")
+VARIABLE = re.compile(r"""env_(?:str|bool|int|word|url)\(\s*["']([A-Z0-9_]+)["']|_names\(["']([A-Z0-9_]+)["']""")
 
 
 def test_links_lead_somewhere():
@@ -53,8 +54,9 @@ def test_every_policy_says_what_it_does_and_where_its_rule_comes_from() -> None:
 def test_every_setting_is_documented() -> None:
     sources = [path for path in files(".py") if path.relative_to(ROOT).parts[0] in {"ctxweb", "sessions"}]
     found = (match for path in sources for match in VARIABLE.findall(text(path)))
-    listed = re.findall(r"^\| `([A-Z_]+)` \|", text(ROOT / "docs/settings.md"), re.MULTILINE)
+    listed = re.findall(r"^\| `([A-Z0-9_]+)` \|", text(ROOT / "docs/settings.md"), re.MULTILINE)
     assert sorted(listed) == sorted({first or second for first, second in found})
+    assert {f"{PREFIX}{name}" for name in SETTINGS} == {name for name in listed if name.startswith(PREFIX)}
 
 
 def test_readme_starts_with_the_two_commands() -> None:

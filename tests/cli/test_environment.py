@@ -9,13 +9,25 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
+from ctxweb.cli import cli
 from ctxweb.env import SettingError, env_bool, env_int, env_str, env_word
 from tests.cli.processes import run, set_up
 from tests.services.claude_lines import session
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def test_a_misspelt_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CTXWEB_DATA_DIR", "elsewhere")
+    monkeypatch.setenv("CTXWEB_SECRET_KEY_FILE", "/run/secrets/key")
+    monkeypatch.setenv("CTXWEB_HOUSE", "not near anything")
+    answer = CliRunner().invoke(cli, ["formats"])
+    assert answer.stderr == "Warning: CTXWEB_DATA_DIR is not a setting. Did you mean CTXWEB_DATA?\n"
+    assert answer.exit_code == 0
+    assert "claude_code" in answer.stdout
 
 
 @pytest.mark.parametrize("word", ["1", "true", "YES", "On", " yes "])
