@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from sessions.models import Session
 
 MOST_SESSIONS = 60
+MOST_MESSAGES = 20_000
+"""Of a session: a longer one takes longer than a request may, so it is left out."""
 SECONDS = 1.5
 """How long one request works; what is left is for the next."""
 
 _cache: Cache[tuple[str, str], tuple[tuple[StudyUnit, ...], int]] = Cache(lambda held: len(held) > 2 * MOST_SESSIONS)
-_whole: dict[tuple[tuple[str, str], ...], WarningStudy] = {}
+_whole: dict[tuple[int, tuple[tuple[str, str], ...]], WarningStudy] = {}
 """The last result that was whole: its interval is a thousand resamples."""
 _lock = threading.Lock()
 
@@ -44,12 +46,13 @@ class Refetches:
 class WarningStudy:
     """Results with a warning (something in them was needed, and gone) against those without.
 
-    ``n_left`` sessions are not worked out yet.
+    ``n_left`` sessions are not worked out yet; ``n_long`` are left out for their length (``MOST_MESSAGES``).
     """
 
     n_sessions: int
     n_compactions: int
     n_left: int
+    n_long: int
     n_calls: int
     warned: Refetches
     others: Refetches
@@ -58,10 +61,11 @@ class WarningStudy:
 
 def warned_here() -> WarningStudy:
     """What the study says of the newest sessions with recorded compactions, as far as it is worked out."""
-    sessions = selectors.compacted_sessions(MOST_SESSIONS)
+    newest = selectors.compacted_sessions(MOST_SESSIONS)
+    sessions = [one for one in newest if one.n_messages <= MOST_MESSAGES]
     until = time.perf_counter() + SECONDS
     known = [units for one in sessions if (units := _units(one, until)) is not None]
-    facts = tuple((one.pk, one.version) for one in sessions)
+    facts = len(newest) - len(sessions), tuple((one.pk, one.version) for one in sessions)
     done = len(known) == len(sessions)
     with _lock:
         if done and facts in _whole:
@@ -72,6 +76,7 @@ def warned_here() -> WarningStudy:
         n_sessions=len(known),
         n_compactions=n_compactions,
         n_left=len(sessions) - len(known),
+        n_long=len(newest) - len(sessions),
         n_calls=DEFAULT_CALLS,
         warned=_fetched(result, warned=True),
         others=_fetched(result, warned=False),

@@ -6,7 +6,7 @@ import "./picker.js";
 const number = (text) => Number(String(text).replace(/[, %]/g, ""));
 const grouped = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : String(value));
 const shown = (input, value) => grouped(value) + (input.dataset.unit || "");
-const short = (value) => (value >= 999_500 ? `${(value / 1e6).toFixed(1)} M` : value >= 1_000 ? `${Math.round(value / 1e3)} k` : String(Math.round(value)));
+const short = (value) => (value >= 999_500 ? `${(value / 1e6).toFixed(1)}M` : value >= 1_000 ? `${Math.round(value / 1e3)}K` : String(Math.round(value)));
 const form = () => document.getElementById("controls");
 const addressed = () => document.querySelector("#saw-data[data-url], #ab-view [data-url]");
 

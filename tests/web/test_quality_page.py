@@ -411,6 +411,10 @@ def test_the_study_is_made_once_and_again_for_other_sessions(
     assert 'hx-trigger="load delay' in html
     monkeypatch.undo()
     assert (warned_here().n_sessions, warned_here().n_left) == (2, 0)
+    monkeypatch.setattr(warned, "MOST_MESSAGES", lossy.n_messages)
+    found = warned_here()
+    assert (found.n_sessions, found.n_left, found.n_long) == (1, 0, 1)
+    assert "; 1 session of over 20,000 messages left out" in client.get("/quality/").content.decode()
 
 
 def test_money_is_at_the_installations_own_prices(client: Client, lossy: Session) -> None:

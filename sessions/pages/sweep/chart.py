@@ -175,9 +175,10 @@ def curve_figure(steps: Sequence[CurvePoint], *, title: str, priced: bool, windo
     figure = layout(CURVE_HEIGHT, CURVE_HEIGHT, MARGIN, NARROW_MARGIN, hovermode="closest")
     xs = [step.value for step in steps]
     left, right = _padded(min(xs), max(xs))
+    places = _round_ticks(left, right)
     figure["xaxis"] = axis(
-        range=[left, right], anchor="y3", tickvals=_round_ticks(left, right), tickformat="~s", title=_title(title),
-        showline=True, linecolor="@chart-axis",
+        range=[left, right], anchor="y3", tickvals=places, ticktext=[thousands(place) for place in places],
+        title=_title(title), showline=True, linecolor="@chart-axis",
     )  # fmt: skip
     figure["shapes"], figure["annotations"] = [], []
     panels = (("y", (0.6, 1.0)), ("y2", (0.32, 0.5)), ("y3", (0.0, 0.22)))

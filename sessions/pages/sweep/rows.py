@@ -118,7 +118,7 @@ def axis_value(policy: str, key: str, value: Any) -> str:
     spec = spec_of(policy, key)
     if spec is not None and spec.unit == "%":
         return f"{value:g}%"
-    return f"{value / 1_000:,.5g} k" if abs(value) >= 10_000 else f"{value:,.10g}"
+    return f"{value / 1_000:,.5g}K" if abs(value) >= 10_000 else f"{value:,.10g}"
 
 
 def setting_words(setting: Setting, keys: Sequence[str]) -> str:

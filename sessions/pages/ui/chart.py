@@ -131,8 +131,8 @@ def index_ticks(first: int, last: int, wanted: int = 10) -> list[int]:
 
 
 def thousands(value: float) -> str:
-    """An axis figure: 0, 500, 5 k, 1.5 M."""
-    for size, sign in ((1_000_000, " M"), (1_000, " k")):
+    """An axis figure: 0, 500, 5K, 1.5M."""
+    for size, sign in ((1_000_000, "M"), (1_000, "K")):
         if value >= size:
             return f"{value / size:g}{sign}"
     return f"{value:g}"

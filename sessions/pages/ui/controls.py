@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sessions.engine import params as parameters
 from sessions.engine import registry, starting
 from sessions.engine.words import united
+from sessions.pages.ui.chart import thousands
 from sessions.pages.ui.compact_at import CompactAt, compact_at
 from sessions.pages.ui.picker import PolicyGroup, policy_groups
 from sessions.runs import replay_state as urlstate
@@ -244,14 +245,10 @@ def _windows(own: int, state: ReplayState, path: str) -> tuple[Option, ...]:
     current = state.window or own
     sizes = sorted({own, *WINDOWS})
     return tuple(
-        Option(_reset(state, path, window=None if n == own else n), _short(n) + (" own" if n == own else ""),
+        Option(_reset(state, path, window=None if n == own else n), thousands(n) + (" own" if n == own else ""),
                n == current, f"{n:,}")
         for n in sizes
     )  # fmt: skip
-
-
-def _short(n: int) -> str:
-    return f"{n / 1_000_000:g} M" if n >= 1_000_000 else f"{n / 1_000:g} k"
 
 
 def _fails(state: ReplayState) -> tuple[Option, ...]:
