@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase  # noqa: TC002 - read when the operations are declared
 from ninja import Router, Schema
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from sessions import selectors
 from sessions.api.operations import DOCUMENT, PROBLEMS, READ, SHARE, Id, session_of
 from sessions.api.problems import ProblemError, document
+from sessions.engine.redact import BY_KEY, Choice
+from sessions.engine.redact.own import MOST_WORDS
 from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.links import frozen, shared_views
 from sessions.pages.links.forms import LEAST_PASSWORD
@@ -21,12 +24,17 @@ from sessions.services import links
 from sessions.services.deleting import only_for
 
 router = Router(auth=READ)
+KindKey = StrEnum("KindKey", {key.upper(): key for key in BY_KEY})  # type: ignore[misc]
+"""The kinds of secrets that can be left in."""
+MOST_WORD, WORD = 200, r"^[^\x00\n]*[^\x00\s][^\x00\n]*$"
+"""Characters of a word of one's own, and what it is: one line that holds something."""
 
 
 class NewLinkBody(Schema):
     """What a link shows and for how long; `state` is a query string of that page.
 
-    `allow`: what recipients of a replay may do: `move` where it compacts, `reply` with their setting.
+    `allow`: what recipients of a replay may do: `move` where it compacts, `reply` with their setting. Every kind of
+    secret is redacted but those of `show`; `hide` redacts words of your own, too, `/…/` is a regular expression.
     """
 
     view: str = Field("replay", pattern="^(session|replay|diff)$")
@@ -36,11 +44,21 @@ class NewLinkBody(Schema):
     days: Annotated[int | None, Field(ge=1, le=3_650)] = 30
     password: Annotated[str, Field(max_length=200)] | None = Field(None, min_length=LEAST_PASSWORD)
     allow: list[Literal["move", "reply"]] = Field(["move"], max_length=2)
+    show: list[KindKey] = Field([], max_length=len(KindKey))
+    hide: list[Annotated[str, Field(max_length=MOST_WORD, pattern=WORD)]] = Field([], max_length=MOST_WORDS)
+
+    @field_validator("hide")
+    @classmethod
+    def _can_be_used(cls, words: list[str]) -> list[str]:
+        stripped = [word.strip() for word in words]
+        Choice(words=tuple(stripped))
+        return stripped
 
 
 def _terms(body: NewLinkBody) -> links.Terms:
     moves, replies = "move" in body.allow, "reply" in body.allow
-    return links.Terms(body.days, body.password or "", moves=moves, takes_replies=replies)
+    choice = Choice(frozenset(BY_KEY.keys() - set(body.show)), tuple(body.hide))
+    return links.Terms(body.days, body.password or "", choice, moves=moves, takes_replies=replies)
 
 
 def _link(one: ReplayLink) -> dict[str, Any]:
@@ -48,7 +66,7 @@ def _link(one: ReplayLink) -> dict[str, Any]:
         "id": one.pk, "session": one.session_id, "view": one.view, "title": one.title, "password": bool(one.password),
         "created_at": one.created_at, "expires_at": one.expires_at, "revoked_at": one.revoked_at,
         "views": one.n_views, "viewed_at": one.viewed_at, "allow": _allows(one), "reply_to": one.reply_to_id,
-        "author": one.author, "version": one.version,
+        "author": one.author, "version": one.version, "show": one.left_in, "hide": one.words,
     }  # fmt: skip
 
 

@@ -12,9 +12,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from ctxweb.cli import cli
+from sessions.engine.redact import BY_KEY
 from sessions.models import ApiToken, ReplayLink, Session, Upload
 from sessions.services.tokens import make_token
 from sessions.services.work import work_one
+from tests.services.claude_lines import Lines
 from tests.web.stored import pressed, store
 
 if TYPE_CHECKING:
@@ -171,6 +173,42 @@ def test_a_link_is_made_listed_and_revoked(file: Path) -> None:
     assert client.delete(f"/api/links/{made['id']}").status_code == 204
     assert Client().get(made["url"]).status_code == 404
     assert client.delete("/api/links/999").status_code == 404
+
+
+def test_a_link_redacts_what_its_maker_asked_for(file: Path) -> None:
+    secret, lines = "sk-ant-api03-" + "Zq7" * 20, Lines()
+    lines.prompt(f"In /home/mara/shop with {secret}: Project Falcon, ticket AB-1234").turn("done", text="Yes")
+    session = store(lines.bytes())
+
+    def made(**asked: Any) -> Any:
+        body = {"state": "policy=sliding_window"} | asked
+        return Client().post(f"/api/sessions/{session.pk}/links", body, content_type="application/json")
+
+    def seen(**body: Any) -> tuple[bool, ...]:
+        """Which of the four pieces a recipient reads in the message."""
+        response = made(**body)
+        assert response.status_code == 201, response.content
+        text = Client().get(f"{response.json()['links'][0]['url']}m/0/").content.decode()
+        assert "Project" in text
+        return tuple(piece in text for piece in ("/home/mara", secret, "Falcon", "AB-1234"))
+
+    assert seen() == (False, False, True, True)
+    assert seen(show=["homes"]) == (True, False, True, True)
+    assert seen(show=["homes", "keys"], hide=[" falcon ", r"/AB-\d+/"]) == (True, True, False, False)
+    entry = got(f"/sessions/{session.pk}/links")["links"][0]
+    assert (entry["show"], entry["hide"]) == (["homes", "keys"], ["falcon", r"/AB-\d+/"])
+    wrong: list[dict[str, list[str]]] = [
+        {"show": ["own"]}, {"show": ["passports"]}, {"hide": ["/(/"]}, {"hide": [" "]}, {"hide": ["x"] * 101},
+        {"hide": ["/(ab|c?d){20}/"]}, {"hide": ["two\nlines"]},
+    ]  # fmt: skip
+    for body in wrong:
+        answer = made(**body)
+        assert answer.status_code == 422, body
+        assert next(iter(body)) in str(answer.json()["errors"])
+    assert ReplayLink.objects.count() == 3
+    described = Client().get("/api/openapi.json").json()["components"]["schemas"]
+    assert described["KindKey"]["enum"] == list(BY_KEY)
+    assert {"show", "hide"} <= described["NewLinkBody"]["properties"].keys()
 
 
 def test_another_sites_page_changes_nothing(file: Path) -> None:
