@@ -38,7 +38,8 @@ def command(words: tuple[str, ...], most: int, *, as_json: bool) -> None:
             held, lambda done, total: _show(f"{done:,} of {total:,} sessions indexed" if done < total else "")
         )
         _show("")
-    document = search_document(" ".join(words), limit=most)
+    asked = " ".join(words).encode("utf-8", "replace").decode()  # bytes of an argument that are no text
+    document = search_document(asked, limit=most)
     if as_json:
         emit(document)
     else:

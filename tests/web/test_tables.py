@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.signals import template_rendered
 
-from sessions.models import Session, Upload
+from sessions.models import ReplayLink, Session, Upload
 from sessions.services.links import Terms, create_link
 from tests.arch.repository import ROOT
 from tests.engine.claude_lines import claude_session
@@ -18,6 +18,7 @@ from tests.fake_anthropic import counted
 from tests.services.packs import zipped
 from tests.web.stored import pressed, store
 from tests.web.tables import faults, tables
+from tests.web.test_link_frozen import older
 from tests.web.test_quality_page import story
 
 if TYPE_CHECKING:
@@ -106,6 +107,12 @@ def test_every_row_is_as_wide_as_its_head(client: Client, rendered: set[str], se
     terms = Terms(takes_replies=True)
     replied = create_link(session=stored[0], view="replay", state="policy=sliding_window&window=20000", terms=terms)
     pages["reply"] = client.get(f"/l/{replied.token}/reply/").content.decode()
+    query = "view=replay&policy=sliding_window&window=20000"
+    made = client.post(f"/s/{stored[0].pk}/share/?{query}", {"title": "Kept"}).content.decode()
+    older(ReplayLink.objects.latest("pk"), n_events=99)
+    token = re.search(r"/l/([\w-]+)/", made)
+    assert token is not None
+    pages["kept"] = client.get(f"/l/{token[1]}/").content.decode()
     settings.REQUIRE_LOGIN = True
     client.force_login(User.objects.create_user("carol", is_superuser=True))
     pages["invite"] = client.post("/people/invite/", {"hint": "Dora"}).content.decode()
