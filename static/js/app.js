@@ -4,6 +4,7 @@ import * as dialogs from "./dialogs.js";
 import * as failures from "./failures.js";
 import * as keys from "./keys.js";
 import * as themes from "./themes.js";
+import "./saving.js";
 
 // A link with data-carry-query is about "this view": the address of the page may have moved on (a slider replaces it)
 // since the link was rendered, so the query is taken from the address at the moment of the click.

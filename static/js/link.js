@@ -1,6 +1,5 @@
 // A shared view: charts are drawn and lead to their compactions; the slider asks for the replay at another threshold.
 import { mark } from "./charts.js";
-import "./saving.js";
 
 const events = () => [...document.querySelectorAll("[data-event]")];
 

@@ -2,7 +2,6 @@
 // message; a row that is not loaded is fetched with its neighbours; the address names what is open.
 import { mark } from "./charts.js";
 import "./pointing.js";
-import "./saving.js";
 
 const plot = document.getElementById("pressure");
 const pane = () => document.querySelector("#message-list .scroll");

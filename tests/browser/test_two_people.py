@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
+from PIL import Image
 
 from ctxweb import address
 from tests.browser.conftest import Visit
@@ -28,7 +29,7 @@ from tests.engine.claude_lines import claude_session
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 PASSWORD = "correct-horse-battery"
 STATE = "policy=sliding_window&window=60000"
@@ -93,6 +94,18 @@ def figures(page: Page) -> tuple[str, str, int]:
     )
 
 
+def saves_a_picture(page: Page, button: Locator) -> None:
+    """A click downloads a PNG of a chart: wide, and of more than one colour."""
+    with page.expect_download() as download:
+        button.click()
+    assert download.value.suggested_filename.endswith(".png")
+    with Image.open(download.value.path()) as image:
+        assert image.format == "PNG"
+        assert min(image.size) > 300
+        assert len(image.convert("RGB").getcolors(image.width * image.height) or ()) > 10
+    assert download.value.path().stat().st_size > 10_000
+
+
 def test_alice_shares_and_bob_answers(chromium: Browser, both: Both, tmp_path: Path) -> None:
     alice, bob = signed_in(chromium, both.alice), Visit(chromium, both.bob.removesuffix(BELOW))
     transcript = tmp_path / "slow-build.jsonl"
@@ -111,6 +124,7 @@ def test_alice_shares_and_bob_answers(chromium: Browser, both: Both, tmp_path: P
     assert his.goto(link).status == 200
     his.wait_for_selector("#saw .main-svg")
     assert axe(his) == []
+    saves_a_picture(his, his.get_by_role("button", name="Chart, PNG"))
     first = figures(his)
     his.locator("#try-slider").focus()
     his.keyboard.press("Home")
@@ -191,6 +205,7 @@ def test_a_password_holds_and_a_file_needs_no_server(chromium: Browser, both: Bo
     assert his.get_by_text("was revoked, has expired or never existed").is_visible()
 
     page.goto(f"{page.url.split('share/')[0]}share/?view=replay&{STATE}")
+    saves_a_picture(page, page.get_by_role("button", name="PNG", exact=True))
     with page.expect_download() as download:
         page.get_by_role("button", name="Download file").click()
     file = tmp_path / "replay.html"
