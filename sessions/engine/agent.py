@@ -61,6 +61,7 @@ class Trigger:
     While no usage is known, the estimate of the list is compared with it by ``first_operator``, at most with
     ``first_cap``; where ``estimates_first`` is false, nothing is.  ``words`` names the threshold where the agent's own
     sessions are held against it; ``is_default`` is false for an option, and for a version that does not write them.
+    ``version`` ends the client's name where this was the default of those versions alone.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Trigger:
     note: str = ""
     estimates_first: bool = True
     is_default: bool = True
+    version: str = ""
 
 
 class Threshold(NamedTuple):
@@ -231,7 +233,9 @@ def _spelled(name: str) -> str:
 
 def own_trigger(transcript: Transcript) -> Trigger | None:
     """The trigger that a transcript ran under, None where it is not known."""
-    return next((trigger for trigger in writer_of(transcript).triggers if trigger.is_default), None)
+    defaults = [trigger for trigger in writer_of(transcript).triggers if trigger.is_default]
+    of_version = (one for one in defaults if one.version and transcript.client.endswith(one.version))
+    return next(of_version, next(iter(defaults), None))
 
 
 def policy_facts(policy: str) -> PolicyFacts:

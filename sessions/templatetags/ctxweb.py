@@ -35,6 +35,14 @@ register.filter("moment", figures.moment)
 register.filter("stamp", figures.stamp)
 
 
+@register.filter
+def client_words(session: Session) -> str:
+    """The agent that wrote it, with its version as far as known: "Claude Code 2.1.97"."""
+    client = session.client
+    label = format_label(session.format)
+    return f"{label} {client}" if client[:1].isdigit() else client or label
+
+
 @register.simple_tag
 def figure(value: float | None, unit: str, label: str, how: str = "", *, short: bool = False) -> SafeString:
     """A figure with its unit and how it is known; see ``labelled.figure_html``."""

@@ -155,6 +155,16 @@ def test_the_trigger_that_a_transcript_ran_under() -> None:
 
 
 @pytest.mark.parametrize(
+    ("client", "name"), [("buzz-agent before 1332", "buzz_wire"), ("buzz-agent 1400", "buzz_pressure")]
+)
+def test_the_trigger_of_a_version(client: str, name: str) -> None:
+    """Versions that counted every byte ran under the trigger that does (seeds 2.1, 2.3)."""
+    trigger = own_trigger(Transcript("s", "ctxweb_jsonl", (), client=client))
+    assert trigger is not None
+    assert trigger.name == name
+
+
+@pytest.mark.parametrize(
     ("client", "name", "threshold", "words"),
     [
         ("Claude Code", "claude_code", 167_000, ""),

@@ -271,6 +271,12 @@ def test_each_verdict_of_a_gate_has_its_own_mark_in_its_lane() -> None:
     assert waits["x"] == [25, 30, None, 50, 59, None]
 
 
+def test_the_words_right_of_a_lane_have_room() -> None:
+    lane = GateTrack("Letta", [], "100 false, 12 late, 118 right, 1 missed", alarm=True)
+    figure = gates_figure(replace(gates_of(), lanes=[lane]))
+    assert figure["layout"]["margin"]["r"] >= 6 * len(lane.sums) + 8
+
+
 def test_a_long_fit_is_thinned_but_keeps_its_worst() -> None:
     worst = [POINTS[1], POINTS[2_501]]
     shown = drawn(POINTS, worst)

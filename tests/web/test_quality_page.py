@@ -162,7 +162,7 @@ def test_the_side_that_compacted_is_shown(client: Client, lossy: Session, sessio
     assert 'id="h-events">Compactions' in page(client, lossy, "policy=none")
     assert 'id="h-events">Compactions' in page(client, lossy)
     assert "This policy never compacts." in page(client, lossy, "policy=none&of=replay")
-    assert "This recording has no compaction of its own." in page(client, session, "of=recorded")
+    assert "This session has no recorded compaction." in page(client, session, "of=recorded")
 
 
 def test_the_event_of_the_address_is_shown_and_a_later_one_is_the_last(client: Client, lossy: Session) -> None:

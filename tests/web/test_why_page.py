@@ -21,7 +21,7 @@ from sessions.runs.overview import overview
 from sessions.runs.replay_state import parse
 from tests.engine.claude_lines import Lines, claude_session
 from tests.engine.test_broken import session as broken_session
-from tests.web.stored import SHOT, store
+from tests.web.stored import SHOT, demo_file, store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,6 +114,16 @@ def test_every_gate_is_a_lane_and_a_row(client: Client, session: Session) -> Non
     assert f"{first.measure:,}" in wire[0]
     assert f"{first.reference:,}" in wire[0]
     assert ">false</span>" in wire[0]
+
+
+def test_the_demo_names_its_own_trigger_and_all_that_its_screenshot_fires(client: Client, session: Session) -> None:
+    """Its agent counted every byte; without the screenshot three more triggers fire later, not never."""
+    html = page(client, store(demo_file(), "demo.jsonl"))
+    wire = re.search(r'<tr id="g-buzz_wire">.*?</tr>', html, re.DOTALL)
+    assert wire
+    assert "wrote this session" in wire[0]
+    assert html.count("wrote this session") == 1
+    assert f"4 of {len(triggers())} triggers would compact at request 18" in html
 
 
 def test_the_screenshot_is_the_culprit_by_deletion(client: Client, session: Session) -> None:

@@ -225,7 +225,7 @@ def _quiet(judged: QualityRun, *, recorded: bool) -> str:
         return replays.why_no_event(judged.ran.replay)
     if judged.weighed.transcript.compactions:
         return "What the recorded compactions dropped is not in this file, so what they lost cannot be known."
-    return "This recording has no compaction of its own."
+    return "This session has no recorded compaction."
 
 
 def _row(one: Assessment, judged: QualityRun, to: Callable[..., str], *, chosen: bool) -> EventLosses:

@@ -242,11 +242,11 @@ class _Builder:
             index = places[tuple({**at.values, one.key: one.value}.values())]
             change = f"{100 * one.change:+.1f}%".replace("-", figures.MINUS)
             times = figures.plural(one.compactions, "compaction")
-            value = f"{sweep_rows.said_value(one.value)} {sweep_rows.unit_of(at.setting.policy, one.key)}".rstrip()
+            unit = f" {sweep_rows.unit_of(at.setting.policy, one.key)}".replace(" %", "%")
+            value = f"{sweep_rows.said_value(one.value)}{unit}".rstrip()
             words = f"{sweep_rows.key_words(at.setting.policy, one.key)} {value}: cost {change}, {times}"
-            found.append(
-                NextSetting(words if one.keeps else f"{words}, over your limits", self.hrefs[index], one.keeps)
-            )
+            says = words if one.keeps else f"{words}, over your limits"
+            found.append(NextSetting(says, self.hrefs[index], one.keeps))
         return tuple(found)
 
     def _facts(self, row: Row) -> tuple[AdviceFact, ...]:

@@ -284,8 +284,10 @@ def _words(data: Saw, last: int, top: float) -> list[Figure]:
         cut = next((at for at, value in enumerate(data.without) if (value or 0) > top), over)
         # At the band's left edge while the line is still under it, else behind the place where the line left the plot.
         corner: Figure = {"at": "left middle", "shift": (6, 0), "role": QUIET}
-        under_rail = 0.3 if len(data.teeth) > IN_WORDS else 0.5
-        height = data.window + under_rail * (top - data.window)
+        # Under the window's line where the rail of numbers fills the band over it.
+        over_line = len(data.teeth) <= IN_WORDS
+        height = data.window + 0.5 * (top - data.window) if over_line else data.window
+        corner |= {} if over_line else {"at": "left top", "shift": (6, -4)}
         words.append(note(says, 0 if cut > 0.5 * last else cut, height, width="wide", **corner))
     return words + _tooth_words(data, last, top)
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FALSE, RIGHT, LATE, MISSED = "false", "right", "late", "missed"
 LANE, CONTEXT, FOOT, GAP = 22, 84, 36, 26
 MARGIN, NARROW_MARGIN = {"l": 196, "r": 150, "t": 18, "b": FOOT}, {"l": 118, "r": 14, "t": 18, "b": FOOT}
+BEFORE_SUMS, CHARACTER = 16, 6.6
+"""Pixels around, and for each character of, the words right of a lane."""
 MARKS = {
     FALSE: {"symbol": "triangle-down", "size": 12, "color": "@chart-over"},
     RIGHT: {"symbol": "circle", "size": 8, "color": "@chart-strong"},
@@ -70,7 +72,8 @@ def gates_figure(data: Gates) -> Figure:
     plot = CONTEXT + GAP + lanes_high
     height = plot + MARGIN["t"] + MARGIN["b"]
     foot = lanes_high / plot
-    figure = layout(height, height, MARGIN, NARROW_MARGIN, hovermode="closest")
+    right = max([MARGIN["r"], *(BEFORE_SUMS + CHARACTER * len(lane.sums) for lane in data.lanes)])
+    figure = layout(height, height, {**MARGIN, "r": right}, NARROW_MARGIN, hovermode="closest")
     figure["xaxis"] = axis(
         range=[-0.02 * last, 1.02 * last], anchor="y2", tickvals=index_ticks(0, last), tickformat=",d", tickangle=0,
         ticks="outside", ticklen=3, tickcolor="@chart-axis", **hover_axis("request"),

@@ -116,7 +116,7 @@ class WeighedMessage:
 
 @dataclass(frozen=True, slots=True)
 class WorstMessage:
-    """The message on which most false firings hang: without it ``n_gates`` gates would never have fired."""
+    """The message that most first firings hang on: without it ``n_gates`` would not have fired at ``request``."""
 
     message: int
     href: str
@@ -172,15 +172,15 @@ def _rank(result: GateResult, own: Trigger | None) -> tuple[bool, bool, int]:
 
 
 def _tempted(results: Iterable[GateResult], base: str) -> WorstMessage | None:
-    held: dict[int, list[int]] = {}
+    held: dict[tuple[int, int], list[str]] = {}
     for result in results:
         for culprit in result.firings[0].culprits if result.firings else ():
-            if culprit.tested and culprit.without is None:
-                held.setdefault(culprit.message, []).append(result.firings[0].request)
+            if _changes(result, culprit):
+                held.setdefault((culprit.message, result.firings[0].request), []).append(result.gate.name)
     if not held:
         return None
-    message = max(held, key=lambda index: (len(held[index]), -index))
-    return WorstMessage(message, message_place(base, message), min(held[message]), len(held[message]))
+    message, request = max(held, key=lambda place: (len(held[place]), *(-at for at in place)))
+    return WorstMessage(message, message_place(base, message), request, len(held[message, request]))
 
 
 def _says(n: int, n_fires: int, n_false: int) -> str:
