@@ -104,7 +104,7 @@ def choice(choices: tuple[str, ...], label: str, text: str = "", *, default: str
 
 def usage_param() -> Any:
     """The parameter every policy has: whether its gate is told the provider's last usage (replay-semantics 4)."""
-    text = "What the gate is told of the provider's usage: as recorded, or none at all"
+    text = "What the trigger is told of the provider's usage: as recorded, or none at all"
     return choice(("recorded", "none"), "Last usage", text, group="when")
 
 

@@ -243,7 +243,7 @@ def _reasons(
     if compaction.outside:
         found.append("what it removed is not in this session")
     elif gate is None:
-        found.append("no request was sent after it, so the gate was not asked")
+        found.append("no request was sent after it, so the trigger was not asked")
     if gate is not None and outcome == MISSED:
         found.append(_missed(result, compaction, gate))
     if outcome == EARLY and event is not None:
@@ -267,7 +267,7 @@ def _missed(result: Replay, compaction: RecordedCompaction, gate: Gate) -> str:
     if gate.fires:
         failed = [attempt.reason for attempt in result.attempts if attempt.request <= compaction.request]
         why = f"its edit failed: {failed[-1]}" if failed else "its edit was not made"
-        return f"the policy's gate fires too ({_said(gate)}), but {why}"
+        return f"the policy's trigger fires too ({_said(gate)}), but {why}"
     measured = _said(gate)
     if reaches(gate.measure, gate.operator, gate.threshold):
         return f"{measured}, and yet the policy did not fire: {gate.reason}"
@@ -284,7 +284,7 @@ def _doubts(weighed: Weighed, index: int) -> list[str]:
     stretch = _requests(weighed, start, compactions[index].request)
     found: list[str] = []
     if stretch and stretch[-1].usage is None:
-        found.append("no usage is reported for the request before it: the gate measured an estimate")
+        found.append("no usage is reported for the request before it: the trigger used an estimate")
     models = list(dict.fromkeys(request.model for request in stretch if request.model))
     if len(models) > 1:
         found.append(f"the model changed on the way ({', '.join(models)}): limits may have changed with it")

@@ -21,7 +21,7 @@ def not_replayed(transcript: Transcript, base: str) -> list[str]:
         which = " and ".join(str(number) for number in ending)
         words = "ends" if len(ending) == 1 else "end"
         found.append(
-            f"recorded compaction {which} {words} the session: no request was sent after it, so no gate is asked"
+            f"recorded compaction {which} {words} the session: no request was sent after it, so no trigger is asked"
         )
     if base == "full":
         found += [

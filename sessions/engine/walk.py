@@ -354,7 +354,7 @@ class Walk:
     def _failed(self, request: int, layer: Layer, reason: str, calls: int) -> None:
         """A failed attempt: the list stays, the breaker counts it unless the layer is cheap (replay-semantics 4)."""
         self.summaries.calls_here -= calls
-        words = reason or "the gate fired, the edit would free nothing"
+        words = reason or "the trigger fired, but compacting would free nothing"
         self.attempts.append(Attempt(request, layer.name, words, calls, self.view.context))
         self.warnings.append(f"request {request}: {words}; the list is unchanged")
         if layer.cheap:
@@ -385,7 +385,7 @@ class Walk:
             still_on = layer.gate(self.params, view).fires
         self.state.still_on = self.state.still_on + 1 if still_on else 0
         if self.state.still_on >= THRASH_LIMIT and not layer.cheap:
-            self.state.stopped = f"thrash guard: {THRASH_LIMIT} events in a row left the gate on"
+            self.state.stopped = f"thrash guard: {THRASH_LIMIT} compactions in a row left the trigger on"
             self.warnings.append(f"request {request}: {self.state.stopped}; the policy stops")
 
     def _last_usage(self, k: int, added: Entering) -> LastUsage | None:

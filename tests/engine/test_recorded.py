@@ -50,7 +50,7 @@ def test_a_session_that_ends_in_its_compaction_says_so(base, n_after):
     session.compact(2_000)
     session.turns(n_after, start=160)
     weighed = weigh(changed_copy(session.done(), format="claude_code", window=200_000))
-    words = "recorded compaction 0 ends the session: no request was sent after it, so no gate is asked"
+    words = "recorded compaction 0 ends the session: no request was sent after it, so no trigger is asked"
     assert (words in replay(weighed, "claude_code", base=base).warnings) is (not n_after)
     assert (compare(weighed).compared[0].outcome == "not comparable") is (not n_after)
     assert (words in compare(weighed).warnings) is (not n_after)
@@ -161,7 +161,7 @@ def test_a_gate_that_fires_in_vain_was_not_below_its_threshold():
     (one,) = compare(weigh(session.done()), "parametric", params={"share": 5, "keep_last": 200}).compared
     assert (one.outcome, one.gate.fires) == ("missed", True)
     assert one.reasons[0] == (
-        f"the policy's gate fires too ({one.gate.measure:,} tokens reached the policy's {one.gate.threshold:,}), "
+        f"the policy's trigger fires too ({one.gate.measure:,} tokens reached the policy's {one.gate.threshold:,}), "
         "but its edit failed: "
         "nothing but what is always kept is left to compact"
     )

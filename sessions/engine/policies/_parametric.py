@@ -83,7 +83,7 @@ class Params:
         3, "Breaker", "Failed attempts in a row before it stops; none: never", "failures", 1, 100, optional=True
     )
     usage: str = choice(
-        ("recorded", "none"), "Last usage", "What the gate is told of the provider's usage", group="when"
+        ("recorded", "none"), "Last usage", "What the trigger is told of the provider's usage", group="when"
     )
 
 
