@@ -197,7 +197,7 @@ def test_swept_values_have_their_unit(client: Client, long: Session) -> None:
     assert near
     for line in re.findall(r"<li>.*?</li>", near[0], re.DOTALL):
         said = words(line).strip()
-        assert re.match(r"(trigger, at or above \d+ %|keep last messages \d+ messages): cost ", said), said
+        assert re.match(r"(trigger, at or above \d+%|keep last messages \d+ messages): cost ", said), said
 
 
 def test_a_row_in_hand_beyond_those_listed_is_set_too(
