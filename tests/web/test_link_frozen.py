@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,13 +17,17 @@ from ctxweb.version import ctxweb_version
 from sessions.models import ModelPrice, ReplayLink, Session
 from sessions.pages.links import frozen
 from sessions.pages.links.opened import stored
-from sessions.runs import replays
+from sessions.runs import losses, replays
 from sessions.services.prices import forget_prices, set_prices
+from tests.engine.claude_lines import claude_session
+from tests.web.stored import store
 from tests.web.test_link_replies import BOTH, answer, shared
 from tests.web.test_links import HTMX, KEY, MAIL, STATE, opened, session, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from sessions.engine.replay import Replay
 
 __all__ = ["session"]
 SAW = re.compile(r'id="saw-figure"')
@@ -98,6 +103,33 @@ def test_what_another_version_computed_is_shown_again(session: Session, view: st
     for secret in (KEY, KEY[:30], MAIL, "/home/mara"):
         assert secret not in page
     assert "of the moon" not in opened(f"{path}?now=1")
+
+
+def test_other_words_of_what_was_lost_are_noticed(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many rules lost, and other ones: no figure says so."""
+    lossy = store(claude_session(60).encode())
+    path = share(lossy, "replay", "policy=sliding_window&window=60000", **BOTH)  # type: ignore[arg-type]
+    assert "computes otherwise" not in opened(path)
+    judged = losses.of_replay
+
+    def others(whose: Session, ran: Replay) -> losses.Losses | None:
+        found = judged(whose, ran)
+        assert found is not None
+        assert found.n_rules == 1
+        events = [replace(one, rules=tuple(replace(fate, text="Else") for fate in one.rules)) for one in found.events]
+        return replace(found, events=tuple(events))
+
+    monkeypatch.setattr(losses, "of_replay", others)
+    page = opened(path)
+    assert "computes otherwise now" in page
+    assert "What was lost" in page
+    link = ReplayLink.objects.get(session=lossy)
+    then = frozen.kept(link)
+    assert not then["figures"].pop("losses").startswith("[")
+    ReplayLink.objects.update(results=gzip.compress(json.dumps(then).encode()))
+    assert "computes otherwise" not in opened(path), "an earlier version kept none to compare with"
+    monkeypatch.setattr(losses, "of_replay", lambda *_: None)
+    assert opened(path)
 
 
 def test_a_claim_of_ctxweb_s_own_follows_and_one_of_the_sender_stays(session: Session) -> None:

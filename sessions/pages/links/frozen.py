@@ -21,7 +21,7 @@ from sessions.pages.links.redaction import cleaned
 from sessions.pages.session.facts import Fact, facts
 from sessions.pages.ui import figures
 from sessions.pages.ui.results import Cell, weakest_label
-from sessions.runs import replays
+from sessions.runs import losses, replays
 from sessions.runs.handout import MOST_ROWS, of_session, row_document
 from sessions.runs.overview import overview
 from sessions.runs.replay_state import ReplayState
@@ -29,7 +29,9 @@ from sessions.services import links as service
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
+    from sessions.engine.redact import Choice
     from sessions.models import ReplayLink, Session
+    from sessions.runs.losses import Losses
 
 SCHEMA = "ctxweb.shared/1"
 
@@ -83,6 +85,8 @@ def changed(opened: Opened, then: dict[str, Any]) -> tuple[Changed, ...]:
             rows.append(Changed(name, str(then["figures"][key]), str(now[key])))
     if not rows and then["figures"]["lists"] != now["lists"]:
         rows.append(Changed("Context at each request", "as shown here", "otherwise"))
+    if not rows and then["figures"].get("losses") and now["losses"] not in (None, then["figures"]["losses"]):
+        rows.append(Changed("What was lost", "as shown here", "otherwise"))
     return tuple(rows)
 
 
@@ -156,7 +160,7 @@ def _claim(opened: Opened) -> str:
 def _figures(opened: Opened) -> dict[str, Any]:
     """The figures by which a later answer is compared, as JSON holds them."""
     session, view = opened.session, overview(opened.session.pk)
-    lists = ""
+    lists, lost = "", None
     if opened.link.view == "session":
         rows = [
             dataclasses.asdict(dataclasses.replace(fact, message=None))
@@ -171,9 +175,20 @@ def _figures(opened: Opened) -> dict[str, Any]:
         events = [(one.request, one.before_tokens, one.after_tokens, one.n_before, one.n_after) for one in found.events]
         lists = hashlib.sha256(repr((events, tuple(found.context_tokens))).encode()).hexdigest()
         n_events = len(events)
-    whole = {"facts": rows, "n_events": n_events, "lists": lists, "headline": view.headline}
+        lost = _lost(losses.of_replay(session, found), opened.senders.event or 0, opened.choice)
+    whole = {"facts": rows, "n_events": n_events, "lists": lists, "losses": lost, "headline": view.headline}
     found_again: dict[str, Any] = jsonio.loads(json.dumps(cleaned(whole, opened.choice)).encode())
     return found_again
+
+
+def _lost(found: Losses | None, event: int, choice: Choice) -> str | None:
+    """A digest of the rules that were lost and of what the shown compaction lost; None where that is not at hand."""
+    if found is None:
+        return None
+    shown = min(event, len(found.events) - 1)
+    rules = [[fate.text for fate in one.rules] for one in found.events]
+    gone = [(need.reference.kind, need.reference.text) for need in found.events[shown].gone] if found.events else []
+    return hashlib.sha256(repr(cleaned((rules, gone), choice)).encode("utf-8", "replace")).hexdigest()
 
 
 def _label(opened: Opened) -> str:
