@@ -30,7 +30,7 @@ BOUNDS = (
     Bound("startup_tokens", "max_startup", "tokens before the first prompt: system prompt, tools, memory files"),
     Bound("sent_tokens", "max_tokens", "tokens sent in all, summaries included"),
     Bound("failures", "max_failures", "failed attempts"),
-    Bound("futile", "max_futile", "compactions that left the gate on, or whose room was gone within three requests"),
+    Bound("futile", "max_futile", "compactions that left the trigger on, or whose room was gone within three requests"),
     Bound("summary_calls", sweep=("summary_calls",)),
     Bound("refetched_tokens", sweep=("refetched", "refetched_tokens")),
     Bound("output_tokens", sweep=("output_tokens",)),

@@ -11,8 +11,8 @@ from sessions.engine.policy import Policy
 
 POLICY = Policy(
     name="parametric",
-    label="Your own: any gate, any edit",
-    source="ctxweb: gate × edit, for a design of one's own",
+    label="Your own: any trigger, any edit",
+    source="ctxweb: trigger × edit, for a design of one's own",
     help="Put a policy together: when it fires, what it keeps, what it does with the rest.",
     estimator="tiktoken_o200k",
     params=Params,
