@@ -97,7 +97,10 @@ def make_link(request: HttpRequest, session_id: Id, body: NewLinkBody) -> HttpRe
     """`ctxweb.links/1` with the new link and its `url`, which is told this once."""
     found = _owned(session_id)
     chosen = shared_views.VIEWS[body.view]
-    state = chosen.frozen(QueryDict(body.state))
+    query = QueryDict(body.state).dict()
+    if errors := shared_views.wrong(body.view, found, query):
+        raise ProblemError(422, "The state is wrong.", errors)
+    state = chosen.frozen(query)
     made = links.create_link(
         session=found, view=body.view, state=state, title=body.title or chosen.claim(found, state)[:255],
         note=body.note, terms=_terms(body), maker_id=viewer().user_id,

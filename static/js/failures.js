@@ -10,12 +10,12 @@ function place(element) {
   return [element.closest("dialog, section, main") ?? document.getElementById("main"), "afterbegin"];
 }
 
-function words(xhr) {
-  const page = new DOMParser().parseFromString(xhr?.responseText ?? "", "text/html");
+export function words(status, text) {
+  const page = new DOMParser().parseFromString(text ?? "", "text/html");
   const own = page.querySelector("[data-error-text]")?.textContent.trim();
   if (own) return own;
-  if (!xhr || xhr.status === 0) return "The server did not answer. Is ctxweb still running? What you see is the last state.";
-  return `The server could not do this (${xhr.status}). Try again, or reload the page.`;
+  if (!status) return "The server did not answer. Is ctxweb still running? What you see is the last state.";
+  return `The server could not do this (${status}). Try again, or reload the page.`;
 }
 
 export function showError(element, text) {
@@ -45,7 +45,7 @@ export function clearError(element) {
 
 export function start() {
   for (const name of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
-    document.addEventListener(name, (event) => showError(event.detail.elt, words(event.detail.xhr)));
+    document.addEventListener(name, ({ detail: { elt, xhr } }) => showError(elt, words(xhr?.status, xhr?.responseText)));
   }
   document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.successful) clearError(event.detail.elt); });
 }

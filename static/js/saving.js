@@ -1,5 +1,7 @@
 // A chart as a PNG image, drawn by the browser: of a page's chart, <button data-save-chart="id of the chart">; of the
 // share dialog's SVG, which is redacted as its form says, <button data-save-png>.
+import { clearError, showError, words } from "./failures.js";
+
 const SHARPER = 2;
 
 async function drawn(text) {
@@ -16,12 +18,14 @@ async function drawn(text) {
 }
 
 async function saveFrom(form) {
+  if (!form.reportValidity()) return;
   const body = new FormData(form);
   body.set("send", "chart");
   const answer = await fetch(form.action, { method: "POST", body }).catch(() => null);
-  // Whatever is wrong is said where the SVG says it.
-  if (!answer?.headers.get("Content-Type")?.startsWith("image/svg")) form.requestSubmit(form.querySelector("[value=chart]"));
-  else Object.assign(document.createElement("a"), { href: await drawn(await answer.text()), download: "ctxweb-chart.png" }).click();
+  const text = await answer?.text();
+  clearError(form);
+  if (!answer?.headers.get("Content-Type")?.startsWith("image/svg")) showError(form, words(answer?.status, text));
+  else Object.assign(document.createElement("a"), { href: await drawn(text), download: "ctxweb-chart.png" }).click();
 }
 
 document.addEventListener("click", (event) => {

@@ -205,6 +205,29 @@ def test_only_known_views_and_short_notes(session: Session) -> None:
     assert not ReplayLink.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("address", "form", "says"),
+    [
+        ("policy=nonsense", {}, "nonsense"),
+        (f"{STATE}&p.keep_last=-5", {}, "keep_last"),
+        (STATE, {"remarks": "9999: look here"}, "There is no message 9,999"),
+        (STATE, {"send": "everything"}, "everything"),
+    ],
+)
+def test_what_is_not_there_is_not_shared(session: Session, address: str, form: dict[str, str], says: str) -> None:
+    """A wrong address has a default in its place on the page; a link or a file would send that for what was meant."""
+    for send in ("link", "file", "chart"):
+        answer = Client().post(f"/s/{session.pk}/share/?view=replay&{address}", {"send": send} | form)
+        assert answer.status_code == 422
+        assert says in html.unescape(answer.content.decode())
+    body = {"view": "replay", "state": address}
+    if not form:
+        answer = Client().post(f"/api/sessions/{session.pk}/links", body, content_type="application/json")
+        assert answer.status_code == 422
+        assert says in str(answer.json()["errors"])
+    assert not ReplayLink.objects.exists()
+
+
 def test_making_and_revoking_need_the_form_token(session: Session) -> None:
     strict = Client(enforce_csrf_checks=True)
     assert strict.post(f"/s/{session.pk}/share/?view=replay").status_code == 403

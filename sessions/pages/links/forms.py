@@ -11,12 +11,16 @@ from sessions.pages.ui.view import MOST_NOTE
 from sessions.services.links import Terms
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from django.http import QueryDict
 
 DAYS = {"1": "1 day", "7": "7 days", "30": "30 days", "": "until revoked"}
 LEAST_PASSWORD = 8
 ALLOWED = {"move": "Move where it compacts", "reply": "Reply with their setting"}
 """What recipients of a replay may do, in words; the dialog offers both."""
+SENDS = ("link", "file", "report", "chart")
+"""What the dialog's buttons make."""
 MOST_REMARKS, MOST_REMARK, MOST_NAME, MOST_REPLY = 50, 300, 60, 500
 """Notes on messages of a link and characters of one; of a reply, characters of its name and of its note."""
 
@@ -53,6 +57,17 @@ class ShareForm(HideForm):
     secret = forms.CharField(min_length=LEAST_PASSWORD, max_length=200, required=False)
     allow = forms.MultipleChoiceField(choices=list(ALLOWED.items()), required=False)
     remarks = forms.CharField(max_length=10_000, required=False)
+    send = forms.ChoiceField(choices=[(name, name) for name in SENDS], required=False)
+
+    def holds(self, wrong: Mapping[str, str], n_messages: int) -> bool:
+        """Whether all can be shared: the fields, the address (``wrong`` by field), notes on messages that are there."""
+        self.full_clean()
+        for field, words in wrong.items():
+            self.add_error(None, f"{field.removeprefix('p.')}: {words}")
+        beyond = [number for number, _ in self.cleaned_data.get("remarks", ()) if number >= n_messages]
+        if beyond:
+            self.add_error("remarks", f"There is no message {beyond[0]:,}: the last is {n_messages - 1:,}.")
+        return self.is_valid()
 
     def clean_remarks(self) -> list[tuple[int, str]]:
         """Notes on messages, one a line: "37: this screenshot"."""

@@ -87,6 +87,11 @@ def _session_document(opened: Opened) -> dict[str, Any]:
 # ---- replay and diff
 
 
+def wrong(view: str, session: Session, query: Mapping[str, str]) -> dict[str, str]:
+    """What a replay's address asks for that is not there, by field; a session's own address cannot be wrong."""
+    return {} if view == "session" else dict(replay_state.parse(query, overview(session.pk).weighed).errors)
+
+
 def _replay_frozen(query: Mapping[str, str]) -> str:
     return replay_state.query(replay_state.parse(query))
 

@@ -57,12 +57,12 @@ def share(request: HttpRequest, session_id: str) -> HttpResponse:
     if request.method == "POST":
         form = ShareForm(request.POST)
         context["form"] = form
-        if not form.is_valid():
+        if not form.holds(shared_views.wrong(view, session, request.GET.dict()), session.n_messages):
             return _dialog(request, context, status=422)
         title = form.cleaned_data["title"] or context["claim"]
         note = form.cleaned_data["note"]
-        if request.POST.get("send") in FILES:
-            return _to_file(request, session, state, title, FILES[request.POST["send"]])
+        if (send := form.cleaned_data["send"]) in FILES:
+            return _to_file(request, session, state, title, FILES[send])
         made = service.create_link(
             session=session, view=view, state=state, title=title, note=note, terms=form.terms,
             remarks=form.cleaned_data["remarks"], maker_id=viewer().user_id,
