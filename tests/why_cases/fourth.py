@@ -5,12 +5,14 @@ Facts and figures only, in words of ours, as in ``cases``.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
+from tests.engine.verdict_files import words
 from tests.why_cases import claude as c
 from tests.why_cases import others as o
 from tests.why_cases.agents import ClineTask, Copilot, Gemini, Qwen
-from tests.why_cases.cases import COMPACTION, ERROR, MISSING, NONE
+from tests.why_cases.cases import COMPACTION, ERROR, NONE
 from tests.why_cases.fresh import kimi
 from tests.why_cases.rare import Acp, aider, crush, hermes, kimi_quiet, langsmith, letta, openhands, vscode
 from tests.why_cases.report import CONTROL, UNTOLD, Report
@@ -189,10 +191,10 @@ def gemini_other_limit() -> Weighed:
 def cline_small() -> Weighed:
     """24,000 tokens, one file of 18,000, and a limit of 40,000."""
     task = ClineTask(9_000).until(24_000, 2_500)
-    task.turn(42_328 - task.context - 100)
-    return task.refuse(
-        "400 Please reduce the length of the messages or completion. Current length is 42328 while limit is 40000"
-    ).weighed()
+    task.say("api_req_started", json.dumps({"request": words(42_328 - task.context)}))
+    text = "Please reduce the length of the messages or completion. Current length is 42328 while limit is 40000"
+    task.say("api_req_failed", f"400 {text}", kind="ask")
+    return task.weighed()
 
 
 def roo_cut_by_server() -> Weighed:
@@ -383,7 +385,7 @@ FOURTH = {
         ("cannot_tell", "wrong_window", "fallback_window"), group=UNTOLD,
     ),
     "openhands 10873, nothing forgotten, over and over": Report(
-        lambda: openhands([[]] * 6), NONE, ("compaction_failed", "summary_as_large", "cannot_tell"), group=UNTOLD
+        lambda: openhands([[]] * 6), NONE, ("compaction_failed", "summary_as_large", "cannot_tell"), True
     ),
     "openhands 8630, one condensation after the other": Report(
         lambda: openhands([[3, 4], [5, 6], [7, 8], [9]], asked=False), COMPACTION,
@@ -418,9 +420,10 @@ FOURTH = {
         "limit!", "Total tokens: 8122 of 200000"]), NONE, ("cannot_tell", "output_reserve"), group=UNTOLD,
     ),
     "aider 2700, 94,260 and 8,192 of 65,536, and no summary": Report(
-        lambda: aider(["61k", "79k", "88k"], "deepseek/deepseek-coder", ["litellm.BadRequestError: litellm."
+        lambda: aider(["41k", "52k", "61k"], "deepseek/deepseek-coder", ["litellm.BadRequestError: litellm."
         "ContextWindowExceededError: This model's maximum context length is 65536 tokens. However, you requested "
-        "102452 tokens (94260 in the messages, 8192 in the completion).", "summarizer unexpectedly failed for all models"]),
+        "102452 tokens (94260 in the messages, 8192 in the completion).",
+        "summarizer unexpectedly failed for all models"]),
         ERROR, ("summary_request_too_long", "wrong_window", "fallback_window", "compaction_failed", "cannot_tell"),
         True,
     ),
@@ -442,7 +445,7 @@ FOURTH = {
     "pi 3609, a long run on a small server": Report(pi_recovered, COMPACTION, ("after_refusal",), True),
     "atomic 1575, too little freed": Report(atomic_too_little, ERROR, ("compaction_failed",), True),
     "openclaw 15038, twice the window": Report(
-        openclaw_impossible, MISSING, ("usage_double_counted", "cannot_tell", "off_or_not_started"), group=UNTOLD
+        openclaw_impossible, NONE, ("usage_double_counted", "cannot_tell", "off_or_not_started"), group=UNTOLD
     ),
     "Claude Code, an error in a page that it read": Report(quoted, NONE, (), group=CONTROL),
     "Codex, a lost connection": Report(codex_network, NONE, (), group=CONTROL),

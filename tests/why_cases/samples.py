@@ -33,8 +33,8 @@ _PEAK = re.compile(r"Peak ([\d,]+) tokens[^.]*\.")
 ANSWERS = "context-compress-interactive.compress.responses"
 WHY = {
     "anthropic_compaction_end_to_end.0.response.json": ALONE,
-    "anthropic_compaction_end_to_end.1.request.json": "The request asks for 50,000; the text before the block weighs "
-    "53,404 by estimate (the iteration's own figure, 55,196, is in another file): likely.",
+    "anthropic_compaction_end_to_end.1.request.json": "The request asks for 50,000; the text before the "
+    "block passes it by estimate (the iteration's own figure, 55,196, is in another file): likely.",
     "anthropic_compaction_round_trip.0.request.json": ALONE,
     "compaction_usage_with_cache.0.response.json": ALONE,
     "harbor_terminus2_continuation.json": "A continuation is recorded without a size; ATIF names no trigger.",
@@ -45,10 +45,10 @@ WHY = {
     "transcript_1775519844.jsonl": DAMAGED,
     "compact_messages.2.response.json": "The answer of the endpoint that compacts on demand.",
     "compact_messages.3.request.json": ALONE,
-    "compact_stateful_stream.3.request.json": "The request asks for 1,000; 1,241 by estimate: likely.",
+    "compact_stateful_stream.3.request.json": "The request asks for 1,000; over it by estimate: likely.",
     "compact_stateful_mode.2.response.json": ALONE,
     "compact_stateful_stream.2.response.sse.txt": ALONE,
-    "compact_stateful_mode.3.request.json": "The request asks for 1,000; 1,219 by estimate: likely.",
+    "compact_stateful_mode.3.request.json": "The request asks for 1,000; over it by estimate: likely.",
     "before-compaction.jsonl": "tokensBefore 185,014 is over 183,616, at the end of a run; the one before came at "
     "175,004, under it, while the agent was idle: nothing records who asked, so likely.",
     "as-cli_small-checkpoint.jsonl": "A checkpoint without usage, trigger or model window.",

@@ -34,6 +34,8 @@ TYPES = frozenset({"user", "gemini"})
 SCREEN_TYPES = frozenset({"info", "error", "warning"})
 MASKED = "<tool_output_masked>"
 """Begins what stands for a result that the client took out of the list (policies 7.2)."""
+UNSENT = "Sending this message"
+"""Begins the note about a message that the client holds back: by its own count it does not fit."""
 CLIENT_WORDS = ("<session_context>", "This is the Gemini CLI.")
 
 
@@ -93,7 +95,9 @@ class Log:
         """Take a record for the screen: an error may say that a request was too large."""
         self.n_screen += 1
         text = " ".join(content.text for content in parts_of(value.get("content")))
-        refusal = refusal_of(text) if value.get("type") == "error" else None
+        # What the client itself does not send is told among its notes.
+        is_refused = value.get("type") == "error" or text.startswith(UNSENT)
+        refusal = refusal_of(text) if is_refused else None
         self.items += [refusal] if refusal else []
 
     def rewind(self, ident: str) -> None:

@@ -7,8 +7,10 @@ The texts are those of the providers' own documentation and of public issue repo
 However, your messages resulted in 130000 tokens"; Gemini's "input token count (1050000) exceeds the maximum number of
 tokens allowed (1048576)"; llama.cpp's "request (446937 tokens) exceeds the available context size (250112 tokens)";
 xAI's "maximum prompt length is 131072 but the request contains 537812 tokens"; Mistral's "too large for model with
-32768 maximum context length"; Copilot's "exceeds the limit of 72000"; Cerebras's "413 (no body)"; those of Kimi, Groq,
-MiniMax, LM Studio, Bedrock; Gemini CLI's own "Context window will overflow", said before anything is sent.
+32768 maximum context length"; Copilot's "exceeds the limit of 72000"; Cerebras's "413 (no body)" and "Current length is
+42328 while limit is 40000"; vLLM's "your request has 99073 input tokens"; SGLang's "8071 tokens from the input";
+DashScope's "Range of input length should be [1, 129024]"; Cohere's "cannot exceed 128000 - received 130000"; those of
+Kimi, Groq, MiniMax, LM Studio, Ollama, Bedrock; Gemini CLI's own, said before anything is sent.
 """
 
 from __future__ import annotations
@@ -33,14 +35,19 @@ SMALLEST = 1_000
 
 _BODY = re.compile(
     r"request_too_large|request (?:entity|body)? ?(?:is )?too large|payload too large|body (?:is )?too large"
-    r"|exceeds? the maximum (?:allowed )?(?:number of )?bytes|maximum (?:request|body|payload) size"
+    r"|string too long|exceeds? the maximum (?:allowed )?(?:number of )?bytes|maximum (?:request|body|payload) size"
     r"|413 \(no body\)|request size (?:cannot )?exceeds?"
     r"|request exceeds the maximum size|total (?:message|request) size",
     re.IGNORECASE,
 )
 _CONTEXT = re.compile(
-    r"prompt is too long|context_length_exceeded|context[_ -]window[_ -]exceeded|model_context_window_exceeded"
-    r"|maximum context length|exceeds? (?:the |your |this )?(?:model'?s? )?(?:maximum )?context"
+    r"prompt is too long|context[_ -](?:length|window|limit)[_ -](?:was |is )?exceed|model_context_window_exceeded"
+    r"|maximum context length|exceed(?:s|ed)? (?:the |your |this )?(?:model'?s? )?max(?:imum)? context"
+    r"|exceeds? (?:the |your |this )?(?:model'?s? )?(?:maximum )?context|longer than the model'?s context"
+    r"|(?:exceeds? (?:the |your )?(?:context )?|session )token limit|reached (?:its|the) context window limit"
+    r"|too many tokens|range of input length|prompt exceeds max length|exceed max message tokens|n_keep"
+    r"|tokens?`? \+ `?max_(?:new_)?tokens|might exceed the context window|maximum input length"
+    r"|loaded with context length of|current length is \d+ while limit"
     r"|input length and `?max_tokens`? exceed|input is too long|ran out of room in the model'?s context"
     r"|token count.{0,40}exceeds|max_prompt_tokens_exceeded|too many input tokens"
     r"|maximum number of (?:input )?tokens"
@@ -51,39 +58,53 @@ _CONTEXT = re.compile(
     r"|ContextWindowExceed|ContextOverflow|exit_context|context is too large to send",
     re.IGNORECASE,
 )
-_OF_COMPACTION = re.compile(
-    r"error during compaction|compact(?:ion)? task|failed to comp(?:act|ress)|too large to compact"
-    r"|compaction\.failed|compaction exhausted",
-    re.IGNORECASE,
+_MADE = (
+    r"(?:compact(?:ion|ing)?|compress(?:ion|ing)?|condens(?:ation|ing)|summari[sz](?:ation|ing|er)|overflow recovery)"
 )
+_NOT_MADE = (
+    rf"error (?:during|while|in|running)(?: [a-z]{{1,20}}){{0,2}} {_MADE}"
+    rf"|(?:[a-z]{{1,20}}[ -]){{0,3}}{_MADE}(?: [a-z]{{1,20}}){{0,2}}"
+    r"(?: (?:has |was |unexpectedly )?(?:failed|exhausted|aborted|error)|\.(?:failed|unable))"
+    r"|(?:failed|unable|could not|cannot|can't)(?: to)?(?: auto-?)? ?(?:compact|compress|condense|summari[sz]e)"
+)
+_OF_COMPACTION = re.compile(rf"{_NOT_MADE}|too large to compact", re.IGNORECASE)
 """What was refused was the call that writes the summary."""
 _FAILED = re.compile(
-    r"\W*(?:error: *)?\W*(?:error during compaction|error running (?:remote )?compact task|compaction\.failed"
-    r"|failed to (?:compact|compress|condense)|compaction exhausted)\b",
-    re.IGNORECASE,
+    rf"\W*(?:(?:execution failed|api error|context overflow|[a-z]*error): *)?\W*(?:{_NOT_MADE})\b", re.IGNORECASE
 )
 """How an error begins that is a failed compaction's, whatever it failed for."""
-_RATE = re.compile(r"rate.?limit|per minute|too many requests", re.IGNORECASE)
+_RATE = re.compile(r"rate.?limit|per (?:minute|day)|too many requests|quota|(?:daily|weekly|monthly) ", re.IGNORECASE)
 _NUMBER = r"(\d[\d,_.]*\d|\d)"
 _COMPARED = re.compile(_NUMBER + r"\s*(?:tokens|bytes)?\s*>\s*" + _NUMBER)
+_LEFT_OVER = re.compile(_NUMBER + r"\s*>\s*" + _NUMBER + r"\s*-\s*" + _NUMBER)
+"""The reply's maximum against what the window leaves beside the input."""
 _ADDED = re.compile(_NUMBER + r"\s*\+\s*" + _NUMBER + r"\s*>\s*" + _NUMBER)
 _LIMIT = re.compile(
-    r"(?:maximum context length (?:is|of)|maximum number of (?:input )?tokens allowed|context limit(?: of)?"
-    r"|context window(?: of)?|limit of|maximum (?:of|is)|max(?:imum)? allowed|available context size"
-    r"|maximum prompt length is|model token limit:|for model with)\D{0,12}?" + _NUMBER,
+    r"(?:maximum context length(?: is| of|:)?|maximum number of (?:input )?tokens allowed|context limit(?: of)?"
+    r"|context window(?! exceed)(?: of)?|limit of|limit is|maximum (?:of|is)|max(?:imum)? allowed"
+    r"|available context size|maximum prompt length is|model token limit:|for model with"
+    r"|context length(?: (?:of|is)(?: only)?| \()"
+    r"|must be <=|should be \[1,|cannot exceed|(?<!_)maximum length|n_ctx)\D{0,12}?" + _NUMBER,
     re.IGNORECASE,
 )
 _SENT = re.compile(
     r"(?:resulted in|you requested(?: about)?|\(requested:|token count(?: of)?\D{0,12}|requested tokens\D{0,4}"
     r"|prompt (?:has|contains)|request (?:has|contains)|request \(|will overflow \(estimated:"
-    r"|estimated prompt tokens:)\s*" + _NUMBER,
+    r"|estimated prompt tokens:|current length is|too long:|length \(|input \(|received|with length"
+    r"|window exceeded:)\s*" + _NUMBER,
     re.IGNORECASE,
 )
+_INPUT = re.compile(_NUMBER + r" (?:`?inputs?`? tokens|tokens from the input)", re.IGNORECASE)
+"""What the request itself had, said apart from its reply."""
 _PARTS = re.compile(
     r"\(([^()]{0,60}(?:of text input|in the messages)\b[^()]{0,60})\b(?:output|completion)", re.IGNORECASE
 )
 _PART = re.compile(_NUMBER + r" (?:of (?:text|tool|image|audio|file) input|in the messages)", re.IGNORECASE)
 """What the request itself had, where the figure before it adds what the reply may have."""
+_OWN_LIMIT = re.compile(r"session token limit exceeded: " + _NUMBER, re.IGNORECASE)
+"""A limit that the client was set, which is not the provider's."""
+_ROOM = re.compile(r"\(-?[\d,]+ tokens left\)")
+"""What the client had left by its own count: no limit."""
 _MEGABYTES = re.compile(r"\bmax(?:imum)?(?: of)? (\d{1,3}) ?MB\b", re.IGNORECASE)
 _STATUS = re.compile(r"\b(413)\b")
 
@@ -122,12 +143,18 @@ def _failed(head: str, status: int) -> Refusal | None:
 
 def _figures(text: str) -> tuple[int | None, int | None]:
     """Size sent and limit, in the text's own unit."""
+    text = _ROOM.sub("", text)
+    if passed := _OWN_LIMIT.search(text):
+        return _count(passed[1]), None
     if added := _ADDED.search(text):
         return _count(added[1]), _count(added[3])
+    if left := _LEFT_OVER.search(text):
+        return _count(left[3]), _count(left[2])
     if compared := _COMPARED.search(text):
         return _count(compared[1]), _count(compared[2])
-    sent, limit = _SENT.search(text), _LIMIT.search(text)
-    return _parts(text) or (_count(sent[1]) if sent else None), (_count(limit[1]) if limit else None)
+    said, sent, limit = _INPUT.search(text), _SENT.search(text), _LIMIT.search(text)
+    own = _parts(text) or (_count(said[1]) if said else None)
+    return own or (_count(sent[1]) if sent else None), (_count(limit[1]) if limit else None)
 
 
 def _parts(text: str) -> int | None:
@@ -167,7 +194,8 @@ def once(errors: Iterable[ProviderError], boundaries: Collection[int] = ()) -> t
 
 def _is_repeat(known: ProviderError, error: ProviderError, boundaries: Collection[int]) -> bool:
     between = any(known.message <= boundary < error.message for boundary in boundaries)
-    return (known.kind, known.request) == (error.kind, error.request) and not between
+    same = (known.kind, known.request, known.of_compaction) == (error.kind, error.request, error.of_compaction)
+    return same and not between
 
 
 def error_at(refusal: Refusal, message: int, n_before: int, requests: Sequence[Request]) -> ProviderError:

@@ -31,7 +31,10 @@ ASKING = ("/ask ", "/code ", "/architect ", "/context ", "/help ")
 FORGETTING = ("/clear", "/reset")
 MODEL = re.compile(r"> (?:Main m|M)odel: (\S+) with ")
 TOKENS = re.compile(r"> Tokens: (\S+) sent,(?: (\S+) cache write,)?(?: (\S+) cache hit,)? (\S+) received\b")
-EXHAUSTED = re.compile(r"> Input tokens: ~([\d,]+) of ([\d,]+) -- .*exhausted context window")
+EXHAUSTED = re.compile(r"> (?:Input|Total) tokens: ~?([\d,]+) of ([\d,]+) -- .*exhausted context window")
+INPUT = re.compile(r"> Input tokens: ~?([\d,]+) of ([\d,]+)\s*$")
+UNANSWERED = re.compile(r"> Output tokens: ~?0 of [\d,]+\s*$")
+"""Nothing was answered, though by aider's own estimate the input fits: some limit that it does not know."""
 ROUNDED = "Token counts are rounded as aider prints them (12k is 11,500 to 12,499)"
 
 
@@ -87,6 +90,7 @@ class AiderReading:
         self.reply: int | None = None
         self.n_commands = 0
         self.n_counted = 0
+        self.n_sent = 0
 
     def take(self, text: str, line: Line) -> None:
         """One line after the session's start."""
@@ -148,6 +152,11 @@ class AiderReading:
         elif exhausted := EXHAUSTED.match(text):
             sent, limit = (int(exhausted[n].replace(",", "")) for n in (1, 2))
             self.history.refuse(Refusal(CONTEXT, sent, limit))
+        elif fitting := INPUT.match(text):
+            self.n_sent = int(fitting[1].replace(",", ""))
+        elif UNANSWERED.match(text) and self.n_sent:
+            self.history.refuse(Refusal(CONTEXT, self.n_sent))
+            self.n_sent = 0
         else:
             self.history.refuse(refusal_of(text))
 

@@ -268,8 +268,16 @@ class Case:
     @cached_property
     def refusal(self) -> ProviderError | None:
         """The newest refusal for tokens between the last answered request and this point."""
-        errors = self.weighed.transcript.errors
-        return next((e for e in reversed(errors) if e.kind == "context" and e.request == self.request), None)
+        return next((e for e in reversed(self.refused) if e.kind == "context"), None)
+
+    @cached_property
+    def refused(self) -> list[ProviderError]:
+        """The errors between the last answered request and this point, those behind a compaction left out."""
+        here = [e for e in self.weighed.transcript.errors if e.request == self.request]
+        if self.compaction is None:
+            return here
+        summary = self.compaction.message
+        return [e for e in here if e.message <= (self.compaction.boundary if summary is None else summary)]
 
     @property
     def was_refused(self) -> bool:
@@ -330,7 +338,12 @@ class Case:
         figure, shared, at, own = max(self.saw or 0, self.true), self.shared, self.position, self.what == MISSING
         if self.compaction is not None and self.compaction.trigger == "manual" and at > 0:
             at, own = at - 1, True
-        return held_at(self.weighed, at, figure, shared.window, shared.largest, own=own)
+        found = held_at(self.weighed, at, figure, shared.window, shared.largest, own=own)
+        named = self.error.limit if self.error and self.error.kind == "context" else None
+        if named and named > found.window and not found.is_known and not self.agent.assumes_window:
+            # The provider names the window that we only assumed.
+            return found._replace(window=named, is_known=True)
+        return found
 
     @property
     def model(self) -> ModelInfo:

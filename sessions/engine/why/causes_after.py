@@ -17,8 +17,9 @@ SOON_FULL = 3
 """Requests within which a context that is full again is thrashing."""
 NOT_FREED = 0.9
 """Share of the context that a compaction leaves which freed nothing to speak of."""
-LARGE, LOW, HALF = 0.3, 0.6, 0.5
+LARGE, LOW, HALF = 0.1, 0.6, 0.5
 TIMES = 3
+AGREE = 0.15
 
 
 def after_refusal(case: Case) -> Iterable[Candidate]:
@@ -39,6 +40,9 @@ def after_refusal(case: Case) -> Iterable[Candidate]:
 def freed_nothing(case: Case) -> Iterable[Candidate]:
     """The context measured after it is nine tenths or more of the one measured before (verdicts 3.12)."""
     after = case.after
+    if case.what == COMPACTION and not case.shared.has_usage:
+        yield from _dropped_nothing(case)
+        return
     if case.what != COMPACTION or after is None or not case.run or case.usage is None or case.is_spike:
         return
     before = max(case.usage.context, case.true)
@@ -53,6 +57,26 @@ def freed_nothing(case: Case) -> Iterable[Candidate]:
         *case.size_rows,
     )
     yield Candidate(GREW, 0.97, f"it freed {'nothing' if after >= before else 'next to nothing'}: {words}", rows)
+
+
+def _dropped_nothing(case: Case) -> Iterable[Candidate]:
+    """Without a usage: the list that it left weighs nine tenths of the one before, or is the same (verdicts 3.12)."""
+    compaction, weighed = case.compaction, case.weighed
+    if compaction is None or compaction.outside or not weighed.transcript.messages[: compaction.boundary]:
+        return
+    gone = set(range(case.start, compaction.boundary)).union(case.kept).difference(compaction.preserved)
+    if not gone and compaction.message is None:
+        row = Evidence("The record lists no message that left", case.request, None, 0, "messages", "recorded")
+        yield Candidate(GREW, 0.97, "it removed no message", (row, case.true_row))
+        return
+    made = weighed.tokens[compaction.message] if compaction.message is not None else 0
+    after = case.true - sum(weighed.tokens[i] for i in gone) + made
+    least = LARGE * case.window if case.window_is_known else LEAST_CONTEXT
+    if case.true < max(LEAST_CONTEXT, least) or after < NOT_FREED * case.true:
+        return
+    words = f"{after:,} tokens after it, {case.true:,} before"
+    row = Evidence(f"By estimate: {words}", case.request, None, after, "tokens", Label.ESTIMATED.value)
+    yield Candidate(GREW, 0.75, f"it freed {'nothing' if after >= case.true else 'next to nothing'}: {words}", (row,))
 
 
 def full_again(case: Case) -> Iterable[Candidate]:
@@ -84,7 +108,9 @@ def one_message(case: Case) -> Iterable[Candidate]:
     if case.true < limit or max(found.heaviest_tokens + case.sent, 0) < limit or found.heaviest in case.media:
         return
     because = f"message {found.heaviest} added {found.heaviest_tokens:,} tokens to {case.sent:,}"
-    yield Candidate(ONE_MESSAGE, 0.97, because, (*case.size_rows, *filled_rows(case)))
+    # Its size is counted, not measured: the recorder's own figure beside it makes it sure.
+    is_sure = case.said is not None and case.same(case.true, case.said, AGREE)
+    yield Candidate(ONE_MESSAGE, 0.97 if is_sure else 0.8, because, (*case.size_rows, *filled_rows(case)))
 
 
 def every_step(case: Case) -> Iterable[Candidate]:

@@ -23,6 +23,7 @@ LEAST_BODY = 4_000_000
 """Bytes under which no known limit of request bodies lies."""
 PART_OF_LIMIT = 0.5
 """Share of a limit that a refusal names under which what the transcript holds does not explain it."""
+NEARLY_ALL = 0.9
 LEAST_CONTEXT = 8_000
 """Tokens: a context smaller than this is a test's, not one that a fixed overhead fills."""
 
@@ -33,6 +34,9 @@ def overhead(case: Case) -> Iterable[Candidate]:
     if case.error is not None and case.error.kind == "context":
         limit = case.error.limit or case.window
     own, is_seen_again = case.shared.standing, case.shared.is_compacted
+    if case.shared.is_hidden_growing:
+        # Files that the agent sends and does not write down come and go: what is hidden is not fixed.
+        return
     if case.threshold is None and case.error is None and (case.usage is None or case.true < LEAST_CONTEXT):
         return
     if not limit or own < 0.5 * limit or case.true < 0.9 * limit:
@@ -74,6 +78,9 @@ def retained(case: Case) -> Iterable[Candidate]:
     """The previous compaction left most of the threshold standing, so that it was soon reached again."""
     if case.previous is None or case.what == MISSING:
         return
+    if case.error is not None and not case.run:
+        yield from _refused_at_once(case, case.error)
+        return
     floor = _floor(case)
     limit = case.met or max(case.saw or 0, case.true)
     if case.error is not None:
@@ -82,13 +89,29 @@ def retained(case: Case) -> Iterable[Candidate]:
     if floor < 0.6 * limit or case.true < 0.9 * limit or is_overhead:
         return
     first = case.weighed.steps[case.run[0]].request
+    label = case.weighed.recorded.labels[case.run[0]]
     text = f"Right after the last compaction, request {first} already held {floor:,} tokens, {100 * floor / limit:.0f}%"
-    rows = [Evidence(f"{text} of {limit:,}", first, None, floor, "tokens", Label.MEASURED.value)]
+    rows = [Evidence(f"{text} of {limit:,}", first, None, floor, "tokens", label.value)]
     rows += [*_kept_media(case), case.true_row]
     text = f"Requests since then: {len(case.run)}"
     rows.append(Evidence(text, first, None, len(case.run), "requests", "recorded"))
     score = min(0.93, 0.6 + 1.15 * (floor / limit - 0.6)) - (0.2 if len(case.run) > 40 else 0)
     yield Candidate(RETAINED, score, f"the last compaction left {floor:,} of {limit:,} tokens", tuple(rows))
+
+
+def _refused_at_once(case: Case, error: ProviderError) -> Iterable[Candidate]:
+    """Refused before anything was answered since the compaction: it left more than fits (verdicts 3.15)."""
+    if error.kind != "context" or not error.tokens or not error.limit or error.tokens < error.limit:
+        return
+    messages = case.weighed.transcript.messages
+    new = sum(case.weighed.tokens[i] for i in case.tail if messages[i].compaction is None)
+    left = error.tokens - new
+    if left < NEARLY_ALL * error.limit:
+        return
+    text = f"The first request since the last compaction was refused with {error.tokens:,} of {error.limit:,} tokens"
+    row = Evidence(text, case.request, None, error.tokens, "tokens", "recorded")
+    because = f"the last compaction left {left:,} tokens; {error.limit:,} are allowed"
+    yield Candidate(RETAINED, 0.93, because, (row, case.true_row))
 
 
 def _kept_media(case: Case) -> list[Evidence]:
@@ -107,7 +130,7 @@ def _kept_media(case: Case) -> list[Evidence]:
 
 def body_size(case: Case) -> Iterable[Candidate]:
     """The request's bytes, not its tokens: the provider said so, or the transcript's bytes reach a known limit."""
-    said = [e for e in case.weighed.transcript.errors if e.kind == "body" and e.request == case.request]
+    said = [e for e in case.refused if e.kind == "body"]
     n_bytes = _wire_bytes(case)
     row = Evidence(
         f"The messages alone weigh {n_bytes:,} bytes as base64 and text", case.request, None, n_bytes,

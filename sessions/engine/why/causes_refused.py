@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FULL = 0.85
 """Share of the window over which the call that writes the summary may not fit."""
-AGREE = 0.15
+AGREE, AGREE_INPUT = 0.15, 0.35
 
 
 def failed(case: Case) -> Iterable[Candidate]:
@@ -58,10 +58,12 @@ def reserve(case: Case) -> Iterable[Candidate]:
     error = case.error
     if error is None or error.kind != "context" or not error.limit or not error.tokens or error.tokens >= error.limit:
         return
+    # A figure that is far from what was measured may be of something else than the request.
+    is_sure = case.usage is None or case.is_partial or case.same(case.true, error.tokens, AGREE_INPUT)
     text = f"The request had {error.tokens:,} tokens of {error.limit:,}: what the reply reserves did not fit beside it"
     row = Evidence(text, case.request, None, error.tokens, "tokens", "recorded")
     because = f"{error.tokens:,} tokens and the reserve for the reply passed the limit of {error.limit:,}"
-    yield Candidate(RESERVE, 0.96, because, (row, case.true_row))
+    yield Candidate(RESERVE, 0.96 if is_sure else 0.7, because, (row, case.true_row))
 
 
 def one_message(case: Case) -> Iterable[Candidate]:
@@ -80,8 +82,8 @@ def one_message(case: Case) -> Iterable[Candidate]:
         return
     because = f"message {found.heaviest} added {found.heaviest_tokens:,} tokens to {case.sent:,}; {limit:,} are allowed"
     rows = (*said_row(case), *filled_rows(case), case.true_row)
-    # The text of a message is counted, not measured: only a context that is known beside it makes it sure.
-    is_sure = case.usage is not None and not case.is_partial and (case.window_is_known or error.limit is not None)
+    # The text of a message is counted, not measured: only figures before and after it make it sure.
+    is_sure = case.usage is not None and not case.is_partial and error.tokens is not None
     yield Candidate(ONE_MESSAGE, 0.95 if is_sure else 0.75, because, rows)
 
 
@@ -91,7 +93,7 @@ def other_window(case: Case) -> Iterable[Candidate]:
     if error is None or error.kind != "context" or not error.limit or not case.assumed:
         return
     limit, sent = error.limit, error.tokens or case.true
-    if case.assumed < 1.2 * limit:
+    if case.assumed < 1.2 * limit or sent < (1 - AGREE) * limit:
         return
     text = f"The provider's limit is {limit:,} tokens, the agent's window {case.window:,}"
     row = Evidence(text, case.request, None, limit, "tokens", "recorded")

@@ -49,7 +49,9 @@ def double_counted(case: Case) -> Iterable[Candidate]:
             text = f"{others} {named} a jump that falls back at the next"
             rows.append(Evidence(text, None, None, others, "requests", Label.MEASURED.value))
         because = f"the usage before it was counted {f'{n} times' if n else 'more than once'}"
-        score = (0.9 if n else 0.5) + (0.05 if others > 0 else 0)
+        # Unless a later usage falls back, here or elsewhere, something that is not in the file may have come.
+        is_shown = others > 0 or case.last.index in case.weighed.flagged
+        score = (0.95 if is_shown else 0.8) if n else 0.5
         yield Candidate(DOUBLE, score if limit is None or case.true < limit else 0.3, because, tuple(rows))
     elif case.said is not None and case.what != ERROR and case.said > 1.4 * case.true and not case.is_blind:
         yield from _figure_doubled(case, case.said)

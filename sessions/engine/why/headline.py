@@ -31,6 +31,8 @@ NORMAL = frozenset({causes.REACHED, causes.MANUAL, causes.SWITCH, causes.CANNOT_
 NEEDLESS = 4.0
 """A compaction that should not have come, or that did not help."""
 MOST_GROUPS = 2
+UNTOLD, HIDDEN = 2, 100_000
+"""A peak over so many times what the file explains, and so many tokens more than that, is not stated as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,10 @@ def _peak(weighed: Weighed) -> str:
     at = position_of(weighed, max(sizes, key=lambda index: sizes[index]))
     held = held_at(weighed, at, peak, shared.window, shared.largest, own=True)
     said = f"Peak {peak:,} tokens{label}"
+    made = weighed.estimated[at] if at < len(weighed.estimated) else None
+    if made and peak > UNTOLD * made and peak - made > HIDDEN:
+        # A usage that adds up several calls, or content that the file does not hold.
+        return f"{said}, as reported; the file explains {made:,} of them."
     if peak > held.window:
         return f"{said}. The model's window is unknown."
     if 100 * peak < held.window:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import Transcript
 
+N_HIDDEN, HIDDEN_FACTOR, HIDDEN_SHARE = 2, 2, 0.25
 MANY = 2
 """Thresholds of one agent among which its version decides."""
 
@@ -55,6 +56,23 @@ class Shared:
             if labels[k] is Label.MEASURED and step.request not in self.spikes
         )
         return min(weighed.overhead, min(sent, default=weighed.overhead))
+
+    @cached_property
+    def is_hidden_growing(self) -> bool:
+        """Whether what the transcript does not hold grows by more than a quarter: files that are sent, and not told."""
+        weighed, recorded = self.weighed, self.weighed.recorded
+        run = [
+            k
+            for k, step in enumerate(weighed.steps)
+            if recorded.labels[k] is Label.MEASURED and step.request not in self.spikes
+        ]
+        until = next((n for n, k in enumerate(run) if n and weighed.steps[k].compaction is not None), len(run))
+        if until < N_HIDDEN:
+            return False
+        first, last = run[0], run[until - 1]
+        grown = recorded.context[last] - recorded.context[first]
+        told = sum(weighed.tokens[weighed.steps[first].stop : weighed.steps[last].stop])
+        return grown - HIDDEN_FACTOR * told > HIDDEN_SHARE * recorded.context[first]
 
     @cached_property
     def is_compacted(self) -> bool:
