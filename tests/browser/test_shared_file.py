@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import random
 from typing import TYPE_CHECKING
 
 from click.testing import CliRunner
 
 from ctxweb.commands import share
+from sessions.engine.reading import read_transcripts
 from tests.browser.test_whole_path import AXE
-from tests.engine.claude_lines import claude_session
+from tests.engine.claude_lines import Lines
+from tests.services.claude_lines import png
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,11 +20,46 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
+N_MESSAGES = 500
+SCREENSHOT = 150_000
+"""Bytes of an image."""
+
+
+def rich_session() -> str:
+    """500 messages and more: rules, long results that are read again, screenshots, a compaction in the middle."""
+    lines, drawn = Lines(), random.Random(3)
+    lines.prompt("Never touch the lock file. Always run `make check` before you commit. Make the build fast.")
+    for turn in range(N_MESSAGES // 2):
+        if turn % 40 == 39:
+            lines.prompt(f"Do not edit m{turn % 9}.py from now on. Go on with part {turn}: " + "why is it slow? " * 40)
+        path = f"/home/me/app/m{turn % 9}.py"
+        call = {"type": "tool_use", "id": f"toolu_{turn}", "name": "Read", "input": {"file_path": path}}
+        lines.reply(turn, {"type": "text", "text": f"Now part {turn}: value_{turn * 7} comes from {path}."}, call)
+        if turn % 12 == 5:
+            data = base64.b64encode(png(1_600, 900, SCREENSHOT, seed=turn)).decode()
+            lines.result(
+                f"toolu_{turn}",
+                [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}],
+            )
+            lines.context += 1_900 - len(data) // 4
+        else:
+            rows = range(drawn.randint(10, 120))
+            lines.result(f"toolu_{turn}", "\n".join(f"{n}: value_{n * turn} = compute({n}, 'é{turn}')" for n in rows))
+        if turn == N_MESSAGES // 4:
+            lines.compact("Every module is compiled twice. The lock file stays as it is. " * 40)
+    lines.reply(N_MESSAGES, {"type": "text", "text": "The build is fast now."})
+    return lines.text()
+
+
 def made(folder: Path) -> Path:
-    """The file of a session that compacts under some thresholds and not under others."""
+    """The file of a rich session that compacts under some thresholds and not under others: at most 3 MB."""
     transcript, out = folder / "session.jsonl", folder / "replay.html"
-    transcript.write_text(claude_session(60), encoding="utf-8")
-    options = ["--policy", "sliding_window", "--window", "60000", "--out", str(out)]
+    transcript.write_text(rich_session(), encoding="utf-8")
+    with transcript.open("rb") as stream:
+        (session,) = read_transcripts(stream, transcript.name).transcripts
+    assert len(session.messages) >= N_MESSAGES
+    assert session.n_images >= 20
+    options = ["--policy", "sliding_window", "--out", str(out)]
     result = CliRunner().invoke(share.command, [str(transcript), *options])
     assert result.exit_code == 0, result.output
     assert str(out) in result.output

@@ -106,6 +106,25 @@ def saves_a_picture(page: Page, button: Locator) -> None:
     assert download.value.path().stat().st_size > 10_000
 
 
+def saves_what_is_right(page: Page, button: Locator) -> None:
+    """A field that is wrong is said by the browser, and nothing is sent; what the server finds wrong is sent once."""
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    secret, remarks = page.get_by_label(re.compile("^Password")), page.get_by_label(re.compile("^One a line"))
+    secret.fill("short")
+    button.click()
+    assert sent == []
+    secret.fill("")
+    page.get_by_text("Notes on single messages").click()
+    remarks.fill("9999: look")
+    button.click()
+    page.wait_for_selector("[data-failure] >> text=There is no message 9,999")
+    assert len(sent) == 1
+    remarks.fill("")
+    saves_a_picture(page, button)
+    assert page.locator("[data-failure]").count() == 0
+
+
 def test_alice_shares_and_bob_answers(chromium: Browser, both: Both, tmp_path: Path) -> None:
     alice, bob = signed_in(chromium, both.alice), Visit(chromium, both.bob.removesuffix(BELOW))
     transcript = tmp_path / "slow-build.jsonl"
@@ -205,20 +224,7 @@ def test_a_password_holds_and_a_file_needs_no_server(chromium: Browser, both: Bo
     assert his.get_by_text("was revoked, has expired or never existed").is_visible()
 
     page.goto(f"{page.url.split('share/')[0]}share/?view=replay&{STATE}")
-    png, sent = page.get_by_role("button", name="PNG", exact=True), []
-    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
-    page.get_by_label(re.compile("^Password")).fill("short")
-    png.click()  # a field that is wrong is said by the browser, and nothing is sent
-    assert sent == []
-    page.get_by_label(re.compile("^Password")).fill("")
-    page.get_by_text("Notes on single messages").click()
-    page.get_by_label(re.compile("^One a line")).fill("9999: look")
-    png.click()
-    page.wait_for_selector("[data-failure] >> text=There is no message 9,999")
-    assert len(sent) == 1
-    page.get_by_label(re.compile("^One a line")).fill("")
-    saves_a_picture(page, png)
-    assert page.locator("[data-failure]").count() == 0
+    saves_what_is_right(page, page.get_by_role("button", name="PNG", exact=True))
     with page.expect_download() as download:
         page.get_by_role("button", name="Download file").click()
     file = tmp_path / "replay.html"
