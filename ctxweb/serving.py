@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
+import multiprocessing
 import os
 import threading
 from typing import TYPE_CHECKING, cast
@@ -34,6 +36,10 @@ def warm() -> None:
     for name in SLOW_IMPORTS:
         importlib.import_module(name)
 
+
+if multiprocessing.parent_process() is not None:
+    # The last thing done: where Python takes itself apart, granian's threads may still ask for it, and end in an abort.
+    atexit.register(os._exit, 0)
 
 threading.Thread(target=warm, name="warm", daemon=True).start()
 

@@ -80,3 +80,25 @@ def test_a_command_of_the_engine_loads_no_framework(arguments: list[str], also: 
         f"print(sorted({HEAVY | also!r} & set(sys.modules)))"
     )
     assert python("-c", code).splitlines()[-1] == "[]"
+
+
+LIGHT = {"click", "platformdirs", "rich"}
+"""Packages of others that a command of the engine may load for a small file; `_distutils_hack` is setuptools' own."""
+
+
+@pytest.mark.parametrize(("arguments", "most"), [(["--help"], 12), (["inspect", SMALL], 266), (["why", SMALL], 330)])
+def test_a_command_loads_few_modules(arguments: list[str], most: int) -> None:
+    """What a start costs: modules of ours, and whose packages.
+
+    ``--help`` within 0.25 s and ``inspect`` of a small file within 0.5 s of processor time hang on these counts; the
+    seconds were measured by hand, as no test can.
+    """
+    code = (
+        "import sys\nfrom ctxweb.cli import cli\n"
+        f"cli({arguments!r}, prog_name='ctxweb', standalone_mode=False)\n"
+        "names = [name.split('.')[0] for name in sys.modules if name != '__main__']\n"
+        "print(sum(name in ('ctxweb', 'sessions') for name in names), *sorted(set(names) - sys.stdlib_module_names))"
+    )
+    n_own, *packages = python("-c", code).splitlines()[-1].split()
+    assert int(n_own) <= most
+    assert set(packages) - {"_distutils_hack", "ctxweb", "sessions"} <= LIGHT
