@@ -166,6 +166,16 @@ function place(plot) {
     const inside = at >= -1 && at <= (axis ? axis._length : 0) + 1;
     cursor.hidden = !inside;
     if (inside) cursor.style.insetInlineStart = Math.round(axis._offset + at) + "px";
+    if (cursor.matches(".plot-chosen")) clear(plot, inside ? axis._offset + at : NaN);
+  }
+}
+
+// The figures of the axis under the number of what is chosen give way to it.
+function clear(plot, at) {
+  const left = plot.getBoundingClientRect().left;
+  for (const tick of plot.querySelectorAll(".xtick text")) {
+    const box = tick.getBoundingClientRect(), away = Math.abs((box.left + box.right) / 2 - left - at);
+    tick.style.visibility = away < box.width / 2 + 16 ? "hidden" : "";
   }
 }
 

@@ -128,6 +128,7 @@ TABLE = {
     "sessions:apply": Rule(SEEN),
     "sessions:apply_json": Rule(SEEN),
     "sessions:ab_was": Rule(ANYBODY),
+    "sessions:causes": Rule(SEEN),
     "sessions:count": Rule(SEEN),
     "sessions:delete": Rule(ANYBODY),
     "sessions:demo": Rule(ANYBODY, "post"),

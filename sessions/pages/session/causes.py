@@ -16,6 +16,7 @@ from sessions.runs.replay_state import own_state
 
 if TYPE_CHECKING:
     from sessions.engine.why.verdicts import Verdict
+    from sessions.pages.session.harm import Harm
     from sessions.runs.overview import Overview
 
 MOST = 40
@@ -24,7 +25,10 @@ MOST = 40
 
 @dataclass(frozen=True, slots=True)
 class CauseRow:
-    """One verdict, or several of one plain cause: ``requests`` in order, ``message`` what it names (-1: none)."""
+    """One verdict, or several of one plain cause: ``requests`` in order, ``message`` what it names (-1: none).
+
+    ``number`` is the compaction's place in the record (-1: none); ``then`` and ``harm`` are told where they are asked.
+    """
 
     requests: tuple[int, ...]
     what: str
@@ -36,6 +40,9 @@ class CauseRow:
     after: str
     message: int
     href: str
+    number: int = -1
+    then: str = ""
+    harm: Harm | None = None
 
     @property
     def first(self) -> int:
@@ -95,6 +102,7 @@ def _row(session_id: str, view: Overview, found: list[Verdict]) -> CauseRow:
         after=_after(view, first) if len(found) == 1 else "",
         message=-1 if named is None else named,
         href=session_urls(session_id).to_replay(own_state(view.weighed), request=first.request),
+        number=first.number if first.what == COMPACTION and len(found) == 1 else -1,
     )
 
 

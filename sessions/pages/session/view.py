@@ -8,21 +8,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
 from sessions.engine import jsonio, report
+from sessions.engine.errors import UnreadableInput
 from sessions.engine.types import Parsed, Skipped
-from sessions.pages.session import causes, facts, family, inspector, messages
+from sessions.pages.session import after, causes, facts, family, inspector, messages
 from sessions.pages.session import state as urlstate
 from sessions.pages.session.chart import pressure_json
 from sessions.pages.ui import blocks, exports, uploads
 from sessions.pages.ui.view import asks_fragment, csv_lines, session_or_404, varied
 from sessions.runs import replays
 from sessions.runs.overview import overview
+from sessions.runs.rules import rules_of
 from sessions.selectors.chains import chain
 from sessions.services.model_access import key_facts
 
@@ -56,6 +58,8 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
         "facts": facts.leading(view, replays.spent(found.pk)),
         "lead": view.once("lead", lambda: causes.build_lead(found.pk, view)),
         "causes": view.once("causes", lambda: causes.build_causes(found.pk, view)),
+        "tells_more": bool(view.verdicts),
+        "by_itself": len(view.messages) <= after.MOST_MESSAGES,
         "opening": facts.opening(view),
         "headline": view.headline,
         "not_understood": view.weighed.transcript.gaps,
@@ -132,6 +136,22 @@ def message_rows(request: HttpRequest, session_id: str) -> HttpResponse:
     return varied(
         render(request, "sessions/session/_messages.html" if whole else "sessions/session/_message_rows.html", context)
     )
+
+
+@require_safe
+def full_causes(request: HttpRequest, session_id: str) -> HttpResponse:
+    """The table of causes with what came after each, for htmx; a plain GET is led to all the evidence."""
+    found = session_or_404(session_id)
+    if not asks_fragment(request):
+        return redirect("sessions:why", found.pk)
+    view = overview(found.pk)
+    try:
+        rules = rules_of(found)
+    except UnreadableInput:
+        rules = None
+    told = after.build_full_causes(found.pk, view, rules)
+    context = {"session": found, "causes": told, "agents": after.agents_there(found.pk, view), "asked": True}
+    return varied(render(request, "sessions/session/_causes.html", context))
 
 
 @require_safe

@@ -36,6 +36,8 @@ MOST_OVER = 1.3
 """Windows that a recorded context may reach before its line is cut."""
 IN_WORDS, MOST_NUMBERED, MOST_LINES = 4, 20, 60
 """Compactions up to which each has words, a number, a line of its own; more are marks on a rail, then an envelope."""
+BACKED: Figure = {"bgcolor": "@chart-paper", "borderpad": 1}
+"""Words that keep what is drawn behind them away."""
 RAIL = (0.955, 0.995)
 """Where the rail of marks lies, in shares of the axis."""
 ENVELOPE_BINS, STRIP_BINS, STRIP_FROM = 300, 240, 1_500
@@ -282,13 +284,16 @@ def _words(data: Saw, last: int, top: float) -> list[Figure]:
         if max((v or 0 for v in data.recorded), default=0) > top:
             says = f"recorded and {says}"
         cut = next((at for at, value in enumerate(data.without) if (value or 0) > top), over)
-        # At the band's left edge while the line is still under it, else behind the place where the line left the plot.
-        corner: Figure = {"at": "left middle", "shift": (6, 0), "role": QUIET}
+        # At the band's left edge while the line is still under it, else at the right one, where it has left the plot.
+        side = "left" if cut > 0.5 * last else "right"
         # Under the window's line where the rail of numbers fills the band over it.
         over_line = len(data.teeth) <= IN_WORDS
         height = data.window + 0.5 * (top - data.window) if over_line else data.window
-        corner |= {} if over_line else {"at": "left top", "shift": (6, -4)}
-        words.append(note(says, 0 if cut > 0.5 * last else cut, height, width="wide", **corner))
+        corner: Figure = {"xref": "paper", "at": f"{side} middle", "shift": (6 if side == "left" else -4, 0)}
+        if not over_line:
+            corner |= {"at": f"{side} top", "shift": (corner["shift"][0], -4)} | BACKED
+        corner["role"] = QUIET
+        words.append(note(says, float(side == "right"), height, width="wide", **corner))
     return words + _tooth_words(data, last, top)
 
 

@@ -1,0 +1,114 @@
+"""What came after each recorded compaction, and which agents would compact there, beside the chart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sessions.engine.aftermath import aftermaths
+from sessions.engine.why.case import COMPACTION
+from sessions.pages.session.causes import build_causes, worst
+from sessions.pages.session.harm import harm_of
+from sessions.pages.ui import figures
+from sessions.pages.ui.triggers import trigger_href
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sessions.engine.aftermath import Aftermath
+    from sessions.engine.broken import RulesAfter
+    from sessions.pages.session.causes import CauseRow
+    from sessions.runs.overview import Overview
+
+MOST_MESSAGES = 5_000
+"""Of a session whose page asks by itself; a longer one is asked by hand."""
+SOURCES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class AgentThere:
+    """An agent whose trigger fires at a request: what it counts there and from where on, in ``unit``."""
+
+    label: str
+    unit: str
+    counted: str
+    operator: str
+    threshold: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentsThere:
+    """The triggers that fire at ``request``, of ``n`` that were asked; ``earlier``: a compaction came before it."""
+
+    request: int
+    n: int
+    rows: tuple[AgentThere, ...]
+    earlier: bool
+
+
+def build_full_causes(session_id: str, view: Overview, rules: Iterable[RulesAfter] | None) -> tuple[CauseRow, ...]:
+    """The table of causes with what came after each compaction; ``rules`` None: they were not looked at."""
+    found = view.once("aftermaths", lambda: aftermaths(view.weighed))
+    judged = None if rules is None else {one.compaction: one for one in rules}
+    ways = {one.compaction: (one, following) for one, following in zip(found, [*found[1:], None], strict=True)}
+    return tuple(_told(session_id, view, row, ways, judged) for row in build_causes(session_id, view))
+
+
+def _told(
+    session_id: str,
+    view: Overview,
+    row: CauseRow,
+    ways: dict[int, tuple[Aftermath, Aftermath | None]],
+    judged: dict[int, RulesAfter] | None,
+) -> CauseRow:
+    if row.what != COMPACTION or row.n > 1 or row.number not in ways:
+        return row
+    one, following = ways[row.number]
+    rules = None if judged is None else judged.get(row.number)
+    return replace(row, then=_then(view, one, following), harm=harm_of(session_id, view, one, rules))
+
+
+def _then(view: Overview, one: Aftermath, following: Aftermath | None) -> str:
+    """When the context was full again, and with what."""
+    if one.n_requests is None:
+        last = max(view.contexts.values(), default=None)
+        return f"Not full again: {figures.count(last[1])} tokens at the end" if last else ""
+    compacted = following is not None and one.full_at == following.request
+    again = "Compacted" if compacted else "Full"
+    later = f"{again} again {figures.plural(one.n_requests, 'request')} later"
+    sources = _shares(one.refilled)
+    return f"{later}, with {sources}" if sources else later
+
+
+def _shares(refilled: Sequence[tuple[str, int]]) -> str:
+    """The largest sources with their shares: ``read_file results (41%) and user (33%)``."""
+    total = sum(tokens for _, tokens in refilled)
+    return " and ".join(f"{name} ({figures.percent(tokens, total)})" for name, tokens in refilled[:SOURCES])
+
+
+def agents_there(session_id: str, view: Overview) -> AgentsThere | None:
+    """Whose triggers fire at the request of the headline; None where that is about no compaction."""
+    found = worst(view)
+    if found is None or found.what != COMPACTION:
+        return None
+    fired = [
+        (result, firing)
+        for result in view.gates.results
+        for firing in result.firings
+        if firing.request == found.request
+    ]
+    fired.sort(key=lambda pair: -pair[1].measure / pair[0].threshold)
+    rows = tuple(
+        AgentThere(
+            label=result.gate.label,
+            unit=result.unit,
+            counted=figures.count(firing.measure),
+            operator="≥" if result.gate.operator == ">=" else result.gate.operator,
+            threshold=figures.count(result.threshold),
+            href=trigger_href(session_id, result.gate.name, firing.request),
+        )
+        for result, firing in fired
+    )
+    first = min(compaction.request for compaction in view.weighed.transcript.compactions)
+    return AgentsThere(found.request, len(view.gates.results), rows, first < found.request)

@@ -1,0 +1,57 @@
+"""Beside the chart: what came after each compaction, its harm, and the agents whose triggers fire there too."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sessions import selectors
+from sessions.engine.aftermath import aftermaths
+from tests.web.stored import demo_file, store
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+    from sessions.models import Session
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def demo(db: None) -> Session:
+    return store(demo_file(), "demo.jsonl")
+
+
+def told(client: Client, session: Session) -> str:
+    response = client.get(f"/s/{session.pk}/causes/", headers=HTMX)
+    assert response.status_code == 200
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", response.content.decode()))
+
+
+def test_the_page_asks_for_it_and_without_a_script_all_evidence_is_a_link(client: Client, demo: Session) -> None:
+    html = client.get(f"/s/{demo.pk}/").content.decode()
+    assert f'hx-get="/s/{demo.pk}/causes/" hx-trigger="load"' in html
+    assert client.get(f"/s/{demo.pk}/causes/").headers["Location"] == f"/s/{demo.pk}/why/"
+
+
+def test_each_compaction_says_when_it_was_full_again_and_what_it_cost(client: Client, demo: Session) -> None:
+    text = told(client, demo)
+    first, second = aftermaths(selectors.load_weighed(demo.pk))
+    assert f"Full again {first.n_requests} requests later, with Read (" in text
+    assert f"{sum(one.what == 'file' for one in first.again)} files re-read" in text
+    assert second.n_requests is None
+    assert re.search(r"Not full again: [\d,]+ tokens at the end\.", text)
+    assert "2 of 2 rules lost: “One rule for the whole session: never touch package-lock.json" in text
+    assert "broken in message 160" in text
+
+
+def test_agents_whose_trigger_fires_at_the_first_false_alarm(client: Client, demo: Session) -> None:
+    text = told(client, demo)
+    assert re.search(r"Which agents compact at request 18\? ?4 of 15", text)
+    assert re.search(r"buzz-agent, bytes ?3,134,8\d\d bytes, estimated ≥ 167,232 tokens", text), text
+
+
+def test_a_session_without_an_event_asks_nothing_more(client: Client, session: Session) -> None:
+    assert "/causes/" not in client.get(f"/s/{session.pk}/").content.decode()
