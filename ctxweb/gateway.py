@@ -90,7 +90,7 @@ def environ_of(scope: Scope) -> dict[str, Any]:
         "wsgi.url_scheme": scope.get("scheme", "http"),
         "wsgi.errors": sys.stderr,
         "wsgi.multithread": True,
-        "wsgi.multiprocess": False,
+        "wsgi.multiprocess": True,
         "wsgi.run_once": False,
         "wsgi.file_wrapper": FileBody,
     }

@@ -13,6 +13,7 @@ import dj_database_url
 from csp.constants import NONCE, NONE, SELF
 
 import ctxweb
+from ctxweb.cores import request_processes
 from ctxweb.env import SettingError, data_dir, env_bool, env_int, env_str, env_url, env_word, models_path
 from ctxweb.privacy import keep_private
 from sessions.adapters.models_file import use_models_in
@@ -228,14 +229,6 @@ DOCS = BUNDLED / "docs" if BUNDLED.is_dir() else ROOT / "build/docs"
 STATIC_ROOT = _folder("static")
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = DEBUG
-CACHES = {
-    name: {
-        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-        "LOCATION": name,
-        "OPTIONS": {"MAX_ENTRIES": most},
-    }
-    for name, most in (("default", 300), ("counts", 10_000))  # visitors are counted where nothing else pushes them out
-}
 STORAGES = {
     "default": _blobs(),
     "staticfiles": {
@@ -269,6 +262,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = TIME_ZONE
+SERVER_PROCESSES = env_int("CTXWEB_SERVER_PROCESSES", request_processes(shared=REQUIRE_LOGIN), minimum=1)
 WORKER_PROCESSES = env_int("CTXWEB_WORKER_PROCESSES", 1, minimum=1)
 WORK_SECONDS = env_int("CTXWEB_TASK_SECONDS", 1800, minimum=1)  # a piece of work that takes longer is ended
 READER_MEGABYTES = 300  # a reader that holds more after a piece of work is replaced

@@ -14,9 +14,14 @@ class SessionsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Have a key forgotten when whoever gave it signs out."""
+        """Have a key forgotten when whoever gave it signs out, and settings looked at anew by every request."""
         from django.contrib.auth.signals import user_logged_out
+        from django.core.signals import request_started
 
+        from sessions.adapters.own_models import look_again
         from sessions.services.model_access import forget_at_sign_out
+        from sessions.services.prices import forget_prices
 
         user_logged_out.connect(forget_at_sign_out, dispatch_uid="sessions.forget_key")
+        request_started.connect(forget_prices, dispatch_uid="sessions.forget_prices")
+        request_started.connect(look_again, dispatch_uid="sessions.look_again")

@@ -45,13 +45,17 @@ STOP_SECONDS = 3
 @click.option("--port", type=click.IntRange(1, 65535), help="Port. [default: 8400, or the next free one]")
 @click.option("--demo", is_flag=True, help="Store the demo session, too.")
 @click.option(
+    "--processes", type=click.IntRange(1, 64), help="Processes that answer requests. [default: CTXWEB_SERVER_PROCESSES]"
+)
+@click.option(
     "--unsafe-allow-unauthenticated",
     "unsafe",
     is_flag=True,
     help="Serve beyond this machine without accounts: whoever reaches the port reads every transcript.",
 )
 def command(
-    host: str, port: int | None, *, share: bool, demo: bool, unsafe: bool, then: Sequence[str] = ()
+    host: str, port: int | None, *, share: bool, demo: bool, processes: int | None = None, unsafe: bool,
+    then: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Migrate the database, start a worker and the server, print the address; Ctrl-C ends all of it."""
     then = ("demo",) if demo else then  # the command of ctxweb that is run once the server answers
@@ -64,11 +68,14 @@ def command(
     _allow_names(host)
     if share and not os.environ.get("CTXWEB_PUBLIC_URL"):
         os.environ["CTXWEB_PUBLIC_URL"] = address.shared_url(host, port)
+    if processes is not None:
+        os.environ["CTXWEB_SERVER_PROCESSES"] = str(processes)
     from ctxweb import datalock
     from ctxweb.env import data_dir
+    from sessions.adapters import memory
 
     try:
-        with datalock.held(data_dir(), address.url(host, port)):
+        with datalock.held(data_dir(), address.url(host, port)), memory.held(data_dir()):
             _prepare()
             _run(host, port, then)
     except datalock.InUse as error:
@@ -177,12 +184,13 @@ def _serve(host: str, port: int, supervisor: Supervisor) -> None:
             if supervisor.stopping.is_set():
                 raise
             pause = back_off.after(time.monotonic() - begun)
-            click.echo(f"The process for requests ended twice in a row; starting another in {pause:.0f} s.", err=True)
+            click.echo(f"A process for requests ended twice in a row; starting anew in {pause:.0f} s.", err=True)
             supervisor.stopping.wait(pause)
 
 
 def _server(host: str, port: int, supervisor: Supervisor) -> MPServer | MTServer:
     """A server that has the workers begin to end together with it."""
+    from django.conf import settings
     from granian import Granian
     from granian.constants import Interfaces, Loops
     from granian.log import LogLevels
@@ -194,6 +202,7 @@ def _server(host: str, port: int, supervisor: Supervisor) -> MPServer | MTServer
         interface=Interfaces.ASGINL,  # ctxweb.front, with threads of its own
         loop=Loops.asyncio,
         respawn_failed_workers=True,
+        workers=settings.SERVER_PROCESSES,
         workers_kill_timeout=STOP_SECONDS,
         websockets=False,
         log_level=LogLevels.error,

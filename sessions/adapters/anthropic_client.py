@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import anthropic
 
-    from sessions.adapters.rate import TokenBucket
+    from sessions.adapters.rate import Bucket
 
 BASE_URL = "https://api.anthropic.com"
 TIMEOUT_SECONDS = 10.0
@@ -85,7 +85,7 @@ class Client:
         *,
         timeout: float = TIMEOUT_SECONDS,
         patience: float = PATIENCE_SECONDS,
-        bucket: TokenBucket | None = None,
+        bucket: Bucket | None = None,
         cancel: Callable[[], bool] = never,
     ) -> None:
         import anthropic

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from sessions.adapters.anthropic_client import Access
     from sessions.adapters.prompts import Prompt
-    from sessions.adapters.rate import TokenBucket
+    from sessions.adapters.rate import Bucket
 
 SUMMARY_TOKENS = 20_000
 """Room for a summary: Claude Code's own reserve, whose observed p99.99 is 17,387 tokens (policies 2.2, 4.1)."""
@@ -53,7 +53,7 @@ def summarize(
     *,
     on_progress: Callable[[int], None] = lambda _: None,
     cancel: Callable[[], bool] = never,
-    bucket: TokenBucket | None = None,
+    bucket: Bucket | None = None,
 ) -> Summary:
     """The summary that ``body`` (``request_body``) asks for; ``on_progress`` hears the characters so far.
 

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import logging
 import time
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from sessions.adapters.models_file import use_models_in
 from sessions.engine.errors import BadParameter
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 SECONDS = 2.0
 """The file is looked at again after this long: another process, or an editor, may have changed it."""
-_looked: list[tuple[float, float]] = []
+_looked: list[float] = []
+_used: list[object] = []
+"""Which file the models in use are from."""
 log = logging.getLogger(__name__)
 
 
 def refresh() -> bool:
     """Use the file as it stands now; whether that changed anything.  What is wrong with it is logged, and it waits."""
     now = time.monotonic()
-    if _looked and now - _looked[0][0] < SECONDS:
+    if any(now - then < SECONDS for then in tuple(_looked)):
         return False
     path = settings.MODELS_FILE
-    changed_at = path.stat().st_mtime if path.is_file() else 0.0
-    is_new = not _looked or _looked[0][1] != changed_at
-    _looked[:] = [(now, changed_at)]
+    found = _version(path)
+    is_new = _used != [found]
+    _looked[:], _used[:] = [now], [found]
     if not is_new:
         return False
     try:
@@ -34,6 +40,15 @@ def refresh() -> bool:
         return False
 
 
-def look_again() -> None:
-    """Look at the file when next asked, however soon."""
+def _version(path: Path) -> object:
+    """What tells a file from the one before, however soon it was written; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ino, found.st_size
+
+
+def look_again(**_: object) -> None:
+    """Look at the file when next asked, however soon: at every request, for another process may have written it."""
     _looked.clear()

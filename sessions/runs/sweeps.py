@@ -72,8 +72,9 @@ _cache: Cache[str, SweepResult] = Cache(lambda held: len(held) > KEPT)
 
 
 def versions(sessions: Sequence[Session]) -> list[str]:
-    """What the rows of a sweep depend on beside its options: each session's facts, and the prices."""
-    return [f"{session.version} {prices_for(selectors.load_weighed(session.pk).model)}" for session in sessions]
+    """What the rows of a sweep depend on beside its options: each session's facts, its model, and the prices."""
+    models = [selectors.load_weighed(session.pk).model for session in sessions]
+    return [f"{one.version} {model} {prices_for(model)}" for one, model in zip(sessions, models, strict=True)]
 
 
 def swept(options: Options, sessions: Sequence[Session]) -> SweepResult:

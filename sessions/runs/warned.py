@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sessions import selectors
 from sessions.adapters.cache import Cache
 from sessions.engine.errors import EngineError
+from sessions.engine.model_info import own_changes
 from sessions.engine.quality.corpus import reading
 from sessions.engine.quality.recorded import DEFAULT_CALLS, DEFAULT_DEFINITION, recorded_events
 from sessions.engine.quality.study import study, units_of
@@ -27,8 +28,10 @@ MOST_MESSAGES = 20_000
 SECONDS = 1.5
 """How long one request works; what is left is for the next."""
 
-_cache: Cache[tuple[str, str], tuple[tuple[StudyUnit, ...], int]] = Cache(lambda held: len(held) > 2 * MOST_SESSIONS)
-_whole: dict[tuple[int, tuple[tuple[str, str], ...]], WarningStudy] = {}
+_cache: Cache[tuple[str, str, int], tuple[tuple[StudyUnit, ...], int]] = Cache(
+    lambda held: len(held) > 2 * MOST_SESSIONS
+)
+_whole: dict[tuple[int, int, tuple[tuple[str, str], ...]], WarningStudy] = {}
 """The last result that was whole: its interval is a thousand resamples."""
 _lock = threading.Lock()
 
@@ -65,7 +68,7 @@ def warned_here() -> WarningStudy:
     sessions = [one for one in newest if one.n_messages <= MOST_MESSAGES]
     until = time.perf_counter() + SECONDS
     known = [units for one in sessions if (units := _units(one, until)) is not None]
-    facts = len(newest) - len(sessions), tuple((one.pk, one.version) for one in sessions)
+    facts = own_changes(), len(newest) - len(sessions), tuple((one.pk, one.version) for one in sessions)
     done = len(known) == len(sessions)
     with _lock:
         if done and facts in _whole:
@@ -91,7 +94,7 @@ def warned_here() -> WarningStudy:
 
 def _units(session: Session, until: float) -> tuple[tuple[StudyUnit, ...], int] | None:
     """A session's units and its compactions, from this process's cache; None where time is up."""
-    key = (session.pk, session.version)
+    key = (session.pk, session.version, own_changes())
     held = _cache.find(key)
     if held is not None:
         return held

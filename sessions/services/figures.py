@@ -123,6 +123,7 @@ def _work_out(pk: str) -> bool:
     session = Session.objects.filter(pk=pk).first()
     if session is None:
         return True
+    selectors.notice(session)
     try:
         row = figures_of(session, selectors.load_weighed(pk))
     except (EngineError, SessionFacts.DoesNotExist):

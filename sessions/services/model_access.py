@@ -1,22 +1,20 @@
 """Whose key a call uses: the installation's from the environment, else the one this browser session gave.
 
-A key given on the settings page is kept in the memory of this process alone, under a random handle that only the
-cookie's session knows.  It is never written to the database, the disk, a log or a page (docs/decisions/0008).
+A key given on the settings page is kept in the server's memory alone (``adapters.memory``), under a random handle that
+only the cookie's session knows.  It is never written to the database, the disk, a log or a page (docs/decisions/0008).
 """
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 
 from sessions.adapters.anthropic_client import Access
-from sessions.adapters.cache import Cache
-from sessions.adapters.rate import TokenBucket
+from sessions.adapters.memory import SharedBucket, ask
 from sessions.engine.errors import BadParameter
 
 if TYPE_CHECKING:
@@ -24,10 +22,6 @@ if TYPE_CHECKING:
 
 HANDLE = "model_key"
 """Where a browser session keeps the handle of its key."""
-MAX_KEYS = 200
-"""Keys held at a time; the one unused longest is forgotten first."""
-BURST = 10
-_keys: Cache[str, str] = Cache(lambda held: len(held) > MAX_KEYS)
 
 
 def keep_key(key: str) -> str:
@@ -36,13 +30,13 @@ def keep_key(key: str) -> str:
     if not 8 <= len(plain) <= 500 or not plain.isascii() or not plain.isprintable() or " " in plain:
         raise BadParameter("A key is one line of 8 to 500 letters, digits and signs, such as sk-ant-….")
     handle = secrets.token_urlsafe(16)
-    _keys.keep(handle, plain)
+    ask("keep_key", handle, plain)
     return handle
 
 
 def forget_key(handle: str) -> None:
     """Drop the key, if it is held."""
-    _keys.forget(handle)
+    ask("forget_key", handle)
 
 
 def request_access(request: HttpRequest) -> Access | None:
@@ -63,7 +57,7 @@ def forget_at_sign_out(request: HttpRequest | None, **_: Any) -> None:
 
 def access_for(handle: str = "") -> Access | None:
     """The access of whoever holds ``handle``: their own key first, else the environment's, else None."""
-    key = _keys.find(handle)
+    key = ask("key", handle) if handle else None
     if key:
         return Access(key, settings.ANTHROPIC_BASE_URL, "page")
     return environment_access()
@@ -75,12 +69,9 @@ def environment_access() -> Access | None:
     return Access(key, settings.ANTHROPIC_BASE_URL, "environment") if key else None
 
 
-def bucket(access: Access) -> TokenBucket:
-    """The rate limit of a key in this process; limits are the key's, so one user's wait is not another's."""
-    return _bucket(hashlib.sha256(access.key.encode()).hexdigest())
+def bucket(access: Access) -> SharedBucket:
+    """The rate limit of a key in this server; limits are the key's, so one user's wait is not another's.
 
-
-@lru_cache(maxsize=256)
-def _bucket(_fingerprint: str) -> TokenBucket:
-    """By fingerprint, so that a key which was forgotten is in no cache."""
-    return TokenBucket(settings.ANTHROPIC_PER_MINUTE, BURST)
+    By fingerprint, so that a key which was forgotten is nowhere.
+    """
+    return SharedBucket(hashlib.sha256(access.key.encode()).hexdigest(), settings.ANTHROPIC_PER_MINUTE)

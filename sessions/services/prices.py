@@ -24,17 +24,20 @@ PRICES_SECONDS = 2.0
 _given: list[tuple[float, dict[str, dict[str, float]]]] = []
 
 
-def forget_prices() -> None:
-    """Read given prices again when next asked for."""
+def forget_prices(**_: object) -> None:
+    """Read given prices again when next asked for: at every request, for another process may have changed them."""
     _given.clear()
 
 
 def given_prices() -> dict[str, dict[str, float]]:
     """Prices that this installation gives, by bare model name: dollars per million tokens by the keys of KEYS."""
     now = time.monotonic()
-    if not _given or now - _given[-1][0] > PRICES_SECONDS:
-        _given[:] = [(now, _read_prices())]
-    return _given[-1][1]
+    for then, known in tuple(_given):  # another thread may forget them meanwhile
+        if now - then <= PRICES_SECONDS:
+            return known
+    found = _read_prices()
+    _given[:] = [(now, found)]
+    return found
 
 
 def _read_prices() -> dict[str, dict[str, float]]:

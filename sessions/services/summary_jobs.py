@@ -85,6 +85,7 @@ def run_claimed(held: queue.Claim[SummaryJob], access: Access | None) -> None:
     if access is None:
         _finish(held, Writing.FAILED, "There is no key to ask a model with.")
         return
+    selectors.notice(job.session)
     try:
         with queue.beating(held):
             _write(job, held, access)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
+from sessions import selectors
 from sessions.engine.errors import EngineError
-from sessions.models import SweepRun
+from sessions.models import Session, SweepRun
 from sessions.models.sweep_run import Sweeping
 from sessions.services import queue
 from sessions.services.sweeping import grid_of, key_of, record, rows_kept, run_one
@@ -116,6 +117,7 @@ class _Keeper:
         left = n_settings - len(kept)
         if not left:
             return
+        selectors.notice(Session.objects.only("version").get(pk=session_id))
         result = run_one(
             session_id, self.options, done=rows_kept(kept, self.options), cancelled=self._cancelled,
             on_row=lambda row: self.rows[session_id].append(record(row)),

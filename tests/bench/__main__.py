@@ -6,6 +6,7 @@ import sys
 
 from tests.bench import (
     accuracy,
+    clients,
     cost,
     digests,
     ingest,
@@ -33,7 +34,7 @@ BENCHES = {
     "sweep": sweep.main,
 }
 
-ON_REQUEST = {"digests": digests.main, "prior": prior_fit.main, "search": search.main}
+ON_REQUEST = {"clients": clients.main, "digests": digests.main, "prior": prior_fit.main, "search": search.main}
 """Those that compare two checkouts, rewrite the code's own tables or need a folder."""
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session as BrowserSession
 from django.test import Client
 
+from sessions.adapters import memory
 from sessions.services import model_access
 from tests.fake_anthropic import Answer
 
@@ -113,7 +114,7 @@ def test_the_installations_key_serves_everyone_but_is_not_shown(client: Client, 
 
 
 def test_only_so_many_keys_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_access, "MAX_KEYS", 2)
+    monkeypatch.setattr(memory, "MAX_KEYS", 2)
     handles = [model_access.keep_key(f"sk-ant-number-{n}") for n in range(3)]
     assert [model_access.access_for(handle) is not None for handle in handles] == [False, True, True]
 

@@ -1,10 +1,10 @@
-"""How often a visitor's address does something with a link: counted in this process, forgotten after a while."""
+"""How often a visitor's address does something with a link: counted by the server, forgotten after a while."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.core.cache import caches
+from sessions.adapters.memory import ask
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -14,23 +14,17 @@ if TYPE_CHECKING:
 
 def count(what: str, request: HttpRequest, link: ReplayLink, seconds: int) -> int:
     """How often the visitor's address has done ``what`` with the link in the last ``seconds``, this time included."""
-    cache, key = caches["counts"], _key(what, request, link)
-    cache.add(key, 0, seconds)
-    try:
-        return int(cache.incr(key))
-    except ValueError:  # its time ended just now
-        cache.set(key, 1, seconds)
-        return 1
+    return int(ask("count", _key(what, request, link), seconds))
 
 
 def counted(what: str, request: HttpRequest, link: ReplayLink) -> int:
     """How often it was done so far."""
-    return int(caches["counts"].get(_key(what, request, link), 0))
+    return int(ask("counted", _key(what, request, link)))
 
 
 def forgive(what: str, request: HttpRequest, link: ReplayLink) -> None:
     """Count from the beginning again."""
-    caches["counts"].delete(_key(what, request, link))
+    ask("forgive", _key(what, request, link))
 
 
 def _key(what: str, request: HttpRequest, link: ReplayLink) -> str:
