@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from sessions.engine.types import ProviderError, RecordedClearing, RecordedCompaction, Transcript
 
 SUMMARY, OPAQUE, DROP = "summary", "opaque", "drop"
-REFUSED = {"context": "Refused for its tokens", "body": "Refused for its bytes", "compaction": "Compaction failed"}
+REFUSED = {
+    "context": "Refused for its tokens", "body": "Refused for its bytes", "media": "Refused for a picture or document",
+    "compaction": "Compaction failed",
+}  # fmt: skip
 WHAT_CLEARED = {"results": "Tool results cleared", "thinking": "Thinking cleared"}
 
 

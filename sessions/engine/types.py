@@ -277,8 +277,9 @@ FAILED_COMPACTION = "compaction"
 class ProviderError:
     """A request that the provider refused because of its size, as the transcript records it.
 
-    ``kind`` is "context" (more tokens than the window holds), "body" (more bytes than a request may have), or
-    "compaction" (a compaction was tried and failed, for whatever reason).  ``request`` is the first request answered
+    ``kind`` is "context" (more tokens than the window holds), "body" (more bytes than a request may have), "media" (a
+    picture or document is too large, or there are too many), or "compaction" (one was tried and failed, for whatever
+    reason).  ``request`` is the first request answered
     after it (the number of requests if none), ``message`` the number of messages before it.  ``tokens`` and ``limit``
     are the figures that its text gives, None where it gives none: in tokens, or in bytes for a body; ``status`` is the
     HTTP status, 0 where not recorded.  ``count`` is how often it was tried and refused before the next answer;

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from sessions.engine.formats._provider_errors import refusal_of
+from sessions.engine.formats._provider_errors import Refusal, refusal_of
 from sessions.engine.types import FAILED_COMPACTION
+from sessions.engine.why.verdicts import verdicts_of
+from tests.engine.verdict_files import Claude
+from tests.why_cases.agents import Copilot, Gemini, Qwen
+
+TOO_LONG = "Prompt is too long"
 
 CONTEXT = (
     (
@@ -130,6 +137,63 @@ def test_a_failed_compaction_in_an_agents_own_words(text: str) -> None:
 @pytest.mark.parametrize("text", OTHER)
 def test_what_is_no_refusal_for_size(text: str) -> None:
     assert refusal_of(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "An image in the conversation exceeds the dimension limit for many-image requests (2000px). Run /compact to",
+        "messages.3.content.71.image.source.base64.data: At least one of the image dimensions exceed max allowed size",
+        "image exceeds 5 MB maximum: 5355736 bytes > 5242880 bytes",
+        "Too much media: 0 document pages + 102 images > 100",
+        "A maximum of 100 PDF pages may be provided.",
+    ],
+)
+def test_a_picture_or_document_over_a_limit(text: str) -> None:
+    assert refusal_of(text) == Refusal("media")
+    assert refusal_of(f"Error during compaction: {text}") == Refusal(FAILED_COMPACTION, of_compaction=True)
+
+
+def errors_of(session: Any) -> list[tuple[str, bool]]:
+    """Kinds of a session's errors, and whether a compaction got each."""
+    return [(error.kind, error.of_compaction) for error in session.weighed().transcript.errors]
+
+
+def test_where_agents_write_a_failed_compaction() -> None:
+    said = "<local-command-stderr>Error: Compaction failed: Request timed out</local-command-stderr>"
+    claude = Claude()
+    claude.turns(1, 200)
+    claude.emit("user", message={"role": "user", "content": said})
+    copilot = Copilot().prompt().turn(200)
+    copilot.event("session.warning", {"message": "Failed to compact: the model gave no answer"})
+    copilot.event("session.info", {"message": "prompt is too long, as the page says"})
+    gemini = Gemini().prompt().turn(200)
+    gemini.add("info", content="Failed to compress chat history: no answer")
+    gemini.add("info", content="prompt is too long, as the page says")
+    qwen = Qwen(100_000).prompt().turn(200)
+    qwen.record("system", subtype="chat_compression", systemPayload={"info": {"compressionStatus": 2}})
+    for session in (claude, copilot, gemini, qwen):
+        assert errors_of(session) == [("compaction", True)]
+
+
+def test_a_message_that_the_client_holds_back_and_a_made_up_reply_are_refusals() -> None:
+    gemini = Gemini().prompt().turn(200)
+    gemini.add("info", content="Sending this message (9 tokens) might exceed the context window limit (7 tokens left).")
+    claude = Claude()
+    claude.turns(1, 200)
+    made_up = {"id": "e", "model": "<synthetic>", "role": "assistant", "content": [{"type": "text", "text": TOO_LONG}]}
+    claude.emit("assistant", message=made_up)
+    for session in (gemini, claude):
+        assert errors_of(session) == [("context", False)]
+
+
+def test_a_refusal_behind_a_compaction_is_not_its_trigger() -> None:
+    session = Gemini().prompt().until(700_000).compress(900_000).prompt()
+    session.refuse("The input token count (1100000) exceeds the maximum number of tokens allowed (1048576).")
+    found = verdicts_of(session.weighed())
+    assert [v.what for v in found] == ["compaction", "error"]
+    assert found[0].cause != "after_refusal"
+    assert found[1].cause == "retained_through_compaction"
 
 
 def test_one_text_over_its_limit_is_refused_for_its_bytes() -> None:

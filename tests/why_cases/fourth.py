@@ -313,7 +313,7 @@ FOURTH = {
     "claude-code 19822, 102 pictures, and no compaction either": Report(
         too_much_media, ERROR, ("compaction_failed",), True
     ),
-    "claude-code 53560, a picture of too many pixels": Report(too_many_pixels, NONE, ("cannot_tell",), group=UNTOLD),
+    "claude-code 53560, a picture of too many pixels": Report(too_many_pixels, ERROR, ("media_limit",), True),
     "claude-code 820, to be compacted after one message": Report(
         one_message_compact, ERROR, ("summary_request_too_long", "one_message_overflowed"), True, figures=(210_118,)
     ),

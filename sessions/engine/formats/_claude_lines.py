@@ -44,7 +44,7 @@ UNTYPED_PREFIXES = (
 )  # fmt: skip
 RESUMED, NO_REPLY = "SessionStart:resume", "No response requested."
 TRIGGERS = ("auto", "manual")
-COMPACTION_ERROR = re.compile(r"\A<local-command-stderr>(?:Error: )?Error during compaction:")
+COMMAND_ERROR = re.compile(r"\A<local-command-std(?:err>|out>(?=Error))")
 ATTACHMENT_TEXT_KEYS = ("content", "prompt", "snippet", "text")
 PLACEHOLDER_CHARS_PER_TOKEN = 8
 
@@ -161,12 +161,14 @@ def _refusal(value: Mapping[str, Any]) -> Refusal | None:
     kind, message = value.get("type"), as_dict(value.get("message"))
     if kind == "system" and value.get("subtype") == "api_error":
         return refusal_of(dumps(value.get("error")), count_of(as_dict(value.get("error")).get("status")))
-    if kind == "assistant" and value.get("isApiErrorMessage"):
+    made_up = kind == "assistant" and message.get("model") == SYNTHETIC_MODEL
+    if made_up or (kind == "assistant" and value.get("isApiErrorMessage")):
         texts = [text_of(value.get("errorDetails")), *(c.text for c in contents_of(message.get("content")))]
         return refusal_of("\n".join(filter(None, texts)), count_of(value.get("apiErrorStatus")))
     said = value.get("content") if kind == "system" else message.get("content")
-    if isinstance(said, str) and (found := COMPACTION_ERROR.search(said[:MAX_CHARS])):
-        return failed_compaction(said[found.end() :])
+    if isinstance(said, str) and (found := COMMAND_ERROR.search(said[:MAX_CHARS])):
+        told = refusal_of(said[found.end() :])
+        return told if told and told.of_compaction else None
     return None
 
 

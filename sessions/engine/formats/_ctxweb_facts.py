@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine import limits
 from sessions.engine.formats._clearings import RESULTS, THINKING
 from sessions.engine.formats._counts import count_of
-from sessions.engine.formats._provider_errors import BODY, CONTEXT
+from sessions.engine.formats._provider_errors import BODY, CONTEXT, MEDIA
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import (
@@ -25,7 +25,7 @@ from sessions.engine.types import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ERROR_KINDS, CLEARED = (CONTEXT, BODY, FAILED_COMPACTION), (RESULTS, THINKING)
+ERROR_KINDS, CLEARED = (CONTEXT, BODY, MEDIA, FAILED_COMPACTION), (RESULTS, THINKING)
 USAGE = ("input", "cache_read", "cache_write", "output", "reasoning", "cache_write_1h")
 
 

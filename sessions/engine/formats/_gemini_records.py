@@ -95,9 +95,10 @@ class Log:
         """Take a record for the screen: an error may say that a request was too large."""
         self.n_screen += 1
         text = " ".join(content.text for content in parts_of(value.get("content")))
-        # What the client itself does not send is told among its notes.
-        is_refused = value.get("type") == "error" or text.startswith(UNSENT)
-        refusal = refusal_of(text) if is_refused else None
+        refusal = refusal_of(text)
+        if refusal and value.get("type") != "error" and not (refusal.of_compaction or text.startswith(UNSENT)):
+            # Among the client's notes only what it did not send, and a compression that failed, are told.
+            refusal = None
         self.items += [refusal] if refusal else []
 
     def rewind(self, ident: str) -> None:

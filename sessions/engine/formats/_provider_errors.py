@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.types import Request
 
-CONTEXT, BODY = "context", "body"
+CONTEXT, BODY, MEDIA = "context", "body", "media"
 MAX_CHARS = 4_000
 """An error is in the first characters of its text; what follows may quote the request."""
 SMALLEST = 1_000
@@ -40,6 +40,13 @@ _BODY = re.compile(
     r"|request exceeds the maximum size|total (?:message|request) size",
     re.IGNORECASE,
 )
+_MEDIA = re.compile(
+    r"many-image requests|dimensions? (?:limit|exceed)|image dimensions|image exceeds \d|too much media"
+    r"|images? (?:was|is|are) too large|image_too_large|too many images|maximum of \d+ (?:pdf )?(?:pages|images)"
+    r"|pdf (?:is |was )?too (?:large|long|many)",
+    re.IGNORECASE,
+)
+"""A picture or document over a limit of its own: its side, its bytes, its pages, or how many there may be."""
 _CONTEXT = re.compile(
     r"prompt is too long|context[_ -](?:length|window|limit)[_ -](?:was |is )?exceed|model_context_window_exceeded"
     r"|maximum context length|exceed(?:s|ed)? (?:the |your |this )?(?:model'?s? )?max(?:imum)? context"
@@ -62,7 +69,7 @@ _MADE = (
     r"(?:compact(?:ion|ing)?|compress(?:ion|ing)?|condens(?:ation|ing)|summari[sz](?:ation|ing|er)|overflow recovery)"
 )
 _NOT_MADE = (
-    rf"error (?:during|while|in|running)(?: [a-z]{{1,20}}){{0,2}} {_MADE}"
+    rf"error (?:(?:during|while|in|running)(?: [a-z]{{1,20}}){{0,2}} )?{_MADE}"
     rf"|(?:[a-z]{{1,20}}[ -]){{0,3}}{_MADE}(?: [a-z]{{1,20}}){{0,2}}"
     r"(?: (?:has |was |unexpectedly )?(?:failed|exhausted|aborted|error)|\.(?:failed|unable))"
     r"|(?:failed|unable|could not|cannot|can't)(?: to)?(?: auto-?)? ?(?:compact|compress|condense|summari[sz]e)"
@@ -125,6 +132,8 @@ def refusal_of(text: str, status: int = 0) -> Refusal | None:
     if status == 429 or _RATE.search(head):
         return _failed(head, status)
     own = bool(_OF_COMPACTION.search(head))
+    if _MEDIA.search(head) and not _CONTEXT.search(head):
+        return _failed(head, status) or Refusal(MEDIA, status=status)
     in_text = 413 if not status and _STATUS.search(head) and re.search(r"error|too large", head, re.IGNORECASE) else 0
     if _CONTEXT.search(head) and not _BODY.search(head):
         return Refusal(CONTEXT, *_figures(head), status, own)

@@ -14,7 +14,7 @@ from sessions.engine.formats._branch import branch
 from sessions.engine.formats._counts import count_of, inclusive_usage
 from sessions.engine.formats._gemini_parts import parts_of
 from sessions.engine.formats._preview import preview_of, prompt_words, title_of
-from sessions.engine.formats._provider_errors import Refusal, refusal_of
+from sessions.engine.formats._provider_errors import Refusal, failed_compaction, refusal_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Role, Usage
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     Value = Mapping[str, Any]
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool_result": Role.USER}
-COMPRESSION = "chat_compression"
+COMPRESSION, FAILED_STATUS = "chat_compression", (2, 3)
+"""A compression, and how the client numbers one whose result was larger, or could not be counted."""
 TURNS = frozenset({*ROLES, "rewind", COMPRESSION})
 """What the branch may end at: a title or a snapshot that is written later is no turn of the conversation."""
 HISTORY = ("systemPayload", "compressedHistory")
@@ -165,6 +166,7 @@ def _compression(record: QwenRecord, payload: Value, line: Line, measure: Measur
     """The list after the compression; one that failed or came to nothing records no list."""
     info, history = as_dict(payload.get("info")), payload.get("compressedHistory")
     if not isinstance(history, list):
+        record.refusal = failed_compaction() if info.get("compressionStatus") in FAILED_STATUS else None
         return
     record.tokens_before = count_of(info.get("originalTokenCount")) or None
     record.history = []

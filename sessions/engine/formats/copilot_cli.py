@@ -168,6 +168,9 @@ def _session_event(run: CopilotRun, event: Event, origin: Origin) -> None:
         run.model = text_of(data.get("newModel")) or run.model
     elif kind == "error":
         run.history.refuse(refusal_of(text_of(data.get("message")), count_of(data.get("statusCode"))))
+    elif kind in ("warning", "info"):
+        told = refusal_of(text_of(data.get("message")))
+        run.history.refuse(told if told and told.of_compaction else None)
     elif kind == "compaction_start":
         run.started, run.before = len(run.history.messages), sum(count_of(data.get(key)) for key, _ in PARTS)
         run.history.warnings += _told(data, run.before, "Before a compaction")

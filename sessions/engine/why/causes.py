@@ -19,6 +19,7 @@ GREW = "summary_as_large"
 REFILLED = "refilled"
 ONE_MESSAGE = "one_message_overflowed"
 BODY = "body_size_limit"
+MEDIA_LIMIT = "media_limit"
 SUMMARY_LONG = "summary_request_too_long"
 FAILED = "compaction_failed"
 AFTER_REFUSAL = "after_refusal"
@@ -47,6 +48,7 @@ CAUSES = {
     REFILLED: "filled again at once",
     ONE_MESSAGE: "one message overflowed",
     BODY: "request body too large",
+    MEDIA_LIMIT: "picture or document over a limit",
     SUMMARY_LONG: "summary request too long",
     FAILED: "compaction failed",
     AFTER_REFUSAL: "the provider refused the request",
@@ -78,6 +80,7 @@ CHANGES = {
     GREW: "Start a new session, or compact with another model.",
     REFILLED: "Read the largest results in parts.",
     ONE_MESSAGE: "Read it in parts, or limit the tool's output.",
+    MEDIA_LIMIT: "Go back to before it, or compact, and send it smaller.",
     BODY: "Send fewer or smaller images in one request.",
     SUMMARY_LONG: "Compact earlier: the summary's call needs room as well.",
     FAILED: "Compact by command, or start a new session.",

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.types import FAILED_COMPACTION, Label
 from sessions.engine.why.case import ERROR, Candidate, Case, Evidence
-from sessions.engine.why.causes import CACHE, FAILED, FALLBACK, NO_USAGE, ONE_MESSAGE, RESERVE, SUMMARY_LONG, WINDOW
+from sessions.engine.why.causes import (
+    CACHE,
+    FAILED,
+    FALLBACK,
+    MEDIA_LIMIT,
+    NO_USAGE,
+    ONE_MESSAGE,
+    RESERVE,
+    SUMMARY_LONG,
+    WINDOW,
+)
 from sessions.engine.why.causes_missing import needs_usage
 from sessions.engine.why.filled import filled, filled_rows, said_row
 from sessions.engine.why.shared import thresholds_of
@@ -53,6 +63,19 @@ def _full_row(case: Case) -> tuple[Evidence, ...]:
     return (Evidence(text, case.request, None, case.true, "tokens", case.label.value),)
 
 
+def media_limit(case: Case) -> Iterable[Candidate]:
+    """A picture or document is over a limit of its own, or there are too many (verdicts 3.27)."""
+    error = case.error
+    if error is None or error.kind != "media":
+        return
+    n = f", {error.count} times" if error.count > 1 else ""
+    row = Evidence(
+        f"The provider refused a picture or document{n}", case.request, None, error.count, "tries", "recorded"
+    )
+    because = "a picture or document is over a limit of its own; the context was not too long"
+    yield Candidate(MEDIA_LIMIT, 0.97, because, (row, case.true_row))
+
+
 def reserve(case: Case) -> Iterable[Candidate]:
     """The input alone was within the limit: the reply's reserve passed it (verdicts 3.9)."""
     error = case.error
@@ -69,7 +92,7 @@ def reserve(case: Case) -> Iterable[Candidate]:
 def one_message(case: Case) -> Iterable[Candidate]:
     """What came after the last answer took a context under the threshold past the window (verdicts 3.14)."""
     error = case.error
-    if error is None or error.kind == "body" or case.media_in_tail:
+    if error is None or error.kind in ("body", "media") or case.media_in_tail:
         return
     limit, found = error.limit or case.window, filled(case)
     safe = next((one.tokens for one in thresholds_of(case.weighed.transcript, limit, case.model)), limit * 9 // 10)

@@ -57,7 +57,8 @@ class Headline:
 def leading(verdicts: Sequence[Verdict], n_requests: int | None = None) -> Verdict | None:
     """The verdict that the first line is about, None where nothing happened; ``n_requests`` is the session's."""
     last = n_requests if n_requests is not None else max((v.request for v in verdicts), default=0)
-    return max(verdicts, key=lambda verdict: weight(verdict, last), default=None)
+    # Of equals a compaction that failed tells more than the refusal before it.
+    return max(verdicts, key=lambda verdict: (weight(verdict, last), verdict.is_attempt), default=None)
 
 
 def is_trouble(verdict: Verdict) -> bool:

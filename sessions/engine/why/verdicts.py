@@ -45,10 +45,10 @@ FAMILIES: tuple[Callable[[Case], Iterable[Candidate]], ...] = (
     causes_window.wrong_window, causes_window.small_window, causes_plain.stated, causes_plain.reached,
 )  # fmt: skip
 NOT_COMPACTED: tuple[Callable[[Case], Iterable[Candidate]], ...] = (
-    causes_refused.failed, causes_floor.body_size, causes_refused.reserve, causes_media.media_as_text,
-    causes_refused.one_message, causes_refused.other_window, causes_refused.partial_usage, causes_refused.silent,
-    causes_plain.smaller_model, causes_missing.no_usage, causes_missing.not_asked, causes_floor.overhead,
-    causes_floor.retained, causes_missing.off,
+    causes_refused.failed, causes_refused.media_limit, causes_floor.body_size, causes_refused.reserve,
+    causes_media.media_as_text, causes_refused.one_message, causes_refused.other_window, causes_refused.partial_usage,
+    causes_refused.silent, causes_plain.smaller_model, causes_missing.no_usage, causes_missing.not_asked,
+    causes_floor.overhead, causes_floor.retained, causes_missing.off,
 )  # fmt: skip
 """Of a request that was refused, a compaction that failed, or one that did not come."""
 OUTSIDE = (causes_plain.manual, causes_floor.body_size, causes_plain.stated)
@@ -72,6 +72,7 @@ EXPLAINS: dict[str, frozenset[str]] = {
     causes.OVERHEAD: frozenset({causes.REACHED, causes.REFILLED, causes.RETAINED, causes.OFF}),
     causes.RETAINED: frozenset({causes.REACHED, causes.REFILLED, causes.OFF}),
     causes.GREW: frozenset(causes.CAUSES),
+    causes.MEDIA_LIMIT: frozenset(causes.CAUSES),
     causes.REFILLED: frozenset({causes.REACHED, causes.ONE_MESSAGE}),
     causes.ONE_MESSAGE: frozenset({causes.REACHED, causes.OFF, causes.SUMMARY_LONG, causes.FAILED}),
     causes.AFTER_REFUSAL: frozenset({causes.REACHED, causes.REFILLED, causes.ONE_MESSAGE, causes.WINDOW}),
