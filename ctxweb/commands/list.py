@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ctxweb.commands._engine import choose, emit
+from ctxweb.commands._engine import emit
 from ctxweb.commands._local import NOTHING
-from ctxweb.commands._patience import patience
+from ctxweb.commands._verdicts import known, read_each, read_rest, start_rest
 from ctxweb.terminal import say, terminal, titled
 from sessions.engine.words import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ctxweb.terminal import Terminal
     from sessions.adapters.local import LocalFile
 
@@ -28,52 +30,85 @@ INDENT = " " * 12
 @click.option("--agent", "name", help="Sessions of this agent alone, by its name in `ctxweb apply`.")
 @click.option("--yes", is_flag=True, help="Read them, and say what happened in each, without asking.")
 @click.option("--where", is_flag=True, help="The folders that are looked into.")
+@click.option("--rest", is_flag=True, hidden=True, help="Read what is not known yet, and say nothing.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 @click.pass_context
-def command(ctx: click.Context, most: int, name: str | None, *, yes: bool, where: bool, as_json: bool) -> None:
+def command(
+    ctx: click.Context, most: int, name: str | None, *, yes: bool, where: bool, rest: bool, as_json: bool
+) -> None:
     """The newest sessions of every agent on this machine. Only names are read, until you say yes."""
-    from sessions.adapters.local import local_files, places
+    from sessions.adapters.local import local_files
 
-    console = terminal()
-    if where:
-        for agent, place in places():
-            console.print(titled(agent.label, f"  {place.folder}"), soft_wrap=True)
-        return
-    known = [agent.name for agent, _ in places()]
-    if name is not None and name not in known:
-        raise click.UsageError(f"Unknown agent {name!r}. Agents: {', '.join(known)}.")
-    every = [one for one in local_files() if name in (None, one.agent.name)]
-    found = every[:most]
-    if as_json:
-        emit(
-            {"schema": "ctxweb.list/1", "n_found": len(every), "sessions": [_document(one, read=yes) for one in found]}
-        )
-        return
-    if not found:
-        say(NOTHING)
-        say("Any other file: `ctxweb why FILE`. The dashboard: `ctxweb open FILE`. All commands: `ctxweb --help`.")
-        return
-    for one in found:
-        _print(console, one)
-        if yes:
-            _print_read(console, one)
-    console.print(f"\n{len(found):,} of {len(every):,} sessions.")
-    if not yes and _agreed(len(found)):
-        for one in found:
-            console.print(titled(one.id))
-            _print_read(console, one)
-        if click.confirm(f"Open {found[0].id} on the dashboard?", default=False):
+    if rest:
+        read_rest(local_files())
+    elif where:
+        _print_places(terminal())
+    else:
+        _check(name)
+        every = [one for one in local_files() if name in (None, one.agent.name)]
+        found = every[:most]
+        if as_json:
+            entries = [_document(one, read=yes) for one in found]
+            emit({"schema": "ctxweb.list/1", "n_found": len(every), "sessions": entries})
+        elif not found:
+            say(NOTHING)
+            say("Any other file: `ctxweb why FILE`. The dashboard: `ctxweb open FILE`. All commands: `ctxweb --help`.")
+        elif not _listed(terminal(), every, most, yes=yes) or not click.confirm(
+            f"Open {found[0].id} on the dashboard?", default=False
+        ):
+            terminal().print("Next: `ctxweb why ID`, or `ctxweb open ID` for the dashboard.")
+        else:
             from ctxweb.commands.open import command as open_
 
             ctx.invoke(open_, what=found[0].id)
-            return
-    console.print("Next: `ctxweb why ID`, or `ctxweb open ID` for the dashboard.")
 
 
-def _agreed(n: int) -> bool:
+def _check(name: str | None) -> None:
+    from sessions.adapters.local import places
+
+    names = [agent.name for agent, _ in places()]
+    if name is not None and name not in names:
+        raise click.UsageError(f"Unknown agent {name!r}. Agents: {', '.join(names)}.")
+
+
+def _print_places(console: Terminal) -> None:
+    from sessions.adapters.local import places
+
+    for agent, place in places():
+        console.print(titled(agent.label, f"  {place.folder}"), soft_wrap=True)
+
+
+def _listed(console: Terminal, every: Sequence[LocalFile], most: int, *, yes: bool) -> bool:
+    """The newest, each with its verdict where it was read before; then, after a yes, the others'.
+
+    True where the reader was asked and agreed: then what is not shown is read in the background.
+    """
+    shown, entries = every[:most], {one.id: known(one) for one in every}
+    for one in shown:
+        _print(console, one)
+        if (entry := entries[one.id]) is not None:
+            _print_read(console, entry)
+    n_shown, n_all = len(shown), len(every)
+    console.print(f"\n{n_shown:,} of {n_all:,} sessions.")
+    unread = [one for one in every if entries[one.id] is None]
+    asked = not yes and bool(unread) and _agreed(n_shown, n_all, unread)
+    if yes or asked:
+        for one, entry in read_each([one for one in shown if entries[one.id] is None]):
+            console.print(titled(one.id))
+            _print_read(console, entry)
+    if asked and n_all > n_shown:
+        say(f"The others are read in the background, by process {start_rest()}. The next `ctxweb list` shows them.")
+    return asked
+
+
+def _agreed(n_shown: int, n_all: int, unread: Sequence[LocalFile]) -> bool:
     if not sys.stdin.isatty():
         return False
-    return click.confirm(f"Read {'it' if n == 1 else f'these {n:,}'}? Nothing leaves this machine", default=False)
+    these = "it" if n_shown == 1 else f"these {n_shown:,}"
+    if n_all > n_shown:
+        these += f", and {counted(n_all - n_shown, 'other')} in the background"
+    size = sum(one.size for one in unread) / 1e6
+    return click.confirm(f"Read {these} (new: {size:,.1f} MB)? Nothing leaves this machine", default=False)
 
 
 def _print(console: Terminal, one: LocalFile) -> None:
@@ -87,9 +122,7 @@ def _short(path: Path) -> str:
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
-def _print_read(console: Terminal, one: LocalFile) -> None:
-    with patience(f"Reading {one.path.name}"):
-        found = _document(one, read=True)
+def _print_read(console: Terminal, found: dict[str, Any]) -> None:
     if found["error"]:
         console.print(f"{INDENT}{found['error']}", soft_wrap=True)
         return
@@ -110,29 +143,6 @@ def _document(one: LocalFile, *, read: bool) -> dict[str, Any]:
         "bytes": one.size,
         "modified": dt.datetime.fromtimestamp(one.modified, tz=dt.UTC).isoformat(),
     }
-    return entry | _read(one.path) if read else entry
-
-
-def _read(path: Path) -> dict[str, Any]:
-    from sessions.engine.calibration.calibrate import weigh
-    from sessions.engine.errors import EngineError
-    from sessions.engine.reading import read_transcripts
-    from sessions.engine.why.headline import headline
-    from sessions.engine.why.verdicts import verdicts_of
-
-    try:
-        with path.open("rb") as stream:
-            parsed = read_transcripts(stream, str(path))
-    except (EngineError, OSError) as error:
-        return {"error": str(error)}
-    weighed = weigh(choose(parsed, None))
-    measured = [r.usage.context for r in weighed.transcript.requests if r.usage]
-    return {
-        "error": None,
-        "title": weighed.transcript.title,
-        "model": weighed.model.name,
-        "peak_tokens": max(measured or [tokens for tokens in weighed.estimated if tokens], default=0),
-        "peak_label": "measured" if measured else "estimated",
-        "n_compactions": len(weighed.transcript.compactions),
-        "headline": headline(weighed, verdicts_of(weighed)),
-    }
+    for _, found in read_each([one]) if read else ():
+        entry |= found
+    return entry

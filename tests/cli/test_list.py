@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, BinaryIO
 
 import pytest
 from click.testing import CliRunner, Result
 
 from ctxweb.cli import cli
-from ctxweb.commands import _engine  # noqa: F401  loaded before a test puts something else in place of the reader
+from ctxweb.commands import _engine, _verdicts  # noqa: F401  loaded before a test replaces the reader
 from sessions.adapters.local import local_files
 from sessions.engine.agent import agents
+from sessions.engine.reading import read_transcripts
 from tests.engine.claude_lines import claude_session
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from sessions.engine.types import Parsed
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home folder with two agents' sessions, a subagent's file, and one that cannot be read as a transcript."""
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CTXWEB_DATA", str(tmp_path / ".data"))
     project = tmp_path / ".claude/projects/-work-shop"
     files = {
         project / "old.jsonl": claude_session(4),
@@ -72,7 +77,7 @@ def test_nothing_is_read_before_a_yes(home: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_each_is_told_of_after_a_yes(home: Path) -> None:
     said = call("list", "--yes").output
-    assert call("--yes").output == said
+    assert call("--yes").output == call("list").output
     assert "`ctxweb list --yes`" in call("--yes", "list", code=2).stderr
     assert "1 compaction." in said
     assert "0 compactions." in said
@@ -82,6 +87,70 @@ def test_each_is_told_of_after_a_yes(home: Path) -> None:
     assert [one["n_compactions"] for one in document["sessions"]] == [1, 0]
     assert document["sessions"][0]["headline"]
     assert json.loads(call("list", "--agent", "codex", "--yes", "--json").stdout)["sessions"][0]["error"]
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files that are read, in order."""
+    names: list[str] = []
+
+    def counted(stream: BinaryIO, name: str) -> Parsed:
+        names.append(Path(name).name)
+        return read_transcripts(stream, name)
+
+    monkeypatch.setattr("sessions.engine.reading.read_transcripts", counted)
+    return names
+
+
+def test_a_file_is_read_again_only_once_it_changed(home: Path, read: list[str]) -> None:
+    call("list", "--yes")
+    assert read == ["new.jsonl", "old.jsonl", "rollout-1.jsonl"]
+    assert "1 compaction." in call("list").output
+    with (home / ".claude/projects/-work-shop/old.jsonl").open("a", encoding="utf-8") as file:
+        file.write("\n")
+    said = call("list", "--yes").output
+    assert read[3:] == ["old.jsonl"]
+    assert said.count("(measured)") == 2
+    call("list", "--yes", "--json")
+    assert len(read) == 4
+
+
+def test_a_large_file_does_not_hold_up_the_first_verdict(
+    home: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_verdicts, "AT_ONCE", (home / ".claude/projects/-work-shop/new.jsonl").stat().st_size - 1)
+    call("list", "--yes")
+    assert read == ["old.jsonl", "rollout-1.jsonl", "new.jsonl"]
+
+
+def test_what_is_not_shown_is_read_in_the_background_after_a_yes(
+    home: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, started = [], []
+    monkeypatch.setattr("ctxweb.commands.list.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr("click.confirm", lambda words, **_: asked.append(words) or len(asked) == 1)
+    monkeypatch.setattr(
+        _verdicts.subprocess, "Popen", lambda command, **_: started.append(command) or SimpleNamespace(pid=7)
+    )
+    monkeypatch.setattr(_verdicts.os, "nice", lambda _: None)
+    said = call("list", "--latest", "1").output
+    assert "and 2 others in the background" in asked[0]
+    assert read == ["new.jsonl"]
+    assert "by process 7" in said
+    assert started[0][-2:] == ["list", "--rest"]
+    assert call(*started[0][-2:]).output == ""
+    assert read == ["new.jsonl", "old.jsonl", "rollout-1.jsonl"]
+    assert call("list").output.count("(measured)") == 2
+    assert len(asked) == 2, "nothing is new, so nothing is asked"
+    gone = _verdicts.data_dir() / _verdicts.FOLDER / f"{local_files()[0].id}.json"
+    local_files()[0].path.unlink()
+    call("list", "--rest")
+    assert not gone.exists()
+    with (gone.parent / "lock").open("w") as lock:  # another process reads
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        os.utime(local_files()[0].path)
+        call("list", "--rest")
+    assert len(read) == 3
 
 
 def test_the_latest_and_an_id_stand_for_their_files(home: Path) -> None:
