@@ -11,7 +11,7 @@ import click
 
 from ctxweb.commands._engine import emit
 from ctxweb.commands._local import NOTHING
-from ctxweb.commands._verdicts import known, read_each, read_rest, start_rest
+from ctxweb.commands._verdicts import AT_ONCE, known, read_each, read_rest, start_rest
 from ctxweb.terminal import say, terminal, titled
 from sessions.engine.words import counted
 
@@ -81,7 +81,8 @@ def _print_places(console: Terminal) -> None:
 def _listed(console: Terminal, every: Sequence[LocalFile], most: int, *, yes: bool) -> bool:
     """The newest, each with its verdict where it was read before; then, after a yes, the others'.
 
-    True where the reader was asked and agreed: then what is not shown is read in the background.
+    True where the reader was asked and agreed.  Then the rest is read in the background, as are large files that are
+    not the newest.
     """
     shown, entries = every[:most], {one.id: known(one) for one in every}
     for one in shown:
@@ -93,20 +94,21 @@ def _listed(console: Terminal, every: Sequence[LocalFile], most: int, *, yes: bo
     unread = [one for one in every if entries[one.id] is None]
     asked = not yes and bool(unread) and _agreed(n_shown, n_all, unread)
     if yes or asked:
-        for one, entry in read_each([one for one in shown if entries[one.id] is None]):
+        now = [one for one in shown if entries[one.id] is None and (yes or one is shown[0] or one.size <= AT_ONCE)]
+        for one, entry in read_each(now):
             console.print(titled(one.id))
             _print_read(console, entry)
-    if asked and n_all > n_shown:
-        say(f"The others are read in the background, by process {start_rest()}. The next `ctxweb list` shows them.")
+        if asked and len(now) < len(unread):
+            say(f"The others are read in the background, by process {start_rest()}. The next `ctxweb list` shows them.")
     return asked
 
 
 def _agreed(n_shown: int, n_all: int, unread: Sequence[LocalFile]) -> bool:
     if not sys.stdin.isatty():
         return False
-    these = "it" if n_shown == 1 else f"these {n_shown:,}"
-    if n_all > n_shown:
-        these += f", and {counted(n_all - n_shown, 'other')} in the background"
+    these = (
+        "it" if n_all == 1 else f"all {n_all:,}, the rest in the background" if n_all > n_shown else f"these {n_all:,}"
+    )
     size = sum(one.size for one in unread) / 1e6
     return click.confirm(f"Read {these} (new: {size:,.1f} MB)? Nothing leaves this machine", default=False)
 

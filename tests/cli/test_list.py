@@ -134,7 +134,7 @@ def test_what_is_not_shown_is_read_in_the_background_after_a_yes(
     )
     monkeypatch.setattr(_verdicts.os, "nice", lambda _: None)
     said = call("list", "--latest", "1").output
-    assert "and 2 others in the background" in asked[0]
+    assert "all 3, the rest in the background" in asked[0]
     assert read == ["new.jsonl"]
     assert "by process 7" in said
     assert started[0][-2:] == ["list", "--rest"]
