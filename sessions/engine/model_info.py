@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -82,6 +83,11 @@ def use_own_models(models: Mapping[str, OwnModel]) -> bool:
 def own_changes() -> int:
     """How often the user's own models changed in this process: what was made under another number may differ."""
     return len(_changes)
+
+
+def own_digest() -> str:
+    """A name for the user's own models as they stand: equal ones have the same in every process."""
+    return hashlib.sha256(repr(sorted(_own.items())).encode()).hexdigest()[:16] if _own else ""
 
 
 @lru_cache(maxsize=1024)

@@ -1,19 +1,22 @@
 """A transcript as a compact byte string and back, exactly; what a stored session is replayed from.
 
-zlib over JSON rows: one array per message and block, every string once in a table.  The first element is the
-version; a byte string of another version raises UnreadablePack, and the session is read again from its upload.
+JSON rows, one array per message and block, every string once in a table, in sealed sections of a few hundred messages
+or requests: what is looked at is what is unpacked.  Version 1 was one zlib stream of everything and is still read.  A
+byte string of another version raises UnreadablePack, and the session is read again from its upload.
 """
 
 from __future__ import annotations
 
-import gc
 import json
 import zlib
-from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import EngineError
+from sessions.engine.parts import Parts, without_gc
+from sessions.engine.sealed import Damaged, is_sealed, seal, unseal
 from sessions.engine.types import (
     Block,
     Branch,
@@ -34,7 +37,11 @@ from sessions.engine.types import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-VERSION = 1
+    from sessions.engine.sealed import Sections
+
+VERSION, KEY = 1, "pack 2"
+MESSAGES, REQUESTS = 256, 1_024
+"""How many stand in a section."""
 Row = list[Any]
 
 _KINDS, _ROLES = tuple(Kind), tuple(Role)
@@ -48,9 +55,8 @@ class UnreadablePack(EngineError):
 
 def pack(transcript: Transcript) -> bytes:
     """The transcript with everything it holds; token counts must be settled if they are to mean anything."""
-    table = _Table()
-    t, text = transcript, table.index
-    rows = [_pack_message(message, table) for message in t.messages]
+    t, table = transcript, _Table()
+    text = table.index
     head = [
         text(t.id), text(t.format), text(t.parent_id), text(t.parent_call_id), text(t.title), text(t.model),
         text(t.client), t.window, t.started_at, t.ended_at, [text(warning) for warning in t.warnings],
@@ -58,8 +64,8 @@ def pack(transcript: Transcript) -> bytes:
     value = [
         VERSION,
         head,
-        rows,
-        [_pack_request(request, text) for request in t.requests],
+        len(t.messages),
+        len(t.requests),
         [_pack_compaction(compaction, text) for compaction in t.compactions],
         [_pack_block(block, table) for block in t.system],
         table.media,
@@ -72,20 +78,81 @@ def pack(transcript: Transcript) -> bytes:
         table.classes,
         t.project,
     ]
-    return zlib.compress(json.dumps(value, separators=(",", ":")).encode("ascii"), 3)
+    sections = {"head": _written(value)}
+    for start in range(0, len(t.messages), MESSAGES):
+        table = _Table()
+        rows = [_pack_message(message, table) for message in t.messages[start : start + MESSAGES]]
+        sections[f"messages {start // MESSAGES}"] = _written([rows, table.media, table.strings, table.classes])
+    for start in range(0, len(t.requests), REQUESTS):
+        table = _Table()
+        rows = [_pack_request(request, table.index) for request in t.requests[start : start + REQUESTS]]
+        sections[f"requests {start // REQUESTS}"] = _written([rows, table.strings])
+    return seal(KEY, sections)
+
+
+def is_whole(data: bytes) -> bool:
+    """Whether the bytes are of version 1, which is unpacked as a whole."""
+    return not is_sealed(data)
 
 
 def unpack(data: bytes) -> Transcript:
-    """The transcript that ``pack`` was given; raises UnreadablePack."""
-    with _without_gc():
+    """The transcript that ``pack`` was given, its messages and requests in ``Parts``; raises UnreadablePack."""
+    if is_sealed(data):
+        try:
+            sections = unseal(data)
+        except Damaged as error:
+            raise UnreadablePack(f"the stored session cannot be unpacked ({error}); ingest its upload again") from error
+        if sections.key != KEY:
+            raise UnreadablePack(f"the stored session is packed as {sections.key!r}; ingest its upload again")
+        return _opened(sections)
+    with without_gc():
         try:
             # Our own output: the bounds of jsonio are for what others wrote.
-            value = json.JSONDecoder().decode(zlib.decompress(data).decode("ascii"))
+            value = _read(zlib.decompress(data))
         except (zlib.error, ValueError) as error:
             raise UnreadablePack(f"the stored session cannot be unpacked ({error}); ingest its upload again") from error
         if not isinstance(value, list) or len(value) not in range(8, 16) or value[0] != VERSION:
             raise UnreadablePack(f"the stored session is not of pack version {VERSION}; ingest its upload again")
         return _unpack(value)
+
+
+def read_whole(transcript: Transcript) -> Transcript:
+    """The transcript with all its parts read at once, for work on every message."""
+    for values in (transcript.messages, transcript.requests):
+        if isinstance(values, Parts):
+            values.whole()
+    return transcript
+
+
+def _written(value: Row) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode("ascii")
+
+
+def _read(data: bytes) -> Any:
+    return json.JSONDecoder().decode(data.decode("ascii"))
+
+
+def _opened(sections: Sections) -> Transcript:
+    """The head of a transcript, whose messages and requests wait in their sections."""
+    value = _read(sections["head"])
+    n_messages, n_requests = value[2], value[3]
+    value[2], value[3] = (), ()
+    return replace(
+        _unpack(value),
+        messages=Parts(n_messages, MESSAGES, partial(_messages, sections)),
+        requests=Parts(n_requests, REQUESTS, partial(_requests, sections)),
+    )
+
+
+def _messages(sections: Sections, part: int) -> tuple[Message, ...]:
+    rows, media_rows, s, classes = _read(sections[f"messages {part}"])
+    media, each = [_unpack_media(row, s) for row in media_rows], iter(classes)
+    return tuple([_unpack_message(row, s, media, each) for row in rows])
+
+
+def _requests(sections: Sections, part: int) -> tuple[Request, ...]:
+    rows, s = _read(sections[f"requests {part}"])
+    return tuple([_unpack_request(row, s) for row in rows])
 
 
 def _unpack(value: Row) -> Transcript:
@@ -136,18 +203,6 @@ class _Table:
             found = self._media_index[media] = len(self.media)
             self.media.append([*row, text(m.sha256), text(m.problem)])
         return found or 0
-
-
-@contextmanager
-def _without_gc() -> Iterator[None]:
-    """Tens of thousands of new objects, none of them garbage: collecting meanwhile doubles the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _pack_message(m: Message, table: _Table) -> Row:

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sessions.engine.kin import Kin
 
@@ -346,6 +346,8 @@ class Gap:
 class Transcript:
     """One session: the messages of its selected branch, its requests in file order, its recorded compactions.
 
+    Those of a stored session are read in parts, when they are looked at (``parts.Parts``).
+
     ``window`` is the context window the recording states, None where it does not; ``system`` holds the system prompt
     and tool definitions where the file has them (never compacted, not messages).  ``branches`` lists every branch
     where a rewind left more than one, the latest first.  ``errors`` are the requests refused for their size and the
@@ -356,8 +358,8 @@ class Transcript:
 
     id: str
     format: str
-    messages: tuple[Message, ...]
-    requests: tuple[Request, ...] = ()
+    messages: Sequence[Message]
+    requests: Sequence[Request] = ()
     compactions: tuple[RecordedCompaction, ...] = ()
     parent_id: str | None = None
     parent_call_id: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sessions.models.account import ApiToken, Invitation, Scope
 from sessions.models.answer import ModelAnswer
+from sessions.models.columns import SessionColumns
 from sessions.models.figures import CatchingUp, FiguresRun, SessionFigures
 from sessions.models.link import LinkedView, ReplayLink
 from sessions.models.live import LiveSource
@@ -48,6 +49,7 @@ __all__ = [
     "SearchRun",
     "SearchedSession",
     "Session",
+    "SessionColumns",
     "SessionFacts",
     "SessionFigures",
     "SessionKey",

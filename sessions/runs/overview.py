@@ -1,30 +1,38 @@
-"""One session's figures as its pages need them, computed once per process and weighed session."""
+"""One session's figures as its pages need them: worked out once and kept, for this process and every other."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from sessions import selectors
 from sessions.adapters.cache import Cache
 from sessions.engine import registry
+from sessions.engine.parts import Parts
 from sessions.engine.sizes import message_sizes
 from sessions.engine.types import Kind, Label
+from sessions.engine.why.case import Evidence
 from sessions.engine.why.headline import headline
 from sessions.engine.why.overcount import over_count
-from sessions.engine.why.verdicts import verdicts_of
+from sessions.engine.why.verdicts import Verdict, verdicts_of
+from sessions.runs.shelf import keep_weighed, shelf_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.columns import Classes
     from sessions.engine.types import Message
     from sessions.engine.why.overcount import OverCount
-    from sessions.engine.why.verdicts import Verdict
+    from sessions.runs.shelf import Shelf
 
 T = TypeVar("T")
 KEPT = 12
+IN_PART = 1_024
+SHELVES = ("session", "why")
+"""Names under which its values are kept: a page reads those that it needs at once."""
 LARGE_TOKENS = 5_000
 FLAGGED_FROM = 10.0
 """A message of at least this over-count is flagged."""
@@ -45,41 +53,67 @@ class Share:
 
 @dataclass(frozen=True)
 class Overview:
-    """Arrays over the messages of one session, in order, each made when a page first asks for it."""
+    """Arrays over the messages of one session, in order, each made when a page first asks for it.
+
+    ``session_id`` names where they are kept, "" where they are not.
+    """
 
     weighed: Weighed
+    session_id: str = ""
 
     @cached_property
-    def kinds(self) -> tuple[dict[str, int], ...]:
+    def kinds(self) -> Sequence[dict[str, int]]:
         """Tokens of every message by kind."""
-        return tuple(
-            {str(kind): n for kind, n in self.weighed.block_tokens(message).items()} for message in self.messages
-        )
+        shapes, places, counts = self.kept("kinds", self._kinds)
+        starts = tuple(accumulate((len(shapes[place]) for place in places), initial=0))
+
+        def read(part: int) -> tuple[dict[str, int], ...]:
+            here = range(part * IN_PART, min(len(places), (part + 1) * IN_PART))
+            return tuple(dict(zip(shapes[places[i]], counts[starts[i] : starts[i + 1]], strict=True)) for i in here)
+
+        return Parts(len(places), IN_PART, read)
+
+    def _kinds(self) -> tuple[tuple[tuple[str, ...], ...], tuple[int, ...], tuple[int, ...]]:
+        """The shapes that occur, that of every message, and the tokens of all messages behind each other."""
+        shapes: dict[tuple[str, ...], int] = {}
+        places: list[int] = []
+        counts: list[int] = []
+        for message in self.messages:
+            tokens = self.weighed.block_tokens(message)
+            places.append(shapes.setdefault(tuple(map(str, tokens)), len(shapes)))
+            counts += tokens.values()
+        return tuple(shapes), tuple(places), tuple(counts)
 
     @cached_property
     def n_bytes(self) -> tuple[int, ...]:
         """Transcript bytes of every message."""
-        return tuple(message_sizes(self.weighed, registry.get("estimators", "wire_bytes")))
+        wire = registry.get("estimators", "wire_bytes")
+        return self.kept("bytes", lambda: tuple(message_sizes(self.weighed, wire)))
 
     @cached_property
     def factors(self) -> tuple[float | None, ...]:
         """The worst over-count of a block of every message, None where nothing is over-counted."""
         wire = registry.get("estimators", "wire_bytes")
-        return tuple(_factor(message, self.weighed, wire) for message in self.messages)
+        return self.kept("factors", lambda: tuple(_factor(message, self.weighed, wire) for message in self.messages))
 
     @cached_property
     def contexts(self) -> dict[int, tuple[int, int, Label]]:
         """The (request, tokens, label) that a message is the reply to, by its number."""
-        weighed, series, found = self.weighed, self.weighed.recorded, {}
-        for step, tokens, label in zip(weighed.steps, series.context, series.labels, strict=True):
-            reply = weighed.transcript.requests[step.request].message
-            found[step.stop if reply is None else reply] = (step.request, tokens, label)
-        return found
+        at, requests = self.kept("replies", self._replies)
+        series = self.weighed.recorded
+        return dict(zip(at, zip(requests, series.context, series.labels, strict=True), strict=True))
+
+    def _replies(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """By step: the message that is the reply, and the request."""
+        requests, steps = self.weighed.transcript.requests, self.weighed.steps
+        replies = ((step, requests[step.request].message) for step in steps)
+        at = tuple(step.stop if reply is None else reply for step, reply in replies)
+        return at, tuple(step.request for step in steps)
 
     @cached_property
-    def pairs(self) -> tuple[str, ...]:
-        """Of every message "a" for a call that the next one answers, "b" for that answer, else ""."""
-        return _pairs(self.messages)
+    def pairs(self) -> str:
+        """A letter for every message: "a" for a call that the next one answers, "b" for that answer, else a blank."""
+        return self.kept("pairs", lambda: _pairs(self.messages))
 
     @property
     def messages(self) -> Sequence[Message]:
@@ -99,20 +133,12 @@ class Overview:
     @cached_property
     def per_token(self) -> float:
         """Bytes per token of this session's text: messages without images, documents or opaque blocks."""
-        media = {Kind.IMAGE, Kind.DOCUMENT, Kind.OPAQUE}
-        return bytes_per_token(
-            [
-                (size, sum(kinds.values()))
-                for kinds, size in zip(self.kinds, self.n_bytes, strict=True)
-                if not media & set(kinds)
-            ]
-        )
+        return self.kept("per token", lambda: bytes_per_token(self.kinds, self.n_bytes))
 
     @cached_property
     def full_weight(self) -> int:
         """Tokens that fill a weight bar: the 95th percentile, at least 1."""
-        ordered = sorted(self.weighed.tokens)
-        return max(ordered[int(0.95 * (len(ordered) - 1))] if ordered else 1, 1)
+        return self.kept("full weight", lambda: _full_weight(self.weighed.tokens))
 
     @cached_property
     def worst(self) -> int | None:
@@ -121,9 +147,14 @@ class Overview:
         return max(flagged, key=lambda i: self.factors[i] or 0, default=None)
 
     @cached_property
+    def n_images(self) -> int:
+        """Image blocks in its messages."""
+        return self.kept("images", lambda: self.weighed.transcript.n_images)
+
+    @cached_property
     def tools(self) -> dict[str, str]:
         """Name and target of every tool call by its id."""
-        return tool_names(self.messages)
+        return self.kept("tools", lambda: tool_names(self.messages))
 
     @cached_property
     def only(self) -> dict[str, tuple[int, ...]]:
@@ -135,6 +166,9 @@ class Overview:
     @cached_property
     def shares(self) -> tuple[Share, ...]:
         """Legend and composition: kinds that occur, the widest share first."""
+        return self.kept("shares", self._shares, (Share,))
+
+    def _shares(self) -> tuple[Share, ...]:
         tokens, sizes = dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0)
         for kinds, message in zip(self.kinds, self.messages, strict=True):
             for kind, count in kinds.items():
@@ -175,17 +209,32 @@ class Overview:
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Why it compacted: one for every recorded, refused or missing compaction."""
-        return verdicts_of(self.weighed)
+        return self.kept("verdicts", lambda: verdicts_of(self.weighed), (Verdict, Evidence))
 
     @cached_property
     def headline(self) -> str:
         """The first thing said of the session."""
-        return headline(self.weighed, self.verdicts)
+        return self.kept("headline", lambda: headline(self.weighed, self.verdicts))
 
     @cached_property
     def gates(self) -> OverCount:
         """The gates of known agents on it."""
         return over_count(self.weighed)
+
+    def kept(self, name: str, make: Callable[[], T], classes: Classes = (), on: str = "session") -> T:
+        """What any process works out once, on the shelf ``on``; ``classes`` are those that the value is made of."""
+        return self._shelf(on).value(name, make, classes)
+
+    def keep(self) -> None:
+        """Keep what this process had to work out itself; called when a page has everything that it shows."""
+        if self.session_id:
+            keep_weighed(self.session_id, self.weighed)
+        for name in SHELVES:
+            if f"shelf {name}" in self.__dict__.get("made", {}):
+                self._shelf(name).keep()
+
+    def _shelf(self, name: str) -> Shelf:
+        return self.once(f"shelf {name}", lambda: shelf_of(self.session_id, self.weighed, name))
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """What a page makes of these figures, made when it is first asked for and kept beside them."""
@@ -201,7 +250,7 @@ def overview(session_id: str) -> Overview:
     held = _cache.find(session_id)
     if held is not None and held.weighed is weighed:
         return held
-    return _cache.keep(session_id, Overview(weighed))
+    return _cache.keep(session_id, Overview(weighed, session_id))
 
 
 _cache: Cache[str, Overview] = Cache(lambda held: len(held) > KEPT)
@@ -235,12 +284,17 @@ def _bytes_by_kind(message: Message, weighed: Weighed) -> dict[str, int]:
     return found
 
 
-def _pairs(messages: Sequence[Message]) -> tuple[str, ...]:
-    marks = [""] * len(messages)
-    for i in range(len(messages) - 1):
-        if messages[i].call_ids() & messages[i + 1].result_ids():
+def _pairs(messages: Sequence[Message]) -> str:
+    marks = [" "] * len(messages)
+    for i, (before, message) in enumerate(pairwise(messages)):
+        if before.call_ids() & message.result_ids():
             marks[i], marks[i + 1] = "a", "b"
-    return tuple(marks)
+    return "".join(marks)
+
+
+def _full_weight(tokens: Sequence[int]) -> int:
+    ordered = sorted(tokens)
+    return max(ordered[int(0.95 * (len(ordered) - 1))] if ordered else 1, 1)
 
 
 def called(message: Message, tools: dict[str, str]) -> str:
@@ -272,10 +326,12 @@ def kinds_of(message: Message) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(kind) for kind in inner if kind in own or kind not in nested))
 
 
-def bytes_per_token(pairs: list[tuple[int, int]]) -> float:
-    """This session's bytes per token of text, from (bytes, tokens) of messages without media; 4 where it has none."""
-    n_bytes = sum(pair[0] for pair in pairs if pair[1] > 0)
-    n_tokens = sum(pair[1] for pair in pairs if pair[1] > 0)
+def bytes_per_token(kinds: Sequence[Mapping[str, int]], sizes: Sequence[int]) -> float:
+    """This session's bytes per token of text, from its messages without media; 4 where it has none."""
+    media = {Kind.IMAGE, Kind.DOCUMENT, Kind.OPAQUE}
+    texts = [(size, sum(held.values())) for held, size in zip(kinds, sizes, strict=True) if not media & set(held)]
+    n_bytes = sum(size for size, tokens in texts if tokens > 0)
+    n_tokens = sum(tokens for _, tokens in texts if tokens > 0)
     return n_bytes / n_tokens if n_tokens and n_bytes else DEFAULT_BYTES_PER_TOKEN
 
 

@@ -13,12 +13,13 @@ from sessions import selectors
 from sessions.adapters.cache import Cache
 from sessions.engine import replay as engine
 from sessions.engine.comparisons import compared, reaches
-from sessions.engine.cost import Totals, totals
+from sessions.engine.cost import Cost, Totals, totals
 from sessions.engine.cost_fit import replay_range
 from sessions.engine.cost_report import cost_document
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.report import replay_document
 from sessions.engine.spent import recorded_totals
+from sessions.runs.shelf import shelf_of
 from sessions.services.model_summaries import SummaryWriter
 from sessions.services.prices import prices_for
 
@@ -107,7 +108,12 @@ def _recording(session_id: str) -> Recording:
     held = _recordings.find((session_id, prices))
     if held is not None and held[0] is weighed:
         return held[1]
-    made = Recording(recorded_totals(weighed, prices=prices), cost_document(weighed, prices=prices))
+    shelf = shelf_of(session_id, weighed, "cost", repr(prices))
+    made = Recording(
+        shelf.value("totals", lambda: recorded_totals(weighed, prices=prices), (Totals, Cost)),
+        shelf.value("document", lambda: cost_document(weighed, prices=prices)),
+    )
+    shelf.keep()
     return _recordings.keep((session_id, prices), (weighed, made))[1]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, BinaryIO
+from weakref import WeakSet
 
 from django.db.models import Count, Q, Sum
 
@@ -22,7 +23,7 @@ from sessions.models import (
     Upload,
     viewer,
 )
-from sessions.selectors import files
+from sessions.selectors import columns, files
 from sessions.selectors import search as texts_found
 from sessions.selectors.media import seen_media
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.texts import Texts
-    from sessions.engine.types import Content
+    from sessions.engine.types import Content, Transcript
     from sessions.models.session import SessionQuerySet
     from sessions.selectors.files import FileGroup
     from sessions.selectors.search import Found, SessionHits
@@ -292,6 +293,10 @@ weighed_cache: Cache[str, tuple[str, Weighed]] = Cache(
     lambda kept: sum(len(weighed.transcript.messages) for _, weighed in kept) > CACHED_MESSAGES
 )
 """Weighed sessions by id, each with the version of the facts it was made from."""
+weighed_anew: WeakSet[Weighed] = WeakSet()
+"""Those that this process weighed itself, because what was kept of them no longer held; ``runs`` keeps them."""
+packed_whole: WeakSet[Weighed] = WeakSet()
+"""Those whose facts are still packed as a whole."""
 _made_under = [0]
 """The user's model table that they were made under, by its number."""
 
@@ -309,12 +314,37 @@ def load_weighed(session_id: str) -> Weighed:
     return weighed_cache.load(session_id, lambda: _weigh(session_id))[1]
 
 
+def version_of(session_id: str) -> str:
+    """The version of the facts that the session was loaded from, "" where this process has not loaded it."""
+    known = weighed_cache.find(session_id)
+    return known[0] if known else ""
+
+
 def _weigh(session_id: str) -> tuple[str, Weighed]:
     from sessions.engine import pack
-    from sessions.engine.calibration import calibrate
+    from sessions.engine.calibration import kept
 
-    facts = SessionFacts.objects.select_related("session").only("packed", "session__version").get(pk=session_id)
-    return facts.session.version, calibrate.weigh(pack.unpack(bytes(facts.packed)))
+    facts = SessionFacts.objects.select_related("session").only("packed", "session__version", "session__n_messages")
+    row = facts.get(pk=session_id)
+    version, packed = row.session.version, bytes(row.packed)
+    transcript = pack.unpack(packed)
+    if row.session.n_messages < columns.LEAST_MESSAGES:
+        return version, _weighed(transcript)
+    sections = columns.sections(session_id, "weighed", version)
+    if sections is not None:
+        return version, kept.weighed_of(transcript, sections)
+    weighed = _weighed(transcript)
+    weighed_anew.add(weighed)
+    if pack.is_whole(packed):
+        packed_whole.add(weighed)
+    return version, weighed
+
+
+def _weighed(transcript: Transcript) -> Weighed:
+    from sessions.engine.calibration import calibrate
+    from sessions.engine.pack import read_whole
+
+    return calibrate.weigh(read_whole(transcript))
 
 
 def message_contents(session: Session, index: int) -> tuple[Content, ...]:

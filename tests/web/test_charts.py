@@ -107,8 +107,9 @@ def test_more_bytes_never_stand_higher(one: float, other: float) -> None:
 
 
 def test_bytes_per_token_is_the_sessions_own() -> None:
-    assert bytes_per_token([(260, 100), (520, 200)]) == pytest.approx(2.6)
-    assert bytes_per_token([(900, 0)]) == 4
+    kinds = [{"text": 100}, {"text": 150, "thinking": 50}, {"text": 9, "image": 8}]
+    assert bytes_per_token(kinds, [260, 520, 9_000]) == pytest.approx(2.6)
+    assert bytes_per_token([{}], [900]) == 4
 
 
 PLAIN_BARS = [Bar(i, {"text": 10 + i % 7}, 40) for i in range(2_500)]

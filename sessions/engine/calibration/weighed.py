@@ -16,7 +16,7 @@ from sessions.engine.model_info import UNKNOWN_WINDOW
 from sessions.engine.types import Kind, Label
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sessions.engine.calibration.growth import Step
     from sessions.engine.calibration.held import Held
@@ -54,7 +54,7 @@ class Weighed:
     n_growths: int
     overhead: int
     overhead_label: Label
-    steps: tuple[Step, ...]
+    steps: Sequence[Step]
     estimated: tuple[int | None, ...]
     flagged: frozenset[int]
     warnings: tuple[str, ...]
@@ -95,15 +95,16 @@ class Weighed:
     @cached_property
     def window(self) -> int:
         """Context window in tokens: recorded, else the model's, else 200,000; raised where evidence disproves it."""
-        return self._held.window
+        return self.holds.window
 
     @cached_property
     def window_source(self) -> str:
         """Where ``window`` comes from: "recorded", "model", "model, long window", "inferred" or "default"."""
-        return self._held.source
+        return self.holds.source
 
     @cached_property
-    def _held(self) -> Held:
+    def holds(self) -> Held:
+        """The model and the window of the session as a whole."""
         return held_by(self.transcript, "", self.flagged)
 
     @cached_property

@@ -35,7 +35,7 @@ from sessions.engine.quality.rules import Rule, is_reminder, rules_in, source_of
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sessions.engine.extracting import Sketch
     from sessions.engine.types import Block, Content, Message, Transcript
@@ -286,7 +286,7 @@ def _constraint(rule: Rule, places: tuple[tuple[int, int], ...], calls: tuple[To
 
 
 def _occurrences(
-    messages: tuple[Message, ...], blocks: tuple[tuple[tuple[int, ...], ...], ...], n: int
+    messages: Sequence[Message], blocks: tuple[tuple[tuple[int, ...], ...], ...], n: int
 ) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
     """For every reference: where it stands, where the agent used it, where it was given to the agent."""
     places: list[list[int]] = [[] for _ in range(n)]

@@ -10,19 +10,19 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from django.utils.safestring import SafeString
+
 from sessions.engine.encodings import clearing_words, refusal_words
 from sessions.engine.why.case import COMPACTION
 from sessions.engine.why.verdicts import is_false
 from sessions.pages.session import foot_notes, lanes
 from sessions.pages.session.bars import Bar, ByteScale, Cut, Mark, Pressure, binned, byte_scale, placed, token_top
 from sessions.pages.session.points import points, said_of, worst_weight
-from sessions.pages.ui.chart import Figure, axis, figure_json, index_ticks, layout, line
+from sessions.pages.ui.chart import Figure, axis, figure_text, index_ticks, layout, line
 from sessions.runs.overview import KINDS, called, kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from django.utils.safestring import SafeString
 
     from sessions.runs.overview import Overview
 
@@ -42,7 +42,8 @@ ZONE = 1.72
 
 def pressure_json(view: Overview, measure: str) -> SafeString:
     """The pressure chart as JSON; ``measure`` names a byte estimator."""
-    return view.once(f"pressure {measure}", lambda: figure_json(pressure_figure(_pressure(view, measure))))
+    name = f"pressure {measure}"
+    return SafeString(view.kept(name, lambda: figure_text(pressure_figure(_pressure(view, measure)))))
 
 
 def _pressure(view: Overview, measure: str) -> Pressure:

@@ -101,7 +101,7 @@ def _facts(view: Overview) -> tuple[Fact, ...]:
         if leaf.kind is Kind.IMAGE and leaf.media
     )
     share = figures.percent(images, n_bytes)
-    messages = f"{figures.count(len(transcript.requests))} requests, {figures.count(transcript.n_images)} images"
+    messages = f"{figures.count(len(transcript.requests))} requests, {figures.count(view.n_images)} images"
     return (
         _worst(view),
         Fact("Tokens, all messages", weighed.total_tokens, "tokens", str(weighed.total_label), _fit(view)),

@@ -168,7 +168,7 @@ def row(session_id: str, view: Overview, index: int, *, selected: bool = False) 
         preview=message.preview or _nothing(message),
         mono=not message.typed and str(message.role) == "user",
         note=_note(message),
-        pair=view.pairs[index],
+        pair=view.pairs[index].strip(),
         parts=tuple((kind, kinds[kind]) for kind in KINDS if kinds.get(kind)),
         tokens=view.weighed.tokens[index],
         label=str(view.weighed.labels[index]),

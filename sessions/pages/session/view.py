@@ -79,7 +79,9 @@ def session(request: HttpRequest, session_id: str) -> HttpResponse:
     view, state = overview(session_id), urlstate.parse(request.GET)
     if state.m is not None and state.m >= len(view.messages):
         state = urlstate.parse({**request.GET.dict(), "m": ""})
-    return varied(render(request, "sessions/session/page.html", _page_context(request, found, view, state)))
+    answer = varied(render(request, "sessions/session/page.html", _page_context(request, found, view, state)))
+    view.keep()
+    return answer
 
 
 def _page_context(request: HttpRequest, found: Session, view: Overview, state: SessionState) -> dict[str, Any]:

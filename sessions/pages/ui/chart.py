@@ -25,13 +25,17 @@ _ESCAPES = {ord(">"): "\\u003E", ord("<"): "\\u003C", ord("&"): "\\u0026"}
 
 
 def figure_json(figure: Figure) -> SafeString:
-    """The figure as JSON that may stand inside an HTML element.
+    """The figure as JSON that may stand inside an HTML element."""
+    return SafeString(figure_text(figure))
+
+
+def figure_text(figure: Figure) -> str:
+    """The same as plain text, to be kept.
 
     Plotly serialises it without validating (a role is no colour to Plotly, and validation costs 40 ms a drag); the
     tests validate every figure with real colours in.  Escaped as Django's ``json_script`` does.
     """
-    text = plotly.io.to_json(figure, validate=False, engine="json")
-    return SafeString(str(text).translate(_ESCAPES))
+    return str(plotly.io.to_json(figure, validate=False, engine="json")).translate(_ESCAPES)
 
 
 def roles(figure: Figure) -> set[str]:

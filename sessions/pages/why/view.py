@@ -36,7 +36,9 @@ def why(request: HttpRequest, session_id: str) -> HttpResponse:
         "overcounts": len(view.only["overcount"]),
         "why": why_view(found.pk, view),
     }
-    return render(request, "sessions/why/page.html", context)
+    answer = render(request, "sessions/why/page.html", context)
+    view.keep()
+    return answer
 
 
 @require_safe

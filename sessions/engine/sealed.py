@@ -1,0 +1,74 @@
+"""Named sections in one byte string: each compressed by itself and opened when it is asked for; damage is noticed.
+
+The magic, CRC-32 of everything behind that, the length of the head, the head (JSON: key, names and lengths of the
+sections), the sections (zlib).
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from typing import TYPE_CHECKING
+
+from sessions.engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MAGIC = b"ctx\x02"
+_CRC = struct.Struct("<4sI")
+_LENGTH = struct.Struct("<I")
+_START = _CRC.size + _LENGTH.size
+LEVEL = 3
+
+
+class Damaged(EngineError):
+    """Bytes that were not sealed by this rule, or are no longer what was sealed."""
+
+
+class Sections:
+    """What was sealed under ``key``: sections by name."""
+
+    def __init__(self, key: str, packed: Mapping[str, memoryview]) -> None:
+        self.key = key
+        self._packed = packed
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._packed
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._packed)
+
+    def __getitem__(self, name: str) -> bytes:
+        """The section's bytes, decompressed anew at each call; raises KeyError."""
+        return zlib.decompress(self._packed[name])
+
+
+def seal(key: str, sections: Mapping[str, bytes]) -> bytes:
+    """The sections in one byte string; equal ones make equal bytes."""
+    packed = {name: zlib.compress(data, LEVEL) for name, data in sections.items()}
+    head = json.dumps([key, [[name, len(data)] for name, data in packed.items()]]).encode("ascii")
+    rest = b"".join((_LENGTH.pack(len(head)), head, *packed.values()))
+    return _CRC.pack(MAGIC, zlib.crc32(rest)) + rest
+
+
+def is_sealed(data: bytes) -> bool:
+    """Whether the bytes begin as sealed ones do."""
+    return data[: len(MAGIC)] == MAGIC
+
+
+def unseal(data: bytes) -> Sections:
+    """The sections, none of them decompressed yet; raises Damaged."""
+    view = memoryview(data)
+    if len(data) < _START or not is_sealed(data):
+        raise Damaged("these are no sealed bytes")
+    if zlib.crc32(view[_CRC.size :]) != _CRC.unpack_from(data)[1]:
+        raise Damaged("the sealed bytes are damaged")
+    start = _START + _LENGTH.unpack_from(data, _CRC.size)[0]
+    key, places = json.JSONDecoder().decode(bytes(view[_START:start]).decode("ascii"))
+    packed: dict[str, memoryview] = {}
+    for name, length in places:
+        packed[name] = view[start : start + length]
+        start += length
+    return Sections(key, packed)

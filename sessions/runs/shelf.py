@@ -1,0 +1,78 @@
+"""Values of one session that any process works out once: read where they are kept, else made and kept afterwards."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sessions import selectors
+from sessions.engine.columns import dump, load
+from sessions.selectors import columns as kept
+from sessions.services import columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.columns import Classes
+    from sessions.engine.sealed import Sections
+
+T = TypeVar("T")
+
+
+class Shelf:
+    """The values called ``name`` of a session at a version of its facts; ``other`` is what else they rest on.
+
+    Nothing is read or kept of a session that is short, or without a version.
+    """
+
+    def __init__(self, session_id: str, version: str, name: str, other: str = "") -> None:
+        self.session_id, self.version, self.name, self.other = session_id, version, name, other
+        self._made: dict[str, tuple[Any, Classes]] = {}
+
+    @cached_property
+    def _sections(self) -> Sections | None:
+        return kept.sections(self.session_id, self.name, self.version, self.other) if self.version else None
+
+    def value(self, name: str, make: Callable[[], T], classes: Classes = ()) -> T:
+        """The value, as it is kept or else as it is made; ``classes`` are those that it is made of."""
+        if name in self._made:
+            return self._made[name][0]  # type: ignore[no-any-return]
+        found = self._sections
+        if found is not None and name in found:
+            value: T = load(found[name], classes)
+            return value
+        made = make()
+        if self.version:
+            self._made[name] = (made, classes)
+        return made
+
+    def keep(self) -> None:
+        """Keep what was made since, beside what was kept before."""
+        if self._made:
+            sections = {name: self._sections[name] for name in self._sections} if self._sections is not None else {}
+            sections |= {name: dump(value, classes) for name, (value, classes) in self._made.items()}
+            self._made = {}
+            columns.keep(self.session_id, self.name, self.version, sections, self.other)
+
+
+def shelf_of(session_id: str, weighed: Weighed, name: str, other: str = "") -> Shelf:
+    """The shelf of a session as this process has loaded it."""
+    is_long = len(weighed.transcript.messages) >= kept.LEAST_MESSAGES
+    return Shelf(session_id, selectors.version_of(session_id) if is_long else "", name, other)
+
+
+def keep_weighed(session_id: str, weighed: Weighed) -> None:
+    """Keep what this process weighed itself, and its facts in parts where they are not."""
+    if weighed not in selectors.weighed_anew:
+        return
+    from sessions.engine.calibration.kept import sections_of
+
+    version = selectors.version_of(session_id)
+    selectors.weighed_anew.discard(weighed)
+    if (
+        version
+        and columns.keep(session_id, "weighed", version, sections_of(weighed))
+        and (weighed in selectors.packed_whole)
+    ):
+        columns.pack_in_parts(session_id, version, weighed.transcript)

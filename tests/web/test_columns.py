@@ -1,0 +1,247 @@
+"""What was worked out of a session once is read by every process, as long as it holds."""
+
+from __future__ import annotations
+
+import re
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sessions import selectors
+from sessions.adapters import own_models
+from sessions.engine import pack
+from sessions.engine.calibration import calibrate
+from sessions.engine.errors import EngineError
+from sessions.engine.model_info import normalised, use_own_models
+from sessions.engine.reading import read_transcripts
+from sessions.engine.sealed import Sections, seal
+from sessions.models import SessionColumns, SessionFacts
+from sessions.runs import overview as overviews
+from sessions.runs import replays, shelf
+from sessions.runs.overview import Overview
+from sessions.selectors import columns as stored_columns
+from sessions.services import columns, deleting
+from sessions.services.prices import set_prices
+from tests.engine.test_pack import packed_whole
+from tests.services.claude_lines import Lines
+from tests.web.stored import pressed, store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from django.test import Client
+    from pytest_django.fixtures import SettingsWrapper
+
+    from sessions.models import Session
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "transcripts"
+VALUES = (
+    "kinds", "n_bytes", "factors", "contexts", "pairs", "per_token", "full_weight", "shares", "verdicts", "headline",
+    "n_images", "tools", "only", "worst", "context_label",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def every_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short sessions are kept, too."""
+    monkeypatch.setattr(stored_columns, "LEAST_MESSAGES", 0)
+
+
+@pytest.fixture
+def work(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is worked out, or unpacked, from here on."""
+    done: list[str] = []
+
+    def counted(place: object, name: str) -> None:
+        inside: Callable[..., object] = getattr(place, name)
+        monkeypatch.setattr(place, name, lambda *given, **named: (done.append(name), inside(*given, **named))[1])
+
+    counted(calibrate, "weigh")
+    counted(overviews, "verdicts_of")
+    counted(overviews, "message_sizes")
+    counted(replays, "cost_document")
+    counted(pack, "_messages")
+    return done
+
+
+def another_process() -> None:
+    """This process forgets all that it knows of sessions."""
+    for held in (selectors.weighed_cache, overviews._cache, replays._recordings, replays._cache):
+        held.clear()
+
+
+def body(client: Client, path: str) -> str:
+    answer = client.get(path)
+    assert answer.status_code == 200
+    return re.sub(r'nonce="[^"]*"|csrfmiddlewaretoken" value="[^"]*"', "", answer.content.decode())
+
+
+def long_talk() -> bytes:
+    """Over a thousand messages; three sections of them."""
+    lines = Lines().prompt("Count")
+    for turn in range(600):
+        lines.turn(f"output {turn}\n" * (turn % 9), text=f"step {turn}")
+    return lines.bytes()
+
+
+@pytest.fixture
+def talk(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    return store(long_talk(), "talk.jsonl")
+
+
+def test_another_process_reads_what_one_worked_out(client: Client, talk: Session, work: list[str]) -> None:
+    first = body(client, f"/s/{talk.pk}/")
+    assert {"weigh", "verdicts_of", "message_sizes", "cost_document"} <= set(work)
+    another_process()
+    work.clear()
+    assert body(client, f"/s/{talk.pk}/") == first
+    assert work == ["_messages"], "one section of messages, for the rows that are shown"
+    assert body(client, f"/s/{talk.pk}/?m=900").count("m-900")
+    assert work.count("_messages") <= 3
+    assert set(work) == {"_messages"}
+
+
+def test_figures_under_another_model_table_are_worked_out_anew(
+    client: Client, talk: Session, work: list[str], tmp_path: Path, settings: SettingsWrapper
+) -> None:
+    settings.MODELS_FILE = tmp_path / "models.toml"
+    first = body(client, f"/s/{talk.pk}/")
+    try:
+        settings.MODELS_FILE.write_text(f'[models."{normalised(talk.model)}"]\nwindow = 700_000\n')
+        own_models.look_again()
+        another_process()
+        work.clear()
+        other = body(client, f"/s/{talk.pk}/")
+        assert selectors.load_weighed(talk.pk).window == 700_000
+        assert other != first
+        assert "weigh" in work
+        another_process()
+        assert body(client, f"/s/{talk.pk}/") == other
+    finally:
+        use_own_models({})
+        own_models.look_again()
+    settings.MODELS_FILE.unlink()
+    another_process()
+    assert body(client, f"/s/{talk.pk}/") == first
+
+
+def test_other_prices_are_other_costs(client: Client, talk: Session, work: list[str]) -> None:
+    first = body(client, f"/s/{talk.pk}/")
+    set_prices(model=normalised(talk.model), given={"input": "300", "output": "1500"})
+    another_process()
+    work.clear()
+    assert body(client, f"/s/{talk.pk}/") != first
+    assert set(work) == {"_messages", "cost_document"}
+    set_prices(model=normalised(talk.model), given={})
+    another_process()
+    assert body(client, f"/s/{talk.pk}/") == first
+
+
+def test_another_program_reads_nothing(
+    client: Client, talk: Session, work: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = body(client, f"/s/{talk.pk}/")
+    another_process()
+    work.clear()
+    monkeypatch.setattr("sessions.selectors.columns.program", lambda: "another")
+    assert body(client, f"/s/{talk.pk}/") == first
+    assert "weigh" in work
+
+
+def damaged(data: bytes) -> bytes:
+    return data[:-3] + bytes([data[-3] ^ 1]) + data[-2:]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [damaged, lambda data: b"", lambda data: data[:50], lambda data: seal("under another key", {})],
+    ids=["damaged", "empty", "cut", "another key"],
+)
+def test_what_is_damaged_is_worked_out_anew(
+    client: Client, talk: Session, work: list[str], change: Callable[[bytes], bytes]
+) -> None:
+    first = body(client, f"/s/{talk.pk}/")
+    for row in SessionColumns.objects.filter(session=talk):
+        row.data = change(bytes(row.data))
+        row.save()
+    another_process()
+    work.clear()
+    assert body(client, f"/s/{talk.pk}/") == first
+    assert {"weigh", "verdicts_of", "message_sizes", "cost_document"} <= set(work)
+    another_process()
+    work.clear()
+    assert body(client, f"/s/{talk.pk}/") == first
+    assert work == ["_messages"], "mended by that visit"
+
+
+def test_a_session_of_an_earlier_version_is_packed_in_parts_at_its_first_visit(
+    client: Client, talk: Session, work: list[str]
+) -> None:
+    transcript = pack.unpack(bytes(SessionFacts.objects.get(pk=talk.pk).packed))
+    SessionFacts.objects.filter(pk=talk.pk).update(packed=packed_whole(transcript))
+    another_process()
+    first = body(client, f"/s/{talk.pk}/")
+    talk.refresh_from_db()
+    assert not pack.is_whole(bytes(SessionFacts.objects.get(pk=talk.pk).packed))
+    another_process()
+    work.clear()
+    assert body(client, f"/s/{talk.pk}/") == first
+    assert work == ["_messages"]
+
+
+def test_deleting_a_session_deletes_its_columns(client: Client, talk: Session) -> None:
+    body(client, f"/s/{talk.pk}/")
+    assert set(SessionColumns.objects.values_list("name", flat=True)) == {"weighed", "session", "cost"}
+    deleting.delete(sessions=[talk.pk])
+    assert not SessionColumns.objects.exists()
+
+
+def test_nothing_is_kept_of_a_session_that_changed_meanwhile(talk: Session) -> None:
+    assert not columns.keep(talk.pk, "session", "of another version", {"a": b"1"})
+    assert not SessionColumns.objects.exists()
+
+
+def test_nothing_is_kept_of_a_short_session(
+    client: Client, db: None, tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    monkeypatch.setattr(stored_columns, "LEAST_MESSAGES", 1_000)
+    body(client, f"/s/{store(pressed()).pk}/")
+    assert not SessionColumns.objects.exists()
+
+
+@pytest.fixture
+def on_shelves(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[tuple[str, str, str], Sections]]:
+    """What is kept, in memory."""
+    held: dict[tuple[str, str, str], Sections] = {}
+
+    def keep(session_id: str, name: str, version: str, sections: dict[str, bytes], other: str = "") -> bool:
+        held[session_id, name, other] = Sections("", sections)  # type: ignore[arg-type]
+        return True
+
+    monkeypatch.setattr(Sections, "__getitem__", lambda self, name: self._packed[name])
+    monkeypatch.setattr(shelf.columns, "keep", keep)
+    monkeypatch.setattr(shelf.kept, "sections", lambda pk, name, version, other="": held.get((pk, name, other)))
+    monkeypatch.setattr(selectors, "version_of", lambda pk: "1")
+    return held
+
+
+@pytest.mark.parametrize("folder", sorted(FIXTURES.iterdir()), ids=lambda folder: folder.name)
+def test_kept_values_are_the_fresh_ones(folder: Path, on_shelves: dict[tuple[str, str, str], Sections]) -> None:
+    for path in sorted(folder.rglob("*")):
+        try:
+            found = read_transcripts(BytesIO(path.read_bytes()), path.name).transcripts if path.is_file() else ()
+        except EngineError:
+            continue
+        for n, transcript in enumerate(found):
+            weighed = calibrate.weigh(transcript)
+            fresh, first, later = Overview(weighed), *(Overview(weighed, f"{path} {n}") for _ in range(2))
+            expected = {name: getattr(fresh, name) for name in VALUES}
+            assert {name: getattr(first, name) for name in VALUES} == expected
+            first.keep()
+            assert (f"{path} {n}", "session", "") in on_shelves
+            assert {name: getattr(later, name) for name in VALUES} == expected
+            assert not later._shelf("session")._made
