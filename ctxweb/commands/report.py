@@ -20,8 +20,10 @@ from ctxweb.commands.share import known_kinds, state_of
 from ctxweb.terminal import say
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from collections.abc import Sequence
+
     from sessions.engine.replay import Replay
+    from sessions.engine.why.verdicts import Verdict
     from sessions.runs.replay_state import ReplayState
 
 
@@ -71,7 +73,7 @@ def command(file: Path, out: Path | None, svg: Path | None, skeleton: Path | Non
     label = "estimated" if not any(r.usage for r in weighed.transcript.requests) else "measured where usage is recorded"
     title = options["title"] or f"{document['policy']['label']} on {limits.cut_clean(weighed.transcript.title)}"
     run = shlex.join(["ctxweb", "replay", Path(name_of(file)).name, *replay_state.arguments(state)])
-    made = "" if skeleton is None else _skeleton(file, skeleton, weighed, state, document)
+    made = "" if skeleton is None else _skeleton(file, skeleton, verdicts, state, document)
     text = report_markdown(
         document, verdicts, title=title, note=options["note"], choice=choice, label=label, command=run, skeleton=made
     )
@@ -91,7 +93,9 @@ def _write(path: Path, text: str) -> None:
     say(f"{path}: {path.stat().st_size:,} bytes")
 
 
-def _skeleton(file: Path, target: Path, weighed: Weighed, state: ReplayState, document: dict[str, Any]) -> str:
+def _skeleton(
+    file: Path, target: Path, verdicts: Sequence[Verdict], state: ReplayState, document: dict[str, Any]
+) -> str:
     """Write the skeleton, replay it with the same setting, and say in words how its figures compare."""
     from sessions.engine.calibration.calibrate import weigh
     from sessions.engine.errors import UnreadableInput
@@ -99,6 +103,7 @@ def _skeleton(file: Path, target: Path, weighed: Weighed, state: ReplayState, do
     from sessions.engine.reading import read_transcripts
     from sessions.engine.replay import replay
     from sessions.engine.skeleton import Skeleton
+    from sessions.engine.why.verdicts import verdicts_of
     from sessions.runs import replays
 
     with file.open("rb") as stream:
@@ -106,39 +111,65 @@ def _skeleton(file: Path, target: Path, weighed: Weighed, state: ReplayState, do
     _write_bytes(target, gzip.compress(data, mtime=0))
     how = f"The attached `{target.name}` holds the shape of the transcript without its texts."
     try:
-        parsed = read_transcripts(io.BytesIO(data), file.name, format=weighed.transcript.format)
+        parsed = read_transcripts(io.BytesIO(data), file.name, format=document["session"]["format"])
         weighed_again = weigh(choose(parsed, None))
         again = replay(weighed_again, **replays.options(state), summarizer=state.summarizer)
     except (UnreadableInput, ValueError) as error:
         return f"{how} It cannot be replayed: {error}."
-    return f"{how} {_compared(again, document)}"
+    causes = [[(one.request, one.cause) for one in found] for found in (verdicts_of(weighed_again), verdicts)]
+    return f"{how} {_compared(again, document, *causes)}"
 
 
-def _compared(again: Replay, document: dict[str, Any]) -> str:
-    """What the skeleton's replay gives otherwise than the transcript's: compactions, peak, context at each request."""
+def _compared(again: Replay, document: dict[str, Any], causes: Sequence[object], causes_here: Sequence[object]) -> str:
+    """What the skeleton's replay gives otherwise than the transcript's, and what no skeleton can give."""
     from sessions.engine.words import counted
-    from sessions.runs.handout import drawn
 
     position = document["positions"][document["chosen"]]
     peak = max((tokens for tokens in again.context_tokens if tokens is not None), default=0)
     figures = f"{counted(len(again.events), 'compaction')} and a peak of {peak:,} tokens"
+    differs = [*_moved(again, position), *_cost(again, position)]
+    if list(causes) != list(causes_here):
+        differs.append(f"causes: {len(causes):,}, here {len(causes_here):,}, not all the same")
+    lost = "Losses are read from words, so the skeleton cannot reproduce them."
+    if not differs:
+        same = "compactions, context at each request, cost and causes"
+        return f"The same command on it gives the same {same}: {figures}. {lost}"
+    return (
+        f"The same command on it gives {figures}; here {position['compactions']:,} and {position['peak']:,}. "
+        f"What differs: {'; '.join(differs)}. Words are counted by their filler. {lost}"
+    )
+
+
+def _moved(again: Replay, position: dict[str, Any]) -> list[str]:
+    """Compactions that stand elsewhere or weigh otherwise, and the context at each request, in words."""
+    from sessions.runs.handout import drawn
+
     pairs = list(zip(drawn(again.context_tokens), position["context"], strict=False))
     off = [abs(one - other) / other for one, other in pairs if one != other and one is not None and other]
     events = [(event.request, event.before_tokens, event.after_tokens) for event in again.events]
     told = [(event["request"], event["before"], event["after"]) for event in position["events"]]
-    moved = [one[0] for one in events[: len(told)]] != [one[0] for one in told] or len(again.events) != position[
-        "compactions"
-    ]
-    if not off and not moved and events[: len(told)] == told:
-        return f"The same command on it gives the same compactions and the same context at each request: {figures}."
-    said = ["compactions stand elsewhere"] if moved else []
-    said += (
-        [f"context differs at {len(off):,} of {len(pairs):,} points, by at most {100 * max(off):.1f}%"] if off else []
-    )
-    return (
-        f"The same command on it gives {figures}; here {position['compactions']:,} and {position['peak']:,}. "
-        f"What differs: {', '.join(said) or 'tokens of compactions'}. Words are counted by their filler."
-    )
+    n_told = len(told)
+    found = []
+    if [one[0] for one in events[:n_told]] != [one[0] for one in told] or len(events) != position["compactions"]:
+        found.append("compactions stand elsewhere")
+    elif events[:n_told] != told:
+        found.append("tokens of compactions")
+    if off:
+        found.append(f"context at {len(off):,} of {len(pairs):,} points, by at most {100 * max(off):.1f}%")
+    return found
+
+
+def _cost(again: Replay, position: dict[str, Any]) -> list[str]:
+    from sessions.engine.cost import totals
+    from sessions.engine.cost_report import span
+    from sessions.engine.prices import prices_of
+
+    cost = totals(again, prices=prices_of(again.weighed.model)).cost
+    here = position["cost"]
+    if cost is None or here is None:
+        return [] if cost is None and here is None else ["whether the model has a price"]
+    theirs = [round(cost.low, 4), round(cost.high, 4)]
+    return [] if theirs == here else [f"cost {span(*theirs)}, here {span(*here)}"]
 
 
 def _write_bytes(path: Path, data: bytes) -> None:

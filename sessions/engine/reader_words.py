@@ -10,6 +10,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from sessions.engine import formats
+from sessions.engine.words import words
 
 ALSO_KNOWN = frozenset(
     {f"{who}Message{chunk}" for who in ("AI", "Human", "System", "Tool", "Function") for chunk in ("", "Chunk")}
@@ -18,6 +19,15 @@ ALSO_KNOWN = frozenset(
     | {"gen_ai", "prompt", "completion", "POST", "/v1/messages", "/v1/chat/completions", "/v1/responses"}
 )
 """Public names that readers put together from pieces."""
+TOOLS = frozenset(
+    words(
+        """Read Edit MultiEdit Write NotebookEdit Bash BashOutput Grep Glob LS WebFetch WebSearch TodoWrite Task Skill
+        read read_file read_many_files write_file write_to_file replace replace_in_file edit_file list_files
+        list_directory search_files search_file_content run_shell_command execute_command shell bash apply_patch
+        update_plan str_replace_editor view glob grep recall"""
+    )
+)
+"""Public names of agents' own tools: policies and losses tell them apart."""
 IN_PATTERNS = ("Error: Error during compaction:",)
 """Sentences of agents that stand in patterns, not in constants."""
 MIN_SENTENCE = 12
@@ -28,8 +38,8 @@ MAX_KNOWN, MAX_SENTENCE = 60, 200
 @cache
 def known() -> frozenset[str]:
     """The words that our readers look for: the constants of their code, without sentences."""
-    words = (text for text in _constants() if len(text) <= MAX_KNOWN and not any(c.isspace() for c in text))
-    return frozenset(words) | ALSO_KNOWN
+    found = (text for text in _constants() if len(text) <= MAX_KNOWN and not any(c.isspace() for c in text))
+    return frozenset(found) | ALSO_KNOWN | TOOLS
 
 
 @cache

@@ -7,11 +7,13 @@ together still does.  Words that our own readers know, such as ``tool_use``, sta
 
 from __future__ import annotations
 
+import base64
 import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._provider_errors import CONTEXT, refusal_of
+from sessions.engine.images import header_bytes, media_facts
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.models_listed import LISTED
 from sessions.engine.reader_words import known, marks, sentences
@@ -33,6 +35,8 @@ _MODEL = re.compile(r"(.*?)(?:-\d{8}|-latest)?")
 _MEDIA = re.compile(
     r"(?:image|application|text|audio|video)/(?:png|jpeg|gif|webp|pdf|plain|json|markdown|html|mpeg|wav|mp4)"
 )
+_CLIENT = re.compile(r"[A-Za-z][A-Za-z_-]{1,30} (?:before )?v?\d+(?:\.\d+){0,3}")
+"""An agent and its version, whose trigger the verdict names."""
 _STREAM = re.compile(r"(?:event|data):")
 _DATA = re.compile(r"(data:[a-z]+/[a-z0-9.+-]+;base64,)?([A-Za-z0-9+/_-]{64,}=*)")
 _ENDING = re.compile(r".+?(\.(?:png|jpe?g|gif|webp|pdf|svg))", re.IGNORECASE)
@@ -119,6 +123,8 @@ class Skeleton:
         return value
 
     def _part(self, key: str, part: Any, *, free: bool) -> Any:
+        if key == "client" and isinstance(part, str) and _CLIENT.fullmatch(part):
+            return part
         if free and type(part) in {int, float} and key not in known():
             return type(part)()
         return self.value(part, free=free or (key in FREE and isinstance(part, (dict, list))))
@@ -135,7 +141,7 @@ class Skeleton:
         if not text or text in known() or _is_public(text):
             return text
         if (match := _DATA.fullmatch(text)) is not None:
-            return (match[1] or "") + "A" * len(match[2])
+            return (match[1] or "") + _picture(match[2])
         if (inner := self._inside(text)) is not None:
             return inner
         if (said := _said(text)) is not None:
@@ -180,6 +186,16 @@ class Skeleton:
         rest = text[end:]
         before, quote, cut = rest.partition('"')
         return "".join([*pieces, _bare(before), quote, _filled(cut)])
+
+
+def _picture(data: str) -> str:
+    """Filler of the same length; of an image with its size before it, by which it weighs what it did."""
+    facts = media_facts("", data)
+    start = b""
+    if facts.width and facts.height and not facts.problem:
+        start = header_bytes(facts.media_type, facts.width, facts.height)
+    head = base64.b64encode(start).decode()
+    return head + "A" * (len(data) - len(head)) if len(head) <= len(data) else "A" * len(data)
 
 
 def _is_public(text: str) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from click.testing import CliRunner
 
 from ctxweb.commands import replay, report
-from tests.engine.claude_lines import claude_session
+from tests.engine.claude_lines import Lines, claude_session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,10 +30,13 @@ def reported(folder: Path, *options: str) -> str:
 
 def replayed(file: Path) -> list[int]:
     """The context at each request, as the command beside the report replays it."""
-    document: dict[str, list[int]] = json.loads(
-        CliRunner().invoke(replay.command, [str(file), *SETTING, "--json"]).stdout
-    )
-    return document["context_tokens"]
+    found: list[int] = document(file)["context_tokens"]
+    return found
+
+
+def document(file: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(CliRunner().invoke(replay.command, [str(file), *SETTING, "--json"]).stdout)
+    return found
 
 
 def test_a_report_holds_verdict_setting_and_compactions(tmp_path: Path) -> None:
@@ -65,4 +68,22 @@ def test_chart_and_skeleton_stand_beside_it(tmp_path: Path) -> None:
     mine, theirs = (replayed(tmp_path / name) for name in ("session.jsonl", "shape.jsonl"))
     off = [abs(one - other) / other for one, other in zip(theirs, mine, strict=True) if one != other]
     assert off
-    assert f"context differs at {len(off)} of {len(mine)} points, by at most {100 * max(off):.1f}%" in told
+    assert f"context at {len(off)} of {len(mine)} points, by at most {100 * max(off):.1f}%" in told
+    costs = [document(tmp_path / name)["totals"]["cost_usd"]["low"] for name in ("shape.jsonl", "session.jsonl")]
+    assert [round(cost, 4) for cost in costs] != [round(costs[1], 4)] * 2
+    assert f"cost ${costs[0]:.2f}, here ${costs[1]:.2f}" in told
+    assert "Losses are read from words" in told
+
+
+def test_a_skeleton_that_gives_the_same_says_so(tmp_path: Path) -> None:
+    """Of a session whose texts are filler already."""
+    file, skeleton, out = tmp_path / "a.jsonl", tmp_path / "shape.jsonl.gz", tmp_path / "report.md"
+    lines = Lines()
+    lines.prompt("x" * 400)
+    for turn in range(4):
+        lines.reply(turn, {"type": "text", "text": "xxx xxxx " * 60})
+        lines.prompt("xx xx " * 300)
+    file.write_text(lines.text(), encoding="utf-8")
+    options = [*SETTING, "--skeleton", str(skeleton), "-o", str(out)]
+    assert CliRunner().invoke(report.command, [str(file), *options]).exit_code == 0
+    assert "the same compactions, context at each request, cost and causes: " in out.read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 import sqlite3
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
+from sessions.engine.images import media_facts
 from sessions.engine.jsonio import Source, dumps, loads
 from sessions.engine.reader_words import known, marks
 from sessions.engine.reading import read_transcripts
@@ -178,12 +181,30 @@ def test_what_a_tool_was_given_loses_its_keys_and_numbers_and_usage_keeps_them()
     assert list(shown["input"])[1] == "path"
 
 
-def test_pictures_are_filler_of_the_same_length() -> None:
-    picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
-    data = dumps({"data": picture, "url": f"data:image/png;base64,{picture}"}).encode()
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP"])
+def test_pictures_are_filler_of_the_same_length_and_size(kind: str) -> None:
+    drawn = io.BytesIO()
+    Image.effect_noise((120, 45), 50).save(drawn, kind)
+    picture = base64.b64encode(drawn.getvalue()).decode().rstrip("=")
+    data = dumps({"data": picture, "url": f"data:image/{kind.lower()};base64,{picture}"}).encode()
     shown = loads(skeleton(data).encode())
-    assert shown["data"] == "A" * len(picture)
-    assert shown["url"] == f"data:image/png;base64,{'A' * len(picture)}"
+    assert len(shown["data"]) == len(picture)
+    before, after = (media_facts(f"image/{kind.lower()}", text) for text in (picture, shown["data"]))
+    assert (after.media_type, after.width, after.height) == (before.media_type, 120, 45)
+    assert not after.problem
+    assert set(shown["data"][40:]) == {"A"}
+    assert shown["url"] == f"data:image/{kind.lower()};base64,{shown['data']}"
+
+
+def test_what_is_no_picture_is_filler_alone() -> None:
+    assert Skeleton().text("Zq7" * 40) == "A" * 120
+
+
+def test_the_agent_and_its_tools_stay_and_a_clients_other_words_do_not() -> None:
+    data = dumps({"client": "buzz-agent before 1332", "name": "Read", "at": {"client": "Mara of Storefront"}}).encode()
+    shown = loads(skeleton(data).encode())
+    assert (shown["client"], shown["name"]) == ("buzz-agent before 1332", "Read")
+    assert not surviving(dumps(shown["at"])) & runs("Mara of Storefront")
 
 
 def test_a_database_and_an_archive_give_their_parts(tmp_path: Path) -> None:
