@@ -152,7 +152,7 @@ CASES = {
         lambda: billed_as_text(TOO_LONG.format(205_112)), "error", "image_or_document_as_text", "likely", (100_000,)
     ),
     "codex 33493": Case(codex_keeps_images, "compaction", "retained_through_compaction", "certain", (210_078,)),
-    "openhands 9937": Case(o.pi_whole_window, "error", "output_reserve", "likely", (7_884,)),
+    "openhands 9937": Case(o.pi_whole_window, "error", "output_reserve", "certain", (7_884,)),
     "cline 10148": Case(o.cline_chunks, "missing", "off_or_not_started", "unknown"),
 }  # fmt: skip
 

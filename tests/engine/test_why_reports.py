@@ -7,13 +7,14 @@ from functools import cache
 import pytest
 
 from tests.why_cases.cases import CONTROLS, REPORTS
+from tests.why_cases.fifth import FIFTH
 from tests.why_cases.fourth import FOURTH
 from tests.why_cases.fresh import FRESH
 from tests.why_cases.report import UNTOLD
 from tests.why_cases.score import RIGHT, SURE, Result, calibration, score
 from tests.why_cases.third import THIRD
 
-ALL = REPORTS | FRESH | THIRD | FOURTH
+ALL = REPORTS | FRESH | THIRD | FOURTH | FIFTH
 
 
 @cache

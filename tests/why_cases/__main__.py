@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.why.causes import CAUSES
 from tests.why_cases.cases import REPORTS
+from tests.why_cases.fifth import FIFTH
 from tests.why_cases.fourth import FOURTH
 from tests.why_cases.fresh import FRESH
 from tests.why_cases.score import OUTCOMES, RIGHT, calibration, scores
@@ -30,7 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, help="the page whose tables are made again")
     out = parser.parse_args().out
-    text = page(scores(REPORTS | FRESH | THIRD | FOURTH))
+    text = page(scores(REPORTS | FRESH | THIRD | FOURTH | FIFTH))
     if out is None:
         print(text)
     else:

@@ -21,7 +21,6 @@ from tests.why_cases.third import goose_error
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
 
-NO_TOKENS = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
 CAPI = (
     "The request is too large to send through CAPI Responses. Try shortening the conversation or prompt. "
     "(5.0 MB request; 5.0 MB limit)"
@@ -143,22 +142,6 @@ def opencode_command_adds() -> Weighed:
     session.compact(auto=False)
     session.context = 51_405
     return session.turn(300).turn(300).weighed()
-
-
-def kilo_exhausted(name: str, text: str, until: int, model: str) -> Weighed:
-    """The call for the summary ends in an error."""
-    session = o.opencode(model).until(until)
-    session.last = session.add([{"type": "compaction", "auto": True}], role="user")
-    session.reply(NO_TOKENS, [], summary=True, error={"name": name, "data": {"message": text}})
-    return session.weighed()
-
-
-def kilo_refused(text: str) -> Weighed:
-    """A request after a long result is refused."""
-    session = o.opencode("claude-sonnet-4").until(163_000)
-    session.turn(184_600 - session.context - 112)
-    session.reply(NO_TOKENS, [], error={"name": "APIError", "data": {"message": text, "statusCode": 400}})
-    return session.weighed()
 
 
 def gemini_impossible() -> Weighed:
@@ -330,18 +313,19 @@ FOURTH = {
         opencode_command_adds, COMPACTION, ("summary_as_large",), True, figures=(51_405,)
     ),
     "opencode 1212, 184,714 and a reply of 32,000": Report(
-        lambda: kilo_refused("input length and `max_tokens` exceed context limit: 184714 + 32000 > 200000, decrease "
-        "input length or `max_tokens` and try again"), ERROR, ("output_reserve",), True, figures=(184_714,),
+        lambda: o.opencode_refused("input length and `max_tokens` exceed context limit: 184714 + 32000 > 200000, "
+        "decrease input length or `max_tokens` and try again"), ERROR, ("output_reserve",), True, figures=(184_714,),
     ),
     "kilocode 9404, 32,000 for the summary's reply": Report(
-        lambda: kilo_exhausted("ContextOverflowError", "litellm.ContextWindowExceededError: This model's maximum "
-        "context length is 131072 tokens. However, you requested 32000 output tokens and your prompt contains at least "
-        "99073 input tokens, for a total of at least 131073 tokens.", 98_000, "qwen3.5-27b"), ERROR,
+        lambda: o.opencode_summary_ends("ContextOverflowError", "litellm.ContextWindowExceededError: This model's "
+        "maximum context length is 131072 tokens. However, you requested 32000 output tokens and your prompt contains "
+        "at least 99073 input tokens, for a total of at least 131073 tokens.", 98_000, "qwen3.5-27b"), ERROR,
         ("output_reserve", "summary_request_too_long"), True, figures=(99_073,),
     ),
     "kilocode 9763, given up after three attempts": Report(
-        lambda: kilo_exhausted("ContextOverflowError", "Compaction exhausted: context still exceeds model limits after "
-        "3 attempts", 196_000, "claude-opus-4-5"), ERROR, ("summary_request_too_long", "compaction_failed"), True,
+        lambda: o.opencode_summary_ends("ContextOverflowError", "Compaction exhausted: context still exceeds model "
+        "limits after 3 attempts", 196_000, "claude-opus-4-5"), ERROR,
+        ("summary_request_too_long", "compaction_failed"), True,
     ),
     "gemini-cli 26188, 32,650,000 by its own count": Report(
         gemini_impossible, NONE, ("usage_double_counted", "unsent_text_counted", "cannot_tell"), group=UNTOLD

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibration.weighed import Weighed
 
+NO_TOKENS = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
 REMOTE = "Error running remote compact task: Your input exceeds the context window of this model."
 
 
@@ -318,6 +319,22 @@ def opencode_summary_fails() -> Weighed:
     error = {"name": "ContextOverflowError", "data": {"message": text}}
     none = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
     session.reply(none, [], summary=True, error=error)
+    return session.weighed()
+
+
+def opencode_summary_ends(name: str, text: str, until: int, model: str) -> Weighed:
+    """The call for the summary ends in an error."""
+    session = opencode(model).until(until)
+    session.last = session.add([{"type": "compaction", "auto": True}], role="user")
+    session.reply(NO_TOKENS, [], summary=True, error={"name": name, "data": {"message": text}})
+    return session.weighed()
+
+
+def opencode_refused(text: str) -> Weighed:
+    """A request after a long result is refused."""
+    session = opencode("claude-sonnet-4").until(163_000)
+    session.turn(184_600 - session.context - 112)
+    session.reply(NO_TOKENS, [], error={"name": "APIError", "data": {"message": text, "statusCode": 400}})
     return session.weighed()
 
 

@@ -13,7 +13,7 @@ from sessions.engine.formats._clearings import RESULTS, Clearing
 from sessions.engine.formats._counts import count_of, exclusive_usage
 from sessions.engine.formats._kimi_blocks import kimi_contents, summary_of
 from sessions.engine.formats._preview import preview_of, prompt_words, title_of
-from sessions.engine.formats._provider_errors import refusal_of
+from sessions.engine.formats._provider_errors import failed_compaction, refusal_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, text_of
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     Record = Mapping[str, Any]
 
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
+ENDED = "full_compaction.cancel"
+"""A compaction that came to nothing: by an error where one stands there, else by its user."""
 NOWHERE = -1
 """Place of a call whose answer is not part of the conversation: it is counted, off the branch."""
 
@@ -74,7 +76,8 @@ class KimiReading:
         elif kind.startswith("context."):
             self.unknown[kind] = self.unknown.get(kind, 0) + 1
         error = record.get("error")
-        self.thread.refuse(refusal_of(text_of(error) or text_of(as_dict(error).get("message"))))
+        text = text_of(error) or text_of(as_dict(error).get("message"))
+        self.thread.refuse(failed_compaction(text) if text and kind == ENDED else refusal_of(text))
 
     def finish(self) -> None:
         """Measure what the steps said; calls without answer and usage are no requests."""

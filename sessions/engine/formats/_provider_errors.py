@@ -52,7 +52,8 @@ _CONTEXT = re.compile(
     r"|maximum context length|exceed(?:s|ed)? (?:the |your |this )?(?:model'?s? )?max(?:imum)? context"
     r"|exceeds? (?:the |your |this )?(?:model'?s? )?(?:maximum )?context|longer than the model'?s context"
     r"|(?:exceeds? (?:the |your )?(?:context )?|session )token limit|reached (?:its|the) context window limit"
-    r"|too many tokens|range of input length|prompt exceeds max length|exceed max message tokens|n_keep"
+    r"|too many tokens|tokens? exceeds? (?:the |your )?(?:[a-z]{1,20} ){0,2}(?:limit|maximum)"
+    r"|range of input length|prompt exceeds max length|exceed max message tokens|n_keep"
     r"|tokens?`? \+ `?max_(?:new_)?tokens|might exceed the context window|maximum input length"
     r"|loaded with context length of|current length is \d+ while limit"
     r"|input length and `?max_tokens`? exceed|input is too long|ran out of room in the model'?s context"
@@ -104,9 +105,11 @@ _SENT = re.compile(
 _INPUT = re.compile(_NUMBER + r" (?:`?inputs?`? tokens|tokens from the input)", re.IGNORECASE)
 """What the request itself had, said apart from its reply."""
 _PARTS = re.compile(
-    r"\(([^()]{0,60}(?:of text input|in the messages)\b[^()]{0,60})\b(?:output|completion)", re.IGNORECASE
+    r"\(([^()]{0,60}(?:of text input|in the messages)\b[^()]{0,90})\b(?:output|completion)", re.IGNORECASE
 )
-_PART = re.compile(_NUMBER + r" (?:of (?:text|tool|image|audio|file) input|in the messages)", re.IGNORECASE)
+_PART = re.compile(
+    _NUMBER + r" (?:of (?:text|tool|image|audio|file) input|in the (?:messages|functions|tools))", re.IGNORECASE
+)
 """What the request itself had, where the figure before it adds what the reply may have."""
 _OWN_LIMIT = re.compile(r"session token limit exceeded: " + _NUMBER, re.IGNORECASE)
 """A limit that the client was set, which is not the provider's."""

@@ -50,11 +50,17 @@ def double_counted(case: Case) -> Iterable[Candidate]:
             rows.append(Evidence(text, None, None, others, "requests", Label.MEASURED.value))
         because = f"the usage before it was counted {f'{n} times' if n else 'more than once'}"
         # Unless a later usage falls back, here or elsewhere, something that is not in the file may have come.
-        is_shown = others > 0 or case.last.index in case.weighed.flagged
+        is_shown = others > 0 or case.last.index in case.weighed.flagged or _reads_unsent(case)
         score = (0.95 if is_shown else 0.8) if n else 0.5
         yield Candidate(DOUBLE, score if limit is None or case.true < limit else 0.3, because, tuple(rows))
     elif case.said is not None and case.what != ERROR and case.said > 1.4 * case.true and not case.is_blind:
         yield from _figure_doubled(case, case.said)
+
+
+def _reads_unsent(case: Case) -> bool:
+    """Whether the cache is said to have read more than was ever sent before in this run: so no context was."""
+    before = [usage.context + usage.output for k in case.run[:-1] if (usage := case.request_of(k).usage)]
+    return case.usage is not None and bool(before) and case.usage.cache_read > EXCESS * max(before)
 
 
 def _impossible(case: Case) -> Iterable[Candidate]:

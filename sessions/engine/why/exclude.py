@@ -25,6 +25,10 @@ RIVALS: dict[str, tuple[str, ...]] = {
     causes.WINDOW: (causes.CACHE,),
 }
 """The rivals of a cause that its own figures do not rule out."""
+SIZED = frozenset(
+    {causes.REACHED, causes.REFILLED, causes.ONE_MESSAGE, causes.OVERHEAD, causes.RETAINED, causes.WINDOW}
+)
+"""Causes that rest on the size of a context: without a usage, or a figure of the recorder's, that is only estimated."""
 
 
 def is_excluded(case: Case, rival: str) -> bool:

@@ -25,7 +25,7 @@ from sessions.engine.why import (
 )
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WRONG_COUNT
-from sessions.engine.why.exclude import NOT_SURE, RIVALS, is_excluded
+from sessions.engine.why.exclude import NOT_SURE, RIVALS, SIZED, is_excluded
 from sessions.engine.why.filled import filled_rows
 from sessions.engine.why.shared import position_of, shared_facts, thresholds_of
 from sessions.engine.windows import held_at
@@ -241,7 +241,8 @@ def _verdict(case: Case) -> Verdict:
         rivals = []
     lowered = best.score - 0.5 * max((c.score - RIVAL for c in rivals), default=0)
     left = [cause for cause in RIVALS.get(best.cause, ()) if not is_excluded(case, cause)]
-    lowered = min(lowered, NOT_SURE) if left else lowered
+    if left or (best.cause in SIZED and case.is_blind and case.said is None):
+        lowered = min(lowered, NOT_SURE)
     told = _told(case, replace(best, score=lowered), rivals)
     return replace(told, also=tuple(dict.fromkeys((*told.also, *left)))) if left else told
 
