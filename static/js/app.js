@@ -3,6 +3,7 @@ import * as copying from "./copying.js";
 import * as dialogs from "./dialogs.js";
 import * as failures from "./failures.js";
 import * as keys from "./keys.js";
+import * as narrow from "./narrow.js";
 import * as themes from "./themes.js";
 import "./saving.js";
 
@@ -41,5 +42,5 @@ function carryState() {
   }, true);
 }
 
-for (const part of [themes, copying, dialogs, keys, failures]) part.start();
+for (const part of [themes, copying, dialogs, keys, failures, narrow]) part.start();
 carryState();

@@ -1,0 +1,39 @@
+// On a narrow screen a row of a table is a block: each cell is told the name of its column, for the words before it.
+// Without a script such a table scrolls sideways.
+
+function namesOf(head) {
+  const grid = [];
+  [...head.rows].forEach((row, down) => {
+    let at = 0;
+    for (const cell of row.cells) {
+      const line = (n) => (grid[n] ||= []);
+      while (line(down)[at] !== undefined) at += 1;
+      const told = cell.querySelector(".visually-hidden") ? "" : cell.textContent.trim();
+      for (let n = down; n < down + cell.rowSpan; n += 1) for (let k = 0; k < cell.colSpan; k += 1) line(n)[at + k] = told;
+      at += cell.colSpan;
+    }
+  });
+  return grid.at(-1) || [];
+}
+
+const lower = (words) => (/^[A-Z][a-z ]/.test(words) ? words[0].toLowerCase() + words.slice(1) : words);
+
+function tell() {
+  for (const table of document.querySelectorAll("table.tbl-rows")) {
+    if (!table.tHead) continue;
+    const names = namesOf(table.tHead);
+    for (const row of table.querySelectorAll("tbody tr, tfoot tr")) {
+      let at = 0;
+      for (const cell of row.cells) {
+        if (names[at] && !cell.classList.contains("grow")) cell.dataset.th = lower(names[at]);
+        at += cell.colSpan;
+      }
+    }
+    table.classList.add("told");
+  }
+}
+
+export function start() {
+  tell();
+  document.addEventListener("htmx:afterSettle", tell);
+}
