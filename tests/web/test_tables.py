@@ -16,7 +16,7 @@ from tests.arch.repository import ROOT
 from tests.engine.claude_lines import claude_session
 from tests.fake_anthropic import counted
 from tests.services.packs import zipped
-from tests.web.stored import pressed, store
+from tests.web.stored import demo_file, pressed, store
 from tests.web.tables import faults, tables
 from tests.web.test_link_frozen import older
 from tests.web.test_quality_page import story
@@ -99,6 +99,8 @@ def test_every_row_is_as_wide_as_its_head(client: Client, rendered: set[str], se
     several = "&".join(f"s={session.pk}" for session in stored[:2])
     addresses += [f"/sweep/?policy=sliding_window&over=window:20000:60000:3&{several}", f"/delete/?{several}"]
     pages |= {address: client.get(address).content.decode() for address in addresses}
+    whole = store(demo_file(), "demo.jsonl")
+    pages["causes"] = client.get(f"/s/{whole.pk}/causes/", headers={"HX-Request": "true"}).content.decode()
     pages["count"] = client.post(f"/s/{stored[0].pk}/count/").content.decode()
     made = client.post(f"/s/{stored[0].pk}/share/?view=session", {"title": "Again"}).content.decode()
     token = re.search(r"/l/([\w-]+)/", made)
