@@ -34,10 +34,15 @@ def migrate() -> int:
     Raises FaultError where the database has migrations that this ctxweb does not know: a newer one made it.
     """
     from django.core.management import call_command
+    from django.db import connection
 
-    if not _pending():
+    from ctxweb import schema
+
+    if schema.is_current(connection):
         return 0
     with _alone():
+        if schema.begin(connection):
+            return len(schema.names())
         n_pending = _pending()
         if n_pending:
             call_command("migrate", interactive=False, verbosity=0)

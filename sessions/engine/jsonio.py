@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import jiter
+
 from sessions.engine import limits
 from sessions.engine.archive import MAGIC, Archive, BadMember
 from sessions.engine.database import Database, is_database
@@ -96,6 +98,18 @@ def loads(data: bytes) -> Any:
     Depth is bounded by ``limits.MAX_DEPTH``, lone surrogates and invalid UTF-8 become U+FFFD, raw control characters
     are accepted.
     """
+    try:
+        # What jiter takes, it reads as the standard library does, in half the time; what it refuses is looked at below.
+        value = jiter.from_json(data, cache_mode="none")
+    except ValueError:
+        value = _guarded(data)
+    if data.count(b"[") + data.count(b"{") > limits.MAX_DEPTH and _deeper_than(value, limits.MAX_DEPTH):
+        raise JsonProblem(f"nested deeper than {limits.MAX_DEPTH} levels")
+    return value
+
+
+def _guarded(data: bytes) -> Any:
+    """What is broken, deep or unusual: repaired where that is possible."""
     data = data.removeprefix(_BOM)
     if b"\\u" in data and (b"\\ud" in data or b"\\uD" in data):
         data = _ESCAPE.sub(_repaired, data)
@@ -103,10 +117,7 @@ def loads(data: bytes) -> Any:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         text = data.decode("utf-8", errors="replace")
-    value = _parsed(text)
-    if data.count(b"[") + data.count(b"{") > limits.MAX_DEPTH and _deeper_than(value, limits.MAX_DEPTH):
-        raise JsonProblem(f"nested deeper than {limits.MAX_DEPTH} levels")
-    return value
+    return _parsed(text)
 
 
 def glued(line: Line) -> list[tuple[Line, Any]]:

@@ -13,6 +13,7 @@ from tests.bench import (
     pages,
     prior_fit,
     quality,
+    readings,
     recorded,
     scale,
     search,
@@ -34,7 +35,13 @@ BENCHES = {
     "sweep": sweep.main,
 }
 
-ON_REQUEST = {"clients": clients.main, "digests": digests.main, "prior": prior_fit.main, "search": search.main}
+ON_REQUEST = {
+    "clients": clients.main,
+    "digests": digests.main,
+    "prior": prior_fit.main,
+    "readings": readings.main,
+    "search": search.main,
+}
 """Those that compare two checkouts, rewrite the code's own tables or need a folder."""
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from sessions.engine.kin import Kin, Spawn
 from sessions.engine.types import Branch, RecordedCompaction, Request, Role, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from sessions.engine.formats._claude_lines import ClaudeRecord
     from sessions.engine.types import Message, ProviderError, RecordedClearing
@@ -98,11 +98,12 @@ def _transcript(lines: Lines, native_id: str, title: str, client: str, branches:
     """The session as it stands on one branch."""
     marks = _marks(lines)
     requests = _requests(lines)
+    known = {record.uuid for records in (lines.records, lines.copies) for record in records} if marks else set()
     times = [record.timestamp for record in lines.records if record.is_message and record.timestamp is not None]
     return transcript_of(
         _messages(lines, marks),
         requests,
-        [_compaction(mark, lines, requests) for mark in marks],
+        [_compaction(mark, lines, requests, known) for mark in marks],
         id=native_id,
         format="claude_code",
         title=title or _prompt_title(lines.on_branch),
@@ -265,7 +266,8 @@ def _requests(lines: Lines) -> list[Request]:
     ]
 
 
-def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request]) -> RecordedCompaction:
+def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], known: Container[str]) -> RecordedCompaction:
+    """``known`` are the ids of all lines of the session."""
     order = mark.record.order
     boundary = bisect_left(lines.orders, order)
     n_before = bisect_left(lines.reply_orders, order)
@@ -282,7 +284,7 @@ def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request]) -> Re
         message=bisect_left(lines.orders, mark.summary.first.order) if mark.summary else None,
         trigger=trigger if trigger in {"auto", "manual"} else None,
         tokens_before=_tokens_before(facts, before),
-        unseen=boundary > 0 and _own_count(facts) is not None and _follows_unseen(mark.record, lines),
+        unseen=boundary > 0 and _own_count(facts) is not None and _follows_unseen(mark.record, known),
         tokens_after=after.context if after else None,
         preserved=tuple(
             index
@@ -306,9 +308,8 @@ def _own_count(facts: Mapping[str, Any]) -> int | None:
     return recorded if isinstance(recorded, int) and not isinstance(recorded, bool) else None
 
 
-def _follows_unseen(boundary: ClaudeRecord, lines: Lines) -> bool:
+def _follows_unseen(boundary: ClaudeRecord, known: Container[str]) -> bool:
     """Whether a boundary names a line before it that the file does not have (formats 3.6)."""
-    known = (record.uuid for records in (lines.records, lines.copies) for record in records)
     return bool(boundary.parent) and boundary.parent not in known
 
 
