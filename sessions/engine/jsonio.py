@@ -1,29 +1,25 @@
-"""Bounded JSON reading: the only place that parses JSON, line by line, without ever holding a JSONL file.
-
-Hostile or broken input becomes a ``JsonProblem`` with a reason and a position, never a crash: nesting 100,000 deep,
-invalid UTF-8, lone surrogates, raw control characters, byte order marks (estimators 15).
-"""
+"""Bounded reading of files that hold JSON: line by line, without ever holding a JSONL file."""
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
-
-import jiter
 
 from sessions.engine import limits
 from sessions.engine.archive import MAGIC, Archive, BadMember
 from sessions.engine.database import Database, is_database
 from sessions.engine.errors import UnreadableInput
+from sessions.engine.json_values import BOM, CUT, EXTRA, JsonProblem, dumps, follow, loads, written_length
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sessions.engine.types import Origin
 
+__all__ = [
+    "Head", "JsonProblem", "Line", "Source", "dumps", "follow", "glued", "loads", "too_long", "written_length",
+]  # fmt: skip
 HEAD_LINES = 64
 HEAD_MARK = 16
 """Bytes that tell a database."""
@@ -31,27 +27,12 @@ PROGRESS_BYTES = 1024 * 1024
 PIECE_BYTES = 1024 * 1024
 TEXT = "#text"
 """As the whole path of an origin: what stands there is text and no JSON."""
-_BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n\0"
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
-_CONTAINERS = (dict, list)
 _CLOSING = (b"]", b"}", b"],", b"},", b"]}", b"}]")
-_EXTRA, _CUT = "not JSON: Extra data", "JSON is cut off"
 PREAMBLE_LINES, PREAMBLE_BYTES = 20, 4096
 MAX_GLUED = 16
 """Objects on one line without a newline between them; more than these are no accident of a writer."""
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
-)
-
-
-class JsonProblem(ValueError):
-    """Bytes that hold no JSON value we can use; ``position`` is a byte offset inside them."""
-
-    def __init__(self, reason: str, position: int = 0) -> None:
-        self.reason, self.position = reason, position
-        super().__init__(f"{reason} (byte {position:,})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,34 +73,6 @@ class Head:
     tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def loads(data: bytes) -> Any:
-    """The JSON value in ``data``; raises JsonProblem.
-
-    Depth is bounded by ``limits.MAX_DEPTH``, lone surrogates and invalid UTF-8 become U+FFFD, raw control characters
-    are accepted.
-    """
-    try:
-        # What jiter takes, it reads as the standard library does, in half the time; what it refuses is looked at below.
-        value = jiter.from_json(data, cache_mode="none")
-    except ValueError:
-        value = _guarded(data)
-    if data.count(b"[") + data.count(b"{") > limits.MAX_DEPTH and _deeper_than(value, limits.MAX_DEPTH):
-        raise JsonProblem(f"nested deeper than {limits.MAX_DEPTH} levels")
-    return value
-
-
-def _guarded(data: bytes) -> Any:
-    """What is broken, deep or unusual: repaired where that is possible."""
-    data = data.removeprefix(_BOM)
-    if b"\\u" in data and (b"\\ud" in data or b"\\uD" in data):
-        data = _ESCAPE.sub(_repaired, data)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        text = data.decode("utf-8", errors="replace")
-    return _parsed(text)
-
-
 def glued(line: Line) -> list[tuple[Line, Any]]:
     """The objects that stand on one line with no newline between them, each as a line of its own (formats 1.2).
 
@@ -145,77 +98,8 @@ def _length_of_first(data: bytes) -> int:
     try:
         loads(data)
     except JsonProblem as problem:
-        return problem.position if problem.reason == _EXTRA else 0
+        return problem.position if problem.reason == EXTRA else 0
     return len(data)
-
-
-def dumps(value: Any) -> str:
-    """Compact JSON, non-ASCII kept; what JSON does not know (from Python reprs) is written as its text."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-
-
-def written_length(value: Any, line: bytes) -> int:
-    """Bytes that ``value`` takes in the line it was read from, in whatever style its writer has; else when compact."""
-    compact = dumps(value).encode("utf-8", errors="replace")
-    if compact in line:
-        return len(compact)
-    for separators in ((",", ":"), (", ", ": ")):
-        for ascii_only in (True, False):
-            written = json.dumps(value, ensure_ascii=ascii_only, separators=separators, default=str)
-            if (found := written.encode("utf-8", errors="replace")) in line:
-                return len(found)
-    return len(compact)
-
-
-def follow(value: Any, path: tuple[str | int, ...]) -> Any:
-    """The part of ``value`` that ``path`` leads to; raises JsonProblem where there is none.
-
-    A step into a string is a step into the JSON it holds: traces and clients nest JSON in strings.
-    """
-    for step in path:
-        while isinstance(value, str):
-            value = loads(value.encode("utf-8", errors="replace"))
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError) as error:
-            raise JsonProblem(f"no {step!r} at {'/'.join(map(str, path))}") from error
-    return value
-
-
-def _repaired(match: re.Match[bytes]) -> bytes:
-    return b"\\ufffd" if match["lone"] else match[0]
-
-
-def _parsed(text: str) -> Any:
-    try:
-        try:
-            return json.loads(text)
-        except json.JSONDecodeError as error:
-            if not error.msg.startswith("Invalid control character"):
-                raise
-            return json.loads(text, strict=False)
-    except json.JSONDecodeError as error:
-        position = len(text[: error.pos].encode("utf-8", errors="replace"))
-        cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
-        raise JsonProblem(_CUT if cut else f"not JSON: {error.msg}", position) from None
-    except RecursionError:
-        raise JsonProblem(f"nested deeper than {limits.MAX_DEPTH} levels") from None
-    except ValueError as error:  # an integer of more digits than Python converts
-        raise JsonProblem(f"not usable as JSON: {error}") from None
-
-
-def _deeper_than(value: Any, depth: int) -> bool:
-    level = [value] if isinstance(value, _CONTAINERS) else []
-    for _ in range(depth):
-        if not level:
-            return False
-        level = [
-            child
-            for container in level
-            for child in (container.values() if isinstance(container, dict) else container)
-            if isinstance(child, _CONTAINERS)
-        ]
-    return bool(level)
 
 
 class Source:
@@ -280,7 +164,7 @@ class Source:
         start = self.start()
         body = [line for line in lines if line.offset + line.length > start]
         document = values[0] if len(body) == len(values) == 1 and self._alone(body[0]) else None
-        opens = data[start:].lstrip(_BOM + _BLANK)[:1] in (b"{", b"[")
+        opens = data[start:].lstrip(BOM + _BLANK)[:1] in (b"{", b"[")
         early = bool(body) and at[0] <= body[0].number
         if problem and early and opens and document is None and 2 * len(values) < len(body) + 1:
             try:
@@ -304,7 +188,7 @@ class Source:
         """The file as a zip archive, None where it is none; raises UnreadableInput where it is broken or too large."""
         if self._archive is None and not self._plain:
             self.file.seek(0)
-            self._plain = not self.file.read(len(_BOM + MAGIC)).removeprefix(_BOM).startswith(MAGIC)
+            self._plain = not self.file.read(len(BOM + MAGIC)).removeprefix(BOM).startswith(MAGIC)
             self._archive = None if self._plain else Archive(self.file, self.size)
         return self._archive
 
@@ -361,7 +245,7 @@ class Source:
             return follow(database.row(str(table), int(key)), tuple(path))
         if origin.path == (TEXT,):
             self.file.seek(origin.offset)
-            return self.file.read(origin.length).removeprefix(_BOM).decode("utf-8", errors="replace")
+            return self.file.read(origin.length).removeprefix(BOM).decode("utf-8", errors="replace")
         span = (origin.offset, origin.length)
         if span == (0, self.size):
             return follow(self.document(), origin.path)
@@ -432,7 +316,7 @@ def _opens(line: Line) -> bool:
 
     A log's line may begin with a bracket as well; one too long to be a log's is not looked at more closely.
     """
-    data = (b"[" if line.data is None else line.data).removeprefix(_BOM).lstrip(_BLANK)
+    data = (b"[" if line.data is None else line.data).removeprefix(BOM).lstrip(_BLANK)
     if data[:1] not in (b"{", b"["):
         return False
     if data[:1] == b"{" or line.length > PREAMBLE_BYTES:
@@ -440,7 +324,7 @@ def _opens(line: Line) -> bool:
     try:
         loads(data)
     except JsonProblem as problem:
-        return problem.reason == _CUT or bool(glued(line))
+        return problem.reason == CUT or bool(glued(line))
     return True
 
 

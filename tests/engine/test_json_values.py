@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine import jsonio, limits
-from sessions.engine.jsonio import JsonProblem
+from sessions.engine import json_values, limits
+from sessions.engine.json_values import JsonProblem, loads
 
 FIXTURES = sorted(
     path for path in (Path(__file__).parents[1] / "fixtures" / "transcripts").rglob("*.json*") if path.is_file()
@@ -40,7 +40,7 @@ VALUES = st.recursive(
 def told(data: bytes) -> str:
     """The value with its types, or the refusal with its position."""
     try:
-        return repr(jsonio.loads(data))
+        return repr(loads(data))
     except JsonProblem as problem:
         return f"{problem.reason} at {problem.position}"
 
@@ -48,7 +48,7 @@ def told(data: bytes) -> str:
 def guarded(data: bytes) -> str:
     """The same by the guarded parser alone."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(jsonio.jiter, "from_json", _refuse)
+        patched.setattr(json_values.jiter, "from_json", _refuse)
         return told(data)
 
 
