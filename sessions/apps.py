@@ -18,10 +18,13 @@ class SessionsConfig(AppConfig):
         from django.contrib.auth.signals import user_logged_out
         from django.core.signals import request_started
 
+        from sessions import tasks
         from sessions.adapters.own_models import look_again
+        from sessions.services import queue
         from sessions.services.model_access import forget_at_sign_out
         from sessions.services.prices import forget_prices
 
         user_logged_out.connect(forget_at_sign_out, dispatch_uid="sessions.forget_key")
+        queue.tell[:] = [tasks.wake]
         request_started.connect(forget_prices, dispatch_uid="sessions.forget_prices")
         request_started.connect(look_again, dispatch_uid="sessions.look_again")

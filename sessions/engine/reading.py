@@ -128,6 +128,11 @@ def claims(file: BinaryIO) -> bool:
     return any(guess is not None and guess.score > 0 for guess in guesses)
 
 
+def recognise(file: BinaryIO, name: str = "") -> str:
+    """By what the start of the file is recognised as a transcript; raises NotATranscript, and UnreadableInput."""
+    return _sniffed(Source(file, name))[1]
+
+
 def _named(name: str) -> Format:
     return cast("Format", registry.get("formats", name))
 

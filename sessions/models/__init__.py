@@ -14,7 +14,7 @@ from sessions.models.saved import SavedKind, SavedView
 from sessions.models.search import SearchedSession, SearchPart, SearchRun
 from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, SessionKey, TokenLabel
 from sessions.models.sweep_run import Sweeping, SweepRun
-from sessions.models.upload import UNFINISHED, Job, Member, MemberStatus, State, Upload
+from sessions.models.upload import UNFINISHED, Job, Member, MemberStatus, Part, State, Upload
 from sessions.models.use import AnswerUse, MediaUse, StoppedSource
 from sessions.models.viewer import EVERYTHING, Viewer, seen_as, viewer
 from sessions.models.writing import Purpose, SummaryJob, Writing
@@ -40,6 +40,7 @@ __all__ = [
     "MessageRow",
     "ModelAnswer",
     "ModelPrice",
+    "Part",
     "Purpose",
     "ReplayLink",
     "SavedKind",

@@ -118,8 +118,9 @@ class Upload(models.Model):
 
 
 class MemberStatus(models.TextChoices):
-    """What a file of an archive turned out to be."""
+    """What a file of an archive turned out to be; ``waits`` while it is yet to be read."""
 
+    WAITS = "waits"
     READ = "read"
     OTHER = "other"
     FAILED = "failed"
@@ -128,13 +129,15 @@ class MemberStatus(models.TextChoices):
 class Member(models.Model):
     """One file of an uploaded archive: ``name`` is its path there, never a path on our disk.
 
-    ``error`` says why it is no transcript or could not be read, and of a ``read`` one why it ends early.
+    ``error`` says why it is no transcript or could not be read, and of a ``read`` one why it ends early.  ``sha256`` is
+    the blob of its bytes while it waits; afterwards its sessions name that.
     """
 
     upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="members")
     position = models.PositiveIntegerField()
     name = models.CharField(max_length=1100, blank=True)
     n_bytes = models.PositiveBigIntegerField()
+    sha256 = models.CharField(max_length=64, blank=True)
     status = models.CharField(max_length=6, choices=MemberStatus.choices)
     format = models.CharField(max_length=40, blank=True)
     n_sessions = models.PositiveIntegerField(default=0)
@@ -146,7 +149,9 @@ class Member(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("upload", "position"), name="member_position_once"),
             models.CheckConstraint(condition=Q(status__in=MemberStatus.values), name="member_status_known"),
-            models.CheckConstraint(condition=Q(status="read") | ~Q(error=""), name="member_unread_says_why"),
+            models.CheckConstraint(
+                condition=Q(status__in=("read", "waits")) | ~Q(error=""), name="member_unread_says_why"
+            ),
         )
 
     def __str__(self) -> str:
@@ -182,3 +187,32 @@ class Job(Work):
 
     def __str__(self) -> str:
         return f"{self.upload_id}: {self.state}"
+
+
+class Part(Work):
+    """Some files of an archive, read as one piece of work: the members at positions ``start`` to ``stop``.
+
+    ``found`` is what the import's report takes from them: the ids of their ``sessions``, ``skipped``, ``warnings``,
+    ``fates``.  The archive's own job makes the parts, reads those that nobody else takes, and ends when all are done.
+    """
+
+    active = State.READING
+
+    upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="parts")
+    start = models.PositiveIntegerField()
+    stop = models.PositiveIntegerField()
+    state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
+    done_bytes = models.PositiveBigIntegerField(default=0)
+    total_bytes = models.PositiveBigIntegerField(default=0)
+    found = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("upload", "start"), name="part_once"),
+            models.CheckConstraint(condition=Q(state__in=State.values), name="part_state_known"),
+            models.CheckConstraint(condition=Q(start__lt=F("stop")), name="part_of_something"),
+        )
+        indexes = (models.Index(fields=("state",), name="part_state"),)
+
+    def __str__(self) -> str:
+        return f"{self.upload_id}, files {self.start} to {self.stop}: {self.state}"

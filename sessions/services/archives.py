@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     Read = Callable[[BinaryIO, str], Parsed]
 
 
+ROOM = 200_000
+"""Places that each file of an archive has for its sessions while parts of it are read apart."""
+
 log = logging.getLogger(__name__)
 
 
@@ -56,6 +59,8 @@ class Outcome:
     fates: tuple[Fate, ...]
     warnings: tuple[str, ...] = ()
     members: list[Member] = field(default_factory=list)
+    n_unlisted: int = 0
+    """Parts skipped beyond those in ``skipped``."""
 
 
 def is_archive(file: BinaryIO) -> bool:
@@ -69,36 +74,48 @@ def read_archive(upload: Upload, file: BinaryIO, read: Read) -> Outcome:
     One member that fails does not fail the others; an archive beyond the limits fails whole.
     """
     kind = NAMES[packing(file)]
-    gathered = _Gathered(upload, read)
-    for member in unpack(file, upload.filename, is_whole=_is_transcript):
+    gathered = Gathered(upload, read)
+    for member in unpack(file, upload.filename, is_whole=is_transcript):
         gathered.take(member)
     return gathered.outcome(kind)
 
 
-def _is_transcript(file: BinaryIO) -> bool:
+def is_transcript(file: BinaryIO) -> bool:
+    """Whether an archive inside an archive is a transcript itself."""
     try:
         return claims(file)
     except UnreadableInput:
         return False
 
 
-class _Gathered:
-    """Collects the members' results in the archive's order."""
+class Gathered:
+    """Collects the members' results in the archive's order.
 
-    def __init__(self, upload: Upload, read: Read) -> None:
-        self.upload, self.read = upload, read
+    ``apart``: they are some of an archive's members, whose sessions get places that leave room for all others;
+    ``names`` says how often each name came before them.
+    """
+
+    def __init__(self, upload: Upload, read: Read, *, apart: bool = False, names: Counter[str] | None = None) -> None:
+        self.upload, self.read, self.apart = upload, read, apart
         self.packed: list[PackedSession] = []
         self.members: list[Member] = []
         self.skipped: list[Skipped] = []
         self.warnings: list[str] = []
         self.fates: list[tuple[Fate, ...]] = []
-        self.names: Counter[str] = Counter()
+        self.names: Counter[str] = Counter() if names is None else names
 
-    def take(self, found: unpacking.Member) -> None:
+    def take(self, found: unpacking.Member, row: Member | None = None) -> None:
         """Read one file; what goes wrong is said in its row."""
-        name = plain(found.name)
-        row = Member(upload=self.upload, position=len(self.members), name=name, n_bytes=found.n_bytes)
+        if row is None:
+            name, position = plain(found.name), len(self.members)
+            row = Member(upload=self.upload, position=position, name=name, n_bytes=found.n_bytes)
         self.members.append(row)
+        self.judge(found, row)
+        if row.status != MemberStatus.READ:
+            self.fates.append(self.unread(row))
+
+    def judge(self, found: unpacking.Member, row: Member) -> None:
+        """Read a file into its row."""
         row.status = MemberStatus.FAILED if found.is_file else MemberStatus.OTHER
         row.error = plain(found.problem)
         if found.file is None:
@@ -117,17 +134,15 @@ class _Gathered:
             fault = fault_of(error)
             ours = f"ctxweb could not read this file ({type(error).__name__}: {error}): a fault of ctxweb"
             row.error = plain(fault.words if fault else ours)
-        if row.status != MemberStatus.READ:
-            self.fates.append(_unread(row))
 
     def _read(self, file: BinaryIO, row: Member) -> None:
         parsed = self.read(file, row.name)
         file.seek(0)
-        blob = storage.put(file)
+        sha256 = row.sha256 or storage.put(file).sha256
         self.names[row.name] += 1
         key = row.name if self.names[row.name] == 1 else f"{row.name}\0{self.names[row.name]}"
-        place = Place(len(self.packed), row.name, blob.sha256, key)
-        self.packed += pack_sessions(self.upload, parsed, place)
+        start = (row.position + 1) * ROOM if self.apart else len(self.packed)
+        self.packed += pack_sessions(self.upload, parsed, Place(start, row.name, sha256, key))
         row.status, row.format = MemberStatus.READ, parsed.format
         row.n_sessions, row.n_skipped = len(parsed.transcripts), len(parsed.skipped)
         self.skipped += [Skipped(s.line, s.offset, f"{row.name}: {s.reason}") for s in parsed.skipped]
@@ -136,28 +151,42 @@ class _Gathered:
 
     def outcome(self, kind: str) -> Outcome:
         """All of it; raises NothingInside where no member is a transcript."""
-        read = [row for row in self.members if row.status == MemberStatus.READ]
-        n_files = counted(len(self.members), "file")
-        if not read:
-            raise NothingInside(_nothing(kind, n_files, self.members), self.members)
-        formats = {row.format for row in read}
-        reason = f"its members: {kind} of {n_files}, {len(read):,} of them transcripts"
-        return Outcome(
-            formats.pop() if len(formats) == 1 else MIXED,
-            reason, self.packed, self.skipped, fates.merged(self.fates), tuple(self.warnings), self.members,
-        )  # fmt: skip
+        return outcome_of(kind, self.members, self.skipped, self.fates, tuple(self.warnings), self.packed)
+
+    @staticmethod
+    def unread(row: Member) -> tuple[Fate, ...]:
+        """Where the bytes of a file went that is no transcript, or could not be read."""
+        tally = fates.Tally()
+        other = row.status == MemberStatus.OTHER
+        name = "files that are not transcripts" if other else "files that could not be read"
+        tally.add(name, 0, row.n_bytes, part=True)
+        return tally.fates(0, 0)
+
+
+def outcome_of(  # noqa: PLR0917 - what an outcome is made of, in its order
+    kind: str,
+    members: list[Member],
+    skipped: list[Skipped],
+    made: list[tuple[Fate, ...]],
+    warnings: tuple[str, ...],
+    packed: list[PackedSession] | None = None,
+) -> Outcome:
+    """What an archive of a ``kind`` came to; raises NothingInside where no member is a transcript."""
+    read = [row for row in members if row.status == MemberStatus.READ]
+    n_files = counted(len(members), "file")
+    if not read:
+        raise NothingInside(_nothing(kind, n_files, members), members)
+    formats = {row.format for row in read}
+    reason = f"its members: {kind} of {n_files}, {len(read):,} of them transcripts"
+    return Outcome(
+        formats.pop() if len(formats) == 1 else MIXED,
+        reason, packed or [], skipped, fates.merged(made), warnings, members,
+    )  # fmt: skip
 
 
 def remarks(parsed: Parsed) -> tuple[str, ...]:
     """What the import's report says of a file: what was not understood first."""
     return (*(f"Not fully understood: {gap.text}" for gap in parsed.gaps), *parsed.warnings)
-
-
-def _unread(row: Member) -> tuple[Fate, ...]:
-    tally = fates.Tally()
-    name = "files that are not transcripts" if row.status == MemberStatus.OTHER else "files that could not be read"
-    tally.add(name, 0, row.n_bytes, part=True)
-    return tally.fates(0, 0)
 
 
 def _nothing(kind: str, n_files: str, members: list[Member]) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.db import connection, transaction
 
 from sessions.adapters import storage
-from sessions.models import LiveSource, Media, ModelAnswer, Session, Upload
+from sessions.models import LiveSource, Media, Member, ModelAnswer, Session, Upload
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,12 +43,13 @@ def missing(hashes: Iterable[str]) -> list[str]:
     return [sha256 for sha256 in hashes if not storage.exists(sha256)]
 
 
-def holders() -> tuple[tuple[QuerySet[Upload | LiveSource | Media | Session | ModelAnswer], str], ...]:
+def holders() -> tuple[tuple[QuerySet[Upload | LiveSource | Media | Member | Session | ModelAnswer], str], ...]:
     """Every place that names a blob: rows and the field."""
     return (
         (Upload.objects.all(), "sha256"),
         (LiveSource.objects.exclude(previous_sha256=""), "previous_sha256"),
         (Media.objects.all(), "sha256"),
+        (Member.objects.exclude(sha256=""), "sha256"),
         (Session.objects.exclude(text_sha256=""), "text_sha256"),
         (ModelAnswer.objects.exclude(text_sha256=""), "text_sha256"),
     )

@@ -26,6 +26,7 @@ from sessions.models import (
     LiveSource,
     Media,
     MediaUse,
+    Member,
     ModelAnswer,
     ReplayLink,
     SavedView,
@@ -267,6 +268,7 @@ def _counted(  # noqa: PLR0917 - what the plan is made of, in its order
     texts = set(Session.objects.filter(pk__in=rows).values_list("text_sha256", flat=True))
     hashes = media | texts | {one.sha256 for one in uploads}
     hashes |= {one.live.previous_sha256 for one in uploads if hasattr(one, "live")}
+    hashes |= set(Member.objects.filter(upload__in=uploads).values_list("sha256", flat=True))
     hashes |= set(answers.values_list("text_sha256", flat=True))
     sizes = [size for sha256 in _only_here(hashes - {""}, rows, uploads) if (size := storage.size(sha256)) is not None]
     return Plan(
@@ -295,6 +297,8 @@ def _only_here(hashes: set[str], rows: list[str], uploads: tuple[Upload, ...]) -
     )
     previous = LiveSource.objects.filter(previous_sha256__in=hashes).exclude(upload__in=whole)
     kept |= set(previous.values_list("previous_sha256", flat=True))
+    waiting = Member.objects.filter(sha256__in=hashes).exclude(upload__in=whole)
+    kept |= set(waiting.values_list("sha256", flat=True))
     media = MediaUse.objects.filter(sha256__in=hashes).exclude(session__in=rows)
     kept |= set(media.values_list("sha256", flat=True))
     mine = AnswerUse.objects.filter(session__in=rows).values_list("answer_id", flat=True)

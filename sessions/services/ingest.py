@@ -21,7 +21,7 @@ from sessions.engine.tokenizer import TokenCounter
 from sessions.engine.tokenizer_process import ProcessCounter
 from sessions.faults import fault_of
 from sessions.models import Job, Media, Member, State, Upload
-from sessions.services import blobs, jobs, queue
+from sessions.services import blobs, jobs, parts, queue
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive, remarks
 from sessions.services.families import link_families
 from sessions.services.search import runs as search
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sessions.engine.types import Parsed
+    from sessions.services.archives import Read as ReadOne
     from sessions.services.session_rows import PackedSession
 
 HELPED_BYTES = 4_000_000
@@ -134,6 +135,9 @@ def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int],
         on_progress(done_bytes)
 
     storage.verify(upload.sha256)
+    if upload.n_bytes >= parts.SPREAD_BYTES and _is_archive(upload):
+        _ingest_parts(upload, held, on_progress)
+        return
     while True:
         read = read_upload(upload, progress, on_packing=lambda: held.show(phase="packing"))
         held.show(phase="writing")
@@ -150,6 +154,29 @@ def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int],
             _thumbnails(read)
             return
     _forget(upload, read.hashes)
+
+
+def _is_archive(upload: Upload) -> bool:
+    with storage.open_blob(upload.sha256) as file:
+        return is_archive(file)
+
+
+def _ingest_parts(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int], None]) -> None:
+    """Share an archive out, read what nobody else reads, and put it together when all is read."""
+    try:
+        with storage.open_blob(upload.sha256) as file:
+            parts.share_out(upload, file, held)
+    except parts.Gone as gone:
+        _forget(upload, gone.hashes)
+        return
+    parts.work_off(upload, held, reading, on_progress)
+    outcome = parts.gathered_outcome(upload)
+    with transaction.atomic():
+        if not held.rows().update(state=State.DONE, done_bytes=upload.n_bytes, phase=""):
+            return
+        hashes = parts.put_together(upload)
+        note_upload(upload, outcome)
+    blobs.remove_unnamed(hashes)
 
 
 def _thumbnails(read: Read) -> None:
@@ -193,22 +220,34 @@ def read_upload(
 
     ``on_packing`` is called when the bytes are read and counted, before what they hold is weighed and packed.
     """
-    media = MediaStore()
-    progress = on_progress or (lambda done_bytes: None)
-    with _cycles_left_alone(), storage.open_blob(upload.sha256) as file:
+    told = on_progress or (lambda done_bytes: None)
+    with storage.open_blob(upload.sha256) as file:
         packed = is_archive(file)
-        with _counter(ARCHIVE_GUESS * upload.n_bytes if packed else upload.n_bytes) as counter:
+        progress = (lambda _: told(file.tell())) if packed else told
+        with reading(ARCHIVE_GUESS * upload.n_bytes if packed else upload.n_bytes, progress) as (read, media):
 
-            def read(part: BinaryIO, name: str) -> Parsed:
-                place = (lambda _: progress(file.tell())) if packed else progress
-                parsed = read_transcripts(part, name, counter=counter, on_media=media, on_progress=place)
-                media.note(parsed)
+            def read_one(part: BinaryIO, name: str) -> Parsed:
+                parsed = read(part, name)
                 if on_packing and not packed:
                     on_packing()
                 return parsed
 
-            outcome = read_archive(upload, file, read) if packed else _read_file(upload, file, read)
-    return Read(outcome, list(media.seen.values()))
+            outcome = read_archive(upload, file, read_one) if packed else _read_file(upload, file, read_one)
+    return Read(outcome, list(media.values()))
+
+
+@contextmanager
+def reading(n_bytes: int, on_progress: Callable[[int], None]) -> Iterator[tuple[ReadOne, dict[str, Media]]]:
+    """How files of ``n_bytes`` together are read: ``read(file, name)``, and the media that it puts away, by hash."""
+    media = MediaStore()
+    with _cycles_left_alone(), _counter(n_bytes) as counter:
+
+        def read(part: BinaryIO, name: str) -> Parsed:
+            parsed = read_transcripts(part, name, counter=counter, on_media=media, on_progress=on_progress)
+            media.note(parsed)
+            return parsed
+
+        yield read, media.seen
 
 
 def _read_file(upload: Upload, file: BinaryIO, read: Callable[[BinaryIO, str], Parsed]) -> Outcome:
@@ -246,13 +285,18 @@ def write_upload(upload: Upload, read: Read) -> None:
         one.session.private = upload.private
     Media.objects.bulk_create(read.media, ignore_conflicts=True, batch_size=150)
     insert_sessions(upload, outcome.packed)
-    note_media(upload, outcome.packed, [row.sha256 for row in read.media])
+    note_media(outcome.packed, [row.sha256 for row in read.media])
     _write_members(upload.pk, outcome.members)
+    note_upload(upload, outcome)
+
+
+def note_upload(upload: Upload, outcome: Outcome) -> None:
+    """What the import's report says, once its sessions are written.  Call inside a transaction."""
     link_families(upload=upload)
     search.ask()
     upload.status, upload.format, upload.reason, upload.error = State.DONE, outcome.format, plain(outcome.reason), ""
     upload.warnings = [plain(warning) for warning in outcome.warnings[:KEPT_SKIPPED]]
-    upload.n_skipped, upload.n_deleted = len(outcome.skipped), 0
+    upload.n_skipped, upload.n_deleted = len(outcome.skipped) + outcome.n_unlisted, 0
     upload.skipped = [[s.line, s.offset, plain(s.reason)] for s in outcome.skipped[:KEPT_SKIPPED]]
     upload.fates = [[plain(f.name), *astuple(f)[1:]] for f in outcome.fates]
     upload.save(update_fields=[f.name for f in Upload._meta.concrete_fields if f.name not in KEPT_BY_PEOPLE])
@@ -260,13 +304,18 @@ def write_upload(upload: Upload, read: Read) -> None:
 
 def _write_members(upload_id: uuid.UUID, members: list[Member]) -> None:
     Member.objects.filter(upload_id=upload_id).delete()
+    for member in members:
+        member.pk, member.sha256 = None, ""
     Member.objects.bulk_create(members, batch_size=100)
 
 
 def _fail(held: queue.Claim[Job], reason: str, members: list[Member] | None = None) -> None:
     message = plain(reason)
     with transaction.atomic():
-        if held.rows().update(state=State.FAILED, error=message):
-            upload_id = Upload.objects.values_list("pk", flat=True).get(job=held.pk)
-            _write_members(upload_id, members or [])
-            Upload.objects.filter(pk=upload_id).update(status=State.FAILED, error=message)
+        if not held.rows().update(state=State.FAILED, error=message):
+            return
+        upload = Upload.objects.get(job=held.pk)
+        hashes = parts.clear(upload)
+        _write_members(upload.pk, members or [])
+        Upload.objects.filter(pk=upload.pk).update(status=State.FAILED, error=message)
+    blobs.remove_unnamed(hashes)

@@ -38,6 +38,7 @@ def put_back(job: Job) -> None:
             f"Reading this file ended its process {job.attempts} times. Last: {job.ending}, {_place(job)}. "
             "The bytes are kept: upload the file again to retry."
         )
+        job.upload.parts.all().delete()
     job.state, job.error = State.FAILED if error else State.QUEUED, error
     Upload.objects.filter(pk=job.upload_id).update(status=job.state, error=error)
 

@@ -39,6 +39,9 @@ BEAT_SECONDS = 1.0
 SILENT_SECONDS, SILENT_HERE_SECONDS = 60.0, 600.0
 """Silence after which a worker on another host is given up on, and one whose process is here and alive."""
 
+tell: list[Callable[[int], None]] = []
+"""Who is told of so many pieces of work that a worker made (``tasks.wake``, where a broker carries it on)."""
+
 stopping = threading.Event()
 """Set when this process is to end: who works gives the work back at its next sign of progress."""
 

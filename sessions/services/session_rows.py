@@ -27,7 +27,7 @@ from sessions.services.figures import figures_of, keep
 from sessions.services.sharing import keys_of, mark_shared
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from django.db.models import Field
 
@@ -134,11 +134,24 @@ def insert_sessions(upload: Upload, packed: Sequence[PackedSession]) -> None:
 
     Call inside a transaction.
     """
+    write_sessions(packed, drop_sessions(upload, [p.session.id for p in packed]))
+
+
+def drop_sessions(upload: Upload, kept: Iterable[str]) -> set[str]:
+    """Delete the upload's sessions that are not among ``kept``; the ids that stay.  Call inside a transaction."""
     before = set(Session.objects.filter(upload=upload).values_list("pk", flat=True))
-    for key in before:
+    stay = before & set(kept)
+    for key in before - stay:
         MessageRow.objects.filter(session_id=key)._raw_delete(connection.alias)
-    for key in before - {p.session.id for p in packed}:
         Session.objects.filter(pk=key).delete()
+    return stay
+
+
+def write_sessions(packed: Sequence[PackedSession], there: Iterable[str]) -> None:
+    """Write these, in place of what is stored of those that are ``there``.  Call inside a transaction."""
+    keys = [p.session.id for p in packed]
+    for key in there:
+        MessageRow.objects.filter(session_id=key)._raw_delete(connection.alias)
     fields = [f.name for f in Session._meta.concrete_fields if f.name not in {"id", "created_at", "private"}]
     Session.objects.bulk_create(
         [p.session for p in packed], update_conflicts=True, unique_fields=["id"], update_fields=fields
@@ -150,7 +163,7 @@ def insert_sessions(upload: Upload, packed: Sequence[PackedSession]) -> None:
         update_fields=["packed"],
     )
     keep([p.figures for p in packed if p.figures])
-    SessionKey.objects.filter(session__upload=upload).delete()
+    SessionKey.objects.filter(session__in=keys).delete()
     SessionKey.objects.bulk_create(
         [SessionKey(session_id=p.session.id, key=key) for p in packed for key in p.keys], batch_size=400
     )
@@ -163,7 +176,7 @@ def media_of(transcript: Transcript) -> list[str]:
     return sorted({leaf.media.sha256 for leaf in leaves if leaf.media and leaf.media.sha256})
 
 
-def note_media(upload: Upload, packed: Sequence[PackedSession], kept: Sequence[str]) -> None:
+def note_media(packed: Sequence[PackedSession], kept: Sequence[str]) -> None:
     """Which session shows which of the ``kept`` media; the first has those that no message shows."""
     shown = {sha256 for one in packed for sha256 in one.media}
     stray = set(kept) - shown
@@ -172,7 +185,7 @@ def note_media(upload: Upload, packed: Sequence[PackedSession], kept: Sequence[s
         for place, one in enumerate(packed)
         for sha256 in sorted({*one.media, *(stray if place == 0 else ())})
     ]
-    MediaUse.objects.filter(session__upload=upload).delete()
+    MediaUse.objects.filter(session__in=[one.session.id for one in packed]).delete()
     MediaUse.objects.bulk_create(uses, batch_size=400)
 
 

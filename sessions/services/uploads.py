@@ -98,6 +98,7 @@ def read_again(*, upload: Upload) -> None:
         "ending": "",
         "phase": "",
     }
+    upload.parts.all().delete()
     Job.objects.update_or_create(upload=upload, defaults=fresh | {"error": "", "heartbeat_at": timezone.now()})
     upload.status, upload.error, upload.dismissed = State.QUEUED, "", False
     upload.save(update_fields=["status", "error", "dismissed"])

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.db import connection
 
-from sessions.models import FiguresRun, Job, SearchRun, SummaryJob, SweepRun
+from sessions.models import FiguresRun, Job, Part, SearchRun, SummaryJob, SweepRun
 from sessions.models.work import QUEUED
-from sessions.services import figures, jobs, queue, summary_jobs, sweep_runs
-from sessions.services.ingest import ingest_claimed
+from sessions.services import figures, jobs, parts, queue, summary_jobs, sweep_runs
+from sessions.services.ingest import ingest_claimed, reading
 from sessions.services.model_access import environment_access
 from sessions.services.queue import Claim, Kind
 from sessions.services.search import runs as search
@@ -19,12 +19,17 @@ def _write_summaries(held: Claim[SummaryJob]) -> None:
     summary_jobs.run_claimed(held, environment_access())
 
 
+def _read_part(held: Claim[Part]) -> None:
+    parts.run_claimed(held, reading)
+
+
 UPLOADS = Kind(Job, jobs.claim, ingest_claimed, jobs.put_back)
+PARTS = Kind(Part, parts.claim, _read_part, parts.put_back)
 SWEEPS = Kind(SweepRun, sweep_runs.claim, sweep_runs.run_claimed, sweep_runs.put_back)
 SUMMARIES = Kind(SummaryJob, summary_jobs.claim, _write_summaries, summary_jobs.put_back)
 FIGURES = Kind(FiguresRun, figures.claim, figures.run_claimed, figures.put_back)
 SEARCH = Kind(SearchRun, search.claim, search.run_claimed, search.put_back)
-_turns: list[Kind[Any]] = [UPLOADS, SWEEPS, SUMMARIES, FIGURES]
+_turns: list[Kind[Any]] = [PARTS, UPLOADS, SWEEPS, SUMMARIES, FIGURES]
 KINDS: tuple[Kind[Any], ...] = (*_turns, SEARCH)
 """The one served last comes last, so that a long row of uploads keeps no sweep waiting; the index is behind all."""
 

@@ -20,6 +20,7 @@ from tests.bench import (
     strategies,
     study,
     sweep,
+    workers,
 )
 
 BENCHES = {
@@ -41,6 +42,7 @@ ON_REQUEST = {
     "prior": prior_fit.main,
     "readings": readings.main,
     "search": search.main,
+    "workers": workers.main,
 }
 """Those that compare two checkouts, rewrite the code's own tables or need a folder."""
 

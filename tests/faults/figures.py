@@ -43,6 +43,8 @@ class Size:
     harmless_kills: int = 10
     idle_seconds: float = 60.0
     pickups: int = 20
+    archive_files: int = 1_000
+    archive_kills: int = 12
     seed: int = 1
 
 
@@ -50,7 +52,7 @@ LONG = Size()
 SHORT = Size(
     kills=4, largest_bytes=1_000_000, jobs=150, start_seconds=6.0, load_seconds=5.0, n_clients=4, slow_seconds=15.0,
     enough_answers=3, big_bytes=25_000_000, watched_steps=7, clock_steps=2, harmless_kills=2, idle_seconds=2.0,
-    pickups=3,
+    pickups=3, archive_files=100, archive_kills=2,
 )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tests.faults import (
+    archives,
     broker_restarts,
     clocks,
     crashes,
@@ -50,6 +51,13 @@ SCENARIOS = {
         "Lost: acknowledged, and not there with all its messages. Doubled: there with more than these. Stuck: neither "
         "done nor failed 15 minutes after the last kill. A loss is a reading whose process was gone; it never counts "
         "against the file. Temporary files are what a killed upload had written of its body.",
+    ),
+    "archives": Scenario(
+        "An archive that several workers read",
+        archives.run,
+        (EMBEDDED, REDIS),
+        "A zip of transcripts is read in parts by two workers. Meanwhile readers, or whole workers, get SIGKILL.",
+        "Each file must be there once, with all its messages. What a killed reader had is read again by whoever comes.",
     ),
     "volume": Scenario(
         "Very many uploads",

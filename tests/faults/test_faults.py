@@ -25,6 +25,8 @@ services = pytest.mark.services
     [
         pytest.param("kills", EMBEDDED),
         pytest.param("kills", REDIS, marks=services),
+        pytest.param("archives", EMBEDDED),
+        pytest.param("archives", REDIS, marks=services),
         pytest.param("volume", EMBEDDED),
         pytest.param("volume", RABBITMQ, marks=services),
         pytest.param("slow_start", EMBEDDED),

@@ -13,6 +13,7 @@ from sessions import selectors
 from sessions.engine import limits
 from sessions.models import Job, Member, Session, State
 from sessions.services import ingest as ingest_module
+from sessions.services import parts
 from sessions.services.ingest import ingest
 from tests.services.claude_lines import png, session
 from tests.services.families import project
@@ -26,6 +27,17 @@ if TYPE_CHECKING:
     from tests.services.conftest import Ingest
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True, params=["whole", "in parts", "file by file"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A small archive is read at once, a large one in parts: nothing of what comes out may differ."""
+    if request.param != "whole":
+        monkeypatch.setattr(parts, "SPREAD_BYTES", 0)
+    if request.param == "file by file":
+        monkeypatch.setattr(parts, "PART_FILES", 1)
+    name: str = request.param
+    return name
 
 
 @pytest.mark.parametrize("make", [zipped, tarred, tar_gz])

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 PHASES = {
+    "unpacking": "unpacking it",
     "reading": "counting tokens while it is read",
     "counting": "counting the last tokens",
     "packing": "weighing and packing its sessions",

@@ -24,7 +24,10 @@ SHOWN = 500
 """Files, sessions and skipped parts listed on the page; the JSON document has all that are stored."""
 
 BADGES = {MemberStatus.READ: "badge-ok", MemberStatus.FAILED: "badge-danger"}
-WORDS = {MemberStatus.READ: "read", MemberStatus.OTHER: "not a transcript", MemberStatus.FAILED: "failed"}
+WORDS = {
+    MemberStatus.WAITS: "waits", MemberStatus.READ: "read", MemberStatus.OTHER: "not a transcript",
+    MemberStatus.FAILED: "failed",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
