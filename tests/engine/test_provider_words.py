@@ -70,7 +70,7 @@ CONTEXT = (
         None,
         32_768,
     ),
-    ("Cannot truncate prompt with n_keep (33114) >= n_ctx (32768)", None, 32_768),
+    ("Cannot truncate prompt with n_keep (33114) >= n_ctx (32768)", 33_114, 32_768),
     ("400 `prompt too long; exceeded max context length by 100918 tokens`", None, None),
     ("Requested tokens (5000) exceed context window of 4096", 5_000, 4_096),
     ("Context window exceeded: 306234 tokens exceeds the limit of 272000 tokens", 306_234, 272_000),

@@ -12,9 +12,10 @@ from tests.why_cases.fourth import FOURTH
 from tests.why_cases.fresh import FRESH
 from tests.why_cases.report import UNTOLD
 from tests.why_cases.score import RIGHT, SURE, Result, calibration, score
+from tests.why_cases.sixth import SIXTH
 from tests.why_cases.third import THIRD
 
-ALL = REPORTS | FRESH | THIRD | FOURTH | FIFTH
+ALL = REPORTS | FRESH | THIRD | FOURTH | FIFTH | SIXTH
 
 
 @cache

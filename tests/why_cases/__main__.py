@@ -16,6 +16,7 @@ from tests.why_cases.fifth import FIFTH
 from tests.why_cases.fourth import FOURTH
 from tests.why_cases.fresh import FRESH
 from tests.why_cases.score import OUTCOMES, RIGHT, calibration, scores
+from tests.why_cases.sixth import SIXTH
 from tests.why_cases.third import THIRD
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, help="the page whose tables are made again")
     out = parser.parse_args().out
-    text = page(scores(REPORTS | FRESH | THIRD | FOURTH | FIFTH))
+    text = page(scores(REPORTS | FRESH | THIRD | FOURTH | FIFTH | SIXTH))
     if out is None:
         print(text)
     else:

@@ -98,7 +98,7 @@ _LIMIT = re.compile(
 _SENT = re.compile(
     r"(?:resulted in|you requested(?: about)?|\(requested:|token count(?: of)?\D{0,12}|requested tokens\D{0,4}"
     r"|prompt (?:has|contains)|request (?:has|contains)|request \(|will overflow \(estimated:"
-    r"|estimated prompt tokens:|current length is|too long:|length \(|input \(|received|with length"
+    r"|estimated prompt tokens:|n_keep \(|current length is|too long:|length \(|input \(|received|with length"
     r"|window exceeded:)\s*" + _NUMBER,
     re.IGNORECASE,
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.types import Label
 from sessions.engine.why.case import COMPACTION, Candidate, Case, Evidence
 from sessions.engine.why.causes import AFTER_REFUSAL, GREW, ONE_MESSAGE, REFILLED, RESERVE
-from sessions.engine.why.causes_floor import LEAST_CONTEXT
+from sessions.engine.why.causes_floor import LEAST_CONTEXT, left_by_compaction
 from sessions.engine.why.filled import filled, filled_rows
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def full_again(case: Case) -> Iterable[Candidate]:
     previous, limit = case.previous, case.met
     if case.what != COMPACTION or case.trigger == "manual" or limit is None or case.true < limit or not case.run:
         return
-    left = case.weighed.recorded.context[case.run[0]]
+    left = left_by_compaction(case)
     n = len(case.run)
     if previous is None or previous.outside or n > SOON_FULL or left >= LOW * limit or case.true < case.sent:
         return

@@ -65,13 +65,14 @@ def _first_stop(case: Case) -> int:
     return case.weighed.steps[0].stop if case.weighed.steps else 0
 
 
-def _floor(case: Case) -> int:
-    """What the context weighed right after the previous compaction, beyond the overhead; 0 where not known."""
-    previous = case.previous
-    if previous is None or not case.run:
+def left_by_compaction(case: Case) -> int:
+    """The first context of this run, in tokens, without what was typed or came since the compaction; 0 if not known."""
+    previous, weighed, messages = case.previous, case.weighed, case.weighed.transcript.messages
+    if previous is None or not case.run or case.request_of(case.run[0]).index in case.spikes:
         return 0
-    after = case.weighed.recorded.context[case.run[0]]
-    return after if case.request_of(case.run[0]).index not in case.spikes else 0
+    span = (messages[i] for i in range(previous.boundary, weighed.steps[case.run[0]].stop))
+    came = (m.index for m in span if m.compaction is None and not m.meta and not m.attachment)
+    return max(0, weighed.recorded.context[case.run[0]] - sum(weighed.tokens[i] for i in came))
 
 
 def retained(case: Case) -> Iterable[Candidate]:
@@ -81,7 +82,7 @@ def retained(case: Case) -> Iterable[Candidate]:
     if case.error is not None and not case.run:
         yield from _refused_at_once(case, case.error)
         return
-    floor = _floor(case)
+    floor = left_by_compaction(case)
     limit = case.met or max(case.saw or 0, case.true)
     if case.error is not None:
         limit = case.error.limit or case.window

@@ -90,6 +90,9 @@ def reached(case: Case) -> Iterable[Candidate]:
     yield from _repeated(case)
     if threshold is not None:
         score = 0.95 if case.compaction and case.compaction.trigger == "auto" else 0.9
+        if threshold.tokens != case.usual and case.n_over(case.usual or 0) > SOON:
+            # An older version's, or a setting that comes to the same: the file tells neither.
+            score = 0.8
         yield _normal(case, threshold, _doubted(case, score))
     elif passed:
         late = max(passed)
@@ -182,7 +185,7 @@ def _server(case: Case, least: int) -> Iterable[Candidate]:
 def _usual(case: Case) -> Iterable[Candidate]:
     """The agent's trigger is not known: where others compact."""
     low, high = USUAL
-    measured = any(r.usage for r in case.weighed.transcript.requests)
+    measured = case.shared.has_usage or (case.said is not None and bool(case.run))
     figure = case.said or case.true
     if measured and case.window_is_known and low * case.window <= figure <= high * case.window:
         because = f"the context had reached {100 * figure / case.window:.0f}% of the window"

@@ -67,6 +67,9 @@ def wrong_window(case: Case) -> Iterable[Candidate]:
     compaction = case.compaction
     if compaction is not None and compaction.trigger == "manual":
         return
+    if case.weighed.transcript.window == case.window:
+        # The agent itself wrote down the window that it worked with.
+        return
     auto = compaction is not None and compaction.trigger == "auto"
     found = fitting(case, figure, case.agent.windows, 0.04) or fitting(case, figure, SET_WINDOWS, 0.012)
     if found:

@@ -300,6 +300,9 @@ def _unknown(case: Case, best: Candidate | None) -> Candidate:
     if case.what == ERROR:
         missing.append("what the agent counted before it")
     rows = tuple(Evidence(text, case.request, None, None, "", "") for text in _nearest(case, best))
+    if case.error is not None and case.error.kind == "context" and case.error.limit:
+        text = f"The refusal names a limit of {case.error.limit:,} tokens"
+        rows += (Evidence(text, case.request, None, case.error.limit, "tokens", "recorded"),)
     if case.said is not None:
         who = "The provider counted" if case.what == ERROR else "The agent recorded"
         rows += (Evidence(f"{who} {case.said:,} tokens", case.request, None, case.said, "tokens", "recorded"),)
