@@ -413,7 +413,9 @@ def test_the_headline_says_what_the_selected_setting_costs_and_loses(client: Cli
     assert float(found[2]) == pytest.approx(abs(change), abs=0.6)
     assert (found[1] == "+") == (change > 0)
     lost = int(rows[0]["rules_gone"])
-    assert found[3] == (f"{lost} rule{'s' if lost > 1 else ''} lost" if lost else "no rule lost")
+    gone = int(rows[0]["needs_gone"])
+    used = f", {gone} thing{'s' if gone > 1 else ''} used later and lost" if gone else ""
+    assert found[3] == (f"{lost} rule{'s' if lost > 1 else ''} lost" if lost else f"no rule lost{used}")
     same = page(client, f"{address}&pick=1&b=1")
     assert "At 32,000, as the session started" in unescape(same)
     assert "A against B" in words(same)

@@ -11,7 +11,9 @@ from sessions.pages.ui.chart import QUIET, Figure, axis, layout, line, note, pla
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FRONT_HEIGHT, CURVE_HEIGHT = 300, 330
+FRONT_WIDTH, FRONT_HEIGHT, CURVE_HEIGHT = 640, 300, 330
+WORD = (64, 20)
+"""Pixels of the word at the chosen point, on a plot of about the usual width."""
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 22, "b": 40}, {"l": 50, "r": 14, "t": 22, "b": 40}
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star", "hexagon")
 MOST_NAMED = 9
@@ -80,13 +82,25 @@ def front_figure(points: Sequence[FrontPoint], *, priced: bool, against: str, fl
         )
     picked = next((point for point in points if point.picked), None)
     if picked is not None:
-        words.append(
-            note("selected", picked.x, picked.against, at="left bottom", shift=(7, 7), role="@chart-line", size=12,
-                 weight=600)
-        )  # fmt: skip
+        corner = _free_corner(picked, points, (right - left, 1.18 * top))
+        words.append(note("selected", picked.x, picked.against, role="@chart-line", size=12, weight=600, **corner))
     figure["annotations"] = words + _policy_names(points)
     traces = [_front_line(points), *_ranges(points), *_dots(points)]
     return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
+
+
+def _free_corner(picked: FrontPoint, points: Sequence[FrontPoint], spans: tuple[float, float]) -> Figure:
+    """The side of the chosen point where the fewest others stand, for its word; ``spans`` are what the axes show."""
+    width, height = WORD[0] / FRONT_WIDTH * spans[0], WORD[1] / FRONT_HEIGHT * spans[1]
+    sides = [(across, up) for up in (1, -1) for across in (1, -1)]
+
+    def crowd(side: tuple[int, int]) -> int:
+        away = [((one.x - picked.x) * side[0], (one.against - picked.against) * side[1]) for one in points]
+        return sum(0 <= x <= width and 0 <= y <= height and (x, y) != (0, 0) for x, y in away)
+
+    across, up = min(sides, key=crowd)
+    at = f"{'left' if across > 0 else 'right'} {'bottom' if up > 0 else 'top'}"
+    return {"at": at, "shift": (7 * across, 7 * up)}
 
 
 def _front_line(points: Sequence[FrontPoint]) -> Figure:

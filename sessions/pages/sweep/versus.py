@@ -164,6 +164,8 @@ def _headline(a: Sideline, b: Sideline, names: tuple[str, str]) -> str:
     """ "At 108,000 instead of 167,000: −17% cost, 1 rule lost"."""
     at = "At " if a.name == b.name and a.at is not None and b.at is not None else ""
     loses = f", {a.loses}"
+    if a.rules == 0 and a.gone:
+        loses += f", {a.uses}"
     if names[0] == names[1]:
         return f"{at or 'With '}{names[0]}, as the session started{loses}"
     priced = a.totals.cost is not None and b.totals.cost is not None
