@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from django.http import QueryDict
 from django.urls import reverse
 
-from sessions.engine import report
+from sessions.engine import registry, report
 from sessions.engine.errors import BadParameter
+from sessions.engine.sweeps.sweep import WINDOW
 from sessions.pages.diff.context import DiffView, build_diff, build_run
 from sessions.pages.links import claims, redaction
 from sessions.pages.links.opened import stored
@@ -18,9 +18,11 @@ from sessions.pages.replay.context import build_replay
 from sessions.pages.session import facts
 from sessions.pages.session import state as session_state
 from sessions.pages.session.chart import pressure_json
+from sessions.pages.sweep.rows import policy_words, said_setting
 from sessions.pages.ui.labelled import format_label
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
+from sessions.runs.replay_state import ReplayState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -97,7 +99,14 @@ def _replay_frozen(query: Mapping[str, str]) -> str:
 
 
 def _options(opened: Opened) -> str:
-    return shlex.join(replay_state.arguments(opened.setting))
+    """How it was replayed: "Claude Code auto-compact, percent override 30%"."""
+    state, plain = opened.setting, ReplayState()
+    words = [policy_words(state.policy), *(said_setting(state.policy, name, value) for name, value in state.params)]
+    words += [said_setting(state.policy, WINDOW, state.window)] if state.window is not None else []
+    words += ["along the recorded context"] if state.base != plain.base else []
+    words += [f"counted with {registry.get('estimators', state.estimator).label}"] if state.estimator else []
+    words += [f"summary {state.summarizer}"] if state.summarizer != plain.summarizer else []
+    return ", ".join(words + ([f"summary calls fail: {state.fail}"] if state.fail else []))
 
 
 def _replay_context(opened: Opened) -> dict[str, Any]:

@@ -84,7 +84,9 @@ class Heat:
 
 def said_value(value: Any) -> str:
     """A swept value in words, without its unit."""
-    return str(value) if isinstance(value, str) else f"{value:,.10g}"
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value)
+    return value if isinstance(value, str) else f"{value:,.10g}"
 
 
 def spec_of(policy: str, key: str) -> Spec | None:
@@ -125,13 +127,14 @@ def setting_words(setting: Setting, keys: Sequence[str]) -> str:
     """A setting in words: "Anchored iterative, trigger 60%, messages kept 8"."""
     values = {**dict(setting.params), WINDOW: setting.window}
     more = [
-        _said_setting(setting.policy, key, values[key])
+        said_setting(setting.policy, key, values[key])
         for key in keys if key != POLICY
     ]  # fmt: skip
     return ", ".join([policy_words(setting.policy), *more])
 
 
-def _said_setting(policy: str, key: str, value: Any) -> str:
+def said_setting(policy: str, key: str, value: Any) -> str:
+    """One parameter in words: "percent override 30%"."""
     words, unit = key_words(policy, key), unit_of(policy, key)
     return f"{words} {united(said_value(value), '' if unit in words else unit)}"
 
