@@ -16,6 +16,8 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
+from sessions.engine.parts import without_gc
+
 PLAIN, NUMBERS, TUPLE, LIST, MAPPING, SET, ENUMS, ROWS, VALUE = range(9)
 """The rules that an array begins with."""
 LEAST = 32
@@ -52,7 +54,8 @@ def load(data: bytes, classes: Classes) -> Any:
     (n_text,) = _LENGTH.unpack_from(data)
     start = _LENGTH.size + n_text
     text = data[_LENGTH.size : start].decode("ascii")
-    return _Reader(memoryview(data)[start:], classes).read(json.JSONDecoder().decode(text))
+    with without_gc():
+        return _Reader(memoryview(data)[start:], classes).read(json.JSONDecoder().decode(text))
 
 
 def _values_of(value: Any) -> Sequence[Any] | None:

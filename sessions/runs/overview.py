@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, TypeVar
 from sessions import selectors
 from sessions.adapters.cache import Cache
 from sessions.engine import registry
+from sessions.engine.aftermath import Aftermath, Again, aftermaths
+from sessions.engine.errors import BadParameter
 from sessions.engine.parts import Parts
+from sessions.engine.policy import Gate
+from sessions.engine.recorded import AfterList, ComparedCompaction, Comparison, ConsistentThresholds, compare
 from sessions.engine.sizes import message_sizes
 from sessions.engine.types import Kind, Label
-from sessions.engine.why.case import Evidence
 from sessions.engine.why.headline import headline
+from sessions.engine.why.kept import OVER_COUNT, VERDICTS
 from sessions.engine.why.overcount import over_count
-from sessions.engine.why.verdicts import Verdict, verdicts_of
+from sessions.engine.why.verdicts import verdicts_of
 from sessions.runs.shelf import keep_weighed, shelf_of
 
 if TYPE_CHECKING:
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from sessions.engine.columns import Classes
     from sessions.engine.types import Message
     from sessions.engine.why.overcount import OverCount
+    from sessions.engine.why.verdicts import Verdict
     from sessions.runs.shelf import Shelf
 
 T = TypeVar("T")
@@ -34,6 +39,7 @@ IN_PART = 1_024
 SHELVES = ("session", "why")
 """Names under which its values are kept: a page reads those that it needs at once."""
 LARGE_TOKENS = 5_000
+COMPARISON = (Comparison, ComparedCompaction, AfterList, ConsistentThresholds, Gate)
 FLAGGED_FROM = 10.0
 """A message of at least this over-count is flagged."""
 KINDS = ("tool_result", "tool_use", "text", "thinking", "summary", "document", "image", "opaque")
@@ -209,7 +215,7 @@ class Overview:
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Why it compacted: one for every recorded, refused or missing compaction."""
-        return self.kept("verdicts", lambda: verdicts_of(self.weighed), (Verdict, Evidence))
+        return self.kept("verdicts", lambda: verdicts_of(self.weighed), VERDICTS)
 
     @cached_property
     def headline(self) -> str:
@@ -219,7 +225,23 @@ class Overview:
     @cached_property
     def gates(self) -> OverCount:
         """The gates of known agents on it."""
-        return over_count(self.weighed)
+        return self.kept("gates", lambda: over_count(self.weighed), OVER_COUNT, on="why")
+
+    @cached_property
+    def aftermaths(self) -> tuple[Aftermath, ...]:
+        """What came after each recorded compaction."""
+        return self.kept("aftermath", lambda: aftermaths(self.weighed), (Aftermath, Again), on="why")
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """Its recorded compactions beside the client's own policy; None where none is recorded, or none is known."""
+        return self.kept("comparison", self._comparison, COMPARISON, on="why")
+
+    def _comparison(self) -> Comparison | None:
+        try:
+            return compare(self.weighed, calibrate=True) if self.weighed.transcript.compactions else None
+        except BadParameter:
+            return None
 
     def kept(self, name: str, make: Callable[[], T], classes: Classes = (), on: str = "session") -> T:
         """What any process works out once, on the shelf ``on``; ``classes`` are those that the value is made of."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sessions import selectors
-from sessions.engine.columns import dump, load
+from sessions.engine.columns import NotPlain, dump, load
 from sessions.selectors import columns as kept
 from sessions.services import columns
 
@@ -51,7 +52,9 @@ class Shelf:
         """Keep what was made since, beside what was kept before."""
         if self._made:
             sections = {name: self._sections[name] for name in self._sections} if self._sections is not None else {}
-            sections |= {name: dump(value, classes) for name, (value, classes) in self._made.items()}
+            for name, (value, classes) in self._made.items():
+                with suppress(NotPlain):  # another package's policy may say what is no plain value
+                    sections[name] = dump(value, classes)
             self._made = {}
             columns.keep(self.session_id, self.name, self.version, sections, self.other)
 

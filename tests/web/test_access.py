@@ -225,6 +225,8 @@ TABLE = {
     "sessions:who": Rule(OWNED),
     "sessions:why": Rule(SEEN),
     "sessions:why_json": Rule(SEEN),
+    "sessions:why_aftermath": Rule(SEEN),
+    "sessions:why_recorded": Rule(SEEN),
     "sessions:why_rules": Rule(SEEN),
 }
 """Every route there is.  A new one: the rule that fits; ``SEEN`` for whatever shows a session."""

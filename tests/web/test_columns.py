@@ -18,12 +18,14 @@ from sessions.engine.model_info import normalised, use_own_models
 from sessions.engine.reading import read_transcripts
 from sessions.engine.sealed import Sections, seal
 from sessions.models import SessionColumns, SessionFacts
+from sessions.pages.why import fit, over_counts
 from sessions.runs import overview as overviews
 from sessions.runs import replays, shelf
-from sessions.runs.overview import Overview
+from sessions.runs.overview import SHELVES, Overview
 from sessions.selectors import columns as stored_columns
 from sessions.services import columns, deleting
 from sessions.services.prices import set_prices
+from tests.engine.claude_lines import claude_session
 from tests.engine.test_pack import packed_whole
 from tests.services.claude_lines import Lines
 from tests.web.stored import pressed, store
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "transcripts"
 VALUES = (
     "kinds", "n_bytes", "factors", "contexts", "pairs", "per_token", "full_weight", "shares", "verdicts", "headline",
-    "n_images", "tools", "only", "worst", "context_label",
+    "n_images", "tools", "only", "worst", "context_label", "gates", "aftermaths", "comparison",
 )  # fmt: skip
 
 
@@ -61,6 +63,11 @@ def work(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     counted(calibrate, "weigh")
     counted(overviews, "verdicts_of")
     counted(overviews, "message_sizes")
+    counted(overviews, "over_count")
+    counted(overviews, "aftermaths")
+    counted(overviews, "compare")
+    counted(fit, "fit_points")
+    counted(over_counts, "gates_figure")
     counted(replays, "cost_document")
     counted(pack, "_messages")
     return done
@@ -102,6 +109,27 @@ def test_another_process_reads_what_one_worked_out(client: Client, talk: Session
     assert body(client, f"/s/{talk.pk}/?m=900").count("m-900")
     assert work.count("_messages") <= 3
     assert set(work) == {"_messages"}
+
+
+WHY = {"weigh", "verdicts_of", "over_count", "aftermaths", "compare", "fit_points", "gates_figure"}
+
+
+def test_another_process_reads_why_it_compacted(
+    client: Client, db: None, tmp_path: Path, settings: SettingsWrapper, work: list[str]
+) -> None:
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    talk = store(claude_session(900, compact_after=700).encode(), "why.jsonl")
+    work.clear()
+    first = {path: body(client, f"/s/{talk.pk}/{path}") for path in ("why/", "why/aftermath/", "why/recorded/")}
+    document = body(client, f"/s/{talk.pk}/why.json")
+    assert set(work) >= WHY
+    assert max(map(work.count, WHY)) == 1
+    another_process()
+    work.clear()
+    assert {path: body(client, f"/s/{talk.pk}/{path}") for path in first} == first
+    assert not WHY & set(work)
+    assert work.count("_messages") < 1_800 // pack.MESSAGES
+    assert body(client, f"/s/{talk.pk}/why.json") == document
 
 
 def test_figures_under_another_model_table_are_worked_out_anew(
@@ -242,6 +270,6 @@ def test_kept_values_are_the_fresh_ones(folder: Path, on_shelves: dict[tuple[str
             expected = {name: getattr(fresh, name) for name in VALUES}
             assert {name: getattr(first, name) for name in VALUES} == expected
             first.keep()
-            assert (f"{path} {n}", "session", "") in on_shelves
+            assert {name for pk, name, _ in on_shelves if pk == f"{path} {n}"} == {"session", "why"}
             assert {name: getattr(later, name) for name in VALUES} == expected
-            assert not later._shelf("session")._made
+            assert not any(later._shelf(name)._made for name in SHELVES)

@@ -16,6 +16,7 @@ from sessions.engine.why.document import session_why
 from sessions.engine.why.headline import headline
 from sessions.engine.why.overcount import triggers
 from sessions.engine.why.verdicts import verdicts_of
+from sessions.pages.why import view
 from sessions.pages.why.context import why_view
 from sessions.runs.overview import overview
 from sessions.runs.replay_state import parse
@@ -241,6 +242,8 @@ def test_recorded_compactions_stand_beside_the_clients_own_policy(client: Client
 
 def test_without_recorded_compactions_there_is_nothing_to_compare(client: Client, session: Session) -> None:
     assert 'id="h-recorded"' not in page(client, session)
+    for name in ("recorded", "aftermath"):
+        assert "No compaction is recorded." in page(client, session, f"why/{name}/")
 
 
 def test_equal_events_are_one_row_with_its_replay(client: Client, compacted: Session) -> None:
@@ -292,6 +295,43 @@ def test_what_came_after_a_compaction_stands_below_the_events(
     source, tokens = one.refilled[0]
     assert f"{source} {tokens:,}" in words(table)
     assert 'id="h-aftermath"' not in page(client, session)
+
+
+@pytest.mark.parametrize("name", ["aftermath", "recorded"])
+def test_a_table_of_many_compactions_shows_twenty_and_the_rest_when_asked(
+    client: Client, db: None, tmp_path: Path, settings: SettingsWrapper, name: str
+) -> None:
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    lines = Lines()
+    for number in range(23):
+        lines.prompt(f"Go on {number}")
+        lines.reply(number, {"type": "text", "text": f"Done {number}"})
+        lines.compact(f"Summary {number}")
+    found = store(lines.text().encode(), "often.jsonl")
+    pane = re.compile(rf'<section class="pane" id="why-{name}".*?</section>', re.DOTALL)
+    first, link = pane.search(page(client, found)), f"/s/{found.pk}/why/{name}/"
+    assert first
+    assert first[0].count('<th scope="row"') == 20
+    assert "Show 3 other compactions</a>" in first[0]
+    assert f'hx-get="{link}"' in first[0]
+    part = client.get(link, headers={"HX-Request": "true"}).content.decode()
+    whole = page(client, found, f"why/{name}/")
+    for html in (part, whole):
+        every = pane.search(html)
+        assert every
+        assert every[0].count('<th scope="row"') == 23
+        assert "other compaction" not in every[0]
+    assert ("<html" in part, "<html" in whole) == (False, True)
+
+
+def test_rules_of_a_long_session_are_read_when_they_are_asked_for(
+    client: Client, compacted: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert 'id="why-rules" hx-get' in page(client, compacted)
+    monkeypatch.setattr(view, "MOST_MESSAGES", 1)
+    html = page(client, compacted)
+    assert 'id="why-rules"><p class="more"><a href' in html
+    assert f'hx-get="/s/{compacted.pk}/why/rules/" hx-target="#why-rules"' in html
 
 
 @pytest.mark.django_db

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
-from sessions.engine.aftermath import aftermaths
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import message_place
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from sessions.engine.aftermath import Aftermath
     from sessions.runs.overview import Overview
 
-MOST, NAMED, SOURCES = 40, 3, 3
+MOST, NAMED, SOURCES = 20, 3, 3
 TARGET_CHARS = 48
 
 
@@ -46,10 +45,26 @@ class AftermathRow:
     weak: str
 
 
-def build_aftermath(session_id: str, view: Overview) -> tuple[AftermathRow, ...]:
-    """One row per compaction, the first forty; ``ctxweb aftermath`` has all."""
-    base = reverse("sessions:session", args=[session_id])
-    return tuple(_row(base, one, str(view.weighed.weak_label)) for one in aftermaths(view.weighed)[:MOST])
+@dataclass(frozen=True, slots=True)
+class AftermathTable:
+    """The rows shown, of ``total``; ``rest_url`` shows all of them, "" where they are shown."""
+
+    rows: tuple[AftermathRow, ...]
+    total: int
+    rest_url: str
+
+    @property
+    def rest(self) -> int:
+        """How many more there are."""
+        return self.total - len(self.rows)
+
+
+def build_aftermath(session_id: str, view: Overview, most: int | None = MOST) -> AftermathTable:
+    """One row per compaction, the first ``most``, None for all."""
+    base, every = reverse("sessions:session", args=[session_id]), view.aftermaths
+    rows = tuple(_row(base, one, str(view.weighed.weak_label)) for one in every[:most])
+    rest = reverse("sessions:why_aftermath", args=[session_id]) if len(rows) < len(every) else ""
+    return AftermathTable(rows, len(every), rest)
 
 
 def _end(target: str) -> str:

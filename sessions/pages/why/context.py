@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.why.document import why_of
-from sessions.pages.why.aftermath import AftermathRow, build_aftermath
+from sessions.pages.why.aftermath import AftermathTable, build_aftermath
 from sessions.pages.why.events import EventRow, build_events
 from sessions.pages.why.fit import FitView, build_fit
 from sessions.pages.why.over_counts import OverCountView, build_over_counts
@@ -23,7 +23,7 @@ class WhyView:
 
     headline: str
     events: tuple[EventRow, ...]
-    aftermath: tuple[AftermathRow, ...]
+    aftermath: AftermathTable
     cards: tuple[Card, ...]
     n_verdicts: int
     n_compactions: int
@@ -48,7 +48,7 @@ def _built(session_id: str, view: Overview) -> WhyView:
         n_compactions=len(view.weighed.transcript.compactions),
         gates=build_over_counts(session_id, view, view.gates),
         fit=build_fit(session_id, view),
-        recorded=build_recorded(session_id, view.weighed),
+        recorded=build_recorded(session_id, view.comparison),
     )
 
 

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from sessions.engine.agent import own_trigger
-from sessions.engine.calibration.fit import fit_points, median_error, overhead_parts, worst_points
+from sessions.engine.calibration.fit import FitPoint, fit_points, median_error, overhead_parts, worst_points
+from sessions.engine.calibration.overhead import OverheadPart
+from sessions.engine.types import Label
 from sessions.engine.why.shared import own_threshold
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import message_place
-from sessions.pages.ui.chart import figure_json
+from sessions.pages.ui.chart import figure_text
 from sessions.pages.why.fit_chart import residual_figure, scatter_figure
 from sessions.runs.overview import called
 
 if TYPE_CHECKING:
-    from django.utils.safestring import SafeString
-
-    from sessions.engine.calibration.fit import FitPoint
-    from sessions.engine.calibration.overhead import OverheadPart
     from sessions.engine.calibration.weighed import Weighed
     from sessions.runs.overview import Overview
 
@@ -56,12 +55,23 @@ class FlaggedUsage:
     expected: int
 
 
+class Measured(NamedTuple):
+    """What takes a look at every message: the two figures as text, what they show, and the overhead's parts."""
+
+    scatter: str
+    residuals: str
+    n_points: int
+    median_error: float | None
+    worst: tuple[FitPoint, ...]
+    parts: tuple[OverheadPart, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class FitView:
     """Everything that ``sessions/why/_fit.html`` shows; the figures are "" where nothing was measured."""
 
-    scatter: SafeString | str
-    residuals: SafeString | str
+    scatter: SafeString
+    residuals: SafeString
     n_points: int
     median_error: float | None
     ratio: float
@@ -92,21 +102,19 @@ def build_fit(session_id: str, view: Overview) -> FitView:
     """The fit of a session; raises nothing, a session without usage has no points."""
     weighed = view.weighed
     base = reverse("sessions:session", args=[session_id])
-    points = fit_points(weighed)
-    worst, error = worst_points(points), median_error(points)
-    last = len(weighed.transcript.requests) - 1
+    made = view.kept("fit", lambda: _measured(weighed), (Measured, FitPoint, OverheadPart, Label), on="why")
     gate = own_trigger(weighed.transcript)
     return FitView(
-        scatter=figure_json(scatter_figure(points, worst)) if points else "",
-        residuals=figure_json(residual_figure(points, worst, last)) if points else "",
-        n_points=len(points),
-        median_error=None if error is None else 100 * error,
+        scatter=SafeString(made.scatter),
+        residuals=SafeString(made.residuals),
+        n_points=made.n_points,
+        median_error=None if made.median_error is None else 100 * made.median_error,
         ratio=weighed.ratio,
         ratio_label=str(weighed.ratio_label),
         is_mean=weighed.scale.by_characters,
         n_growths=weighed.n_growths,
         wrapper=weighed.wrapper,
-        worst=tuple(_worst(view, point, base) for point in worst),
+        worst=tuple(_worst(view, point, base) for point in made.worst),
         window=weighed.window,
         window_source=SOURCES[weighed.window_source],
         window_label="measured" if weighed.window_source == "recorded" else "estimated",
@@ -115,10 +123,20 @@ def build_fit(session_id: str, view: Overview) -> FitView:
         overhead=weighed.overhead,
         overhead_label=str(weighed.overhead_label),
         history=weighed.history,
-        parts=overhead_parts(weighed),
+        parts=made.parts,
         flagged=_flagged(weighed, base),
         n_flagged=len(weighed.flagged),
     )
+
+
+def _measured(weighed: Weighed) -> Measured:
+    points = fit_points(weighed)
+    worst, last = worst_points(points), len(weighed.transcript.requests) - 1
+    return Measured(
+        figure_text(scatter_figure(points, worst)) if points else "",
+        figure_text(residual_figure(points, worst, last)) if points else "",
+        len(points), median_error(points), worst, overhead_parts(weighed),
+    )  # fmt: skip
 
 
 def _worst(view: Overview, point: FitPoint, base: str) -> Worst:

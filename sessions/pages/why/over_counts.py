@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from sessions.engine import registry
 from sessions.engine.agent import own_trigger
@@ -14,7 +15,7 @@ from sessions.engine.why.document import summary
 from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import media_url, message_place
-from sessions.pages.ui.chart import figure_json
+from sessions.pages.ui.chart import figure_text
 from sessions.pages.ui.triggers import trigger_href
 from sessions.pages.why.gates_chart import GateMark, Gates, GateTrack, gates_figure
 from sessions.runs.overview import called, kinds_of
@@ -22,11 +23,10 @@ from sessions.runs.overview import called, kinds_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from django.utils.safestring import SafeString
-
     from sessions.engine.agent import Trigger
     from sessions.engine.why.culprits import Culprit
     from sessions.engine.why.overcount import Firing, GateResult, OverCount
+    from sessions.pages.ui.chart import Figure
     from sessions.runs.overview import Overview
 
 MOST_BLAMED = 8
@@ -144,20 +144,24 @@ def build_over_counts(session_id: str, view: Overview, found: OverCount) -> Over
     own = own_trigger(view.weighed.transcript)
     ordered = sorted(found.results, key=lambda result: _rank(result, own))
     rows = tuple(_row(result, session_id, base, own=_is(result, own)) for result in ordered)
-    lanes = [_lane(result, row) for result, row in zip(ordered, rows, strict=True)]
-    contexts: list[int | None] = [None] * len(view.weighed.transcript.requests)
-    for at, tokens, _ in view.contexts.values():
-        contexts[at] = tokens
-    recorded = [compaction.request for compaction in view.weighed.transcript.compactions]
-    figure = gates_figure(Gates(contexts, found.window, lanes, view.context_label, recorded))
+    figure = view.kept("triggers figure", lambda: figure_text(_figure(view, found, ordered, rows)), on="why")
     n_false = sum(result.count(FALSE) > 0 for result in found.results)
     n_fires = sum(bool(result.firings) for result in found.results)
     blamed = _blamed(view, found.results, base)
     says, n_never = _says(len(rows), n_fires, n_false), sum(row.first is None for row in rows)
     return OverCountView(
-        figure_json(figure), rows, n_never, blamed, found.stub_tokens, found.window, says,
+        SafeString(figure), rows, n_never, blamed, found.stub_tokens, found.window, says,
         _tempted(found.results, base),
     )  # fmt: skip
+
+
+def _figure(view: Overview, found: OverCount, ordered: Sequence[GateResult], rows: Sequence[GateRow]) -> Figure:
+    lanes = [_lane(result, row) for result, row in zip(ordered, rows, strict=True)]
+    contexts: list[int | None] = [None] * len(view.weighed.transcript.requests)
+    for at, tokens, _ in view.contexts.values():
+        contexts[at] = tokens
+    recorded = [compaction.request for compaction in view.weighed.transcript.compactions]
+    return gates_figure(Gates(contexts, found.window, lanes, view.context_label, recorded))
 
 
 def _is(result: GateResult, own: Trigger | None) -> bool:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.urls import reverse
+
 from sessions.engine import registry
-from sessions.engine.errors import BadParameter
-from sessions.engine.recorded import compare
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.results import gate_words
 from sessions.runs.replay_state import ReplayState
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.recorded import ComparedCompaction, ConsistentThresholds
+    from sessions.engine.recorded import ComparedCompaction, Comparison, ConsistentThresholds
 
+MOST = 20
 BADGES = {"hit": "", "by hand": "", "not comparable": "", "early": "badge-warn", "missed": "badge-warn"}
 
 
@@ -51,24 +51,28 @@ class RecordedView:
     n_by_hand: int
     consistent: str
     href: str
+    total: int
+    rest_url: str
+
+    @property
+    def rest(self) -> int:
+        """How many rows more there are; ``rest_url`` shows all of them."""
+        return self.total - len(self.rows)
 
 
-def build_recorded(session_id: str, weighed: Weighed) -> RecordedView | None:
-    """The comparison, None where nothing is recorded or no policy is known to be the client's."""
-    if not weighed.transcript.compactions:
-        return None
-    try:
-        comparison = compare(weighed, calibrate=True)
-    except BadParameter:
+def build_recorded(session_id: str, comparison: Comparison | None, most: int | None = MOST) -> RecordedView | None:
+    """The comparison's first ``most`` rows, None for all; None where there is no comparison."""
+    if comparison is None:
         return None
     state = ReplayState(policy=comparison.policy, base="recorded")
     to_replay = session_urls(session_id).to_replay
     rows = tuple(_row(one, to_replay(state, request=one.fired_at) if one.fired_at is not None else "")
-                 for one in comparison.compared)  # fmt: skip
+                 for one in comparison.compared[:most])  # fmt: skip
     return RecordedView(
         comparison.policy, registry.get("policies", comparison.policy).label, comparison.window, rows,
         _share(comparison.recall), _share(comparison.precision), comparison.n_false_alarms, comparison.n_by_hand,
-        _consistent(comparison.consistent), to_replay(state),
+        _consistent(comparison.consistent), to_replay(state), len(comparison.compared),
+        reverse("sessions:why_recorded", args=[session_id]) if len(rows) < len(comparison.compared) else "",
     )  # fmt: skip
 
 

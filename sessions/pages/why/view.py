@@ -12,13 +12,20 @@ from django.views.decorators.http import require_safe
 
 from sessions.engine.errors import UnreadableInput
 from sessions.pages.ui.view import asks_fragment, session_or_404, varied
+from sessions.pages.why.aftermath import build_aftermath
 from sessions.pages.why.context import why_document, why_view
+from sessions.pages.why.recorded import build_recorded
 from sessions.pages.why.rules import build_rules
 from sessions.runs.overview import overview
 from sessions.runs.rules import rules_of
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
+
+    from sessions.models import Session
+
+MOST_MESSAGES = 5_000
+"""Of a session whose page reads its rules by itself; those of a longer one are read when they are asked for."""
 
 
 @require_safe
@@ -35,6 +42,7 @@ def why(request: HttpRequest, session_id: str) -> HttpResponse:
         "json_url": reverse("sessions:why_json", args=[found.pk]),
         "overcounts": len(view.only["overcount"]),
         "why": why_view(found.pk, view),
+        "by_itself": len(view.messages) <= MOST_MESSAGES,
     }
     answer = render(request, "sessions/why/page.html", context)
     view.keep()
@@ -42,16 +50,40 @@ def why(request: HttpRequest, session_id: str) -> HttpResponse:
 
 
 @require_safe
+def why_aftermath(request: HttpRequest, session_id: str) -> HttpResponse:
+    """What came after every compaction: the whole table, a part for htmx, else a page."""
+    found = session_or_404(session_id)
+    view = overview(found.pk)
+    table = build_aftermath(found.pk, view, None)
+    return _pane(request, found, "_aftermath", {"aftermath": table, "nothing": not table.rows})
+
+
+@require_safe
+def why_recorded(request: HttpRequest, session_id: str) -> HttpResponse:
+    """Every recorded compaction beside the policy: the whole table, a part for htmx, else a page."""
+    found = session_or_404(session_id)
+    view = overview(found.pk)
+    table = build_recorded(found.pk, view.comparison, None)
+    return _pane(request, found, "_recorded", {"recorded": table, "nothing": table is None})
+
+
+def _pane(request: HttpRequest, found: Session, name: str, context: dict[str, Any]) -> HttpResponse:
+    pane = f"sessions/why/{name}.html"
+    context |= {"session": found, "tab": "why", "share_view": "session", "pane": pane}
+    is_part = asks_fragment(request) and not context.get("nothing")
+    return varied(render(request, pane if is_part else "sessions/why/pane.html", context))
+
+
+@require_safe
 def why_rules(request: HttpRequest, session_id: str) -> HttpResponse:
     """What became of rules at each recorded compaction: a part for htmx, for it reads every text; else a page."""
     found = session_or_404(session_id)
-    context: dict[str, Any] = {"session": found, "tab": "why", "share_view": "session"}
+    context: dict[str, Any] = {}
     try:
         context["rules"] = build_rules(found.pk, rules_of(found))
     except UnreadableInput as error:
         context["error"] = f"{error}."
-    name = "sessions/why/_rules.html" if asks_fragment(request) else "sessions/why/rules.html"
-    return varied(render(request, name, context))
+    return _pane(request, found, "_rules", context)
 
 
 @require_safe
