@@ -84,10 +84,10 @@ fmt: $(VENV)/.dev ## Format, and fix what can be fixed
 
 lock: ## Pin the requirements again (needs uv)
 	uv pip compile pyproject.toml --group build $(LOCK) -o requirements/base.txt
-	uv pip compile pyproject.toml --group build --group dev --extra mcp --extra postgres --extra redis \
+	uv pip compile pyproject.toml --group build --group dev --extra fast --extra mcp --extra postgres --extra redis \
 		-c requirements/base.txt $(LOCK) -o requirements/dev.txt
-	uv pip compile pyproject.toml --group build --extra mcp -c requirements/dev.txt $(LOCK) -o requirements/mcp.txt
-	uv pip compile pyproject.toml --group build --extra postgres --extra redis -c requirements/dev.txt $(LOCK) \
+	uv pip compile pyproject.toml --group build --extra fast --extra mcp -c requirements/dev.txt $(LOCK) -o requirements/mcp.txt
+	uv pip compile pyproject.toml --group build --extra fast --extra postgres --extra redis -c requirements/dev.txt $(LOCK) \
 		-o requirements/server.txt
 
 LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet \

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from sessions.engine.tokenizer import LineCounter
+from sessions.engine.tokenizer import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,11 +38,10 @@ def counted(estimator: Estimator, weighed: Weighed, texts: Texts | None) -> Esti
         return known
     if sum(leaf.n_chars for m in weighed.transcript.messages for leaf in m.leaves()) > MOST_CHARS:
         return estimator
-    counter = LineCounter(estimator.vocabulary)
     found: dict[int, int] = {}
     for message in weighed.transcript.messages:
         if message.origins:
-            _count(message.blocks, texts.of(message), counter, found)
+            _count(message.blocks, texts.of(message), estimator.vocabulary, found)
 
     def size(block: Block, model: ModelInfo) -> int:
         # By identity: two texts may agree in every size and not in this one.  The session keeps its blocks alive.
@@ -53,10 +52,10 @@ def counted(estimator: Estimator, weighed: Weighed, texts: Texts | None) -> Esti
     return made
 
 
-def _count(blocks: Sequence[Block], contents: Sequence[Content], counter: LineCounter, found: dict[int, int]) -> None:
+def _count(blocks: Sequence[Block], contents: Sequence[Content], name: str, found: dict[int, int]) -> None:
     if len(blocks) != len(contents):
         return
     for block, content in zip(blocks, contents, strict=True):
         if block.n_chars == len(content.text):
-            found[id(block)] = counter.count(content.text).n_tokens if content.text else 0
-        _count(block.parts, content.parts, counter, found)
+            found[id(block)] = count(content.text, name).n_tokens if content.text else 0
+        _count(block.parts, content.parts, name, found)

@@ -1,9 +1,4 @@
-"""Counts o200k_base tokens: exactly what tiktoken counts, several times faster where lines come back.
-
-Transcripts repeat themselves: files are read again, listings and logs come back.  A newline is a place where the
-text can be cut without changing any token, if what follows does not reach back over it (``_starts_unit``), so counts
-are remembered per line.  Where lines do not come back, texts go to tiktoken whole.
-"""
+"""Counts o200k_base tokens: exactly what tiktoken counts, on threads while a file is read, equal texts once."""
 
 from __future__ import annotations
 
@@ -19,16 +14,10 @@ from sessions.engine.vocabulary import encoding
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import tiktoken
 
 CHUNK_TEXTS = 128
 CHUNK_CHARS = 1_000_000
 BACKLOG_CHUNKS = 4
-MAX_UNITS = 1 << 17
-"""Lines remembered per generation; two generations are kept."""
-MAX_TAILS = 1 << 15
-MAX_UNIT_CHARS = 400
-SAMPLE_CHARS = 4_000_000
 FALLBACK_CHARS = 20_000
 
 
@@ -46,7 +35,7 @@ class TextCount:
 
 def count(text: str, name: str = "o200k_base") -> TextCount:
     """Tokens of ``text``, special-token strings counted as plain text; never raises for any str (estimators 5.4)."""
-    pieces, approximate = _windows(text)
+    pieces, approximate = windows(text)
     encode = encoding(name).encode_ordinary
     total = 0
     for piece in pieces:
@@ -55,7 +44,7 @@ def count(text: str, name: str = "o200k_base") -> TextCount:
     return TextCount(total, approximate)
 
 
-def _windows(text: str) -> tuple[list[str], bool]:
+def windows(text: str) -> tuple[list[str], bool]:
     """Pieces of at most LONG_TEXT_CHARS, cut where no token is changed; True if one had to be cut elsewhere."""
     pieces, approximate, start = [], False, 0
     while len(text) - start > LONG_TEXT_CHARS:
@@ -100,135 +89,6 @@ def _encoded_in_pieces(encode: Callable[[str], list[int]], text: str) -> int:
     return total
 
 
-def _starts_unit(line: str) -> bool:
-    """Whether the text may be cut before ``line``, which a newline precedes, without changing a token.
-
-    Both vocabularies let a token run over a newline only into more newlines, blank lines, a carriage return or "/".
-    A line that holds anything but white space and does not begin with one of those starts afresh.
-    """
-    body = line.lstrip()
-    return bool(body) and line[0] not in "/\r\0" and body[0] != "\0" and "\r" not in line[: len(line) - len(body)]
-
-
-class LineCounter:
-    """Counts texts line by line with a bounded memory of lines; falls back to whole texts where that does not pay.
-
-    May be shared between threads.
-    """
-
-    def __init__(self, name: str = "o200k_base") -> None:
-        self._encoding: tiktoken.Encoding = encoding(name)
-        self._name = name
-        self._new: dict[str, int] = {}
-        self._old: dict[str, int] = {}
-        self._tails: dict[str, int] = {}
-        self._hits = self._misses = self._skipped = 0
-        self._turn = threading.Lock()
-
-    def count(self, text: str) -> TextCount:
-        """The same figure as ``count(text)``."""
-        if len(text) > LONG_TEXT_CHARS:
-            return count(text, self._name)
-        # "\0" stands for the second newline of a blank line below, so a text that has its own goes whole.  Going by
-        # line holds the GIL, tiktoken does not: one thread at a time goes by line, the other keeps its core busy.
-        if "\0" in text or not self._tries() or not self._turn.acquire(blocking=False):
-            return _encoded(self._encoding.encode_ordinary, text)
-        try:
-            return TextCount(self._by_line(text))
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException:  # noqa: BLE001  see _encoded
-            return count(text, self._name)
-        finally:
-            self._turn.release()
-
-    @property
-    def pays(self) -> bool:
-        """Whether lines come back often enough for going by line."""
-        return self._hits + self._misses < SAMPLE_CHARS or self._hits * 2 > self._misses
-
-    def _tries(self) -> bool:
-        """Whether the next text goes by line: while that does not pay, one text in eight still does."""
-        seen = self._hits + self._misses
-        if seen > 2 * SAMPLE_CHARS:
-            self._hits, self._misses = self._hits // 2, self._misses // 2
-        if self.pays:
-            return True
-        self._skipped += 1
-        return self._skipped % 8 == 0
-
-    def _by_line(self, text: str) -> int:
-        lines = text.replace("\n\n", "\0\n").split("\n")
-        tail = lines.pop()
-        first = tail
-        while tail and lines and not _starts_unit(first):
-            first = lines.pop()
-            tail = f"{first}\n{tail}"
-        counts: list[int | None] = list(map(self._new.get, lines))
-        total = missed = 0
-        if tail:
-            total, missed = self._tail(tail)
-        if None in counts:
-            missed += self._fill(lines, counts)
-        self._misses += missed
-        self._hits += len(text) - missed
-        return total + sum(counts)  # type: ignore[arg-type]  # _fill leaves no None
-
-    def _fill(self, lines: list[str], counts: list[int | None]) -> int:
-        """Put a count in place of every None, joining lines that may not be cut apart; returns the chars counted."""
-        missed, position, n = 0, -1, len(lines)
-        counts.append(None)  # so that index() always finds one
-        while (position := counts.index(None, position + 1)) < n:
-            start = position
-            if start and not _starts_unit(lines[start]):
-                start -= 1  # a remembered line of its own, or it would have taken this one along
-                counts[start] = 0
-            end = position + 1
-            while end < n and counts[end] is None and not _starts_unit(lines[end]):
-                counts[end] = 0
-                end += 1
-            unit = lines[start] if end == start + 1 else "\n".join(lines[start:end])
-            counts[position], fresh = self._unit(unit)
-            missed += fresh
-        counts.pop()
-        return missed
-
-    def _tail(self, tail: str) -> tuple[int, int]:
-        """As ``_unit``, for the end of a text: what no newline follows."""
-        known = self._tails.get(tail)
-        if known is not None:
-            return known, 0
-        known = self._encode(tail)
-        if len(tail) <= MAX_UNIT_CHARS:
-            if len(self._tails) >= MAX_TAILS:
-                self._tails.clear()
-            self._tails[tail] = known
-        return known, len(tail)
-
-    def _unit(self, unit: str) -> tuple[int, int]:
-        """Tokens of ``unit`` with its newline, and the chars that had to be encoded for it (0 if remembered)."""
-        known = self._new.get(unit)
-        if known is not None:
-            return known, 0
-        known, fresh = self._old.get(unit), 0
-        if known is None:
-            known, fresh = self._encode(unit + "\n"), len(unit) + 1
-        if len(unit) <= MAX_UNIT_CHARS:
-            self._remember(unit, known)
-        return known, fresh
-
-    def _remember(self, unit: str, n_tokens: int) -> None:
-        # A unit is looked up wherever it stands, so only one that may start a unit anywhere is kept.
-        if not _starts_unit(unit):
-            return
-        if len(self._new) >= MAX_UNITS:
-            self._old, self._new = self._new, {}
-        self._new[unit] = n_tokens
-
-    def _encode(self, unit: str) -> int:
-        return len(self._encoding.encode_ordinary(unit.replace("\0", "\n")))
-
-
 class Counts:
     """Settled counts by ticket (see ``TokenCounter.submit``)."""
 
@@ -254,7 +114,7 @@ class TokenCounter:
 
     def __init__(self, threads: int = 2, name: str = "o200k_base") -> None:
         self._name = name
-        self._lines: LineCounter | None = None
+        self._is_large = False
         self._making = threading.Lock()
         self._tickets: dict[int, int] = {}
         self._counted: list[TextCount | None] = []
@@ -323,14 +183,11 @@ class TokenCounter:
 
     def _count(self, chunk: Chunk) -> None:
         with self._making:
-            if self._lines is None and fits((text for _, text in chunk), self._name):
+            if not self._is_large and fits((text for _, text in chunk), self._name):
                 chunk = self._by_hand(chunk)
-            if self._lines is None and chunk:
-                self._lines = LineCounter(self._name)
-        if self._lines is None:
-            return
+            self._is_large = self._is_large or bool(chunk)
         for ticket, text in chunk:
-            self._counted[-ticket - 1] = self._lines.count(text)
+            self._counted[-ticket - 1] = count(text, self._name)
 
     def _by_hand(self, chunk: Chunk) -> Chunk:
         """Count a small chunk without tiktoken; what of it is left over."""

@@ -1,6 +1,7 @@
 """Counts tokens in a helper process, so that reading a file and counting its texts use a core each.
 
-Going by line is Python work and holds the interpreter's lock; in a process of its own it does not slow the reader.
+The fast core of the helper (``fast_tokens``) holds the interpreter's lock for half a second when it starts, and is
+native code that others wrote: in a process of its own it does not slow the reader and cannot take it down.
 The helper is a plain subprocess: a daemonic task process may not fork children of its own.  It ends when its input
 does, so it cannot outlive a killed parent.  If it fails, the parent counts for itself: nothing is lost.
 """
@@ -13,10 +14,10 @@ import subprocess
 import sys
 from array import array
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, BinaryIO
 
-from sessions.engine.tokenizer import LineCounter, TextCount, TokenCounter
+from sessions.engine.fast_tokens import FastCounter
+from sessions.engine.tokenizer import TextCount, TokenCounter
 
 if TYPE_CHECKING:
     from sessions.engine.tokenizer import Chunk
@@ -111,12 +112,9 @@ def _started(name: str) -> subprocess.Popen[bytes] | None:
 def serve(name: str) -> None:
     """The helper's loop: chunks from standard input, counts to standard output, until the input ends."""
     source, sink = sys.stdin.buffer, sys.stdout.buffer
-    lines = LineCounter(name)
-    with ThreadPoolExecutor(2) as pool:
+    with FastCounter(name) as counter:
         while texts := _texts(source):
-            # Whole texts leave the interpreter's lock to the other thread, lines do not.
-            counts = list(map(lines.count, texts) if lines.pays else pool.map(lines.count, texts))
-            values = [-c.n_tokens - 1 if c.approximate else c.n_tokens for c in counts]
+            values = [-c.n_tokens - 1 if c.approximate else c.n_tokens for c in counter.counts(texts)]
             try:
                 sink.write(array("q", values).tobytes())
                 sink.flush()

@@ -81,20 +81,23 @@ class MediaStore:
 def ingest(*, upload_id: uuid.UUID, on_progress: Callable[[int], None] | None = None) -> Upload:
     """Read the stored bytes of an upload into sessions, if nobody else does; returns the upload as it then stands.
 
+    Its images have no thumbnails yet: whoever asked waits for the sessions, and a page makes those that it shows.
     ``on_progress`` is given the bytes read.  Raises what ``ingest_claimed`` raises, and UploadDeleted where the upload
     is no longer there.
     """
     try:
         held = jobs.claim(upload_id=upload_id)
         if held is not None:
-            ingest_claimed(held, on_progress)
+            ingest_claimed(held, on_progress, thumbnails=False)
         return Upload.objects.get(pk=upload_id)
     except Upload.DoesNotExist:
         raise UploadDeleted(DELETED) from None
 
 
-def ingest_claimed(held: queue.Claim[Job], on_progress: Callable[[int], None] | None = None) -> None:
-    """Read the upload of a claimed job; one that was deleted meanwhile leaves nothing.
+def ingest_claimed(
+    held: queue.Claim[Job], on_progress: Callable[[int], None] | None = None, *, thumbnails: bool = True
+) -> None:
+    """Read the upload of a claimed job, then make ``thumbnails``; one that was deleted meanwhile leaves nothing.
 
     A file that cannot be read ends as status ``failed`` with its message, line and offset; nothing is raised for it.
     Raises OperationalError where the database stays locked and queue.Interrupted where the process is to end: the job
@@ -105,7 +108,8 @@ def ingest_claimed(held: queue.Claim[Job], on_progress: Callable[[int], None] | 
         return
     try:
         with queue.beating(held):
-            _ingest(upload, held, on_progress or (lambda done_bytes: None))
+            if (read := _ingest(upload, held, on_progress or (lambda done_bytes: None))) and thumbnails:
+                _thumbnails(read)
     except queue.Superseded:
         log.info("upload %s was deleted, or its reading has passed to somebody else", upload.pk)
     except NothingInside as error:
@@ -128,7 +132,9 @@ def ingest_claimed(held: queue.Claim[Job], on_progress: Callable[[int], None] | 
         _fail(held, fault.words if fault else ours)
 
 
-def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int], None]) -> None:
+def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int], None]) -> Read | None:
+    """What was read and written; None where the upload was deleted meanwhile."""
+
     def progress(done_bytes: int) -> None:
         phase = "reading" if done_bytes < upload.n_bytes else "counting"
         held.show(done_bytes=min(done_bytes, upload.n_bytes), phase=phase)
@@ -137,7 +143,7 @@ def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int],
     storage.verify(upload.sha256)
     if upload.n_bytes >= parts.SPREAD_BYTES and _is_archive(upload):
         _ingest_parts(upload, held, on_progress)
-        return
+        return None
     while True:
         read = read_upload(upload, progress, on_packing=lambda: held.show(phase="packing"))
         held.show(phase="writing")
@@ -151,9 +157,9 @@ def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int],
             else:  # equal images were deleted with another session while this one was read
                 transaction.set_rollback(True)
         if not gone:
-            _thumbnails(read)
-            return
+            return read
     _forget(upload, read.hashes)
+    return None
 
 
 def _is_archive(upload: Upload) -> bool:

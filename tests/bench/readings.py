@@ -12,7 +12,6 @@ import os
 import sys
 import tempfile
 import uuid
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,9 +77,11 @@ def _upload(path: Path) -> Upload:
 
 
 def _told(packed: Sequence[PackedSession]) -> Iterator[str]:
-    for session, facts, rows, keys, media, figures in packed:
-        yield repr((session.pk, _fields(session), zlib.decompress(facts), rows, list(keys), list(media)))
-        yield repr(_fields(figures)) if figures else "-"
+    from sessions.engine.pack import unpack
+
+    for one in packed:
+        yield repr((one.session.pk, _fields(one.session), unpack(one.facts), one.rows, [*one.keys], [*one.media]))
+        yield repr(_fields(one.figures)) if one.figures else "-"
 
 
 def _fields(row: Model) -> list[tuple[str, object]]:
