@@ -18,7 +18,7 @@ from sessions.engine.sweeps.sweep import Row, Sweep, marked
 from sessions.models.sweep_run import Sweeping
 from sessions.services import indexed, sweep_runs
 from sessions.services.prices import prices_for
-from sessions.services.sweeping import grid_of, key_of, rows_kept, run_one
+from sessions.services.sweeping import grid_of, key_of, rows_kept, run_one, versions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,12 +69,6 @@ class SweepResult:
 
 
 _cache: Cache[str, SweepResult] = Cache(lambda held: len(held) > KEPT)
-
-
-def versions(sessions: Sequence[Session]) -> list[str]:
-    """What the rows of a sweep depend on beside its options: each session's facts, its model, and the prices."""
-    models = [selectors.load_weighed(session.pk).model for session in sessions]
-    return [f"{one.version} {model} {prices_for(model)}" for one, model in zip(sessions, models, strict=True)]
 
 
 def swept(options: Options, sessions: Sequence[Session]) -> SweepResult:

@@ -13,15 +13,16 @@ from sessions.engine.errors import EngineError
 from sessions.models import Session, SweepRun
 from sessions.models.sweep_run import Sweeping
 from sessions.services import queue
-from sessions.services.sweeping import grid_of, key_of, record, rows_kept, run_one
+from sessions.services.sweeping import grid_of, key_of, record, rows_kept, run_one, versions
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sessions.services.sweeping import Options, Record
 
 UNFINISHED = (Sweeping.QUEUED, Sweeping.RUNNING)
+LOOK_SECONDS = 0.2
 WRITE_SECONDS = 0.5
 """The rows of a run are written at most this often."""
 
@@ -74,17 +75,21 @@ def claim(*, run_id: uuid.UUID | None = None) -> queue.Claim[SweepRun] | None:
     return queue.take(rows if run_id is None else rows.filter(pk=run_id))
 
 
-def run_claimed(held: queue.Claim[SweepRun]) -> None:
+def run_claimed(held: queue.Claim[SweepRun], show: Callable[[], bool] = lambda: False) -> None:
     """Sweep what is left of a claimed run; every row is kept as it comes.
 
-    Raises queue.Interrupted where the process is to end: the run is queued again first.
+    Several sessions are swept by as many workers as there are.  ``show`` is called as it goes on, and says whether to
+    stop.  Raises queue.Interrupted where the process is to end: the run is queued again first.
     """
     found = SweepRun.objects.get(pk=held.pk)
-    keeper = _Keeper(found, held)
+    keeper = _Keeper(found, held, show)
+    several = len(found.options["sessions"]) > 1
     try:
         with queue.beating(held):
-            for session_id in found.options["sessions"]:
-                keeper.sweep(session_id)
+            if several:
+                _spread(found, keeper)
+            else:
+                keeper.sweep(*found.options["sessions"])
     except _Stopped:
         keeper.finish(Sweeping.CANCELLED)
     except queue.Superseded:
@@ -101,13 +106,63 @@ def run_claimed(held: queue.Claim[SweepRun]) -> None:
         keeper.finish(Sweeping.DONE)
 
 
+def _spread(found: SweepRun, keeper: _Keeper) -> None:
+    """Have each session swept by a run of its own, which the same sweep of that session alone finds, too.
+
+    Any worker takes such a run; those that nobody takes are done here.  Raises _Stopped, and EngineError where one
+    fails.
+    """
+    left = _alone(found, keeper.options)
+    for tell in queue.tell:
+        tell(len(left) - 1)
+    try:
+        while left:
+            held = next(filter(None, (claim(run_id=pk) for pk in sorted(left))), None)
+            if held is not None:
+                run_claimed(held, keeper.cancelled)
+            else:
+                queue.stopping.wait(LOOK_SECONDS)
+            _gather(left, keeper)
+    except _Stopped:
+        for pk in left:
+            ask_to_cancel(run_id=pk)
+        raise
+
+
+def _alone(found: SweepRun, options: Options) -> dict[uuid.UUID, str]:
+    """The runs of each session alone, queued where they are not done, with the session of each."""
+    ones: dict[uuid.UUID, str] = {}
+    for session_id in options["sessions"]:
+        session = Session.objects.get(pk=session_id)
+        selectors.notice(session)
+        alone = options.copy()
+        alone["sessions"] = [session_id]
+        run, _ = start(options=alone, versions=versions([session]), query=found.query)
+        ones[run.pk] = session_id
+    return ones
+
+
+def _gather(left: dict[uuid.UUID, str], keeper: _Keeper) -> None:
+    """Take over what the runs have by now; those that are done leave ``left``.  Raises _Stopped and EngineError."""
+    for one in SweepRun.objects.filter(pk__in=list(left)):
+        keeper.rows[left[one.pk]] = one.rows.get(left[one.pk], [])
+        if one.state == Sweeping.FAILED:
+            raise EngineError(one.error)
+        if one.state == Sweeping.DONE:
+            del left[one.pk]
+        elif one.state == Sweeping.CANCELLED:
+            raise _Stopped
+    if keeper.cancelled():
+        raise _Stopped
+
+
 class _Keeper:
     """Keeps a run's rows and reads whether to stop, at most twice a second."""
 
-    def __init__(self, found: SweepRun, held: queue.Claim[SweepRun]) -> None:
+    def __init__(self, found: SweepRun, held: queue.Claim[SweepRun], show: Callable[[], bool]) -> None:
         self.options: Options = found.options
         self.rows: dict[str, list[Record]] = dict(found.rows)
-        self.held = held
+        self.held, self.show = held, show
         self.last, self.stop = time.monotonic(), False
 
     def sweep(self, session_id: str) -> None:
@@ -119,7 +174,7 @@ class _Keeper:
             return
         selectors.notice(Session.objects.only("version").get(pk=session_id))
         result = run_one(
-            session_id, self.options, done=rows_kept(kept, self.options), cancelled=self._cancelled,
+            session_id, self.options, done=rows_kept(kept, self.options), cancelled=self.cancelled,
             on_row=lambda row: self.rows[session_id].append(record(row)),
         )  # fmt: skip
         if not result.complete:
@@ -136,8 +191,10 @@ class _Keeper:
         """Settings replayed so far."""
         return sum(map(len, self.rows.values()))
 
-    def _cancelled(self) -> bool:
+    def cancelled(self) -> bool:
+        """Say how far it is, and whether to stop.  Raises queue.BrokenOff."""
         self.held.show()
+        self.stop = self.stop or self.show()
         if time.monotonic() - self.last >= WRITE_SECONDS:
             self._write()
         return self.stop
@@ -145,5 +202,5 @@ class _Keeper:
     def _write(self) -> None:
         self.last = time.monotonic()
         mine = self.held.rows()
-        self.stop = not mine.update(rows=self.rows, n_done=self.n_done())
+        self.stop = self.stop or not mine.update(rows=self.rows, n_done=self.n_done())
         self.stop = self.stop or bool(mine.values_list("cancel_asked", flat=True).first())

@@ -50,6 +50,12 @@ def key_of(options: Options, versions: Sequence[str]) -> str:
     return hashlib.sha256(jsonio.dumps([options, list(versions)]).encode()).hexdigest()
 
 
+def versions(sessions: Sequence[Session]) -> list[str]:
+    """What the rows of a sweep depend on beside its options: each session's facts, its model, and the prices."""
+    models = [selectors.load_weighed(session.pk).model for session in sessions]
+    return [f"{one.version} {model} {prices_for(model)}" for one, model in zip(sessions, models, strict=True)]
+
+
 def run_one(
     session_id: str,
     options: Options,

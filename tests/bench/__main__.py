@@ -9,6 +9,7 @@ from tests.bench import (
     clients,
     cost,
     digests,
+    footprint,
     ingest,
     pages,
     prior_fit,
@@ -39,6 +40,7 @@ BENCHES = {
 ON_REQUEST = {
     "clients": clients.main,
     "digests": digests.main,
+    "footprint": footprint.main,
     "prior": prior_fit.main,
     "readings": readings.main,
     "search": search.main,

@@ -26,6 +26,7 @@ from sessions.pages.ui.view import asks_fragment, chosen_snippet, session_or_404
 from sessions.runs import replay_state, sweeps
 from sessions.runs.overview import overview
 from sessions.services import sweep_runs
+from sessions.services.sweeping import versions
 
 if TYPE_CHECKING:
     import uuid
@@ -141,7 +142,7 @@ def start(request: HttpRequest) -> HttpResponse:
     swept = sweeps.swept(urlstate.options_of(state, sessions), sessions)
     if swept.error or not swept.n_total or swept.complete:
         return redirect(address)
-    _, queued = sweep_runs.start(options=swept.options, versions=sweeps.versions(sessions), query=address)
+    _, queued = sweep_runs.start(options=swept.options, versions=versions(sessions), query=address)
     if queued:
         tasks.wake()
     return redirect(address)
