@@ -74,6 +74,23 @@ def test_nothing_secret_has_a_default(compose: dict[str, Any]) -> None:
     assert all(rest.startswith(":?") for _, rest in given)
 
 
+PIN = re.compile(r"^([a-z0-9._-]+)(?:\[[^\]]*\])?==(.*?)(?=^[a-z]|\Z)", re.MULTILINE | re.DOTALL)
+"""A requirement: its name, its version with hashes and where it comes from."""
+
+
+def pins(name: str) -> dict[str, tuple[str, ...]]:
+    """What a requirement file pins: version, marker and hashes by name."""
+    found = PIN.findall(text(ROOT / f"requirements/{name}.txt"))
+    return {one: tuple(line.strip() for line in rest.splitlines() if "#" not in line) for one, rest in found}
+
+
+@pytest.mark.parametrize("name", ["server", "mcp", "dev"])
+def test_what_ctxweb_needs_is_pinned_everywhere(name: str) -> None:
+    base, also = pins("base"), pins(name)
+    assert len(base) > 60
+    assert {one: also.get(one) for one in base} == base
+
+
 def test_the_container_file_copies_what_is_there() -> None:
     lines = text(ROOT / "Containerfile").splitlines()
     assert (ROOT / "requirements/server.txt").is_file()
