@@ -38,15 +38,25 @@ def migrate() -> int:
 
     from ctxweb import schema
 
-    if schema.is_current(connection):
-        return 0
-    with _alone():
-        if schema.begin(connection):
-            return len(schema.names())
-        n_pending = _pending()
-        if n_pending:
-            call_command("migrate", interactive=False, verbosity=0)
-        return n_pending
+    n_new = 0
+    if not schema.is_current(connection):
+        with _alone():
+            if schema.begin(connection):
+                n_new = len(schema.names())
+            elif n_new := _pending():
+                call_command("migrate", interactive=False, verbosity=0)
+    _make_index()
+    return n_new
+
+
+def _make_index() -> None:
+    """The table of the search, where the SQLite that migrated could not make it and this one can."""
+    from sessions.adapters import fulltext
+
+    if fulltext.create():
+        from sessions.services.search import runs
+
+        runs.ask()
 
 
 def _pending() -> int:

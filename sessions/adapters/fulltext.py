@@ -56,12 +56,16 @@ def is_available() -> bool:
     return True
 
 
-def create() -> None:
-    """Make the table where it is missing and can be made."""
-    if is_available():
-        with connection.cursor() as cursor:
-            for statement in (SQLITE_TABLE,) if is_sqlite() else POSTGRES_TABLE:
-                cursor.execute(statement)
+def create() -> bool:
+    """Make the table where it can be made; True where it was missing."""
+    if not is_available():
+        return False
+    with connection.cursor() as cursor:
+        if TABLE in connection.introspection.table_names(cursor):
+            return False
+        for statement in (SQLITE_TABLE,) if is_sqlite() else POSTGRES_TABLE:
+            cursor.execute(statement)
+    return True
 
 
 def drop() -> None:

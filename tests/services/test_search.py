@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from ctxweb.startup import migrate
 from sessions import selectors
 from sessions.adapters import fulltext
 from sessions.engine.terms import read_query
@@ -277,6 +278,25 @@ def test_without_fts5_titles_are_searched_and_the_library_says_so(monkeypatch: p
     assert not work.work_one()
     assert selectors.session_list(search="needle").sessions == (session,)
     assert not search.coverage().is_possible
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL always has its index")
+def test_a_folder_that_was_migrated_without_fts5_is_indexed_after_the_next_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fulltext.drop()
+    with monkeypatch.context() as without:
+        without.setattr(fulltext, "is_available", lambda: False)
+        store("needle")
+        migrate()
+    SearchRun.objects.all().delete()
+    migrate()
+    assert SearchRun.objects.get().state == CatchingUp.QUEUED
+    assert not found("needle"), "nothing is indexed yet, and nothing fails"
+    assert work.work_one()
+    assert len(found("needle")) == 1
+    migrate()
+    assert SearchRun.objects.get().state == CatchingUp.DONE
 
 
 def test_an_index_of_another_database_is_made_anew(indexed: Session) -> None:
