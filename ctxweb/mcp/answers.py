@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ctxweb.mcp.searching import said_in_files, said_in_session
 from ctxweb.mcp.shelf import NotHere
 from sessions.engine import limits
 from sessions.engine.agent import own_trigger
@@ -32,15 +33,30 @@ PREVIEW = 70
 
 
 def listed(files: Sequence[LocalFile], query: str, agent: str) -> list[str]:
-    """The sessions whose path holds every word of ``query``, the newest first."""
+    """The sessions whose path holds every word of ``query``, else those whose text does, the newest first."""
     words = query.lower().split()
-    found = [
-        one for one in files
-        if all(word in str(one.path).lower() for word in words) and agent in ("", one.agent.name)
-    ]  # fmt: skip
+    asked = [one for one in files if agent in ("", one.agent.name)]
+    found = [one for one in asked if all(word in str(one.path).lower() for word in words)]
+    where = ""
+    if words and not found:
+        found, n_read = said_in_files(asked, words)
+        where = f" with the words in a message (of the newest {n_read:,} of {len(asked):,})"
     if not found:
-        return [f"No session of {len(files):,} matches. Leave query and agent empty for all."]
-    return [f"{len(found):,} sessions, the newest first: id, agent, written, size, path.", *map(_file_line, found)]
+        return [f"No session of {len(asked):,} matches{where and f', no path and no text{where}'}. Try fewer words."]
+    return [
+        f"{len(found):,} sessions{where}, the newest first: id, agent, written, size, path.",
+        *map(_file_line, found),
+    ]
+
+
+def said(opened: OpenSession, query: str) -> list[str]:
+    """The messages of one session that say every word of ``query``."""
+    words = query.lower().split()
+    found = list(said_in_session(opened, words)) if words else []
+    if not found:
+        return [f"Session {opened.file.id}: no message says all of these words."]
+    lines = (f"message {number}: {preview}" for number, preview in found)
+    return [f"Session {opened.file.id}: {len(found):,} messages (restore gives their text).", *lines]
 
 
 def _file_line(one: LocalFile) -> str:

@@ -36,8 +36,13 @@ def build(allowed: Sequence[Path] = ()) -> MCPServer:
     tool = server.tool(annotations=READ_ONLY, structured_output=False)
 
     @tool
-    def search_sessions(query: str = "", agent: str = "", offset: Offset = 0) -> str:
-        """List recorded sessions, the newest first; query is words of their paths, agent a name such as claude_code."""
+    def search_sessions(query: str = "", agent: str = "", session: str = "", offset: Offset = 0) -> str:
+        """List recorded sessions, the newest first; query is words of their paths, or else of their messages.
+
+        With a session: the numbers of its messages that say the words.  Agent is a name such as claude_code.
+        """
+        if session:
+            return _said(lambda: page(answers.said(shelf.session(session), query), offset))
         return page(answers.listed(shelf.files(), query, agent), offset)
 
     @tool

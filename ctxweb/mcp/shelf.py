@@ -44,16 +44,17 @@ class OpenSession:
 
     def contents(self, message: Message) -> tuple[Content, ...]:
         """The blocks of a message with their text."""
-        with closing(self._texts()) as texts:
+        with closing(self.texts()) as texts:
             return texts.of(message)
 
-    def _texts(self) -> Texts:
+    def texts(self) -> Texts:
+        """A reader of the texts, to be closed."""
         return Texts(lambda: self.file.path.open("rb"), self.weighed.transcript.format)
 
     @cached_property
     def index(self) -> Index:
         """What the messages refer to, for the question what a compaction lost."""
-        with closing(self._texts()) as texts:
+        with closing(self.texts()) as texts:
             return build_index(self.weighed.transcript, texts.of)
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import subprocess
@@ -19,6 +20,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from ctxweb.address import free_port, is_free
 from ctxweb.mcp.answers import context
 from ctxweb.mcp.paging import MOST_TOKENS, page, pieces
+from ctxweb.mcp.searching import said_in_files
 from ctxweb.mcp.shelf import Shelf
 from sessions.engine.tokenizer import count
 from tests.engine.claude_lines import claude_session
@@ -94,6 +96,40 @@ def test_what_is_not_there_or_not_allowed_is_answered_in_words(home: Path) -> No
     assert answers[1].startswith("No message 9999; they are 0 to ")
     assert answers[2] == "No compaction 7; they are 0 to 0."
     assert "nothing" in answers[3]
+
+
+def test_words_are_found_in_paths_then_in_messages_and_never_in_secrets(home: Path) -> None:
+    calls = [
+        ("search_sessions", {"query": query} | more)
+        for query, more in (
+            ("one.jsonl", {}),
+            ("LOCK touch", {}),
+            ("compiled twice", {"session": "latest"}),
+            (SECRET.lower()[:20], {}),
+            (SECRET[:20], {"session": "latest"}),
+            ("nobody says this", {}),
+        )
+    ]
+    _, answers = asked(home, *calls)
+    assert answers[0].startswith("1 sessions, the newest")
+    assert answers[1].startswith("1 sessions with the words in a message (of the newest 1 of 1)")
+    number = re.search(r"^message (\d+): .*compiled twice", answers[2], re.MULTILINE)
+    assert number is not None
+    _, [text] = asked(home, ("restore", {"message": int(number[1])}))
+    assert "compiled twice" in text
+    assert "No session of 1 matches, no path and no text" in answers[3]
+    assert "no message says" in answers[4]
+    assert "no path and no text" in answers[5]
+    assert not any("private" in answer for answer in answers)
+
+
+@pytest.mark.parametrize("word", ["ärger", "größe", "東京"])
+def test_words_beyond_ascii_are_found_however_they_are_written(tmp_path: Path, word: str) -> None:
+    for name, ascii_only in (("a.jsonl", True), ("b.jsonl", False)):
+        line = json.dumps({"text": f"Viel {word.upper()}, {word}!"}, ensure_ascii=ascii_only)
+        (tmp_path / name).write_text(line + "\n", encoding="utf-8")
+    found, n_read = said_in_files(Shelf([tmp_path]).files(), [word])
+    assert (len(found), n_read) == (2, 2)
 
 
 def test_only_an_allowed_folder_is_read(home: Path) -> None:
