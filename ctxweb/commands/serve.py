@@ -75,7 +75,8 @@ def command(
     from sessions.adapters import memory
 
     try:
-        with datalock.held(data_dir(), address.url(host, port)), memory.held(data_dir()):
+        public = os.environ.get("CTXWEB_PUBLIC_URL", "")
+        with datalock.held(data_dir(), address.url(host, port), public), memory.held(data_dir()):
             _prepare()
             _run(host, port, then)
     except datalock.InUse as error:

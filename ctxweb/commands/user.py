@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import click
 
-from ctxweb import address
+from ctxweb import address, datalock
+from ctxweb.env import data_dir
 from sessions.engine.words import counted
 
 if TYPE_CHECKING:
@@ -84,14 +85,15 @@ def _invite(hint: str, days: int, *, is_admin: bool) -> None:
     from sessions.services import people
 
     made = people.invite(hint=hint, is_admin=is_admin, days=days)
-    base = settings.PUBLIC_URL or f"{address.url('127.0.0.1', address.DEFAULT_PORT)}/"
+    public = settings.PUBLIC_URL or datalock.public(data_dir())
+    base = public or datalock.holder(data_dir()) or f"{address.url('127.0.0.1', address.DEFAULT_PORT)}/"
     click.echo(urljoin(base if base.endswith("/") else f"{base}/", f"join/{made.token}/"))
     role = "an admin" if is_admin else "a member"
     click.echo(f"Makes one account, {role}'s, within {counted(days, 'day')}. Shown once.", err=True)
-    if not settings.PUBLIC_URL:
+    if address.is_loopback(urlsplit(base).hostname or ""):
         click.echo("Only this machine reaches it. Set CTXWEB_PUBLIC_URL to the address that others use.", err=True)
-    if not settings.REQUIRE_LOGIN:
-        click.echo("It opens while the server asks for accounts: CTXWEB_REQUIRE_LOGIN=1.", err=True)
+        if not settings.REQUIRE_LOGIN:
+            click.echo("It opens while the server asks for accounts: CTXWEB_REQUIRE_LOGIN=1.", err=True)
 
 
 def _remove(user: User, things: str | None) -> None:

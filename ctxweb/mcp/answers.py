@@ -19,6 +19,7 @@ from sessions.engine.texts import texts_in
 from sessions.engine.why.headline import headline_of
 from sessions.engine.why.shared import own_threshold
 from sessions.engine.why.verdicts import verdicts_of
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,7 +45,7 @@ def listed(files: Sequence[LocalFile], query: str, agent: str) -> list[str]:
     if not found:
         return [f"No session of {len(asked):,} matches{where and f', no path and no text{where}'}. Try fewer words."]
     return [
-        f"{len(found):,} sessions{where}, the newest first: id, agent, written, size, path.",
+        f"{counted(len(found), 'session')}{where}, the newest first: id, agent, written, size, path.",
         *map(_file_line, found),
     ]
 
@@ -56,7 +57,7 @@ def said(opened: OpenSession, query: str) -> list[str]:
     if not found:
         return [f"Session {opened.file.id}: no message says all of these words."]
     lines = (f"message {number}: {preview}" for number, preview in found)
-    return [f"Session {opened.file.id}: {len(found):,} messages (restore gives their text).", *lines]
+    return [f"Session {opened.file.id}: {counted(len(found), 'message')} (restore gives the text).", *lines]
 
 
 def _file_line(one: LocalFile) -> str:

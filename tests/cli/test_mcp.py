@@ -111,8 +111,8 @@ def test_words_are_found_in_paths_then_in_messages_and_never_in_secrets(home: Pa
         )
     ]
     _, answers = asked(home, *calls)
-    assert answers[0].startswith("1 sessions, the newest")
-    assert answers[1].startswith("1 sessions with the words in a message (of the newest 1 of 1)")
+    assert answers[0].startswith("1 session, the newest")
+    assert answers[1].startswith("1 session with the words in a message (of the newest 1 of 1)")
     number = re.search(r"^message (\d+): .*compiled twice", answers[2], re.MULTILINE)
     assert number is not None
     _, [text] = asked(home, ("restore", {"message": int(number[1])}))

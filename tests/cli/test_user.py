@@ -6,7 +6,9 @@ import pytest
 from click.testing import CliRunner
 from django.contrib.auth.models import User
 
+from ctxweb import datalock
 from ctxweb.cli import cli
+from ctxweb.env import data_dir
 
 pytestmark = pytest.mark.django_db
 
@@ -37,3 +39,22 @@ def test_refusals_say_why(name: str, password: str) -> None:
     assert status == 1
     assert message.startswith("Error: ")
     assert not accepts(name, password)
+
+
+def test_an_invitation_leads_to_the_server_that_runs() -> None:
+    def invited() -> tuple[str, str]:
+        result = CliRunner().invoke(cli, ["user", "--invite", "Bob"])
+        return result.stdout, result.stderr
+
+    address, said = invited()
+    assert address.startswith("http://127.0.0.1:8400/join/")
+    assert "Only this machine reaches it" in said
+    with datalock.held(data_dir(), "http://127.0.0.1:8470/", "http://192.0.2.7:8470/"):
+        assert datalock.holder(data_dir()) == "http://127.0.0.1:8470/"
+        address, said = invited()
+        assert address.startswith("http://192.0.2.7:8470/join/")
+        assert "Only this machine" not in said
+    with datalock.held(data_dir(), "http://127.0.0.1:8470/"):
+        address, said = invited()
+        assert address.startswith("http://127.0.0.1:8470/join/")
+        assert "Only this machine reaches it" in said

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.quality.recorded import DEFAULT_CALLS, DEFAULT_DEFINITION, DEFINITIONS, memory_lines, rereads
 from sessions.engine.quality.study import Study, rules_after, study, units_of
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -86,8 +87,8 @@ def plain(result: CorpusFindings) -> Iterator[str]:
     """What was found, a sentence each: how much there was, every kind of result, every kind of need, rules."""
     found = result.studies[0]
     yield (
-        f"{found.n_sessions:,} sessions, {found.n_compactions:,} recorded compactions whose originals are in the file, "
-        f"in {found.n_with_compactions:,} of them with a dropped result."
+        f"{counted(found.n_sessions, 'session')}, {counted(found.n_compactions, 'recorded compaction')} whose "
+        f"originals are in the file, in {found.n_with_compactions:,} of them with a dropped result."
     )
     yield (
         f"{found.n_units:,} results were dropped; {_share(found.n_again, found.n_units)} were fetched again within "
