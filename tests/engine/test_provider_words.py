@@ -110,6 +110,7 @@ FAILED = (
     "Context overflow: Summarization failed: You have hit your ChatGPT usage limit (plus plan).",
 )
 OTHER = (
+    "Error during compaction: Error: Not enough messages to compact.",
     "You have exceeded your monthly token limit",
     "Conversation compacted",
     "Compression was not beneficial for this history size.",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.why.verdicts import verdicts_of
 from tests.why_cases import claude as c
-from tests.why_cases.agents import ClineTask, Gemini
+from tests.why_cases.agents import ClineTask, Copilot, Gemini
 from tests.why_cases.rare import hermes
 from tests.why_cases.sixth import set_limit
 
@@ -59,6 +59,16 @@ def test_a_multiple_is_certain_where_the_cache_reads_more_than_was_sent() -> Non
 def test_without_a_usage_a_list_that_stays_is_likely() -> None:
     first = verdicts_of(hermes((60, 60, 62), 2_000, "deepseek-v4-flash-free"))[0]
     assert (first.cause, first.certainty) == ("summary_as_large", "likely")
+
+
+def test_two_at_one_figure_with_nothing_measured_between_are_no_stale_usage() -> None:
+    """Copilot writes down its own count alone: 40,000 again and again is where it compacts."""
+    session = Copilot().prompt()
+    for _ in range(4):
+        session.until(40_000, 3_000).compact()
+    causes = [verdict.cause for verdict in verdicts_of(session.turn(300).weighed())]
+    assert "usage_stale_after_compaction" not in causes
+    assert causes.count("threshold_reached") >= 3
 
 
 def test_a_recorded_window_leaves_no_other_one() -> None:

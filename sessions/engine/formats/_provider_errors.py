@@ -81,6 +81,8 @@ _FAILED = re.compile(
     rf"\W*(?:(?:execution failed|api error|context overflow|[a-z]*error): *)?\W*(?:{_NOT_MADE})\b", re.IGNORECASE
 )
 """How an error begins that is a failed compaction's, whatever it failed for."""
+_NOTHING = re.compile(r"not enough messages|nothing to compact|already compacted|too small", re.IGNORECASE)
+"""There was nothing to compact: no failure."""
 _RATE = re.compile(r"rate.?limit|per (?:minute|day)|too many requests|quota|(?:daily|weekly|monthly) ", re.IGNORECASE)
 _NUMBER = r"(\d[\d,_.]*\d|\d)"
 _COMPARED = re.compile(_NUMBER + r"\s*(?:tokens|bytes)?\s*>\s*" + _NUMBER)
@@ -150,7 +152,8 @@ def refusal_of(text: str, status: int = 0) -> Refusal | None:
 
 def _failed(head: str, status: int) -> Refusal | None:
     """A compaction that failed for another reason than its size, as its error says."""
-    return Refusal(FAILED_COMPACTION, status=status, of_compaction=True) if _FAILED.match(head) else None
+    is_failed = _FAILED.match(head) and not _NOTHING.search(head)
+    return Refusal(FAILED_COMPACTION, status=status, of_compaction=True) if is_failed else None
 
 
 def _figures(text: str) -> tuple[int | None, int | None]:

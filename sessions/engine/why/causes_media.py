@@ -105,7 +105,8 @@ def _matching(case: Case, said: int) -> Candidate | None:
         case.true_row,
     )  # fmt: skip
     because = f"the base64 of message {worst} was counted as text ({name})"
-    score = 0.95 if off <= CLOSE else 0.8
+    # Without a usage the size beside it has no system prompt and no tools.
+    score = 0.95 if off <= CLOSE and not case.is_blind else 0.8
     if any(case.same(said, n * case.true) for n in range(2, 6)):
         # A small multiple of the true size, which a double count makes as well.
         score -= 0.2

@@ -182,6 +182,16 @@ def _server(case: Case, least: int) -> Iterable[Candidate]:
         yield Candidate(REACHED, 0.6, because, case.size_rows)
 
 
+def usual_outside(case: Case) -> Iterable[Candidate]:
+    """The same for a compaction whose list is not in the file, where the agent wrote down its count and its window."""
+    transcript = case.weighed.transcript
+    if case.said is None or transcript.window != case.window or case.thresholds or case.trigger == "manual":
+        return
+    if USUAL[0] * case.window <= case.said <= USUAL[1] * case.window:
+        because = f"the context had reached {100 * case.said / case.window:.0f}% of the window"
+        yield Candidate(REACHED, 0.55, because, (case.saw_row,))
+
+
 def _usual(case: Case) -> Iterable[Candidate]:
     """The agent's trigger is not known: where others compact."""
     low, high = USUAL

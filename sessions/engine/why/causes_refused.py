@@ -128,6 +128,9 @@ def other_window(case: Case) -> Iterable[Candidate]:
     agrees = case.counted is not None and case.same(case.true, sent, AGREE) and sent < threshold
     score = 0.93 if agrees and not case.is_partial else 0.7
     because = f"the agent worked with {case.window:,} tokens, the provider allows {limit:,}"
+    if not case.thresholds:
+        # What an agent works with whose trigger is not known is the model's window at most by our guess.
+        score, because = 0.5, f"the provider allows {limit:,} tokens, fewer than the model takes, {case.window:,}"
     yield Candidate(FALLBACK if is_fallback else WINDOW, score, because, rows)
 
 

@@ -163,7 +163,12 @@ def stale(case: Case) -> Iterable[Candidate]:
         index, figure = old
         text = f"The agent recorded {case.said:,} tokens: request {index}, from before that compaction, had {figure:,}"
         rows.insert(0, Evidence(text, index, None, case.said, "tokens", "recorded"))
-        yield Candidate(STALE, 0.93, "the agent still counted the usage from before the last compaction", tuple(rows))
+        is_blind = case.is_blind and n_between > 0
+        if is_blind and n_between > 1:
+            # Two at one figure, with nothing measured between them, are as well two that reached one threshold.
+            return
+        because = "the agent still counted the usage from before the last compaction"
+        yield Candidate(STALE, 0.7 if is_blind else 0.93, because, tuple(rows))
     elif n_between == 0 and case.said is None:
         # Without anything said between, or a recorded trigger, it may be one compaction that is written down twice.
         messages = case.weighed.transcript.messages

@@ -51,7 +51,7 @@ NOT_COMPACTED: tuple[Callable[[Case], Iterable[Candidate]], ...] = (
     causes_floor.overhead, causes_floor.retained, causes_missing.off,
 )  # fmt: skip
 """Of a request that was refused, a compaction that failed, or one that did not come."""
-OUTSIDE = (causes_plain.manual, causes_floor.body_size, causes_plain.stated)
+OUTSIDE = (causes_plain.manual, causes_floor.body_size, causes_plain.stated, causes_plain.usual_outside)
 """What can be told of a compaction whose list before is not in the session."""
 LEAST = 0.35
 """A cause that fits less is no verdict."""
