@@ -1,9 +1,9 @@
-// A request that failed says so next to what caused it, and stays until it is dealt with.  The server's own words are used
-// when its answer holds an element with data-error (templates/sessions/ui/_error.html).
+// A request that failed says so next to what caused it (in data-errors inside it or around it), and stays until it is dealt
+// with.  The server's own words are used when its answer holds an element with data-error (templates/sessions/ui/_error.html).
 const NOTE = "data-failure";
 
 function place(element) {
-  const named = element.closest("[data-errors]");
+  const named = element.querySelector("[data-errors]") ?? element.closest("[data-errors]");
   if (named) return [named, "afterbegin"];
   const head = element.closest(".pane-head, .viewbar, form");
   if (head) return [head, "afterend"];

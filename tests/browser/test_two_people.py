@@ -118,7 +118,7 @@ def saves_what_is_right(page: Page, button: Locator) -> None:
     page.get_by_text("Notes on single messages").click()
     remarks.fill("9999: look")
     button.click()
-    page.wait_for_selector("[data-failure] >> text=There is no message 9,999")
+    page.wait_for_selector("#share-form [data-failure] >> text=There is no message 9,999")
     assert len(sent) == 1
     remarks.fill("")
     saves_a_picture(page, button)

@@ -220,6 +220,8 @@ def test_what_is_not_there_is_not_shared(session: Session, address: str, form: d
         answer = Client().post(f"/s/{session.pk}/share/?view=replay&{address}", {"send": send} | form)
         assert answer.status_code == 422
         assert says in html.unescape(answer.content.decode())
+    if not form:
+        assert "The default is shared." in opened(f"/s/{session.pk}/share/?view=replay&{address}")
     body = {"view": "replay", "state": address}
     if not form:
         answer = Client().post(f"/api/sessions/{session.pk}/links", body, content_type="application/json")

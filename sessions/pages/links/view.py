@@ -57,7 +57,7 @@ def share(request: HttpRequest, session_id: str) -> HttpResponse:
     if request.method == "POST":
         form = ShareForm(request.POST)
         context["form"] = form
-        if not form.holds(shared_views.wrong(view, session, request.GET.dict()), session.n_messages):
+        if not form.holds(context["wrong"], session.n_messages):
             return _dialog(request, context, status=422)
         title = form.cleaned_data["title"] or context["claim"]
         note = form.cleaned_data["note"]
@@ -179,6 +179,7 @@ def _share_context(request: HttpRequest, session: Session, view: str, state: str
         "allowed": ALLOWED,
         **_listed(session),
         "allows": frozenset(request.POST.getlist("allow")) if "chosen" in request.POST else frozenset(ALLOWED),
+        "wrong": shared_views.wrong(view, session, request.GET.dict()),
         "action": reverse("sessions:share", args=[session.pk]) + query,
         "removed_url": reverse("sessions:share_removed", args=[session.pk]),
         "back": chosen.address(session) + (f"?{state}" if state else ""),
