@@ -14,7 +14,15 @@ from django.utils.safestring import SafeString, mark_safe
 
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import travels
-from sessions.pages.ui.labelled import KIND_WORDS, figure_html, format_label, titled_html, told, trust_html
+from sessions.pages.ui.labelled import (
+    KIND_WORDS,
+    client_words,
+    figure_html,
+    format_label,
+    titled_html,
+    told,
+    trust_html,
+)
 from sessions.pages.ui.sparks import spark_marks, weight_marks
 from sessions.runs.overview import bytes_label
 
@@ -29,18 +37,11 @@ register = template.Library()
 KINDS = ("text", "thinking", "tool_use", "tool_result", "image", "document", "summary", "opaque")
 
 register.filter("format_label", format_label)
+register.filter("client_words", client_words)
 register.filter("count", figures.count)
 register.filter("bytes_label", bytes_label)
 register.filter("moment", figures.moment)
 register.filter("stamp", figures.stamp)
-
-
-@register.filter
-def client_words(session: Session) -> str:
-    """The agent that wrote it, with its version as far as known: "Claude Code 2.1.97"."""
-    client = session.client
-    label = format_label(session.format)
-    return f"{label} {client}" if client[:1].isdigit() else client or label
 
 
 @register.simple_tag

@@ -19,7 +19,7 @@ from sessions.pages.session import facts
 from sessions.pages.session import state as session_state
 from sessions.pages.session.chart import pressure_json
 from sessions.pages.sweep.rows import policy_words, said_setting
-from sessions.pages.ui.labelled import format_label
+from sessions.pages.ui.labelled import client_words
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
 from sessions.runs.replay_state import ReplayState
@@ -54,7 +54,7 @@ class SharedView:
 def about(session: Session, choice: Choice) -> str:
     """Title, format, model and length of a session, cleaned."""
     lengths = f"{session.n_messages:,} messages, {session.n_requests:,} requests"
-    parts = [format_label(session.format), session.model or "model not recorded", lengths]
+    parts = [client_words(session), session.model or "model not recorded", lengths]
     title, *rest = (redaction.cleaned(part, choice) for part in (str(session), *parts))
     return f"{title.rstrip('. ')}. {', '.join(rest)}."
 

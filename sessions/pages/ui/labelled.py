@@ -18,6 +18,8 @@ from sessions.pages.ui import figures
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sessions.models import Session
+
 LABELS = ("measured", "calibrated", "estimated")
 BYTES = ("transcript", "wire", "file", "base64")
 KIND_WORDS = {"tool_use": "tool call", "tool_result": "tool result"}
@@ -137,3 +139,10 @@ def format_label(name: str) -> str:
     """The format's own name for screens: "Claude Code" for claude_code."""
     plugin = registry.plugins("formats").get(name)
     return name.replace("_", " ") if plugin is None else str(plugin.label)
+
+
+def client_words(session: Session) -> str:
+    """The agent that wrote it, with its version as far as known: "Claude Code 2.1.97"."""
+    client = session.client
+    label = format_label(session.format)
+    return f"{label} {client}" if client[:1].isdigit() else client or label
