@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from sessions.engine.calibration.fit import FitPoint
 
 MOST_POINTS = 700
+APART = 0.3
+"""Share of the plot between two labels: two that face each other on a phone take as much."""
 NEAR = 0.1
 HEIGHT = 300
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 22, "b": 40}, {"l": 52, "r": 14, "t": 22, "b": 40}
@@ -105,7 +107,7 @@ def _log_ticks(low: float, high: float) -> list[int]:
 
 def _labelled(named: Sequence[FitPoint], places: Sequence[float], span: float) -> list[FitPoint]:
     """Those of the named points, the worst first, whose labels do not stand on each other."""
-    return [point for point, free in zip(named, spaced(places, span, 0.07), strict=True) if free]
+    return [point for point, free in zip(named, spaced(places, span, APART), strict=True) if free]
 
 
 def _band(low: float, high: float, near: list[float]) -> str:
