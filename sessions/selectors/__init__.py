@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, BinaryIO
 from weakref import WeakSet
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, OuterRef, Q, Subquery, Sum
+from django.db.models.functions import Coalesce
 
 from sessions.adapters import own_models, storage
 from sessions.adapters.cache import Cache
@@ -155,7 +156,9 @@ def session_list(
         sessions = tuple(by_id[pk] for pk in page.ids if pk in by_id)
         return SessionPage(sessions, page.total, start, limit, page.n_sessions, page.groups)
     total = found.count()
-    listed = found.sorted_by(sort).select_related("upload").annotate(n_children=Count("children"))
+    children = Session.objects.filter(parent=OuterRef("pk")).order_by().values("parent").values(n=Count("pk"))
+    # A subquery is asked for the rows of the page alone; a join would group the whole library first.
+    listed = found.sorted_by(sort).select_related("upload").annotate(n_children=Coalesce(Subquery(children), 0))
     return SessionPage(tuple(listed[start : start + limit]), total, start, limit, total)
 
 
