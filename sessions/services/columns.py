@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from django.db import DatabaseError, connection, transaction
@@ -14,7 +13,7 @@ from sessions.models import Session, SessionColumns, SessionFacts
 from sessions.selectors.columns import key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from sessions.engine.types import Transcript
 
@@ -27,27 +26,29 @@ def keep(session_id: str, name: str, version: str, sections: Mapping[str, bytes]
     """Keep sections in place of those of that name; False where the session has changed or cannot be written now."""
     key = key_of(version, other)
     data = seal(key, sections)
-    with _impatient() as wrote:
-        if Session.objects.filter(pk=session_id, version=version).exists():
-            SessionColumns.objects.update_or_create(
-                session_id=session_id, name=name, defaults={"key": key, "data": data}
-            )
-            wrote.append(True)
-    return bool(wrote)
+
+    def write() -> bool:
+        if not Session.objects.filter(pk=session_id, version=version).exists():
+            return False
+        SessionColumns.objects.update_or_create(session_id=session_id, name=name, defaults={"key": key, "data": data})
+        return True
+
+    return _impatiently(write)
 
 
 def pack_in_parts(session_id: str, version: str, transcript: Transcript) -> None:
     """Put the facts of a session that was packed as a whole in parts; the version names what they say, and stays."""
     data = pack.pack(transcript)
-    with _impatient():
-        SessionFacts.objects.filter(session=session_id, session__version=version).update(packed=data)
+    facts = SessionFacts.objects.filter(session=session_id, session__version=version)
+    _impatiently(lambda: bool(facts.update(packed=data)))
 
 
-@contextmanager
-def _impatient() -> Iterator[list[bool]]:
-    """One transaction that may fail: all that is lost is that the next visit works the same out again."""
+def _impatiently(write: Callable[[], bool]) -> bool:
+    """What ``write`` returns in one transaction, False where that fails: the next visit works the same out again.
+
+    SQLite's one writer may be at it before the transaction even begins.
+    """
     sqlite = connection.vendor == "sqlite"
-    wrote: list[bool] = []
     waited = 0
     try:
         if sqlite:
@@ -55,10 +56,10 @@ def _impatient() -> Iterator[list[bool]]:
                 waited = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
                 cursor.execute(f"PRAGMA busy_timeout = {PATIENCE_MS}")
         with transaction.atomic():
-            yield wrote
+            return write()
     except DatabaseError as error:
-        wrote.clear()
         log.info("not kept: %s", error)
+        return False
     finally:
         if sqlite:
             with connection.cursor() as cursor:
