@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     Core = Callable[[list[str]], list[int]]
 
+FIRST_CHARS = 5_000_000
+"""So much text tiktoken counts alone: toktok's start, and its judge's work, cost more than they gain on less."""
 JUDGED_CHARS = 20_000
 """Of the text that both count, at most so many characters."""
 DOUBTED = re.compile("[\u017f\u0cdc\U00030000-\U0010ffff\ud800-\udfff]")
@@ -30,9 +32,9 @@ class FastCounter:
 
     def __init__(self, name: str = "o200k_base", core: Core | None = None) -> None:
         self._name = name
-        self._core = _toktok(name) if core is None else core
+        self._core, self._asks = core, core is None
         self._pool = ThreadPoolExecutor(2)
-        self._n_judged = 0
+        self._n_judged = self._n_chars = 0
 
     def __enter__(self) -> Self:
         return self
@@ -42,11 +44,14 @@ class FastCounter:
 
     @property
     def is_fast(self) -> bool:
-        """Whether toktok counts: it is there and has not been caught."""
+        """Whether toktok counts: there was text enough, it is there and has not been caught."""
         return self._core is not None
 
     def counts(self, texts: Sequence[str]) -> list[TextCount]:
         """Tokens of each text."""
+        if self._asks and self._n_chars >= FIRST_CHARS:
+            self._core, self._asks = toktok(self._name), False
+        self._n_chars += sum(map(len, texts))
         found = self._fast(texts)
         if found is None:
             return list(self._pool.map(self._slow, texts))
@@ -95,7 +100,8 @@ def _plain(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def _toktok(name: str) -> Core | None:
+def toktok(name: str) -> Core | None:
+    """The fast core with a vocabulary; None where it is not installed."""
     try:
         from toktok import batch_count  # type: ignore[import-untyped]
     except ImportError:

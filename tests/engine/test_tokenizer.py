@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions.engine import tokenizer
+from sessions.engine import fast_tokens, tokenizer
 from sessions.engine.fast_tokens import FastCounter
 from sessions.engine.limits import LONG_TEXT_CHARS
 from sessions.engine.tokenizer import TextCount, TokenCounter, count
@@ -37,7 +37,7 @@ PARTS = [
     "<|endoftext|>",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PARTS), min_size=1, max_size=40).map("".join) | st.text(max_size=200)
-COUNTERS = {name: FastCounter(name) for name in ("o200k_base", "cl100k_base")}
+COUNTERS = {name: FastCounter(name, fast_tokens.toktok(name)) for name in ("o200k_base", "cl100k_base")}
 
 
 def expected(text: str, name: str = "o200k_base") -> int:
@@ -180,9 +180,17 @@ def test_a_fast_core_that_breaks_is_left(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_without_the_fast_core_tiktoken_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "toktok", None)
+    monkeypatch.setattr(fast_tokens, "FIRST_CHARS", 0)
     with FastCounter() as counter:
-        assert not counter.is_fast
         assert counter.counts(["one two", ""]) == [TextCount(2), TextCount(0)]
+        assert not counter.is_fast
+
+
+def test_the_fast_core_starts_where_there_is_text_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fast_tokens, "FIRST_CHARS", 10)
+    with FastCounter() as counter:
+        told = [(counter.counts(["one two"]), counter.is_fast) for _ in range(3)]
+    assert told == [([TextCount(2)], False), ([TextCount(2)], False), ([TextCount(2)], True)]
 
 
 @pytest.mark.parametrize(
