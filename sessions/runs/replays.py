@@ -19,7 +19,8 @@ from sessions.engine.cost_report import cost_document
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.report import replay_document
 from sessions.engine.spent import recorded_totals
-from sessions.runs.shelf import shelf_of
+from sessions.engine.types import Label
+from sessions.runs.shelf import keep_weighed, shelf_of
 from sessions.services.model_summaries import SummaryWriter
 from sessions.services.prices import prices_for
 
@@ -77,11 +78,39 @@ def run(session_id: str, state: ReplayState) -> ReplayRun:
         return replace(_run(session_id, plain), error=str(error))
 
 
-def without_compaction(session_id: str) -> ReplayRun:
-    """The same session when nothing is ever compacted."""
+class Uncompacted(NamedTuple):
+    """A session when nothing is ever compacted: tokens of every request's context, None off the branch.
+
+    ``labels`` are those that occur among them; ``around`` as in ``ReplayRun``.
+    """
+
+    context_tokens: tuple[int | None, ...]
+    labels: tuple[Label | None, ...]
+    totals: Totals
+    around: tuple[float, float] | None
+
+
+_uncompacted: Cache[tuple[str, Prices | None], tuple[Weighed, Uncompacted]] = Cache(lambda held: len(held) > KEPT)
+
+
+def without_compaction(session_id: str) -> Uncompacted:
+    """The same session when nothing is ever compacted: the same whatever it stands beside."""
+    weighed = selectors.load_weighed(session_id)
+    prices = prices_for(weighed.model)
+    held = _uncompacted.find((session_id, prices))
+    if held is not None and held[0] is weighed:
+        return held[1]
+    shelf = shelf_of(session_id, weighed, "uncompacted", repr(prices))
+    made = shelf.value("run", lambda: _without_compaction(session_id), (Uncompacted, Label, Totals, Cost))
+    shelf.keep()
+    return _uncompacted.keep((session_id, prices), (weighed, made))[1]
+
+
+def _without_compaction(session_id: str) -> Uncompacted:
     from sessions.runs.replay_state import ReplayState
 
-    return _run(session_id, ReplayState(policy="none"))
+    ran = _run(session_id, ReplayState(policy="none"))
+    return Uncompacted(ran.replay.context_tokens, tuple(dict.fromkeys(ran.replay.labels)), ran.totals, ran.around)
 
 
 def as_sent(session_id: str) -> ReplayRun:
@@ -180,6 +209,7 @@ def _run(session_id: str, state: ReplayState) -> ReplayRun:
     held = _cache.find(key)
     if held is not None and held[0] is weighed:
         return held[1]
+    _prepared(session_id, weighed)
     started = time.perf_counter()
     writer = SummaryWriter(settings.ANTHROPIC_MODEL) if state.summarizer == "anthropic" else None
     with _texts(session_id, state) as texts:
@@ -191,3 +221,12 @@ def _run(session_id: str, state: ReplayState) -> ReplayRun:
     if ran.wanted:
         return ran  # not kept: another process may be writing them
     return _cache.keep(key, (weighed, ran))[1]
+
+
+def _prepared(session_id: str, weighed: Weighed) -> None:
+    """Keep what the session weighs, and have the sums at hand that every replay with an event takes differences of."""
+    keep_weighed(session_id, weighed)
+    if "kind_sums" not in vars(weighed):
+        shelf = shelf_of(session_id, weighed, "sums")
+        vars(weighed)["kind_sums"] = shelf.value("kinds", lambda: weighed.kind_sums)
+        shelf.keep()

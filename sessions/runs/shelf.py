@@ -57,6 +57,7 @@ class Shelf:
                     sections[name] = dump(value, classes)
             self._made = {}
             columns.keep(self.session_id, self.name, self.version, sections, self.other)
+            del self._sections  # read anew where a later page asks for more
 
 
 def shelf_of(session_id: str, weighed: Weighed, name: str, other: str = "") -> Shelf:

@@ -9,6 +9,7 @@ from tests.bench import (
     clients,
     cost,
     digests,
+    first,
     footprint,
     ingest,
     pages,
@@ -40,6 +41,7 @@ BENCHES = {
 ON_REQUEST = {
     "clients": clients.main,
     "digests": digests.main,
+    "first": first.main,
     "footprint": footprint.main,
     "prior": prior_fit.main,
     "readings": readings.main,

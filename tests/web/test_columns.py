@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,7 +16,7 @@ from sessions.engine.calibration import calibrate
 from sessions.engine.errors import EngineError
 from sessions.engine.model_info import normalised, use_own_models
 from sessions.engine.reading import read_transcripts
-from sessions.engine.sealed import Sections, seal
+from sessions.engine.sealed import Sections, seal, unseal
 from sessions.models import SessionColumns, SessionFacts
 from sessions.pages.why import fit, over_counts
 from sessions.runs import overview as overviews
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from django.test import Client
     from pytest_django.fixtures import SettingsWrapper
 
+    from sessions.engine.calibration.weighed import Weighed
     from sessions.models import Session
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "transcripts"
@@ -73,9 +74,18 @@ def work(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return done
 
 
+def test_what_is_made_later_stands_beside_what_was_kept_before(talk: Session) -> None:
+    view = overviews.overview(talk.pk)
+    for name in ("n_bytes", "pairs", "verdicts"):
+        getattr(view, name)
+        view.keep()
+    row = SessionColumns.objects.get(session=talk, name="session")
+    assert set(unseal(bytes(row.data))) == {"bytes", "pairs", "verdicts"}
+
+
 def another_process() -> None:
     """This process forgets all that it knows of sessions."""
-    for held in (selectors.weighed_cache, overviews._cache, replays._recordings, replays._cache):
+    for held in (selectors.weighed_cache, overviews._cache, replays._recordings, replays._uncompacted, replays._cache):
         held.clear()
 
 
@@ -130,6 +140,43 @@ def test_another_process_reads_why_it_compacted(
     assert not WHY & set(work)
     assert work.count("_messages") < 1_800 // pack.MESSAGES
     assert body(client, f"/s/{talk.pk}/why.json") == document
+
+
+@pytest.fixture
+def replayed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The policies that are replayed from here on."""
+    done: list[str] = []
+    inside = replays.engine.replay
+
+    def counted(weighed: Weighed, policy: str, **options: Any) -> Any:
+        done.append(policy)
+        return inside(weighed, policy, **options)
+
+    monkeypatch.setattr(replays.engine, "replay", counted)
+    return done
+
+
+def test_another_process_replays_no_more_than_the_policy_that_is_looked_at(
+    client: Client, talk: Session, work: list[str], replayed: list[str]
+) -> None:
+    replayed.clear()
+    path = f"/s/{talk.pk}/replay/?window=40000"
+    first = body(client, path)
+    assert replayed == ["claude_code", "none"]
+    assert "cost_document" in work
+    another_process()
+    work.clear()
+    replayed.clear()
+    assert body(client, path) == first
+    assert replayed == ["claude_code"]
+    assert not {"weigh", "cost_document"} & set(work)
+    sums = selectors.load_weighed(talk.pk).kind_sums
+    assert sums == calibrate.weigh(selectors.load_weighed(talk.pk).transcript).kind_sums
+    set_prices(model=normalised(talk.model), given={"input": "300", "output": "1500"})
+    another_process()
+    replayed.clear()
+    assert body(client, path) != first
+    assert replayed == ["claude_code", "none"], "what it would cost without compaction is another figure"
 
 
 def test_figures_under_another_model_table_are_worked_out_anew(

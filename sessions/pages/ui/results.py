@@ -122,12 +122,16 @@ def totals_table(session_id: str, ran: ReplayRun, losses: tuple[Losses | None, L
         paid = Cell(_paid(recorded, spent), "dollars", "measured")
         rows.append(TotalsRow("recorded", "recorded", "measured", _with(_cells(recorded, "measured", paid), kept)))
     window = ran.replay.window
-    at = next((k for k, tokens in enumerate(without.replay.context_tokens) if (tokens or 0) > window), None)
+    at = next((k for k, tokens in enumerate(without.context_tokens) if (tokens or 0) > window), None)
     over = "" if at is None else f"over the window from request {at:,}"
-    free = weakest_label(without.replay.labels)
+    free = weakest_label(without.labels)
     rows.append(
         TotalsRow(
-            "without", "no compaction", free, _with(_cells(without.totals, free, _modelled(without)), NOTHING), over
+            "without",
+            "no compaction",
+            free,
+            _with(_cells(without.totals, free, cost_cell(without.totals, without.around)), NOTHING),
+            over,
         )
     )
     against = recorded or without.totals
@@ -232,7 +236,7 @@ def saw_of(
         for k, event in enumerate(replay.events)
     ]
     compactions = [(c.request, c.tokens_before) for c in replay.weighed.transcript.compactions]
-    without = replays.without_compaction(session_id).replay.context_tokens
+    without = replays.without_compaction(session_id).context_tokens
     threshold = sample.threshold if sample and in_tokens else None
     lost = losses.events if losses else ()
     return Saw(

@@ -1,0 +1,66 @@
+"""Processor time of a long session's pages: the first visit ever, the first of another process, the next one.
+
+``python -m tests.bench first FILE [CHECKOUT]`` stores FILE in a new data folder, with the code of CHECKOUT where one is
+given, and visits each page by itself.  Every process has shown a short session before, so that no import is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.engine.claude_lines import claude_session
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = {
+    "Overview": "",
+    "Why": "why/",
+    "Replay": "replay/",
+    "a slider's move": "replay/?was=claude_code&p.pct_override=60",
+}
+STORE = "import sys; from ctxweb.cli import main; sys.argv[0] = 'ctxweb'; main()"
+VISIT = """
+import json, logging, sys, time
+import django
+django.setup()
+from django.conf import settings
+settings.ALLOWED_HOSTS.append("testserver")
+settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+logging.disable(logging.CRITICAL)
+from django.test import Client
+from sessions.models import Session
+short, long = Session.objects.order_by("n_messages").values_list("pk", flat=True)[:2]
+client, taken = Client(headers={"HX-Request": "true"} if "was=" in sys.argv[1] else {}), []
+client.get(f"/s/{short}/{sys.argv[1]}")
+for _ in range(2):
+    started = time.process_time()
+    answer = client.get(f"/s/{long}/{sys.argv[1]}")
+    taken.append(time.process_time() - started)
+    assert answer.status_code == 200, answer.status_code
+print(json.dumps(taken))
+"""
+
+
+def main() -> None:
+    """Print a table in milliseconds."""
+    file, place = Path(sys.argv[1]).resolve(), Path(sys.argv[2] if sys.argv[2:] else ROOT).resolve()
+    with tempfile.TemporaryDirectory() as data:
+        short = Path(data, "short.jsonl")
+        short.write_text(claude_session(30, compact_after=20), encoding="utf-8")
+        _run(place, data, STORE, "ingest", str(short), str(file))
+        print("| page | first visit ever | first in another process | the next |\n|---|---|---|---|")
+        for name, path in PAGES.items():
+            ever, _ = json.loads(_run(place, data, VISIT, path))
+            other, again = json.loads(_run(place, data, VISIT, path))
+            print(f"| {name} | {ever * 1000:,.0f} | {other * 1000:,.0f} | {again * 1000:,.0f} |", flush=True)
+
+
+def _run(place: Path, data: str, code: str, *arguments: str) -> str:
+    env = {**os.environ, "CTXWEB_DATA": str(Path(data, "data")), "DJANGO_SETTINGS_MODULE": "ctxweb.settings"}
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, cwd=place, env=env, check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout
