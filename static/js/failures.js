@@ -1,9 +1,10 @@
-// A request that failed says so next to what caused it (in data-errors inside it or around it), and stays until it is dealt
+// A request that failed says so next to what caused it (in data-errors inside a form, or around it), and stays until it is dealt
 // with.  The server's own words are used when its answer holds an element with data-error (templates/sessions/ui/_error.html).
 const NOTE = "data-failure";
 
 function place(element) {
-  const named = element.querySelector("[data-errors]") ?? element.closest("[data-errors]");
+  const inside = element.matches("form") && element.querySelector("[data-errors]");
+  const named = inside || element.closest("[data-errors]");
   if (named) return [named, "afterbegin"];
   const head = element.closest(".pane-head, .viewbar, form");
   if (head) return [head, "afterend"];
@@ -47,5 +48,8 @@ export function start() {
   for (const name of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
     document.addEventListener(name, ({ detail: { elt, xhr } }) => showError(elt, words(xhr?.status, xhr?.responseText)));
   }
-  document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.successful) clearError(event.detail.elt); });
+  // What asked may be gone by then: the event is told to what was around it, and a form's own failure stays.
+  document.addEventListener("htmx:afterRequest", ({ detail: { elt, requestConfig, successful } }) => {
+    if (successful && (elt === requestConfig.elt || !elt.matches("form"))) clearError(elt);
+  });
 }

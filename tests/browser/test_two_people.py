@@ -106,6 +106,14 @@ def saves_a_picture(page: Page, button: Locator) -> None:
     assert download.value.path().stat().st_size > 10_000
 
 
+PART_OF_THE_FORM = """() => new Promise((answered) => {
+  const part = document.querySelector("#share-form").appendChild(document.createElement("div"));
+  document.addEventListener("htmx:afterRequest", () => setTimeout(answered, 50), { once: true });
+  window.htmx.ajax("GET", location.href, { source: part, target: part, swap: "delete" });
+})"""
+"""A part of the form that asks for something and is gone with the answer, as the list of what is removed does."""
+
+
 def saves_what_is_right(page: Page, button: Locator) -> None:
     """A field that is wrong is said by the browser, and nothing is sent; what the server finds wrong is sent once."""
     sent: list[str] = []
@@ -120,6 +128,8 @@ def saves_what_is_right(page: Page, button: Locator) -> None:
     button.click()
     page.wait_for_selector("#share-form [data-failure] >> text=There is no message 9,999")
     assert len(sent) == 1
+    page.evaluate(PART_OF_THE_FORM)
+    assert page.locator("#share-form [data-failure]").count() == 1, "another request's success says nothing of this one"
     remarks.fill("")
     saves_a_picture(page, button)
     assert page.locator("[data-failure]").count() == 0
