@@ -2,7 +2,7 @@
 
 tiktoken stays the reference: it counts where toktok is not installed (``ctxweb[fast]``), texts with characters that
 their Unicode tables may treat apart, one text of every chunk beside toktok, and everything after a first difference.
-Decision 19 has what was measured.
+Decision 21 has what was measured.
 """
 
 from __future__ import annotations
