@@ -171,7 +171,7 @@ def test_more_readers_than_streams_poll(visit, folder, session_of, served):
     path.write_bytes(lines.bytes())
     key = session_of(path)
     pages = []
-    for _ in range(5):
+    for _ in range(9):  # four streams in each of two processes
         pages.append(visit().page)
         pages[-1].goto(f"/s/{key}/?follow=on")
         pages[-1].wait_for_selector("#follow[data-state=live], #follow[data-state=polling]")

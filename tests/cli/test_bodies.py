@@ -26,7 +26,9 @@ GENEROUS_SECONDS = 10.0
 TOKEN = "a" * 32
 """A cookie that anybody can set: with it the server has to read the form for the token in it."""
 
-PATIENT = {"CTXWEB_BODY_SECONDS": "300", "CTXWEB_UPLOADS_AT_ONCE": str(AT_ONCE)}
+PATIENT = {
+    "CTXWEB_BODY_SECONDS": "300", "CTXWEB_UPLOADS_AT_ONCE": str(AT_ONCE), "CTXWEB_SERVER_PROCESSES": "1",
+}  # fmt: skip
 IMPATIENT = {"CTXWEB_BODY_SECONDS": "1"}
 
 

@@ -55,3 +55,8 @@ def test_agents_whose_trigger_fires_at_the_first_false_alarm(client: Client, dem
 
 def test_a_session_without_an_event_asks_nothing_more(client: Client, session: Session) -> None:
     assert "/causes/" not in client.get(f"/s/{session.pk}/").content.decode()
+
+
+def test_a_session_that_compacted_nothing_has_nothing_after_it(client: Client, session: Session) -> None:
+    assert not selectors.load_weighed(session.pk).transcript.compactions
+    assert "Full again" not in told(client, session)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from sessions.engine.aftermath import aftermaths
@@ -51,7 +52,7 @@ def build_full_causes(session_id: str, view: Overview, rules: Iterable[RulesAfte
     """The table of causes with what came after each compaction; ``rules`` None: they were not looked at."""
     found = view.once("aftermaths", lambda: aftermaths(view.weighed))
     judged = None if rules is None else {one.compaction: one for one in rules}
-    ways = {one.compaction: (one, following) for one, following in zip(found, [*found[1:], None], strict=True)}
+    ways = {one.compaction: (one, following) for one, following in zip_longest(found, found[1:])}
     return tuple(_told(session_id, view, row, ways, judged) for row in build_causes(session_id, view))
 
 
