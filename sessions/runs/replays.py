@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from django.conf import settings
 
@@ -25,6 +25,7 @@ from sessions.services.model_summaries import SummaryWriter
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from sessions.engine.calibration.weighed import Weighed
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
     from sessions.engine.replay import Replay
     from sessions.engine.texts import Texts
     from sessions.runs.replay_state import ReplayState
+    from sessions.runs.shelf import Shelf
     from sessions.services.model_summaries import Wanted
 
+T = TypeVar("T")
 KEPT = 8
 TEXTLESS = frozenset({"recorded", "stub"})
 """Summarizers that look at no message's text."""
@@ -95,15 +98,29 @@ _uncompacted: Cache[tuple[str, Prices | None], tuple[Weighed, Uncompacted]] = Ca
 
 def without_compaction(session_id: str) -> Uncompacted:
     """The same session when nothing is ever compacted: the same whatever it stands beside."""
+
+    def made(_weighed: Weighed, _prices: Prices | None, shelf: Shelf) -> Uncompacted:
+        return shelf.value("run", lambda: _without_compaction(session_id), (Uncompacted, Label, Totals, Cost))
+
+    return _at_these_prices(_uncompacted, session_id, "uncompacted", made)
+
+
+def _at_these_prices(
+    cache: Cache[tuple[str, Prices | None], tuple[Weighed, T]],
+    session_id: str,
+    name: str,
+    make: Callable[[Weighed, Prices | None, Shelf], T],
+) -> T:
+    """What ``make`` works out at this installation's prices, from the cache or from the shelf ``name``."""
     weighed = selectors.load_weighed(session_id)
     prices = prices_for(weighed.model)
-    held = _uncompacted.find((session_id, prices))
+    held = cache.find((session_id, prices))
     if held is not None and held[0] is weighed:
         return held[1]
-    shelf = shelf_of(session_id, weighed, "uncompacted", repr(prices))
-    made = shelf.value("run", lambda: _without_compaction(session_id), (Uncompacted, Label, Totals, Cost))
+    shelf = shelf_of(session_id, weighed, name, repr(prices))
+    found = make(weighed, prices, shelf)
     shelf.keep()
-    return _uncompacted.keep((session_id, prices), (weighed, made))[1]
+    return cache.keep((session_id, prices), (weighed, found))[1]
 
 
 def _without_compaction(session_id: str) -> Uncompacted:
@@ -132,18 +149,14 @@ def spent(session_id: str) -> dict[str, Any] | None:
 
 def _recording(session_id: str) -> Recording:
     """What the recorded usage comes to at this installation's prices: the same whatever is replayed."""
-    weighed = selectors.load_weighed(session_id)
-    prices = prices_for(weighed.model)
-    held = _recordings.find((session_id, prices))
-    if held is not None and held[0] is weighed:
-        return held[1]
-    shelf = shelf_of(session_id, weighed, "cost", repr(prices))
-    made = Recording(
-        shelf.value("totals", lambda: recorded_totals(weighed, prices=prices), (Totals, Cost)),
-        shelf.value("document", lambda: cost_document(weighed, prices=prices)),
-    )
-    shelf.keep()
-    return _recordings.keep((session_id, prices), (weighed, made))[1]
+
+    def made(weighed: Weighed, prices: Prices | None, shelf: Shelf) -> Recording:
+        return Recording(
+            shelf.value("totals", lambda: recorded_totals(weighed, prices=prices), (Totals, Cost)),
+            shelf.value("document", lambda: cost_document(weighed, prices=prices)),
+        )
+
+    return _at_these_prices(_recordings, session_id, "cost", made)
 
 
 def why_no_event(replay: Replay) -> str:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from sessions.models import Session
 
 
+BY_ITSELF = 5_000
+"""Messages of a session up to which a page reads them unasked: it reads every text."""
+
+
 def rules_of(session: Session) -> tuple[RulesAfter, ...]:
     """One entry for each recorded compaction whose originals are in the session; raises UnreadableInput."""
     view = overview(session.pk)

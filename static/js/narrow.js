@@ -1,5 +1,6 @@
-// On a narrow screen a row of a table is a block: each cell is told the name of its column, for the words before it.
-// Without a script such a table scrolls sideways.
+// Where a table is too wide for the screen (data-stack: from that width down) its rows are blocks: each cell is told the
+// name of its column, for the words before it.  Without a script such a table scrolls sideways.
+const STACK = 700;
 
 function namesOf(head) {
   const grid = [];
@@ -29,11 +30,18 @@ function tell() {
         at += cell.colSpan;
       }
     }
-    table.classList.add("told");
+  }
+  stack();
+}
+
+function stack() {
+  for (const table of document.querySelectorAll("table.tbl-rows")) {
+    table.classList.toggle("told", matchMedia(`(max-width: ${table.dataset.stack || STACK}px)`).matches);
   }
 }
 
 export function start() {
   tell();
   document.addEventListener("htmx:afterSettle", tell);
+  window.addEventListener("resize", stack);
 }

@@ -328,7 +328,7 @@ def test_rules_of_a_long_session_are_read_when_they_are_asked_for(
     client: Client, compacted: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert 'id="why-rules" hx-get' in page(client, compacted)
-    monkeypatch.setattr(view, "MOST_MESSAGES", 1)
+    monkeypatch.setattr(view, "BY_ITSELF", 1)
     html = page(client, compacted)
     assert 'id="why-rules"><p class="more"><a href' in html
     assert f'hx-get="/s/{compacted.pk}/why/rules/" hx-target="#why-rules"' in html

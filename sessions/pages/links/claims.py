@@ -79,7 +79,4 @@ def _lost(session: Session, ran: ReplayRun) -> tuple[str, ...]:
         return ()
     if found.n_open and not found.n_rules + found.n_gone:
         return ("losses depend on the summary",)
-    if found.n_rules:
-        return (f"{figures.plural(found.n_rules, 'rule')} lost",)
-    gone = (f"{figures.plural(found.n_gone, 'thing')} used later and lost",) if found.n_gone else ()
-    return "no rule lost", *gone
+    return (figures.lost(found.n_rules, found.n_gone),)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from sessions.engine.aftermath import aftermaths
 from sessions.engine.why.case import COMPACTION
 from sessions.pages.session.causes import build_causes, worst
 from sessions.pages.session.harm import harm_of
@@ -21,14 +20,13 @@ if TYPE_CHECKING:
     from sessions.pages.session.causes import CauseRow
     from sessions.runs.overview import Overview
 
-MOST_MESSAGES = 5_000
-"""Of a session whose page asks by itself; a longer one is asked by hand."""
 SOURCES = 2
+"""What refilled the context most, so many are named."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentThere:
-    """An agent whose trigger fires at a request: what it counts there and from where on, in ``unit``."""
+    """An agent whose trigger fires at a request: what it counts there, in ``unit``, and its threshold in tokens."""
 
     label: str
     unit: str
@@ -50,7 +48,7 @@ class AgentsThere:
 
 def build_full_causes(session_id: str, view: Overview, rules: Iterable[RulesAfter] | None) -> tuple[CauseRow, ...]:
     """The table of causes with what came after each compaction; ``rules`` None: they were not looked at."""
-    found = view.once("aftermaths", lambda: aftermaths(view.weighed))
+    found = view.aftermaths
     judged = None if rules is None else {one.compaction: one for one in rules}
     ways = {one.compaction: (one, following) for one, following in zip_longest(found, found[1:])}
     return tuple(_told(session_id, view, row, ways, judged) for row in build_causes(session_id, view))
@@ -105,7 +103,7 @@ def agents_there(session_id: str, view: Overview) -> AgentsThere | None:
             label=result.gate.label,
             unit=result.unit,
             counted=figures.count(firing.measure),
-            operator="≥" if result.gate.operator == ">=" else result.gate.operator,
+            operator=figures.sign(result.gate.operator),
             threshold=figures.count(result.threshold),
             href=trigger_href(session_id, result.gate.name, firing.request),
         )

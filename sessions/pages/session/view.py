@@ -24,7 +24,7 @@ from sessions.pages.ui import blocks, exports, uploads
 from sessions.pages.ui.view import asks_fragment, csv_lines, session_or_404, varied
 from sessions.runs import replays
 from sessions.runs.overview import overview
-from sessions.runs.rules import rules_of
+from sessions.runs.rules import BY_ITSELF, rules_of
 from sessions.selectors.chains import chain
 from sessions.services.model_access import key_facts
 
@@ -59,7 +59,7 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
         "lead": view.once("lead", lambda: causes.build_lead(found.pk, view)),
         "causes": view.once("causes", lambda: causes.build_causes(found.pk, view)),
         "tells_more": bool(view.verdicts),
-        "by_itself": len(view.messages) <= after.MOST_MESSAGES,
+        "by_itself": len(view.messages) <= BY_ITSELF,
         "opening": facts.opening(view),
         "headline": view.headline,
         "not_understood": view.weighed.transcript.gaps,
@@ -153,7 +153,9 @@ def full_causes(request: HttpRequest, session_id: str) -> HttpResponse:
         rules = None
     told = after.build_full_causes(found.pk, view, rules)
     context = {"session": found, "causes": told, "agents": after.agents_there(found.pk, view), "asked": True}
-    return varied(render(request, "sessions/session/_causes.html", context))
+    answer = varied(render(request, "sessions/session/_causes.html", context))
+    view.keep()
+    return answer
 
 
 @require_safe

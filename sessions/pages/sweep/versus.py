@@ -53,7 +53,7 @@ class Sideline:
             return "losses not counted"
         if self.is_open and not self.rules:
             return OPEN
-        return f"{figures.plural(self.rules, 'rule')} lost" if self.rules else "no rule lost"
+        return figures.lost(self.rules, 0)
 
     @property
     def uses(self) -> str:
@@ -163,9 +163,7 @@ def _by_setting(name: str, picked: Row, other: Row | None, start: ReplayState) -
 def _headline(a: Sideline, b: Sideline, names: tuple[str, str]) -> str:
     """ "At 108,000 instead of 167,000: −17% cost, 1 rule lost"."""
     at = "At " if a.name == b.name and a.at is not None and b.at is not None else ""
-    loses = f", {a.loses}"
-    if a.rules == 0 and a.gone:
-        loses += f", {a.uses}"
+    loses = f", {figures.lost(0, a.gone) if a.rules == 0 and a.gone else a.loses}"
     if names[0] == names[1]:
         return f"{at or 'With '}{names[0]}, as the session started{loses}"
     priced = a.totals.cost is not None and b.totals.cost is not None

@@ -83,6 +83,18 @@ def percent(part: float | None, whole: float | None) -> str:
     return text.replace("-", MINUS) + "%"
 
 
+def lost(n_rules: int, n_gone: int) -> str:
+    """What a headline says is lost: rules, and where there is none what is used later."""
+    if n_rules:
+        return f"{plural(n_rules, 'rule')} lost"
+    return f"no rule lost, {plural(n_gone, 'thing')} used later and lost" if n_gone else "no rule lost"
+
+
+def sign(operator: str) -> str:
+    """A comparison as people write it: "≥" for ">="."""
+    return {">=": "≥", "<=": "≤"}.get(operator, operator)
+
+
 def signed(value: float | None) -> str:
     """A difference with its sign: +2,025 or −108,780."""
     if value is None:

@@ -211,7 +211,7 @@ def _row(result: GateResult, session_id: str, base: str, *, own: bool) -> GateRo
     return GateRow(
         name=gate.name, label=gate.label, own=own,
         counter=registry.get("estimators", gate.estimator).label,
-        operator="≥" if gate.operator == ">=" else gate.operator,
+        operator=figures.sign(gate.operator),
         threshold=result.threshold, unit=result.unit, note=gate.note, source=gate.source, summary=summary(result),
         verdict=first.verdict if first else "",
         first=first,

@@ -17,15 +17,12 @@ from sessions.pages.why.context import why_document, why_view
 from sessions.pages.why.recorded import build_recorded
 from sessions.pages.why.rules import build_rules
 from sessions.runs.overview import overview
-from sessions.runs.rules import rules_of
+from sessions.runs.rules import BY_ITSELF, rules_of
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
     from sessions.models import Session
-
-MOST_MESSAGES = 5_000
-"""Of a session whose page reads its rules by itself; those of a longer one are read when they are asked for."""
 
 
 @require_safe
@@ -42,7 +39,7 @@ def why(request: HttpRequest, session_id: str) -> HttpResponse:
         "json_url": reverse("sessions:why_json", args=[found.pk]),
         "overcounts": len(view.only["overcount"]),
         "why": why_view(found.pk, view),
-        "by_itself": len(view.messages) <= MOST_MESSAGES,
+        "by_itself": len(view.messages) <= BY_ITSELF,
     }
     answer = render(request, "sessions/why/page.html", context)
     view.keep()
