@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ctxweb.commands._engine import choose
 from ctxweb.commands._patience import patience
 from ctxweb.env import data_dir
-from ctxweb.version import ctxweb_version
+from sessions.adapters.program import program
 from sessions.engine import jsonio
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ BACKGROUND = 15
 
 
 def known(one: LocalFile) -> dict[str, Any] | None:
-    """What was read of a file as it stands now by this version; None where it is new, or changed."""
+    """What was read of a file as it stands now by this very program; None where either has changed."""
     with suppress(OSError, jsonio.JsonProblem):
         kept = jsonio.loads(_place(one).read_bytes())
         if isinstance(kept, dict) and kept.get("of") == _print_of(one) and isinstance(kept.get("entry"), dict):
@@ -90,7 +90,7 @@ def _read(path: Path, at: list[Callable[[], int]]) -> dict[str, Any]:
 
 
 def _print_of(one: LocalFile) -> dict[str, Any]:
-    return {"path": str(one.path), "size": one.size, "modified": one.modified, "version": ctxweb_version()}
+    return {"path": str(one.path), "size": one.size, "modified": one.modified, "program": program()}
 
 
 def _place(one: LocalFile) -> Path:
@@ -101,8 +101,13 @@ def _keep(one: LocalFile, entry: dict[str, Any]) -> None:
     place = _place(one)
     place.parent.mkdir(mode=0o700, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=place.parent, delete=False, encoding="utf-8") as draft:
-        draft.write(jsonio.dumps({"of": _print_of(one), "entry": entry}))
-    os.replace(draft.name, place)
+        try:
+            draft.write(jsonio.dumps({"of": _print_of(one), "entry": entry}))
+            draft.flush()
+            os.replace(draft.name, place)
+        except OSError:
+            os.unlink(draft.name)
+            raise
 
 
 def read_rest(files: Sequence[LocalFile]) -> None:
