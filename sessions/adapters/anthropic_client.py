@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from sessions.engine.errors import EngineError
+from sessions.adapters.calls import CallFailed, check, never, pause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -34,18 +34,6 @@ STATUS_KINDS = {401: "key_refused", 403: "key_refused", 402: "billing", 429: "ra
 STREAM_KINDS = {"overloaded_error": "overloaded", "rate_limit_error": "rate_limited"}
 
 
-class CallFailed(EngineError):
-    """A call that brought nothing usable; ``str(error)`` is fit to show and never holds the key.
-
-    ``kind``: key_refused, billing, bad_request, rate_limited, overloaded, server, timeout, unreachable, dropped,
-    malformed, refused (by the model), empty, cut (at max_tokens) or cancelled.  ``retry_after`` is in seconds.
-    """
-
-    def __init__(self, kind: str, reason: str, retry_after: float | None = None) -> None:
-        self.kind, self.retry_after = kind, retry_after
-        super().__init__(reason)
-
-
 @dataclass(frozen=True, slots=True)
 class Access:
     """A key and where it is sent; ``source`` is "environment" or "page"."""
@@ -65,11 +53,6 @@ class Reply:
     input_tokens: int
     output_tokens: int
     model: str = ""
-
-
-def never() -> bool:
-    """A ``cancel`` that is never asked for."""
-    return False
 
 
 class Client:
@@ -123,7 +106,7 @@ class Client:
         stop, model, usage_in, usage_out, ended = "", "", 0, 0, False
         with self.sdk.messages.create(**body, stream=True) as events:
             for event in events:
-                _check(self.cancel)
+                check(self.cancel)
                 if event.type == "message_start":
                     usage_in, model = _n_tokens(event.message.usage, "input_tokens"), str(event.message.model)
                 elif event.type == "content_block_delta" and event.delta.type == "text_delta":
@@ -139,7 +122,7 @@ class Client:
     def _tried(self, call: Callable[[], Any], retried: frozenset[str] = RETRIED) -> Any:
         """The result of ``call``, tried again after failures that pass; raises CallFailed."""
         for wait in self._waits():
-            _check(self.cancel)
+            check(self.cancel)
             if self.bucket:
                 self.bucket.take(self.cancel, self.patience)
             try:
@@ -163,19 +146,6 @@ class Client:
         if wait is None or (asked is not None and asked > self.patience):
             raise failed from failed.__cause__
         pause(wait if asked is None else asked, self.cancel)
-
-
-def pause(seconds: float, cancel: Callable[[], bool] = never) -> None:
-    """Sleep, listening to ``cancel`` ten times a second; raises CallFailed when it is asked for."""
-    until = time.monotonic() + seconds
-    while (left := until - time.monotonic()) > 0:
-        _check(cancel)
-        time.sleep(min(0.1, left))
-
-
-def _check(cancel: Callable[[], bool]) -> None:
-    if cancel():
-        raise CallFailed("cancelled", "Cancelled.")
 
 
 def _failed(error: Exception) -> CallFailed | None:

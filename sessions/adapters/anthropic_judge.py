@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.adapters.anthropic_client import CallFailed
+from sessions.adapters.calls import CallFailed
 from sessions.adapters.conversation import as_text
 
 if TYPE_CHECKING:

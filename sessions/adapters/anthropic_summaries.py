@@ -7,7 +7,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.adapters.anthropic_client import CallFailed, Client, never
+from sessions.adapters.anthropic_client import Client
+from sessions.adapters.calls import CallFailed, never
 from sessions.engine.jsonio import dumps
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Protocol
 
-from sessions.adapters.anthropic_client import CallFailed, never, pause
+from sessions.adapters.calls import CallFailed, never, pause
 
 if TYPE_CHECKING:
     from collections.abc import Callable

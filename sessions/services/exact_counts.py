@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from sessions.adapters import request_bodies
-from sessions.adapters.anthropic_client import CallFailed, Client
+from sessions.adapters.anthropic_client import Client
 from sessions.adapters.anthropic_summaries import request_key
+from sessions.adapters.calls import CallFailed
 from sessions.engine.errors import BadParameter
 from sessions.engine.model_info import normalised
 from sessions.models import ModelAnswer

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from sessions.adapters import storage
-from sessions.adapters.anthropic_client import never
 from sessions.adapters.anthropic_summaries import request_body, request_key, summarize
+from sessions.adapters.calls import never
 from sessions.adapters.conversation import Said, as_text
 from sessions.adapters.prompts import by_mode, instructed
 from sessions.engine.export import edited_contents

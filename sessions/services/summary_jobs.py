@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from sessions import selectors
-from sessions.adapters.anthropic_client import CallFailed
+from sessions.adapters.calls import CallFailed
 from sessions.engine.errors import EngineError
 from sessions.engine.replay import replay
 from sessions.models import Purpose, Session, SummaryJob, Writing

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions.adapters import anthropic_client
-from sessions.adapters.anthropic_client import Access, CallFailed, Client, retry_after
+from sessions.adapters.anthropic_client import Access, Client, retry_after
+from sessions.adapters.calls import CallFailed
 from sessions.adapters.rate import TokenBucket
 from tests.fake_anthropic import Answer, counted, message, stream
 

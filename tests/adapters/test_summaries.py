@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.adapters import anthropic_client
-from sessions.adapters.anthropic_client import Access, CallFailed
+from sessions.adapters.anthropic_client import Access
 from sessions.adapters.anthropic_summaries import Summary, request_body, request_key, summarize
+from sessions.adapters.calls import CallFailed
 from sessions.adapters.conversation import Said, as_text
 from sessions.adapters.prompts import ANCHORED, ANCHORED_SECTIONS, NINE, NINE_SECTIONS, instructed
 from sessions.engine import anchored

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.adapters import anthropic_client
-from sessions.adapters.anthropic_client import Access, CallFailed
+from sessions.adapters.anthropic_client import Access
+from sessions.adapters.calls import CallFailed
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.errors import BadParameter
 from sessions.engine.policy import Draft, Item

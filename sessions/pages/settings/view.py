@@ -10,7 +10,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from sessions.adapters.anthropic_client import CallFailed, Client
+from sessions.adapters.anthropic_client import Client
+from sessions.adapters.calls import CallFailed
 from sessions.engine.errors import BadParameter
 from sessions.engine.model_info import model_info
 from sessions.engine.models_table import DATE
