@@ -17,6 +17,7 @@ from sessions.engine.why.headline import headline
 from sessions.engine.why.overcount import triggers
 from sessions.engine.why.verdicts import verdicts_of
 from sessions.pages.why import view
+from sessions.pages.why.aftermath import end_of
 from sessions.pages.why.context import why_view
 from sessions.runs.overview import overview
 from sessions.runs.replay_state import parse
@@ -347,3 +348,16 @@ def test_rules_are_read_when_the_page_asks_for_them(client: Client, tmp_path: Pa
         assert 'id="why-rules"' in html
     assert ("<html" in part, "<html" in whole) == (False, True)
     assert len(re.findall(r'href="/s/[^"]*">message \d+', part)) == 2
+
+
+@pytest.mark.parametrize(
+    ("target", "shown"),
+    [
+        ("src/" + "a" * 44, "src/" + "a" * 44),
+        ("/home/mira/code/lantern-shop/src/checkout/GiftNote.tsx", "…/code/lantern-shop/src/checkout/GiftNote.tsx"),
+        ("x" * 60, "…" + "x" * 47),
+        ("x" * 60 + "/", "…" + "x" * 46 + "/"),
+    ],
+)
+def test_a_long_target_shows_its_end_from_a_folder_on(target, shown):
+    assert end_of(target) == shown

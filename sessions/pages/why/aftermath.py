@@ -67,9 +67,12 @@ def build_aftermath(session_id: str, view: Overview, most: int | None = MOST) ->
     return AftermathTable(rows, len(every), rest)
 
 
-def _end(target: str) -> str:
-    """The end of a long target: files differ there."""
-    return target if len(target) <= TARGET_CHARS else f"…{target[1 - TARGET_CHARS :]}"
+def end_of(target: str) -> str:
+    """The end of a long target: files differ there.  It begins with a folder where one begins early in it."""
+    if len(target) <= TARGET_CHARS:
+        return target
+    end = target[1 - TARGET_CHARS :]
+    return f"…{end[max(end.find('/', 0, TARGET_CHARS // 2), 0) :]}"
 
 
 def _row(base: str, one: Aftermath, weak: str) -> AftermathRow:
@@ -84,7 +87,7 @@ def _row(base: str, one: Aftermath, weak: str) -> AftermathRow:
         minutes=None if one.minutes is None else round(one.minutes),
         sources=", ".join(f"{name} {figures.count(tokens)}" for name, tokens in one.refilled[:SOURCES]),
         n_actions=one.actions,
-        places=tuple(AgainPlace(_end(row.target), message_place(base, row.message)) for row in again[:NAMED]),
+        places=tuple(AgainPlace(end_of(row.target), message_place(base, row.message)) for row in again[:NAMED]),
         n_more=max(0, len(again) - NAMED),
         tokens_again=one.tokens_again,
         weak=weak,
