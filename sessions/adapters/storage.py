@@ -2,6 +2,9 @@
 
 On a local disk a blob is written to a temporary file beside its place, flushed and renamed, so a name that exists
 always has all its bytes.  On another storage (S3) the bytes are spooled first, because the name is their hash.
+
+At rest they are packed where that saves room (``frames``); everything here gives and takes them as they came, unless it
+says *at rest*.
 """
 
 from __future__ import annotations
@@ -16,8 +19,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
-from sessions.adapters import leftovers
-from sessions.faults import FaultError
+from sessions.adapters import frames, leftovers
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -29,7 +31,7 @@ HEXADECIMAL = frozenset("0123456789abcdef")
 
 
 class Blob(NamedTuple):
-    """What ``put`` stored."""
+    """What ``put`` stored: its hash and its bytes as they came."""
 
     sha256: str
     n_bytes: int
@@ -45,11 +47,12 @@ def blob_name(sha256: str) -> str:
 def put(file: IO[bytes]) -> Blob:
     """Store what is left to read in ``file``; equal bytes are stored once."""
     with _spool() as spool:
-        digest, n_bytes = hashlib.sha256(), 0
+        digest, n_bytes, writer = hashlib.sha256(), 0, frames.FrameWriter(spool)
         while chunk := file.read(CHUNK_BYTES):
             digest.update(chunk)
-            spool.write(chunk)
+            writer.write(chunk)
             n_bytes += len(chunk)
+        writer.end()
         blob = Blob(digest.hexdigest(), n_bytes)
         if not exists(blob.sha256):
             _keep(blob.sha256, spool, durable=True)
@@ -57,23 +60,33 @@ def put(file: IO[bytes]) -> Blob:
 
 
 def put_bytes(data: bytes, sha256: str) -> None:
-    """Store ``data`` whose hash the caller has just computed.
+    """Store an image or document, ``data``, whose hash the caller has just computed; nothing is tried to pack it.
 
     Not flushed to the disk: what can be read again from its upload may be lost with the power, and a blob of the wrong
     size is written anew.
     """
-    if exists(sha256) and default_storage.size(blob_name(sha256)) == len(data):
+    if exists(sha256) and (_local_root() is None or length(sha256) == len(data)):
         return
     with _spool() as spool:
-        spool.write(data)
+        if data.startswith(frames.MARK):
+            writer = frames.FrameWriter(spool)
+            writer.write(data)
+            writer.end()
+        else:
+            spool.write(data)
         _keep(sha256, spool, durable=False)
 
 
 def open_blob(sha256: str) -> BinaryIO:
-    """The blob, open for reading and seekable; raises FileNotFoundError."""
+    """The blob, open for reading and seekable; raises FileNotFoundError, Damaged (when it is read, too)."""
+    return frames.original(open_at_rest(sha256))
+
+
+def open_at_rest(sha256: str) -> BinaryIO:
+    """What is stored for the blob, packed or not; ``frames.original`` unpacks it.  Raises FileNotFoundError."""
     root = _local_root()
     if root is not None:
-        return (root / blob_name(sha256)).open("rb", buffering=CHUNK_BYTES)
+        return (root / blob_name(sha256)).open("rb")
     return cast("BinaryIO", default_storage.open(blob_name(sha256), "rb"))
 
 
@@ -83,10 +96,8 @@ def verify(sha256: str) -> None:
     with open_blob(sha256) as file:
         while chunk := file.read(CHUNK_BYTES):
             digest.update(chunk)
-    found = digest.hexdigest()
-    if found != sha256:
-        what = f"Stored bytes have changed: {blob_name(sha256)} now has the hash {found[:12]}…."
-        raise FaultError(what, "Restore a backup of it, or remove that file and upload again.")
+    if digest.hexdigest() != sha256:
+        raise frames.Damaged(f"{blob_name(sha256)} has the hash {digest.hexdigest()[:12]}…")
 
 
 def remove(sha256: str) -> None:
@@ -100,15 +111,24 @@ def exists(sha256: str) -> bool:
 
 
 def size(sha256: str) -> int | None:
-    """Bytes of the blob, None where it is not stored."""
+    """Bytes of the blob at rest, None where it is not stored."""
     try:
         return int(default_storage.size(blob_name(sha256)))
     except FileNotFoundError:
         return None
 
 
+def length(sha256: str) -> int | None:
+    """Bytes of the blob, None where it is not stored, or cut off."""
+    try:
+        with open_blob(sha256) as file:
+            return file.seek(0, os.SEEK_END)
+    except (FileNotFoundError, frames.Damaged):
+        return None
+
+
 class Stored(NamedTuple):
-    """One stored blob: its name, its bytes, and when it was written."""
+    """One stored blob: its name, its bytes at rest, and when it was written."""
 
     sha256: str
     n_bytes: int
@@ -125,6 +145,12 @@ def stored() -> Iterator[Stored]:
                     if name == blob_name(sha256):
                         n_bytes = int(default_storage.size(name))
                         yield Stored(sha256, n_bytes, default_storage.get_modified_time(name))
+
+
+def is_whole(blob: Stored, n_bytes: int, *, fetched: bool) -> bool:
+    """Whether ``blob`` holds ``n_bytes``; a packed one that is not on a local disk is believed unless ``fetched``."""
+    believed = blob.n_bytes < n_bytes and not fetched and _local_root() is None
+    return blob.n_bytes == n_bytes or believed or length(blob.sha256) == n_bytes or not exists(blob.sha256)
 
 
 def set_aside(sha256: str) -> str:

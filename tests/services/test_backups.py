@@ -91,7 +91,7 @@ def test_a_backup_that_breaks_off_leaves_nothing(
     def full(_sha256: str) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(storage, "open_blob", full)
+    monkeypatch.setattr(storage, "open_at_rest", full)
     with pytest.raises(OSError, match="No space left"):
         write_backup(folder / "b.tar", "1")
     assert list(folder.iterdir()) == []

@@ -7,9 +7,11 @@ from typing import IO, TYPE_CHECKING
 import pytest
 from django.core.files.storage import InMemoryStorage
 
-from sessions.adapters import storage
+from sessions.adapters import frames, storage
+from sessions.faults import FaultError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 DATA = b"three kilobytes" * 200
@@ -76,3 +78,46 @@ def test_it_works_on_a_storage_without_a_local_disk(monkeypatch: pytest.MonkeyPa
     storage.put_bytes(DATA, SHA256)
     reopened: IO[bytes] = storage.open_blob(SHA256)
     assert reopened.read() == DATA
+
+
+LONG = b"".join(b'{"n": %d, "text": "a line that comes again"}\n' % n for n in range(5000))
+LONG_SHA256 = hashlib.sha256(LONG).hexdigest()
+
+
+def test_text_is_packed_at_rest_and_named_by_what_came(blobs: Path) -> None:
+    assert storage.put(io.BytesIO(LONG)) == (LONG_SHA256, len(LONG))
+    place = blobs / storage.blob_name(LONG_SHA256)
+    assert place.stat().st_size == storage.size(LONG_SHA256) < len(LONG) / 5
+    assert storage.length(LONG_SHA256) == len(LONG)
+    storage.verify(LONG_SHA256)
+    with storage.open_blob(LONG_SHA256) as file:
+        file.seek(40_000)
+        assert file.read(60) == LONG[40_000:40_060]
+
+
+def test_a_blob_of_before_packing_is_read_as_it_is(blobs: Path) -> None:
+    place = blobs / storage.blob_name(LONG_SHA256)
+    place.parent.mkdir(parents=True)
+    place.write_bytes(LONG)
+    storage.verify(LONG_SHA256)
+    storage.put(io.BytesIO(LONG))
+    assert place.read_bytes() == LONG
+    with storage.open_blob(LONG_SHA256) as file:
+        assert list(file) == LONG.splitlines(keepends=True)
+
+
+@pytest.mark.parametrize("change", [lambda made: made[:-20], lambda made: made[:500] + b"xxxx" + made[504:]])
+def test_a_packed_blob_that_changed_is_said(blobs: Path, change: Callable[[bytes], bytes]) -> None:
+    storage.put(io.BytesIO(LONG))
+    place = blobs / storage.blob_name(LONG_SHA256)
+    place.write_bytes(change(place.read_bytes()))
+    with pytest.raises(FaultError, match="Stored bytes have changed"):
+        storage.verify(LONG_SHA256)
+
+
+def test_an_image_that_looks_packed_comes_back_as_it_was(blobs: Path) -> None:
+    looks = frames.MARK + b"\x89PNG"
+    sha256 = hashlib.sha256(looks).hexdigest()
+    storage.put_bytes(looks, sha256)
+    with storage.open_blob(sha256) as file:
+        assert file.read() == looks

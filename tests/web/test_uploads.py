@@ -145,8 +145,9 @@ def test_unknown_ids_are_left_out(client: Client, query: str) -> None:
     assert "<tr" not in response.content.decode()
 
 
-def test_the_bytes_come_back_unchanged_and_only_as_a_file(client: Client) -> None:
-    data = b"<script>alert(1)</script>\xff\r\n\n"
+@pytest.mark.parametrize("n_times", [1, 90_000], ids=["as it is", "packed at rest"])
+def test_the_bytes_come_back_unchanged_and_only_as_a_file(client: Client, n_times: int) -> None:
+    data = b"<script>alert(1)</script>\xff\r\n\n" * n_times
     post(client, ("évil.html", data))
     response = client.get(reverse("sessions:upload_download", args=[Upload.objects.get().pk]))
     assert b"".join(response.streaming_content) == data  # type: ignore[attr-defined]

@@ -1,12 +1,15 @@
 """A backup is one tar archive: the blobs, then the rows that name them, then a manifest that seals it.
 
-``blobs/<sha256>``, ``database.sqlite3`` or ``database.pgdump``, ``secret_key`` (where the data folder has one), and
-last ``manifest.json``: an archive without it was cut off.
+``blobs/<sha256>`` as it is at rest, ``database.sqlite3`` or ``database.pgdump``, ``secret_key`` (where the data folder
+has one), and last ``manifest.json``: an archive without it was cut off.
 """
 
 from __future__ import annotations
 
-SCHEMA = "ctxweb.backup/1"
+SCHEMA = "ctxweb.backup/2"
+READABLE = {SCHEMA, "ctxweb.backup/1"}
+"""The first one's blobs are not packed; a blob at rest says itself whether it is."""
+
 MANIFEST = "manifest.json"
 SQLITE, POSTGRES = "database.sqlite3", "database.pgdump"
 KEY = "secret_key"

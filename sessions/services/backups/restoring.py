@@ -6,12 +6,12 @@ import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from django.core.management import call_command
 from django.db import connection, connections
 
-from sessions.adapters import storage
+from sessions.adapters import frames, storage
 from sessions.services import blobs, doctor
 from sessions.services.backups import BLOBS, POSTGRES, SQLITE
 from sessions.services.backups.copies import CopyFailed, restore_postgres
@@ -84,8 +84,11 @@ def _put_database(backup: Backup) -> None:
 
 def _put_blob(backup: Backup, sha256: str) -> int:
     """Store one blob, which is named by what it holds: a damaged one would get another name."""
-    with backup.open(BLOBS + sha256) as file:
-        stored = storage.put(file)
+    try:
+        with frames.original(cast("BinaryIO", backup.open(BLOBS + sha256))) as file:
+            stored = storage.put(file)
+    except frames.Damaged as error:
+        raise BadBackup(f"{BLOBS}{sha256} in the backup is damaged ({error}): use another backup") from error
     if stored.sha256 != sha256:
         storage.remove(stored.sha256)
         raise BadBackup(f"{BLOBS}{sha256} in the backup is damaged (its hash differs): use another backup")

@@ -96,7 +96,7 @@ def _add_blobs(
     gone = []
     for sha256 in hashes:
         try:
-            with storage.open_blob(sha256) as file:
+            with storage.open_at_rest(sha256) as file:
                 n_bytes = file.seek(0, os.SEEK_END)
                 file.seek(0)
                 _add(archive, BLOBS + sha256, file, n_bytes)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 from functools import partial
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
 from sessions.adapters import storage
+from sessions.adapters.frames import Damaged
 from sessions.models import LiveSource, Media, MediaUse, ModelAnswer, Session, Upload
 from sessions.services import blobs
 from sessions.services.doctor.counts import reread
@@ -33,8 +33,8 @@ def blobs_amiss(*, deep: bool) -> Iterator[Finding]:
     there, strays, before = set(), [], timezone.now() - STRAY_AFTER
     for blob in storage.stored():
         there.add(blob.sha256)
-        wrong = lengths.get(blob.sha256, blob.n_bytes) != blob.n_bytes
-        if wrong or (deep and _hash(blob.sha256) not in {blob.sha256, ""}):
+        whole = storage.is_whole(blob, lengths.get(blob.sha256, blob.n_bytes), fetched=deep)
+        if not whole or (deep and not _is_itself(blob.sha256)):
             yield from _damaged(blob.sha256)
         if blob.written_at < before:
             strays.append(blob)
@@ -55,16 +55,15 @@ def media_unused() -> Iterator[Finding]:
         yield Finding("media_unused", text, "deletes it", partial(_forget_media, media.pk))
 
 
-def _hash(sha256: str) -> str:
-    """The hash of what is stored, "" where it vanished meanwhile."""
+def _is_itself(sha256: str) -> bool:
+    """Whether what is stored has its name for a hash; also where it vanished meanwhile."""
     try:
-        with storage.open_blob(sha256) as file:
-            digest = hashlib.sha256()
-            while chunk := file.read(storage.CHUNK_BYTES):
-                digest.update(chunk)
-            return digest.hexdigest()
+        storage.verify(sha256)
     except FileNotFoundError:
-        return ""
+        return True
+    except Damaged:
+        return False
+    return True
 
 
 def _damaged(sha256: str) -> Iterator[Finding]:

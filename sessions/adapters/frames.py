@@ -1,0 +1,176 @@
+"""Bytes at rest as zstd frames of 1 MB each, so that any offset is read without unpacking what stands before it.
+
+The layout is zstd's own seekable format: a skippable frame that marks the file as ours, the frames, and a last
+skippable frame with the packed and unpacked bytes of each.  ``zstd -d`` unpacks such a file whole.  What does not
+shrink (images, archives) and what fits into one block of a disk is written as it is; only bytes that would be taken
+for ours are always packed, so reading them gives them back.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from bisect import bisect_right
+from itertools import accumulate
+from typing import IO, BinaryIO, Protocol
+
+from sessions.engine import zstd
+from sessions.faults import FaultError
+
+FRAME_BYTES = 1 << 20
+LEAST_BYTES = 4096
+"""What is smaller takes one block of a disk either way."""
+
+LEAST_SAVED = 20
+"""The first frame has to lose one part in so many, or nothing is packed."""
+
+MARK = struct.pack("<II8s", 0x184D2A50, 8, b"ctxweb\x00\x01")
+ENTRY, FOOTER = struct.Struct("<II"), struct.Struct("<IBI")
+TABLE_FRAME, SEEKABLE = 0x184D2A5E, 0x8F92EAB1
+
+
+class Damaged(FaultError):
+    """Stored frames that are cut off or changed."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__(
+            f"Stored bytes have changed: {how}.",
+            "`ctxweb doctor --deep` names the file: restore a backup of it, or remove it and upload again.",
+        )
+
+
+class Writable(Protocol):
+    """Where bytes at rest go."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take all of ``data``."""
+
+
+class FrameWriter:
+    """Writes what it is given to ``target``, packed where that is worth it; ``end`` finishes it."""
+
+    def __init__(self, target: Writable) -> None:
+        self._target = target
+        self._pending = bytearray()
+        self._sizes: list[tuple[int, int]] = []
+        self._packed: bool | None = None
+
+    def write(self, data: bytes) -> None:
+        """Take the next bytes."""
+        if self._packed is False:
+            self._target.write(data)
+            return
+        self._pending += data
+        while len(self._pending) >= FRAME_BYTES:
+            self._frame(bytes(self._pending[:FRAME_BYTES]))
+
+    def end(self) -> None:
+        """Write what is left, and the table."""
+        if self._pending:
+            self._frame(bytes(self._pending))
+        if self._packed:
+            table = b"".join(ENTRY.pack(*sizes) for sizes in self._sizes)
+            self._target.write(struct.pack("<II", TABLE_FRAME, len(table) + FOOTER.size) + table)
+            self._target.write(FOOTER.pack(len(self._sizes), 0, SEEKABLE))
+
+    def _frame(self, data: bytes) -> None:
+        made = zstd.frame(data) if self._packed or len(data) >= LEAST_BYTES or data.startswith(MARK) else data
+        if self._packed is None:
+            self._packed = len(made) <= len(data) - len(data) // LEAST_SAVED - 1 or data.startswith(MARK)
+            if not self._packed:
+                self._target.write(bytes(self._pending))
+                self._pending.clear()
+                return
+            self._target.write(MARK)
+        self._target.write(made)
+        self._sizes.append((len(made), len(data)))
+        del self._pending[: len(data)]
+
+
+def original(file: BinaryIO) -> BinaryIO:
+    """The bytes that were given to a FrameWriter, open at their start and seekable; ``file`` is closed with them.
+
+    ``file`` holds what the writer wrote.  Raises Damaged, here or when read.
+    """
+    if file.read(len(MARK)) != MARK:
+        file.seek(0)
+        return file
+    try:
+        return io.BufferedReader(_Frames(file), FRAME_BYTES)
+    except Damaged:
+        file.close()
+        raise
+
+
+class _Frames(io.RawIOBase):
+    """The unpacked bytes; the last frame that was read is kept."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        sizes = _table(file)
+        self._places = list(accumulate((packed for packed, _ in sizes), initial=len(MARK)))
+        self._starts = list(accumulate((n_bytes for _, n_bytes in sizes), initial=0))
+        self._at, self._kept, self._data = 0, -1, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        before = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._starts[-1]}[whence]
+        if before + offset < 0:
+            raise ValueError(f"a negative place: {before + offset}")
+        self._at = before + offset
+        return self._at
+
+    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]
+        if self._at >= self._starts[-1]:
+            return 0
+        number = bisect_right(self._starts, self._at) - 1
+        if number != self._kept:
+            self._data = self._unpacked(number)
+            self._kept = number
+        start = self._at - self._starts[number]
+        found = memoryview(self._data)[start : start + len(buffer)]
+        buffer[: len(found)] = found
+        self._at += len(found)
+        return len(found)
+
+    def close(self) -> None:
+        self._data = b""
+        self._file.close()
+        super().close()
+
+    def _unpacked(self, number: int) -> bytes:
+        self._file.seek(self._places[number])
+        n_bytes = self._starts[number + 1] - self._starts[number]
+        try:
+            data = zstd.frame_data(self._file.read(self._places[number + 1] - self._places[number]), n_bytes)
+        except zstd.ZstdProblem as error:
+            raise Damaged(f"frame {number} is damaged: {error}") from error
+        if len(data) != n_bytes:
+            raise Damaged(f"frame {number} has {len(data)} bytes for {n_bytes}")
+        return data
+
+
+def _table(file: IO[bytes]) -> list[tuple[int, int]]:
+    """Packed and unpacked bytes of each frame; raises Damaged where they do not fill the file."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(0, size - FOOTER.size))
+    tail = file.read(FOOTER.size)
+    n_frames, flags, mark = FOOTER.unpack(tail) if len(tail) == FOOTER.size else (0, 0, 0)
+    n_table = n_frames * ENTRY.size + FOOTER.size + 8
+    if mark != SEEKABLE or flags or n_table > size:
+        raise Damaged("a file ends before its table")
+    file.seek(size - n_table)
+    if struct.unpack("<II", file.read(8)) != (TABLE_FRAME, n_table - 8):
+        raise Damaged("a table does not begin where it should")
+    sizes = list(ENTRY.iter_unpack(file.read(n_frames * ENTRY.size)))
+    if len(MARK) + sum(packed for packed, _ in sizes) + n_table != size:
+        raise Damaged("the frames do not fill their file")
+    return sizes
