@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.types import FAILED_COMPACTION, Kind
+from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, Kind
 
 if TYPE_CHECKING:
     from sessions.engine.types import ProviderError, RecordedClearing, RecordedCompaction, Transcript
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 SUMMARY, OPAQUE, DROP = "summary", "opaque", "drop"
 REFUSED = {
     "context": "Refused for its tokens", "body": "Refused for its bytes", "media": "Refused for a picture or document",
-    "compaction": "Compaction failed",
+    FAILED_COMPACTION: "Compaction failed", GAVE_UP: "The agent stopped: full again after each compaction",
 }  # fmt: skip
 WHAT_CLEARED = {"results": "Tool results cleared", "thinking": "Thinking cleared"}
 
@@ -45,8 +45,9 @@ def after_refusal(transcript: Transcript, compaction: RecordedCompaction) -> boo
     """Whether a request was refused for its size before the compaction and none was answered between them."""
     before = compaction.boundary if compaction.message is None else compaction.message
     return any(
-        error.kind != FAILED_COMPACTION and error.request == compaction.request and error.message <= before
+        error.request == compaction.request and error.message <= before
         for error in transcript.errors
+        if error.kind not in {FAILED_COMPACTION, GAVE_UP}
     )
 
 

@@ -17,7 +17,7 @@ from sessions.engine.images import header_bytes, media_facts
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.models_listed import LISTED
 from sessions.engine.reader_words import known, marks, sentences
-from sessions.engine.types import FAILED_COMPACTION
+from sessions.engine.types import FAILED_COMPACTION, GAVE_UP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -217,6 +217,8 @@ def _refused(refusal: Refusal) -> str:
     """A refusal for size, or a compaction that failed, in words of our own, with its figures."""
     if refusal.kind == FAILED_COMPACTION:
         return FAILED
+    if refusal.kind == GAVE_UP:
+        return "Autocompact is thrashing"
     said = "prompt is too long" if refusal.kind == CONTEXT else "request_too_large"
     said = f"{FAILED}: {said}" if refusal.of_compaction else said
     if refusal.tokens and refusal.limit:

@@ -271,6 +271,8 @@ class RecordedCompaction:
 
 FAILED_COMPACTION = "compaction"
 """The kind of an error that no request got, but a compaction that was tried."""
+GAVE_UP = "thrashing"
+"""The kind of an error that the agent made up itself: it stopped, since compacting did not help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,12 +280,12 @@ class ProviderError:
     """A request that the provider refused because of its size, as the transcript records it.
 
     ``kind`` is "context" (more tokens than the window holds), "body" (more bytes than a request may have), "media" (a
-    picture or document is too large, or there are too many), or "compaction" (one was tried and failed, for whatever
-    reason).  ``request`` is the first request answered
-    after it (the number of requests if none), ``message`` the number of messages before it.  ``tokens`` and ``limit``
-    are the figures that its text gives, None where it gives none: in tokens, or in bytes for a body; ``status`` is the
-    HTTP status, 0 where not recorded.  ``count`` is how often it was tried and refused before the next answer;
-    ``of_compaction``: it was the call that was to write a summary.
+    picture or document is too large, or there are too many), "compaction" (one was tried and failed, for whatever
+    reason), or "thrashing" (the agent stopped itself, full again after each of several).  ``request`` is the first
+    request answered after it (the number of requests if none), ``message`` the number of messages before it.
+    ``tokens`` and ``limit`` are the figures that its text gives, None where it gives none: in tokens, or in bytes for a
+    body; ``status`` is the HTTP status, 0 where not recorded.  ``count`` is how often it was tried and refused before
+    the next answer; ``of_compaction``: it was the call that was to write a summary.
     """
 
     kind: str

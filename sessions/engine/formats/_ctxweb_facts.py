@@ -13,6 +13,7 @@ from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import (
     FAILED_COMPACTION,
+    GAVE_UP,
     Message,
     ProviderError,
     RecordedClearing,
@@ -25,7 +26,7 @@ from sessions.engine.types import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ERROR_KINDS, CLEARED = (CONTEXT, BODY, MEDIA, FAILED_COMPACTION), (RESULTS, THINKING)
+ERROR_KINDS, CLEARED = (CONTEXT, BODY, MEDIA, FAILED_COMPACTION, GAVE_UP), (RESULTS, THINKING)
 USAGE = ("input", "cache_read", "cache_write", "output", "reasoning", "cache_write_1h")
 
 

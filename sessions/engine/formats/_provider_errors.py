@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.formats._branch import next_on_branch
-from sessions.engine.types import FAILED_COMPACTION, ProviderError
+from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, ProviderError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -83,6 +83,8 @@ _FAILED = re.compile(
 """How an error begins that is a failed compaction's, whatever it failed for."""
 _NOTHING = re.compile(r"not enough messages|nothing to compact|already compacted|too small", re.IGNORECASE)
 """There was nothing to compact: no failure."""
+_GAVE_UP = re.compile(r"\W*auto-?compact(?:ion)? is thrashing\b", re.IGNORECASE)
+"""How Claude Code stops itself from 2.1.89 on: full again within 3 turns of a compaction, 3 times in a row."""
 _RATE = re.compile(r"rate.?limit|per (?:minute|day)|too many requests|quota|(?:daily|weekly|monthly) ", re.IGNORECASE)
 _NUMBER = r"(\d[\d,_.]*\d|\d)"
 _COMPARED = re.compile(_NUMBER + r"\s*(?:tokens|bytes)?\s*>\s*" + _NUMBER)
@@ -132,8 +134,10 @@ class Refusal(NamedTuple):
 
 
 def refusal_of(text: str, status: int = 0) -> Refusal | None:
-    """The refusal for size, or the failed compaction, that an error's text or status tells; None for any other."""
+    """The refusal for size, failed compaction or giving up that an error's text or status tells; None for any other."""
     head = text[:MAX_CHARS]
+    if _GAVE_UP.match(head):
+        return Refusal(GAVE_UP, status=status)
     if status == 429 or _RATE.search(head):
         return _failed(head, status)
     own = bool(_OF_COMPACTION.search(head))

@@ -112,7 +112,7 @@ def _more(lead: Verdict, verdicts: Sequence[Verdict]) -> str:
     others: Counter[tuple[str, str]] = Counter()
     for v in verdicts:
         if v is not lead:
-            said = "failed compaction" if v.is_attempt else words[v.what]
+            said = "stop by the agent" if v.is_stop else "failed compaction" if v.is_attempt else words[v.what]
             hedge = f", {v.certainty}" if v.certainty in ("likely", "possible") else ""
             others[said, "" if v.cause == causes.FAILED else f" ({CAUSES[v.cause]}{hedge})"] += v.count
     if not others:

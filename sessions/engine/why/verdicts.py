@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agent import writer_of
-from sessions.engine.types import Label
+from sessions.engine.types import GAVE_UP, Label
 from sessions.engine.why import (
     causes,
     causes_after,
@@ -82,6 +82,8 @@ EXPLAINS: dict[str, frozenset[str]] = {
     causes.SUMMARY_LONG: frozenset({causes.RESERVE, causes.OFF}),
 }
 """What a cause that is likely (``SETTLED``) explains away: its consequences, and weaker readings of the same figure."""
+NO_HARM = UNDECIDED | {causes.REACHED, causes.MANUAL, causes.SWITCH, causes.AFTER_REFUSAL}
+"""Causes of a compaction that say nothing of why compacting did not help."""
 CERTAIN, LIKELY = 0.9, 0.6
 N_MISSING = 3
 """A gate may be asked late; a compaction is missing when the context stood over the threshold this many requests."""
@@ -94,7 +96,8 @@ class Verdict:
     ``what`` is "compaction", "error" or "missing"; ``number`` counts recorded compactions or errors from 0.
     ``request`` is the first request after it (of a missing one: the first over the threshold).  ``saw`` is what the
     gate saw and ``true`` what the context held, in tokens, None where not known.  ``also`` are causes that fit nearly
-    as well.  ``confidence`` is from 0 to 1.  ``is_attempt``: what was refused was a compaction.
+    as well.  ``confidence`` is from 0 to 1.  ``is_attempt``: what was refused was a compaction.  ``is_stop``: the agent
+    stopped itself, since compacting did not help.
     ``count``: how often a refused request was tried.
     """
 
@@ -115,6 +118,7 @@ class Verdict:
     trigger: str | None = None
     is_attempt: bool = False
     count: int = 1
+    is_stop: bool = False
 
     @property
     def certainty(self) -> str:
@@ -132,6 +136,8 @@ class Verdict:
             return f"{by} before {where}"
         if self.what == MISSING:
             return f"Not compacted at {where}"
+        if self.is_stop:
+            return f"Stopped by the agent before {where}"
         return f"Compaction failed before {where}" if self.is_attempt else f"Refused at {where}"
 
     @property
@@ -229,6 +235,8 @@ def _limit(weighed: Weighed, k: int, shared: Shared) -> int | None:
 
 
 def _verdict(case: Case) -> Verdict:
+    if is_stop(case):
+        return _stopped(case)
     families = NOT_COMPACTED if case.what != COMPACTION else FAMILIES
     if case.compaction is not None and case.compaction.outside:
         families = OUTSIDE
@@ -245,6 +253,22 @@ def _verdict(case: Case) -> Verdict:
         lowered = min(lowered, NOT_SURE)
     told = _told(case, replace(best, score=lowered), rivals)
     return replace(told, also=tuple(dict.fromkeys((*told.also, *left)))) if left else told
+
+
+def is_stop(case: Case) -> bool:
+    """Whether the agent stopped itself there, since compacting did not help."""
+    return case.error is not None and case.error.kind == GAVE_UP
+
+
+def _stopped(case: Case) -> Verdict:
+    """The agent stopped itself: for what made the last compaction needed, where that can be told (verdicts 3.28)."""
+    compactions = case.weighed.transcript.compactions
+    number = next((n for n, one in enumerate(compactions) if one is case.previous), None)
+    last = None if number is None else _verdict(_compacted(case.weighed, number, compactions[number], case.shared))
+    if last is None or last.cause in NO_HARM:
+        return _told(case, _unknown(case, None), ())
+    because = f"compacting did not help. The last compaction: {last.because}"
+    return _told(case, Candidate(last.cause, last.confidence, because, last.evidence), ())
 
 
 def _unexplained(found: Sequence[Candidate]) -> list[Candidate]:
@@ -276,6 +300,7 @@ def _told(case: Case, candidate: Candidate, rivals: Sequence[Candidate]) -> Verd
         trigger=case.compaction.trigger if case.compaction else None,
         is_attempt=case.error is not None and case.error.of_compaction,
         count=case.error.count if case.error else 1,
+        is_stop=is_stop(case),
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.types import FAILED_COMPACTION, Kind, Label
+from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, Kind, Label
 from sessions.pages.ui import figures
 from sessions.pages.ui.causes import false_ones
 from sessions.runs.overview import called
@@ -165,9 +166,11 @@ def _usage(view: Overview) -> Fact:
 def _events(view: Overview) -> list[str]:
     """How often a request was refused for its size, a compaction failed, and results were cleared in place."""
     transcript = view.weighed.transcript
-    n_failed = sum(e.count for e in transcript.errors if e.kind == FAILED_COMPACTION)
-    n_refused = sum(e.count for e in transcript.errors) - n_failed
-    counts = ((n_refused, "refused"), (n_failed, "failed"), (len(transcript.clearings), "cleared in place"))
+    words = {FAILED_COMPACTION: "failed", GAVE_UP: "stopped by the agent"}
+    found = Counter({"refused": 0})
+    for error in transcript.errors:
+        found[words.get(error.kind, "refused")] += error.count
+    counts = ((n, what) for what, n in (*found.items(), ("cleared in place", len(transcript.clearings))))
     return [f"{n:,} {what}" for n, what in counts if n]
 
 

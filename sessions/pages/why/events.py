@@ -91,5 +91,7 @@ def _words(verdict: Verdict) -> str:
     if verdict.what == COMPACTION:
         return {"auto": "auto-compacted", "manual": "manually compacted"}.get(verdict.trigger or "", "compacted")
     if verdict.what == ERROR:
+        if verdict.is_stop:
+            return "stopped by the agent"
         return "compaction failed" if verdict.is_attempt else "refused"
     return "not compacted"
