@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.apps import AppConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 
 class SessionsConfig(AppConfig):
@@ -20,11 +25,29 @@ class SessionsConfig(AppConfig):
 
         from sessions import tasks
         from sessions.adapters.own_models import look_again
-        from sessions.services import queue
+        from sessions.services import column_runs, queue
         from sessions.services.model_access import forget_at_sign_out
         from sessions.services.prices import forget_prices
 
         user_logged_out.connect(forget_at_sign_out, dispatch_uid="sessions.forget_key")
         queue.tell[:] = [tasks.wake]
+        column_runs.pages[:] = [kept_by_pages]
+        column_runs.afterwards[:] = [forget]
         request_started.connect(forget_prices, dispatch_uid="sessions.forget_prices")
         request_started.connect(look_again, dispatch_uid="sessions.look_again")
+
+
+def kept_by_pages() -> Mapping[str, Callable[[str], None]]:
+    """What works out all that a page keeps of a session, in the order in which pages are visited."""
+    from sessions.pages.session.columns import work_out as session
+    from sessions.pages.why.columns import work_out as why
+    from sessions.runs.replays import work_out as replay
+
+    return {"session": session, "why": why, "replay": replay}
+
+
+def forget() -> None:
+    """Let go of the sessions that were loaded."""
+    from sessions.runs import memory
+
+    memory.forget()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sessions.models.account import ApiToken, Invitation, Scope
 from sessions.models.answer import ModelAnswer
-from sessions.models.columns import SessionColumns
+from sessions.models.columns import ColumnsRun, SessionColumns
 from sessions.models.figures import CatchingUp, FiguresRun, SessionFigures
 from sessions.models.link import LinkedView, ReplayLink
 from sessions.models.live import LiveSource
@@ -27,6 +27,7 @@ __all__ = [
     "AnswerUse",
     "ApiToken",
     "CatchingUp",
+    "ColumnsRun",
     "FiguresRun",
     "Flag",
     "Invitation",

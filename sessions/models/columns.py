@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Q
 
+from sessions.models.figures import CatchingUp
 from sessions.models.session import Session
+from sessions.models.work import Work
 
 
 class SessionColumns(models.Model):
@@ -24,3 +27,22 @@ class SessionColumns(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} of {self.session_id}"
+
+
+class ColumnsRun(Work):
+    """The working out of what the pages of one long session keep; queued whenever its facts are written.
+
+    ``phase`` names the page that it is at.
+    """
+
+    active = CatchingUp.RUNNING
+
+    session = models.OneToOneField(Session, on_delete=models.CASCADE, primary_key=True, related_name="columns_run")
+    state = models.CharField(max_length=9, choices=CatchingUp.choices, default=CatchingUp.QUEUED)
+
+    class Meta:
+        indexes = (models.Index(fields=("state",), name="columns_run_state"),)
+        constraints = (models.CheckConstraint(condition=Q(state__in=CatchingUp.values), name="columns_state_known"),)
+
+    def __str__(self) -> str:
+        return f"columns of {self.session_id}: {self.state}"

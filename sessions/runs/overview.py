@@ -275,6 +275,11 @@ def overview(session_id: str) -> Overview:
     return _cache.keep(session_id, Overview(weighed, session_id))
 
 
+def forget() -> None:
+    """Forget every session's figures."""
+    _cache.clear()
+
+
 _cache: Cache[str, Overview] = Cache(lambda held: len(held) > KEPT)
 
 

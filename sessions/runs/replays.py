@@ -130,6 +130,18 @@ def _without_compaction(session_id: str) -> Uncompacted:
     return Uncompacted(ran.replay.context_tokens, tuple(dict.fromkeys(ran.replay.labels)), ran.totals, ran.around)
 
 
+def work_out(session_id: str) -> None:
+    """Work out and keep all that the first replay of a long session shows beside the replay itself."""
+    without_compaction(session_id)
+    spent(session_id)
+
+
+def forget() -> None:
+    """Forget every replay, and what recordings came to."""
+    for held in (_recordings, _uncompacted, _cache):
+        held.clear()
+
+
 def as_sent(session_id: str) -> ReplayRun:
     """The recording's own lists: its compactions as they were, none by a policy."""
     from sessions.runs.replay_state import ReplayState

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from django.db import DatabaseError, connection, transaction
@@ -13,13 +15,24 @@ from sessions.models import Session, SessionColumns, SessionFacts
 from sessions.selectors.columns import key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from sessions.engine.types import Transcript
 
 PATIENCE_MS = 250
 """A page does not wait longer than this for SQLite's one writer: what is not kept now is kept the next time."""
+_patient: ContextVar[bool] = ContextVar("patient", default=False)
 log = logging.getLogger(__name__)
+
+
+@contextmanager
+def patience() -> Iterator[None]:
+    """What is kept in here waits for its turn to write: nobody waits for a page."""
+    before = _patient.set(True)
+    try:
+        yield
+    finally:
+        _patient.reset(before)
 
 
 def keep(session_id: str, name: str, version: str, sections: Mapping[str, bytes], other: str = "") -> bool:
@@ -48,7 +61,7 @@ def _impatiently(write: Callable[[], bool]) -> bool:
 
     SQLite's one writer may be at it before the transaction even begins.
     """
-    sqlite = connection.vendor == "sqlite"
+    sqlite = connection.vendor == "sqlite" and not _patient.get()
     waited = 0
     try:
         if sqlite:

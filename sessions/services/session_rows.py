@@ -23,6 +23,7 @@ from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.headline import headline, is_trouble, leading
 from sessions.engine.why.verdicts import verdicts_of
 from sessions.models import Flag, MediaUse, MessageRow, Session, SessionFacts, SessionFigures, SessionKey, Upload
+from sessions.services import column_runs
 from sessions.services.figures import figures_of, keep
 from sessions.services.sharing import keys_of, mark_shared
 
@@ -149,8 +150,8 @@ def drop_sessions(upload: Upload, kept: Iterable[str]) -> set[str]:
 
 def write_sessions(packed: Sequence[PackedSession], there: Iterable[str]) -> None:
     """Write these, in place of what is stored of those that are ``there``.  Call inside a transaction."""
-    keys = [p.session.id for p in packed]
-    for key in there:
+    keys, before = [p.session.id for p in packed], set(there)
+    for key in before:
         MessageRow.objects.filter(session_id=key)._raw_delete(connection.alias)
     fields = [f.name for f in Session._meta.concrete_fields if f.name not in {"id", "created_at", "private"}]
     Session.objects.bulk_create(
@@ -168,6 +169,9 @@ def write_sessions(packed: Sequence[PackedSession], there: Iterable[str]) -> Non
         [SessionKey(session_id=p.session.id, key=key) for p in packed for key in p.keys], batch_size=400
     )
     _insert_rows(packed)
+    # A branch that a rewind left, and one that grew while its file is watched, wait until somebody looks at them.
+    main = [p.session for p in packed if not p.session.branch_of_id]
+    column_runs.ask(one for one in main if one.id not in before or not one.upload.followed)
 
 
 def media_of(transcript: Transcript) -> list[str]:

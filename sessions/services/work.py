@@ -6,9 +6,9 @@ from typing import Any
 
 from django.db import connection
 
-from sessions.models import FiguresRun, Job, Part, SearchRun, SummaryJob, SweepRun
+from sessions.models import ColumnsRun, FiguresRun, Job, Part, SearchRun, SummaryJob, SweepRun
 from sessions.models.work import QUEUED
-from sessions.services import figures, jobs, parts, queue, summary_jobs, sweep_runs
+from sessions.services import column_runs, figures, jobs, parts, queue, summary_jobs, sweep_runs
 from sessions.services.ingest import ingest_claimed, reading
 from sessions.services.model_access import environment_access
 from sessions.services.queue import Claim, Kind
@@ -28,10 +28,13 @@ PARTS = Kind(Part, parts.claim, _read_part, parts.put_back)
 SWEEPS = Kind(SweepRun, sweep_runs.claim, sweep_runs.run_claimed, sweep_runs.put_back)
 SUMMARIES = Kind(SummaryJob, summary_jobs.claim, _write_summaries, summary_jobs.put_back)
 FIGURES = Kind(FiguresRun, figures.claim, figures.run_claimed, figures.put_back)
+COLUMNS = Kind(ColumnsRun, column_runs.claim, column_runs.run_claimed, column_runs.put_back)
 SEARCH = Kind(SearchRun, search.claim, search.run_claimed, search.put_back)
 _turns: list[Kind[Any]] = [PARTS, UPLOADS, SWEEPS, SUMMARIES, FIGURES]
-KINDS: tuple[Kind[Any], ...] = (*_turns, SEARCH)
-"""The one served last comes last, so that a long row of uploads keeps no sweep waiting; the index is behind all."""
+_BEHIND: tuple[Kind[Any], ...] = (COLUMNS, SEARCH)
+KINDS: tuple[Kind[Any], ...] = (*_turns, *_BEHIND)
+"""The one served last comes last, so that a long row of uploads keeps no sweep waiting; what makes pages and searches
+quick is behind all that somebody waits for."""
 
 _TABLES = [kind.model._meta.db_table for kind in KINDS]
 _WAITING = " union all ".join(f"select 1 from {table} where state = '{QUEUED}'" for table in _TABLES) + " limit 1"  # noqa: S608
@@ -39,7 +42,7 @@ _WAITING = " union all ".join(f"select 1 from {table} where state = '{QUEUED}'" 
 
 def work_one() -> bool:
     """Do one piece of work that waits; False where nothing does.  Raises what the kinds' ``run`` raises."""
-    for kind in (*_turns, SEARCH):
+    for kind in (*_turns, *_BEHIND):
         held = kind.claim()
         if held is not None:
             if kind in _turns:

@@ -1,7 +1,8 @@
 """Processor time of a long session's pages: the first visit ever, the first of another process, the next one.
 
 ``python -m tests.bench first FILE [CHECKOUT]`` stores FILE in a new data folder, with the code of CHECKOUT where one is
-given, and visits each page by itself.  Every process has shown a short session before, so that no import is measured.
+given, and visits each page by itself: first where no worker was there, then behind a worker.  Every process has shown a
+short session before, so that no import is measured.
 """
 
 from __future__ import annotations
@@ -23,6 +24,18 @@ PAGES = {
     "a slider's move": "replay/?was=claude_code&p.pct_override=60",
 }
 STORE = "import sys; from ctxweb.cli import main; sys.argv[0] = 'ctxweb'; main()"
+WORK = """
+import time
+import django
+django.setup()
+from sessions.models import Session, SessionColumns
+from sessions.services.work import work_one
+SessionColumns.objects.all().delete()
+started = time.process_time()
+while work_one():
+    pass
+print(time.process_time() - started)
+"""
 VISIT = """
 import json, logging, sys, time
 import django
@@ -52,11 +65,18 @@ def main() -> None:
         short = Path(data, "short.jsonl")
         short.write_text(claude_session(30, compact_after=20), encoding="utf-8")
         _run(place, data, STORE, "ingest", str(short), str(file))
-        print("| page | first visit ever | first in another process | the next |\n|---|---|---|---|")
-        for name, path in PAGES.items():
-            ever, _ = json.loads(_run(place, data, VISIT, path))
-            other, again = json.loads(_run(place, data, VISIT, path))
-            print(f"| {name} | {ever * 1000:,.0f} | {other * 1000:,.0f} | {again * 1000:,.0f} |", flush=True)
+        print("Without a worker:")
+        _visited(place, data)
+        print(f"A worker takes {float(_run(place, data, WORK)) * 1000:,.0f} ms, the search index included. Behind it:")
+        _visited(place, data)
+
+
+def _visited(place: Path, data: str) -> None:
+    print("| page | first visit ever | first in another process | the next |\n|---|---|---|---|")
+    for name, path in PAGES.items():
+        ever, _ = json.loads(_run(place, data, VISIT, path))
+        other, again = json.loads(_run(place, data, VISIT, path))
+        print(f"| {name} | {ever * 1000:,.0f} | {other * 1000:,.0f} | {again * 1000:,.0f} |", flush=True)
 
 
 def _run(place: Path, data: str, code: str, *arguments: str) -> str:

@@ -16,7 +16,7 @@ from sessions.pages.replay.context import build_replay
 from sessions.pages.replay.step import build_step
 from sessions.pages.ui import controls
 from sessions.pages.ui.addresses import session_urls
-from sessions.pages.ui.view import asks_fragment, refused, session_or_404, shared_context, varied
+from sessions.pages.ui.view import asks_fragment, not_yet, refused, session_or_404, shared_context, varied
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from sessions.runs.overview import overview
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 def replay(request: HttpRequest, session_id: str) -> HttpResponse:
     """The lab; a wrong address shows the nearest replay, says what is wrong and answers 400."""
     found = session_or_404(session_id)
+    if (waits := not_yet(request, found, "replay")) is not None:
+        return waits
     state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed)
     steering = asks_fragment(request) and "was" in request.GET
     context = shared_context(found, state, "replay") | {"replay": build_replay(found, state, steering=steering)}

@@ -21,7 +21,7 @@ from sessions.pages.session import after, causes, facts, family, inspector, mess
 from sessions.pages.session import state as urlstate
 from sessions.pages.session.chart import pressure_json
 from sessions.pages.ui import blocks, exports, uploads
-from sessions.pages.ui.view import asks_fragment, csv_lines, session_or_404, varied
+from sessions.pages.ui.view import asks_fragment, csv_lines, not_yet, session_or_404, varied
 from sessions.runs import replays
 from sessions.runs.overview import overview
 from sessions.runs.rules import BY_ITSELF, rules_of
@@ -76,6 +76,8 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
 def session(request: HttpRequest, session_id: str) -> HttpResponse:
     """The whole page; the inspector opens on ``?m=`` or on the worst over-counted message."""
     found = session_or_404(session_id)
+    if (waits := not_yet(request, found, "session")) is not None:
+        return waits
     view, state = overview(session_id), urlstate.parse(request.GET)
     if state.m is not None and state.m >= len(view.messages):
         state = urlstate.parse({**request.GET.dict(), "m": ""})

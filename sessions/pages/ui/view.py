@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 
@@ -17,6 +18,7 @@ from sessions.models import Session, viewer
 from sessions.pages.ui.addresses import session_urls
 from sessions.runs import replay_state as urlstate
 from sessions.runs.overview import overview
+from sessions.services import column_runs
 from sessions.services.deleting import only_for
 
 if TYPE_CHECKING:
@@ -64,6 +66,14 @@ def varied(response: HttpResponse) -> HttpResponse:
     """The response, marked as one that depends on who asks: htmx or a browser."""
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def not_yet(request: HttpRequest, found: Session, page: str) -> HttpResponse | None:
+    """A page that says what a worker is at and asks again, while it works out what ``page`` shows; else None."""
+    if asks_fragment(request) or not column_runs.is_under_way(found, page):
+        return None
+    context = {"session": found, "tab": page, "share_view": "session"}
+    return varied(render(request, "sessions/ui/not_yet.html", context, status=202))
 
 
 def shared_context(found: Session, state: ReplayState, tab: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions.engine.errors import UnreadableInput
-from sessions.pages.ui.view import asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import asks_fragment, not_yet, session_or_404, varied
 from sessions.pages.why.aftermath import build_aftermath
 from sessions.pages.why.context import why_document, why_view
 from sessions.pages.why.recorded import build_recorded
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 def why(request: HttpRequest, session_id: str) -> HttpResponse:
     """The whole page; it reads the same without a script, the charts' figures stand in its tables."""
     found = session_or_404(session_id)
+    if (waits := not_yet(request, found, "why")) is not None:
+        return waits
     view = overview(found.pk)
     branch = ["--branch", found.branch] if found.branch_of_id else []
     context: dict[str, Any] = {

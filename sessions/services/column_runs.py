@@ -1,0 +1,115 @@
+"""What the pages of a long session keep is worked out by a worker as soon as the session is stored.
+
+A row for each session says so; whoever takes it does page after page.  What is kept already is not worked out again, so
+that a run which lost its worker goes on where that was, and one behind a visit finds little left to do.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import OperationalError
+from django.utils import timezone
+
+from sessions import selectors
+from sessions.engine.errors import EngineError
+from sessions.models import CatchingUp, ColumnsRun, Session
+from sessions.selectors import columns
+from sessions.services import columns as keeping
+from sessions.services import queue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+pages: list[Callable[[], Mapping[str, Callable[[str], None]]]] = []
+"""Names the pages in the order of their visits, each with what works out all that it keeps of a session, by its id.
+
+Set by ``sessions.apps``: pages are above services.
+"""
+afterwards: list[Callable[[], None]] = []
+"""Called when a run has ended: set like ``pages``."""
+ALIVE = dt.timedelta(seconds=5 * queue.BEAT_SECONDS)
+"""A run that has been silent for longer is not waited for."""
+
+
+def ask(sessions: Iterable[Session]) -> None:
+    """Have the columns of these worked out, as they stand now.  Call inside the transaction that writes them."""
+    now = timezone.now()
+    long = [one.pk for one in sessions if one.n_messages >= columns.LEAST_MESSAGES]
+    ColumnsRun.objects.bulk_create(
+        [ColumnsRun(session_id=pk, heartbeat_at=now) for pk in long],
+        update_conflicts=True, unique_fields=["session"], batch_size=400,
+        update_fields=["state", "attempts", "losses", "worker", "phase", "ending", "error", "heartbeat_at"],
+    )  # fmt: skip
+
+
+def claim() -> queue.Claim[ColumnsRun] | None:
+    """Take a session; None where none waits."""
+    return queue.take(ColumnsRun.objects.all())
+
+
+def put_back(run: ColumnsRun) -> None:
+    """Queue a lost ``run`` again behind what is kept, or end it: then a visit works out what it needs."""
+    if run.attempts >= queue.MAX_ATTEMPTS:
+        run.state = CatchingUp.FAILED
+        run.error = f"It ended its process {run.attempts} times. Last: {run.ending}."
+    else:
+        run.state = CatchingUp.QUEUED
+
+
+def run_claimed(held: queue.Claim[ColumnsRun]) -> None:
+    """Work out what each page keeps.
+
+    Raises queue.Interrupted where the process is to end and OperationalError where the database stays locked: the run
+    is queued again first.
+    """
+    try:
+        with queue.beating(held), keeping.patience():
+            _work_out(held)
+    except queue.Superseded:
+        return
+    except (OperationalError, queue.Interrupted):
+        queue.give_back(held)
+        raise
+    except (EngineError, ObjectDoesNotExist) as error:
+        _finish(held, CatchingUp.FAILED, str(error))
+    except Exception:
+        _finish(held, CatchingUp.FAILED, "Something went wrong here; the server's log says what.")
+        raise
+    else:
+        _finish(held, CatchingUp.DONE)
+    finally:
+        for let_go in afterwards:
+            let_go()
+
+
+def _work_out(held: queue.Claim[ColumnsRun]) -> None:
+    selectors.notice(Session.objects.get(pk=held.pk))
+    for named in pages:
+        for name, work_out in named().items():
+            held.show(phase=name)
+            held.beat()  # a visit reads how far it is
+            work_out(held.pk)
+
+
+def _finish(held: queue.Claim[ColumnsRun], state: CatchingUp, error: str = "") -> None:
+    held.rows().update(state=state, error=error, worker="", phase="", heartbeat_at=timezone.now())
+
+
+def is_under_way(session: Session, page: str) -> bool:
+    """Whether a living worker is at what ``page`` keeps of the session, or about to be; at most one query.
+
+    False where this process has loaded the session: then it has worked out some of it, too.
+    """
+    if session.n_messages < columns.LEAST_MESSAGES or selectors.version_of(session.pk):
+        return False
+    running = ColumnsRun.objects.filter(
+        session=session, state=CatchingUp.RUNNING, heartbeat_at__gt=timezone.now() - ALIVE
+    )
+    phase = running.values_list("phase", flat=True).first()
+    if phase is None:
+        return False
+    order = [name for named in pages for name in named()]
+    return phase not in order or order.index(phase) <= order.index(page)
