@@ -10,10 +10,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test test-postgres check lint types contracts migrations docs wheel upgrade fmt lock vendor bench accuracy verdicts fuzz faults parity mutants clean
+.PHONY: help setup run demo test test-exhaustive test-postgres check lint types contracts migrations docs wheel upgrade fmt lock vendor bench accuracy verdicts fuzz faults parity mutants clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 # The stamps make setup a no-op while Python and the pinned requirements stay as they are.
 $(VENV)/.base: requirements/base.txt scripts/venv.sh
@@ -50,8 +50,14 @@ CORES = $(if $(findstring .py,$(ARGS)),,-n auto --maxprocesses 8 --dist loadfile
 ONE_SESSION = as_recorded bodies charts diff_lists packing replay_losses replay_pages replay_steps \
 	sweep_charts templatetags transcript_page why_page
 
+# What takes long is marked exhaustive and has a target of its own.  Where ARGS names a place, all of it is run.
+QUICK = $(if $(findstring tests/,$(ARGS)),,-m "not exhaustive")
+
 test: $(VENV)/.dev ## Run the tests (ARGS="-k name" or ARGS="tests/engine/test_replay.py" for some of them)
-	@$(BIN)/python -m pytest $(CORES) $(ARGS)
+	@$(BIN)/python -m pytest $(CORES) $(QUICK) $(ARGS)
+
+test-exhaustive: $(VENV)/.dev ## Run the long tests, which make test leaves out
+	@$(BIN)/python -m pytest $(CORES) -m exhaustive $(ARGS)
 
 test-postgres: $(VENV)/.dev ## Run the web and services tests on PostgreSQL (CTXWEB_TEST_DATABASE_URL)
 	@CTXWEB_TEST_DATABASE_URL="$${CTXWEB_TEST_DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres}" \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,18 @@ LONG = {"test_every_page.py", "test_no_5xx.py", "test_spent.py", "test_policy_la
 
 queue.BEAT_SECONDS = 3600.0
 """Nothing beats by the clock: a thread cannot see the uncommitted rows of a test."""
+
+
+def pytest_collection() -> None:
+    """Nothing that is made while tests are found becomes garbage, and to look for it takes seconds."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """What is there now stays to the end: who looks for garbage afterwards need not look at it."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

@@ -15,6 +15,8 @@ import pytest
 from tests.browser.test_overview_page import open_demo
 from tests.browser.test_whole_path import AXE
 
+pytestmark = pytest.mark.exhaustive
+
 MEASURE = (Path(__file__).parent / "every_page.js").read_text(encoding="utf-8").split("\n", 2)[2]
 TIGHT = "policy=claude_code&p.pct_override=30"
 OF_A_SESSION = (

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from tests.cli.serving import Served
 
+pytestmark = pytest.mark.exhaustive
+
 RANGE = "document.getElementById('pressure')._fullLayout.xaxis.range.slice()"
 N_BARS = "document.getElementById('pressure').data.filter(t => t.type === 'bar').flatMap(t => Array.from(t.x))"
 PANE = "document.querySelector('#message-list .scroll')"

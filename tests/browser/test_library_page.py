@@ -14,6 +14,8 @@ from tests.services.claude_lines import session
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.exhaustive
+
 WIDTHS = (1440, 1280, 1100, 1024, 768, 420)
 
 

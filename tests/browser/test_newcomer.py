@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.arch.repository import ROOT
 from tests.browser.test_overview_page import open_demo
+
+pytestmark = pytest.mark.exhaustive
 
 MOST_CLICKS = 12
 GUIDE = ROOT / "docs/guides/first-minutes.md"

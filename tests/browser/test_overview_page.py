@@ -14,6 +14,8 @@ from tests.samples import samples_dir
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.exhaustive
+
 LANE = """lane => {
   const plot = document.getElementById('pressure'), box = plot.getBoundingClientRect(), all = plot._fullLayout;
   const axis = all[lane];

@@ -10,6 +10,8 @@ from tests.browser.looks import looks
 from tests.browser.test_whole_path import axe, upload
 from tests.web.test_quality_page import story
 
+pytestmark = pytest.mark.exhaustive
+
 
 @pytest.fixture(scope="module")
 def lossy(tmp_path_factory):

@@ -213,6 +213,7 @@ def test_the_diff_by_keys(visit, transcript):
     visitor.is_clean()
 
 
+@pytest.mark.exhaustive
 @looks(1440, 420)
 def test_the_lab_is_accessible_and_never_scrolls_sideways(visit, transcript, scheme, width):
     """Axe is clean and every page fits, in both themes, wide and narrow."""

@@ -6,6 +6,7 @@ import base64
 import random
 from typing import TYPE_CHECKING
 
+import pytest
 from click.testing import CliRunner
 
 from ctxweb.commands import share
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.exhaustive
 
 
 N_MESSAGES = 500

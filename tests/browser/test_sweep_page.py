@@ -10,6 +10,8 @@ from tests.browser.looks import looks
 from tests.browser.test_whole_path import axe, upload
 from tests.engine.claude_lines import claude_session
 
+pytestmark = pytest.mark.exhaustive
+
 GRID = "policy=anchored_iterative&window=40000&over=trigger=40:80:5&over=keep_last=2:8:3"
 
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Locator, Page
 
+pytestmark = pytest.mark.exhaustive
+
 PASSWORD = "correct-horse-battery"
 STATE = "policy=sliding_window&window=60000"
 BELOW = "/tools/ctx"

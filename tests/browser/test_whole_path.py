@@ -129,6 +129,7 @@ def csrf(page) -> str:
     return page.locator("input[name=csrfmiddlewaretoken]").first.input_value()
 
 
+@pytest.mark.exhaustive
 @looks(1440, 420)
 def test_pages_are_accessible_and_never_scroll_sideways(visit, transcript, scheme, width):
     """Axe is clean and the page fits, in both themes, wide and narrow."""

@@ -10,6 +10,8 @@ from tests.browser.looks import looks
 from tests.browser.test_whole_path import axe, csrf, upload
 from tests.engine.claude_lines import claude_session
 
+pytestmark = pytest.mark.exhaustive
+
 
 @pytest.fixture(scope="module")
 def compacted(tmp_path_factory):

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.exhaustive
+
 DOCUMENTS = """
 import django, hashlib, json
 django.setup()

@@ -17,6 +17,8 @@ from tests.cli.processes import ROOT, environment, rows, run
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.exhaustive
+
 DATABASE = "ctxweb.sqlite3"
 
 

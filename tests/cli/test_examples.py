@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("path", examples.documents(), ids=relative)
 def test_an_example_prints_what_the_document_shows(path: Path) -> None:
     """Run ``python scripts/examples.py`` where the output has changed on purpose."""
@@ -60,6 +61,7 @@ def test_every_block_says_what_it_is() -> None:
         assert not lost, (relative(path), lost)
 
 
+@pytest.mark.exhaustive
 def test_the_other_command_lines_run_as_printed(tmp_path: Path) -> None:
     every = [(path, line) for path, line in shell_lines() if not any(re.match(why, line) for why in EXEMPT)]
     assert len(every) >= 8

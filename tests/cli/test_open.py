@@ -20,6 +20,8 @@ from tests.engine.claude_lines import claude_session
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.exhaustive
+
 ADDRESS = "http://127.0.0.1:8499/"
 
 

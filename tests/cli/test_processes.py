@@ -23,6 +23,8 @@ from tests.services.claude_lines import MODEL
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.exhaustive
+
 KEY = "sk-ant-pasted-4321"
 COST = "replay.json?policy=claude_code&p.pct_override=1&summarizer=stub:500"
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from tests.fake_anthropic import FakeAnthropic
 
+pytestmark = pytest.mark.exhaustive
+
 REPLAY = ("--policy", "buzz_handoff", "--set", "max_output=1000", "--window", "20000", "--summarizer", "anthropic")
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from sessions.services.live import Followed
 
+pytestmark = pytest.mark.exhaustive
+
 
 class Watching:
     """The process and the documents it has printed."""

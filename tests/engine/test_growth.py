@@ -106,6 +106,7 @@ def _replays() -> list[Any]:
     return [pytest.param(name, tokens, id=f"{name}-{kind}") for name, kind, tokens in found]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("policy", "tokens"), _replays())
 def test_a_replay_grows_with_the_session(policy: str, tokens: int) -> None:
     """Where only the longer session is compacted at all, it is held against one that is twice as long again."""

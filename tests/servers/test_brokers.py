@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.exhaustive
+
 RECEIVE = """
 import django, io, sys
 django.setup()

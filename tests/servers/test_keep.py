@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.exhaustive, pytest.mark.services]
 
 
 def ctxweb(env: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -14,7 +14,7 @@ from tests.servers.servers import ROOT, environment, run_python
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.exhaustive, pytest.mark.services]
 
 MIGRATE = """
 import django

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 FORM = "application/x-www-form-urlencoded"
 ENDPOINT = os.environ.get("S3_TEST_ENDPOINT", "")
 pytestmark = [
+    pytest.mark.exhaustive,
     pytest.mark.services,
     pytest.mark.skipif(not ENDPOINT, reason="S3_TEST_ENDPOINT names no server"),
     pytest.mark.skipif(importlib.util.find_spec("storages") is None, reason="django-storages is not installed"),

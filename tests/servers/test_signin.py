@@ -18,6 +18,8 @@ from tests.servers.servers import ROOT, environment
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.exhaustive
+
 TOKEN, PASSWORD = "a" * 32, "correct horse battery"
 
 

@@ -155,6 +155,7 @@ def handed(session: Session, secret: str) -> dict[str, str]:
     return found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_no_planted_secret_is_reached(tmp_path: Path, settings: Any) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"

@@ -12,6 +12,7 @@ import uuid
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    import pytest
     from django.http import HttpResponseBase
     from pytest_django.fixtures import SettingsWrapper
 
@@ -141,6 +141,7 @@ def _link(session: Session, chance: random.Random) -> str:
     return create_link(session=session, view=view, terms=Terms(takes_replies=True)).token
 
 
+@pytest.mark.exhaustive
 def test_no_address_answers_5xx(
     db: None, tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
