@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from sessions.engine.events import Splice
+from sessions.engine.parts import Parts
 from sessions.engine.policy import Item
-from sessions.engine.sizes import message_sizes
+from sessions.engine.sizes import size_reader
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sessions.engine.calibration.weighed import Weighed
+
+
+IN_PART = 256
+"""How many items, or steps, are made at once."""
 
 
 class Respliced(NamedTuple):
@@ -247,26 +252,31 @@ def holds_result(item: Item) -> bool:
     return False
 
 
-_ITEMS: WeakKeyDictionary[Weighed, dict[str, list[Item]]] = WeakKeyDictionary()
+_ITEMS: WeakKeyDictionary[Weighed, dict[str, Parts[Item]]] = WeakKeyDictionary()
 """Items of all messages of a session by the key of the estimator that sized them."""
-_ENTERING: WeakKeyDictionary[Weighed, dict[tuple[str, bool], list[Entering]]] = WeakKeyDictionary()
+_ENTERING: WeakKeyDictionary[Weighed, dict[tuple[str, bool], Parts[Entering]]] = WeakKeyDictionary()
 """What enters at every step by the key of the estimator and whether something is left out."""
 
 
-def message_items(weighed: Weighed, estimator: Any) -> list[Item]:
-    """Items of all messages of the branch, sized by the estimator; made once and shared by all replays."""
+def message_items(weighed: Weighed, estimator: Any) -> Parts[Item]:
+    """Items of all messages of the branch, sized by the estimator, shared by all replays; made when looked at."""
     known = _ITEMS.setdefault(weighed, {})
     cached = known.get(estimator.key)
     if cached is None:
-        step_at = [-1] * len(weighed.transcript.messages)
+        messages, tokens, sizes = weighed.transcript.messages, weighed.tokens, size_reader(weighed, estimator)
+        step_at = [-1] * len(messages)
         for k, step in enumerate(weighed.steps):
             step_at[step.start : step.stop] = [k] * (step.stop - step.start)
-        sizes = message_sizes(weighed, estimator)
-        cached = [
-            Item(m.id, m, weighed.tokens[m.index], sizes[m.index], step_at[m.index])
-            for m in weighed.transcript.messages
-        ]
-        known[estimator.key] = cached
+
+        def read(part: int) -> tuple[Item, ...]:
+            start = part * IN_PART
+            stop = min(len(messages), start + IN_PART)
+            return tuple([
+                Item(m.id, m, tokens[m.index], size, step_at[m.index])
+                for m, size in zip(messages[start:stop], sizes(start, stop), strict=True)
+            ])  # fmt: skip
+
+        cached = known[estimator.key] = Parts(len(messages), IN_PART, read)
     return cached
 
 
@@ -291,20 +301,24 @@ def entering(items: Sequence[Item], n_reply: int) -> Entering:
     )
 
 
-def entering_steps(weighed: Weighed, estimator: Any, left_out: frozenset[int]) -> list[Entering]:
-    """What enters at every step, sized by the estimator, without the messages ``left_out``; made once and shared."""
+def entering_steps(weighed: Weighed, estimator: Any, left_out: frozenset[int]) -> Parts[Entering]:
+    """What enters at every step, sized by the estimator, without the messages ``left_out``; made when looked at."""
     key = (estimator.key, bool(left_out))
     known = _ENTERING.setdefault(weighed, {})
     made = known.get(key)
     if made is None:
-        made, n_reply, items = [], 0, message_items(weighed, estimator)
-        for step in weighed.steps:
-            added = items[step.start : step.stop]
+        items, steps, requests = message_items(weighed, estimator), weighed.steps, weighed.transcript.requests
+
+        def one(k: int) -> Entering:
+            added: Sequence[Item] = items[steps[k].start : steps[k].stop]
             if left_out:
                 added = [item for item in added if item.message.index not in left_out]
-            made.append(entering(added, n_reply))
-            n_reply = weighed.transcript.requests[step.request].n_messages
-        known[key] = made
+            return entering(added, requests[steps[k - 1].request].n_messages if k else 0)
+
+        def read(part: int) -> tuple[Entering, ...]:
+            return tuple([one(k) for k in range(part * IN_PART, min(len(steps), (part + 1) * IN_PART))])
+
+        made = known[key] = Parts(len(steps), IN_PART, read)
     return made
 
 

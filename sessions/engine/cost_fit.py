@@ -8,16 +8,19 @@ all the rest (policies 14.1), is what the causes are told against.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.by_request import sent_tokens
 from sessions.engine.caching import NO_READS, RECORDED, WHOLE, cache_use, pairs_of
 from sessions.engine.cost import bill_of
+from sessions.engine.outputs import outputs
 from sessions.engine.prices import PER_MILLION, prices_of, request_prices, step_prices
 from sessions.engine.spent import request_cost
 from sessions.engine.types import Label
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from sessions.engine.caching import CacheUse, Pair
     from sessions.engine.calibration.weighed import Weighed
@@ -137,25 +140,36 @@ def replay_range(replay: Replay, sums: Totals, *, prices: Prices | None = None) 
     It holds contexts that are not measured, outputs that are estimated, cache reads that no usage reports, and at its
     upper end what is fetched again.
     """
-    weighed, sent = replay.weighed, replay.sent
+    weighed = replay.weighed
     prices = prices or prices_of(weighed.model)
     if prices is None or sums.cost is None:
         return None
-    labels = [replay.labels[one.request] or Label.MEASURED for one in sent]
-    weak = sum(one.tokens * CONTEXT_ERRORS[label] for one, label in zip(sent, labels, strict=True))
-    requests = weighed.transcript.requests
-    total = sum(one.tokens for one in sent)
+    sent, cached = sent_tokens(replay.sent)
+    labels = [replay.labels[step.request] or Label.MEASURED for step in weighed.steps]
+    weak = sum(map(mul, sent, map(CONTEXT_ERRORS.__getitem__, labels)))
+    total = sum(sent)
     below, above = _errors(weighed, prices, (), sums.cost.low, share=weak / total if total else 0.0, output=0)
-    asked = step_prices(weighed, prices)
-    groups: dict[Prices, list[int]] = {}
-    for k, one in enumerate(sent):
-        groups.setdefault((asked[k] or prices).at(one.tokens), []).append(k)
-    for own, steps in groups.items():
-        guessed = sum(sent[k].output for k in steps if _is_guessed(requests[sent[k].request].usage))
-        prefixes = ((k, sent[k].cached) for k in steps)
+    made, is_guessed, known = outputs(weighed), weighed.guessed, cache_use(weighed).known
+    for own, steps in _charged_alike(step_prices(weighed, prices), prices, sent):
+        guessed = sum(made[k] for k in steps if is_guessed[k])
+        prefixes = ((k, cached[k]) for k in steps if not known[k])
         less, more = _errors(weighed, own, prefixes, 0.0, share=0.0, output=guessed)
         below, above = below + less, above + more
     return max(0.0, sums.cost.low - below), sums.cost.high + above
+
+
+def _charged_alike(
+    asked: Sequence[Prices | None], usual: Prices, sent: Sequence[int]
+) -> Iterable[tuple[Prices, Sequence[int]]]:
+    """Steps by what they are charged by: all of them at once where every one has one price, whatever its size."""
+    alike = set(map(id, asked)) if asked else set()
+    only = (asked[0] or usual) if len(alike) == 1 else None
+    if only is not None and only.large is None:
+        return [(only, range(len(sent)))]
+    groups: dict[Prices, list[int]] = {}
+    for k, tokens in enumerate(sent):
+        groups.setdefault((asked[k] or usual).at(tokens), []).append(k)
+    return groups.items()
 
 
 def _errors(
@@ -187,10 +201,6 @@ def _share_range(weighed: Weighed, use: CacheUse, step: int) -> tuple[float, flo
         return 0.0, 1.0
     missed = 0.0 if use.rate is None else 2 * (1 - use.rate)
     return max(0.0, 1 - max(MISSED_MOST, missed)), 1.0
-
-
-def _is_guessed(usage: Usage | None) -> bool:
-    return usage is None or usage.placeholder
 
 
 def _final_output(usage: Usage | None) -> int:

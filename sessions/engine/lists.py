@@ -10,6 +10,8 @@ from sessions.engine.context import message_items
 from sessions.engine.errors import BadParameter
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sessions.engine.policy import Item
     from sessions.engine.replay import Replay
 
@@ -45,7 +47,7 @@ def entered_at(replay: Replay, request: int) -> tuple[Item, ...]:
     return tuple(item for item in items[:stop] if item.message.index not in weighed.left_out)
 
 
-def _as_recorded(replay: Replay, place: int, items: list[Item]) -> list[Item]:
+def _as_recorded(replay: Replay, place: int, items: Sequence[Item]) -> list[Item]:
     """The recording's own list at a step: since its newest compaction, with what that one kept."""
     compactions = replay.weighed.transcript.compactions
     found: list[Item] = []

@@ -99,8 +99,13 @@ def _large(model: ModelInfo, base: float) -> tuple[int, Prices] | None:
 
 def request_prices(request: Request, weighed: Weighed, prices: Prices | None) -> Prices | None:
     """What the model that a request was sent to costs: ``prices`` for the session's own, list prices otherwise."""
+    return _named(request.model, weighed, prices)
+
+
+def _named(model: str, weighed: Weighed, prices: Prices | None) -> Prices | None:
+    """The same of a request that names this model."""
     own = normalised(weighed.transcript.model)
-    name = request.model or weighed.transcript.model
+    name = model or weighed.transcript.model
     if normalised(name) == own:
         return prices or prices_of(weighed.model)
     return prices_of(model_info(name))
@@ -112,15 +117,10 @@ def step_prices(weighed: Weighed, prices: Prices | None = None) -> tuple[Prices 
     ``prices`` are the session's own model's.  All None where that has no price.
     """
     own = prices or prices_of(weighed.model)
-    requests = weighed.transcript.requests
     if own is None:
         return (None,) * len(weighed.steps)
-    known: dict[str, Prices] = {}
-    for step in weighed.steps:
-        request = requests[step.request]
-        if request.model not in known:
-            known[request.model] = request_prices(request, weighed, own) or own
-    return tuple(known[requests[step.request].model] for step in weighed.steps)
+    known = {name: _named(name, weighed, own) or own for name in set(weighed.asked)}
+    return tuple(map(known.__getitem__, weighed.asked))
 
 
 def _relations(model: ModelInfo) -> tuple[float, float | None, float]:

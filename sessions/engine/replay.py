@@ -6,14 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine import registry, starting
+from sessions.engine.by_request import SentRequest, sent_tokens
 from sessions.engine.counted import counted
 from sessions.engine.errors import BadParameter
 from sessions.engine.outlines import Wording
 from sessions.engine.summaries import Summaries
-from sessions.engine.walk import Attempt, SentRequest, Walk
+from sessions.engine.walk import Attempt, Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.events import Event
@@ -50,10 +51,10 @@ class Replay:
     window_source: str
     context_tokens: tuple[int | None, ...]
     labels: tuple[Label | None, ...]
-    gates: tuple[Gate | None, ...]
+    gates: Sequence[Gate | None]
     events: tuple[Event, ...]
     attempts: tuple[Attempt, ...]
-    sent: tuple[SentRequest, ...]
+    sent: Sequence[SentRequest]
     warnings: tuple[str, ...]
     written: Mapping[str, str]
     windows: tuple[int, ...] = ()
@@ -66,7 +67,7 @@ class Replay:
     @property
     def fits(self) -> bool:
         """Whether every request sent is within the window of its own model."""
-        return all(sent.tokens <= window for sent, window in zip(self.sent, self.windows, strict=True))
+        return all(tokens <= window for tokens, window in zip(sent_tokens(self.sent)[0], self.windows, strict=True))
 
     @property
     def as_recorded(self) -> str:
@@ -95,6 +96,39 @@ def replay(
     "every:N" or "first:N"; ``writer`` finds what a model wrote, for the summarizer that passes it on.  ``start`` is
     where parameters start from that are not given: the recording's client, or the policy's "defaults".
     """
+    walk = walk_of(
+        weighed, policy, params=params, base=base, estimator=estimator, summarizer=summarizer, window=window,
+        texts=texts, fail=fail, writer=writer, start=start,
+    )  # fmt: skip
+    walk.run()
+    return replay_of(walk, summarizer)
+
+
+def replay_of(walk: Walk, summarizer: str) -> Replay:
+    """What a walk has come to so far, its summaries written by ``summarizer``."""
+    return Replay(
+        walk.weighed, walk.policy, walk.params, walk.base, walk.estimator, summarizer, walk.window, walk.window_source,
+        tuple(walk.context_tokens), tuple(walk.labels), tuple(walk.gates), tuple(walk.events), tuple(walk.attempts),
+        tuple(walk.sent), tuple(dict.fromkeys(walk.warnings)), walk.summaries.written, tuple(walk.windows),
+        walk.summaries.outlines,
+    )  # fmt: skip
+
+
+def walk_of(
+    weighed: Weighed,
+    policy: str | Policy,
+    *,
+    params: Mapping[str, object] | None = None,
+    base: str = "full",
+    estimator: str | None = None,
+    summarizer: str = "recorded",
+    window: int | None = None,
+    texts: Texts | None = None,
+    fail: str = "",
+    writer: Writer | None = None,
+    start: str = starting.AS_RECORDED,
+) -> Walk:
+    """The walk of ``replay`` before its first request; takes and raises the same."""
     if base not in BASES:
         raise BadParameter(f"base is one of {', '.join(BASES)}, not {base!r}")
     if window is not None and window <= 0:
@@ -103,14 +137,7 @@ def replay(
     built = starting.built(weighed, chosen, params or {}, start)
     measure = counted(registry.get("estimators", estimator or _estimator_of(chosen, built)), weighed, texts)
     summaries = Summaries(weighed, summarizer, measure, texts, fail, writer=writer)
-    walk = Walk(weighed, chosen, built, measure, summaries, base=base, window=window)
-    walk.run()
-    return Replay(
-        weighed, chosen, built, base, measure.name, summarizer, walk.window, walk.window_source,
-        tuple(walk.context_tokens), tuple(walk.labels), tuple(walk.gates), tuple(walk.events), tuple(walk.attempts),
-        tuple(walk.sent), tuple(dict.fromkeys(walk.warnings)), summaries.written, tuple(walk.windows),
-        summaries.outlines,
-    )  # fmt: skip
+    return Walk(weighed, chosen, built, measure, summaries, base=base, window=window)
 
 
 def _estimator_of(policy: Policy, params: Any) -> str:

@@ -8,6 +8,8 @@ from weakref import WeakKeyDictionary
 from sessions.engine.registry import get
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.estimator import Estimator
     from sessions.engine.model_info import ModelInfo
@@ -31,6 +33,18 @@ def message_size(message: Message, estimator: Estimator, model: ModelInfo) -> in
     if len(blocks) == 1:
         return estimator.per_message + size(blocks[0], model)
     return estimator.per_message + sum(size(block, model) for block in blocks)
+
+
+def size_reader(weighed: Weighed, estimator: Estimator) -> Callable[[int, int], list[int]]:
+    """Sizes of the messages from one index to another, by themselves unless all are known; holds no session."""
+    known = _SIZES.get(weighed, {}).get(estimator.key)
+    if known is not None:
+        return lambda start, stop: known[start:stop]
+    messages, models = weighed.transcript.messages, weighed.models
+    return lambda start, stop: [
+        message_size(m, estimator, model)
+        for m, model in zip(messages[start:stop], models[start:stop], strict=True)
+    ]  # fmt: skip
 
 
 def message_sizes(weighed: Weighed, estimator: Estimator) -> list[int]:

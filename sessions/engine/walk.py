@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace as changed_copy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from sessions.engine.by_request import SentRequest
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.context import (
     Context,
@@ -49,22 +50,6 @@ Change = Mapping[int, Item] | Splice
 """What an edit changed: items in place by position, or a stretch of the list."""
 
 
-class SentRequest(NamedTuple):
-    """One request as sent in the replay, what the cost model needs.
-
-    ``tokens`` is the context in display tokens, ``cached`` the longest common prefix with the request before it as
-    sent (its reply not included), ``output`` the reply's tokens; ``timestamp`` in seconds or None.  ``written`` is
-    the output as the transcript has it, None where it has none.
-    """
-
-    request: int
-    tokens: int
-    cached: int
-    output: int
-    timestamp: float | None
-    written: int | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """An edit that failed at a request: which layer's, why, and the summary calls it made in vain.
@@ -99,10 +84,13 @@ class Walk:
         self.layers, self.drawn = policy.pipeline, policy.drawn
         self.counted = frozenset(layer.name for layer in self.layers if not layer.cheap)
         """Names of the layers whose failures count."""
+        self.estimator: str = estimator.name
         self.window = window or weighed.window or DEFAULT_WINDOW
         self.windows = [window or held.window for held in weighed.held]
         self.window_source = "given" if window else weighed.window_source
         self.items = message_items(weighed, estimator)
+        self.reached = 0
+        """How many steps were walked."""
         self.entering = entering_steps(weighed, estimator, weighed.left_out if base == "full" else frozenset())
         self.series, self.tokens, self.outputs = weighed.recorded, weighed.tokens, outputs(weighed)
         self.context = Context(list(self.series.weights), [0] * len(weighed.steps), [], history=weighed.history)
@@ -127,11 +115,15 @@ class Walk:
         self.warnings += assumed_windows(weighed, window)
         self.warnings += not_replayed(weighed.transcript, base)
 
-    def run(self) -> None:
-        """Walk every request of the branch in the order sent."""
-        for k, step in enumerate(self.weighed.steps):
-            if self.base == "recorded" and step.compaction is not None:
-                self._recorded_compaction(k, step.compaction)
+    def run(self, n_events: int | None = None) -> None:
+        """Walk every request of the branch in the order sent; no further than ``n_events`` compactions, where given."""
+        steps = self.weighed.steps
+        for k in range(self.reached, len(steps)):
+            if n_events is not None and len(self.events) >= n_events:
+                return
+            self.reached, compaction = k + 1, steps[k].compaction
+            if self.base == "recorded" and compaction is not None:
+                self._recorded_compaction(k, compaction)
             else:
                 self._request(k)
 

@@ -109,6 +109,16 @@ class Overview:
         series = self.weighed.recorded
         return dict(zip(at, zip(requests, series.context, series.labels, strict=True), strict=True))
 
+    @cached_property
+    def recorded(self) -> tuple[int | None, ...]:
+        """The recorded context of every request in tokens, None where no message is shown as its reply."""
+        at, requests = self.kept("replies", self._replies)
+        context = self.weighed.recorded.context
+        found: list[int | None] = [None] * len(self.weighed.transcript.requests)
+        for k in dict(zip(at, range(len(at)), strict=True)).values():
+            found[requests[k]] = context[k]
+        return tuple(found)
+
     def _replies(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """By step: the message that is the reply, and the request."""
         requests, steps = self.weighed.transcript.requests, self.weighed.steps

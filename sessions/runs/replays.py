@@ -19,6 +19,8 @@ from sessions.engine.cost_report import cost_document
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.report import replay_document
 from sessions.engine.spent import recorded_totals
+from sessions.engine.sweeps.fast.jumped import jumped
+from sessions.engine.sweeps.fast.kept import know
 from sessions.engine.types import Label
 from sessions.runs.shelf import keep_weighed, shelf_of
 from sessions.services.model_summaries import SummaryWriter
@@ -131,7 +133,10 @@ def _without_compaction(session_id: str) -> Uncompacted:
 
 
 def work_out(session_id: str) -> None:
-    """Work out and keep all that the first replay of a long session shows beside the replay itself."""
+    """Work out and keep all that the first replay of a long session shows, and what it is made of."""
+    from sessions.runs.replay_state import ReplayState
+
+    run(session_id, ReplayState())
     without_compaction(session_id)
     spent(session_id)
 
@@ -234,8 +239,15 @@ def _run(session_id: str, state: ReplayState) -> ReplayRun:
     held = _cache.find(key)
     if held is not None and held[0] is weighed:
         return held[1]
-    _prepared(session_id, weighed)
+    shelf = _prepared(session_id, weighed)
     started = time.perf_counter()
+    if shelf is not None:
+        found = jumped(weighed, **options(state), summarizer=state.summarizer, prices=prices, kept=shelf.value)
+        shelf.keep()
+        if found is not None:
+            sums, took = found.totals, time.perf_counter() - started
+            around = replay_range(found.replay, sums, prices=prices)
+            return _cache.keep(key, (weighed, ReplayRun(found.replay, sums, around, took)))[1]
     writer = SummaryWriter(settings.ANTHROPIC_MODEL) if state.summarizer == "anthropic" else None
     with _texts(session_id, state) as texts:
         made = engine.replay(weighed, **options(state), summarizer=state.summarizer, texts=texts, writer=writer)
@@ -248,10 +260,13 @@ def _run(session_id: str, state: ReplayState) -> ReplayRun:
     return _cache.keep(key, (weighed, ran))[1]
 
 
-def _prepared(session_id: str, weighed: Weighed) -> None:
-    """Keep what the session weighs, and have the sums at hand that every replay with an event takes differences of."""
+def _prepared(session_id: str, weighed: Weighed) -> Shelf | None:
+    """Keep what the session weighs, and have at hand what replays go by; the shelf, None of a short session."""
     keep_weighed(session_id, weighed)
+    shelf = shelf_of(session_id, weighed, "replays")
+    if not shelf.version:
+        return None
     if "kind_sums" not in vars(weighed):
-        shelf = shelf_of(session_id, weighed, "sums")
         vars(weighed)["kind_sums"] = shelf.value("kinds", lambda: weighed.kind_sums)
-        shelf.keep()
+        know(weighed, shelf.value)
+    return shelf

@@ -11,7 +11,7 @@ from sessions.adapters.cache import Cache
 from sessions.engine import registry, starting
 from sessions.engine.cost import Cost, Totals
 from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.sweeps.fast.jumper import FIXED_SIZE
+from sessions.engine.sweeps.fast.products import FIXED_SIZE
 from sessions.engine.sweeps.fast.table import jump_of
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.sweep import Row, Sweep, marked

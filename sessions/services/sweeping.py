@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from sessions import selectors
 from sessions.engine import jsonio
 from sessions.engine.cost import Cost, Totals
-from sessions.engine.sweeps.fast.jumper import FIXED_SIZE
+from sessions.engine.sweeps.fast.products import FIXED_SIZE
 from sessions.engine.sweeps.sweep import Over, Row, grid, sweep, value_of
 from sessions.models import Session
 from sessions.services.prices import prices_for

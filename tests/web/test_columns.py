@@ -17,9 +17,10 @@ from sessions.engine.errors import EngineError
 from sessions.engine.model_info import normalised, use_own_models
 from sessions.engine.reading import read_transcripts
 from sessions.engine.sealed import Sections, seal, unseal
+from sessions.engine.walk import Walk
 from sessions.models import SessionColumns, SessionFacts
 from sessions.pages.why import fit, over_counts
-from sessions.runs import memory, replays, shelf
+from sessions.runs import losses, memory, replays, shelf
 from sessions.runs import overview as overviews
 from sessions.runs.overview import SHELVES, Overview
 from sessions.selectors import columns as stored_columns
@@ -159,15 +160,15 @@ def test_another_process_replays_no_more_than_the_policy_that_is_looked_at(
     client: Client, talk: Session, work: list[str], replayed: list[str]
 ) -> None:
     replayed.clear()
-    path = f"/s/{talk.pk}/replay/?window=40000"
+    path = f"/s/{talk.pk}/replay/?window=40000&policy=pi"
     first = body(client, path)
-    assert replayed == ["claude_code", "none"]
+    assert replayed == ["pi", "none"]
     assert "cost_document" in work
     another_process()
     work.clear()
     replayed.clear()
     assert body(client, path) == first
-    assert replayed == ["claude_code"]
+    assert replayed == ["pi"]
     assert not {"weigh", "cost_document"} & set(work)
     sums = selectors.load_weighed(talk.pk).kind_sums
     assert sums == calibrate.weigh(selectors.load_weighed(talk.pk).transcript).kind_sums
@@ -175,7 +176,44 @@ def test_another_process_replays_no_more_than_the_policy_that_is_looked_at(
     another_process()
     replayed.clear()
     assert body(client, path) != first
-    assert replayed == ["claude_code", "none"], "what it would cost without compaction is another figure"
+    assert replayed == ["pi", "none"], "what it would cost without compaction is another figure"
+
+
+@pytest.fixture
+def wordy(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
+    """Eight sections of messages, 300,000 tokens."""
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    lines = Lines().prompt("Count")
+    for turn in range(900):
+        lines.turn(f"output {turn}\n" * (50 + turn % 9), text=f"step {turn}")
+    return store(lines.bytes(), "wordy.jsonl")
+
+
+@pytest.mark.parametrize("policy", ["claude_code", "crush", "parametric"])
+def test_another_process_jumps_over_a_session(  # noqa: PLR0917
+    client: Client, wordy: Session, work: list[str], replayed: list[str], monkeypatch: pytest.MonkeyPatch, policy: str
+) -> None:
+    """Of messages it unpacks those that are shown, and it walks to the first compaction, whose messages are shown."""
+    walked: list[int] = []
+    monkeypatch.setattr(losses, "AT_ONCE", 0)
+    inside = Walk._request
+    monkeypatch.setattr(Walk, "_request", lambda walk, k: (walked.append(k), inside(walk, k))[1])
+    path, document = (f"/s/{wordy.pk}/replay{end}?window=100000&policy={policy}" for end in ("/", ".json"))
+    first, whole = body(client, path), body(client, document)
+    assert replayed == ["none"]
+    another_process()
+    for done in (work, replayed, walked):
+        done.clear()
+    assert body(client, path) == first
+    assert body(client, path.replace("100000", "110000")) != first
+    assert (replayed, set(work)) == ([], {"_messages"})
+    assert work.count("_messages") <= 5, "of eight"
+    assert 0 < len(walked) < 900, "of 1,800 for two replays"
+    assert body(client, document) == whole
+    monkeypatch.setattr(replays, "jumped", lambda *_given, **_named: None)
+    replays._cache.clear()
+    assert (body(client, path), body(client, document)) == (first, whole)
+    assert replayed == [policy]
 
 
 def test_figures_under_another_model_table_are_worked_out_anew(

@@ -113,6 +113,17 @@ class Weighed:
         return held_at_steps(self.transcript, self.steps, self.flagged)
 
     @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """The model that every step's request names, "" where it names none."""
+        return tuple(self.transcript.requests[step.request].model for step in self.steps)
+
+    @cached_property
+    def guessed(self) -> tuple[bool, ...]:
+        """By step: the usage does not say what the reply had, for there is none or it is a placeholder."""
+        usages = (self.transcript.requests[step.request].usage for step in self.steps)
+        return tuple(usage is None or usage.placeholder for usage in usages)
+
+    @cached_property
     def models(self) -> tuple[ModelInfo, ...]:
         """The model that every message came under: that of the request it was first sent with."""
         found = [self.model] * len(self.transcript.messages)
@@ -131,6 +142,12 @@ class Weighed:
     def left_out(self) -> frozenset[int]:
         """Indices of the messages that a full replay leaves out: what a recorded compaction made."""
         return left_out(self.transcript)
+
+    @cached_property
+    def produced(self) -> tuple[tuple[int, int | None, bool], ...]:
+        """Messages that a recorded compaction made, or that are summaries: index, compaction or None, is a summary."""
+        messages = self.transcript.messages
+        return tuple((m.index, m.compaction, m.summary) for m in messages if m.compaction is not None or m.summary)
 
     @cached_property
     def kind_sums(self) -> dict[str, list[int]]:

@@ -25,12 +25,12 @@ BESIDE = 1
 
 @dataclass(frozen=True, slots=True)
 class _Products:
-    """What a session's compactions made, gathered once: messages by compaction, and its summaries' median in tokens.
+    """What a session's compactions made, gathered once: message indices by compaction, its summaries' median in tokens.
 
     ``at`` are the numbers of the compactions by request.
     """
 
-    made: Mapping[int, tuple[Message, ...]]
+    made: Mapping[int, Sequence[int]]
     at: Mapping[int, Sequence[int]]
     typical: int | None
 
@@ -40,21 +40,22 @@ _MADE: WeakKeyDictionary[Weighed, _Products] = WeakKeyDictionary()
 
 def _products(weighed: Weighed) -> _Products:
     if weighed not in _MADE:
-        transcript, made, at = weighed.transcript, defaultdict(list), defaultdict(list)
-        for message in transcript.messages:
-            if message.compaction is not None:
-                made[message.compaction].append(message)
-        for number, compaction in enumerate(transcript.compactions):
-            at[compaction.request].append(number)
-        summaries = [weighed.tokens[m.index] for m in transcript.messages if m.summary]
+        made, at = defaultdict(list), defaultdict(list)
+        for index, compaction, _ in weighed.produced:
+            if compaction is not None:
+                made[compaction].append(index)
+        for number, recorded in enumerate(weighed.transcript.compactions):
+            at[recorded.request].append(number)
+        summaries = [weighed.tokens[index] for index, _, is_summary in weighed.produced if is_summary]
         typical = round(median(summaries)) if summaries else None
-        _MADE[weighed] = _Products({number: tuple(found) for number, found in made.items()}, dict(at), typical)
+        _MADE[weighed] = _Products(dict(made), dict(at), typical)
     return _MADE[weighed]
 
 
 def products(weighed: Weighed, compaction: int) -> tuple[Message, ...]:
     """What a recorded compaction made: its summary and what it re-attached, in order."""
-    return _products(weighed).made.get(compaction, ())
+    messages = weighed.transcript.messages
+    return tuple(messages[index] for index in _products(weighed).made.get(compaction, ()))
 
 
 def typical_tokens(weighed: Weighed) -> int | None:

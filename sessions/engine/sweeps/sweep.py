@@ -17,7 +17,8 @@ from sessions.engine.cost import Totals, totals
 from sessions.engine.errors import BadParameter
 from sessions.engine.prices import prices_of, step_prices
 from sessions.engine.replay import replay
-from sessions.engine.sweeps.fast.jumper import FIXED_SIZE, Jumper
+from sessions.engine.sweeps.fast.jumper import Jumper
+from sessions.engine.sweeps.fast.products import FIXED_SIZE
 from sessions.engine.sweeps.fast.refetch import refetched
 from sessions.engine.sweeps.fast.table import jump_of
 from sessions.engine.sweeps.fast.track import track_of

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine import registry
+from sessions.engine.by_request import measured
 from sessions.engine.cost_report import cost_sentences
 from sessions.engine.params import specs
 from sessions.pages.replay.event_rows import event_rows, failures, layer_lines, room
@@ -164,21 +165,20 @@ def _request(replay: Replay, state: ReplayState, number: int | None) -> int | No
 
 def _lane(replay: Replay, state: ReplayState) -> GateLane | None:
     """The gate's own lane: asked for, or needed because what it measures is not the context."""
-    known = [(at, gate) for at, gate in enumerate(replay.gates) if gate is not None]
-    if not known or replay.policy.name == "none" or state.gate == "off":
+    last = next((gate for gate in reversed(replay.gates) if gate is not None), None)
+    if last is None or replay.policy.name == "none" or state.gate == "off":
         return None
+    asked = measured(replay.gates)
     far = any(
-        gate.unit != "tokens" or abs(gate.measure - (replay.context_tokens[at] or 0)) > FAR * replay.window
-        for at, gate in known
-        if not gate.fires or gate.measure > (1 + FAR) * replay.window
+        not in_tokens or abs(measure - (tokens or 0)) > FAR * replay.window
+        for measure, fires, in_tokens, tokens in zip(*asked, replay.context_tokens, strict=True)
+        if measure is not None and (not fires or measure > (1 + FAR) * replay.window)
     )
     if not far and state.gate != "on":
         return None
     estimator = registry.get("estimators", replay.estimator)
-    measures = [gate.measure if gate else None for gate in replay.gates]
-    last = known[-1][1]
     fired = [event.request for event in replay.events]
-    return GateLane(measures, last.threshold, last.unit, f"with {estimator.label}", fired)
+    return GateLane(asked.measures, last.threshold, last.unit, f"with {estimator.label}", fired)
 
 
 def _rug_words(lost: Losses | None) -> str:

@@ -44,6 +44,7 @@ def replay(request: HttpRequest, session_id: str) -> HttpResponse:
     here = context["query"]
     context["ab_href"] = reverse("sessions:ab", args=[found.pk]) + (f"?{here}" if here else "")
     context |= {"cli_oob": False, **key_facts(request), **_unwritten(found, state)}
+    overview(found.pk).keep()
     if asks_fragment(request):
         context |= {"swap_form": request.GET.get("was", state.policy) != state.policy, "oob": True, "cli_oob": True}
         return varied(render(request, "sessions/replay/_swap.html", context))

@@ -218,10 +218,7 @@ def saw_of(
 ) -> Saw:
     """What the saw-tooth chart of a replay shows; event ``number`` is the chosen one."""
     replay = ran.replay
-    view = overview(session_id)
-    recorded: list[int | None] = [None] * len(replay.context_tokens)
-    for at, tokens, _ in view.contexts.values():
-        recorded[at] = tokens
+    recorded = overview(session_id).recorded
     sample = next((g for g in reversed(replay.gates) if g is not None), None)
     in_tokens = sample is not None and sample.unit == "tokens" and replay.policy.name != "none"
     teeth = [

@@ -7,10 +7,17 @@ is told of in ``table``.  Everything else is replayed request by request.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from sessions.engine.walk import THRASH_LIMIT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.engine.columns import Classes
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,19 @@ class Jump:
         return math.ceil(self.threshold) if self.operator == ">=" else math.floor(self.threshold) + 1
 
 
+class Kept(Protocol):
+    """Where values of a session are found that any process works out once."""
+
+    def __call__(self, name: str, make: Callable[[], T], classes: Classes = (), /) -> T:
+        """The value of this name, as it is kept or else as ``make`` makes it; ``classes`` are those it is made of."""
+
+
+def made_here(name: str, make: Callable[[], T], classes: Classes = (), /) -> T:
+    """Nothing is kept: the value as it is made."""
+    del name, classes
+    return make()
+
+
 class Tail(NamedTuple):
     """What a compaction at each step would cut at (position) and leave (display tokens, overhead included)."""
 
@@ -52,10 +72,16 @@ class Tail(NamedTuple):
 
 
 class Inserts(NamedTuple):
-    """Display tokens that a compaction at each step inserts, and how many of them are a summary's."""
+    """What a compaction at each step inserts: tokens, how many of them are a summary's, in ``n`` messages, whose words.
+
+    Tokens are display tokens.  ``stay``: some are system messages, which no later compaction drops.
+    """
 
     tokens: list[int]
     summary: list[int]
+    n: list[int]
+    source: list[str]
+    stay: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +90,9 @@ class Course:
 
     ``steps`` are the steps that compact, ``cuts`` their positions, ``afters`` the display tokens they leave;
     ``offsets`` has one entry more: before the first, and after each.  ``vain`` are steps whose edit freed nothing,
-    with the context at each: its summary call was made for nothing.  ``visited`` counts the places looked at.
+    with the context at each: its summary call was made for nothing.  ``visited`` counts the places looked at,
+    ``inserted`` has the number of messages that each compaction puts in.  ``has_failed``: an edit failed, or failures
+    or thrashing stopped the policy.
     """
 
     steps: list[int]
@@ -73,3 +101,5 @@ class Course:
     offsets: list[int]
     vain: list[tuple[int, int]]
     visited: int
+    inserted: list[int] = field(default_factory=list)
+    has_failed: bool = False

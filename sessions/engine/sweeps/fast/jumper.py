@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING
 from sessions.engine import registry
 from sessions.engine.caching import WHOLE
 from sessions.engine.cost import Totals, bill_of
-from sessions.engine.summaries import Brief, Summaries
-from sessions.engine.sweeps.fast.jump import Course, Inserts, Tail
+from sessions.engine.counted import counted
+from sessions.engine.summaries import Summaries
+from sessions.engine.sweeps.fast.jump import Course, Inserts, Tail, made_here
 from sessions.engine.sweeps.fast.refetch import refetched
-from sessions.engine.sweeps.fast.whole import Whole, course_of, ground_of
+from sessions.engine.sweeps.fast.whole import Whole, course_of, ground_of, kept_products
 from sessions.engine.walk import THRASH_LIMIT
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.prices import Prices
-    from sessions.engine.sweeps.fast.jump import Jump
+    from sessions.engine.sweeps.fast.jump import Jump, Kept
+    from sessions.engine.sweeps.fast.products import Products
     from sessions.engine.sweeps.fast.track import Track
     from sessions.engine.sweeps.fast.whole import Ground, Measure
     from sessions.engine.texts import Texts
 
-FIXED_SIZE = frozenset({"recorded", "stub"})
-"""Summarizers whose summary weighs the same whatever is dropped."""
-NEVER = -1_000_000_000
-"""A request far from every recorded compaction."""
+ANY = "tiktoken_o200k"
+"""What a product measures under an estimator does not matter where only its display tokens count."""
 
 
 @dataclass
@@ -39,23 +39,30 @@ class Jumper:
     track: Track
     summarizer: str = "recorded"
     texts: Texts | None = None
+    kept: Kept = made_here
     _grounds: dict[Measure, Ground] = field(default_factory=dict)
     _tails: dict[tuple[object, ...], Tail] = field(default_factory=dict)
     _inserts: dict[int | None, Inserts] = field(default_factory=dict)
 
     def course(self, jump: Jump | Whole) -> Course | None:
         """Where ``jump`` compacts; None where a replay would have to go request by request."""
-        return course_of(jump, self._ground(jump.measure)) if isinstance(jump, Whole) else self._cutting(jump)
+        return course_of(jump, self.ground(jump.measure)) if isinstance(jump, Whole) else self._cutting(jump)
 
-    def _ground(self, measure: Measure) -> Ground:
+    def ground(self, measure: Measure) -> Ground:
         """The session as a policy that drops the whole list measures it, made once."""
         if measure not in self._grounds:
-            self._grounds[measure] = ground_of(self.weighed, self.track, measure, self.summarizer, self.texts)
+            made = ground_of(self.track, measure, self._summaries(measure.estimator), self.kept)
+            self._grounds[measure] = made
+            self._inserts.setdefault(None, self._inserts_of(made.products))
         return self._grounds[measure]
 
+    def _summaries(self, estimator: str) -> Summaries:
+        measure = counted(registry.get("estimators", estimator), self.weighed, self.texts)
+        return Summaries(self.weighed, self.summarizer, measure)
+
     def _cutting(self, jump: Jump) -> Course | None:
-        limit, track = jump.limit, self.track
-        if limit <= 0 or (jump.keep_messages is None) == (jump.keep_tokens is None):
+        limit, track, inserts = jump.limit, self.track, self.inserts(jump.inserted)
+        if limit <= 0 or inserts.stay or (jump.keep_messages is None) == (jump.keep_tokens is None):
             return None
         cuts, after = self.tail(jump)
         heights, peaks, end = track.heights, track.peaks, len(track.heights)
@@ -65,6 +72,7 @@ class Jumper:
         moved: dict[int, tuple[int, int]] = {}
         offsets = [track.overhead]
         offset, start, low, n_failed, failures, still_on = track.overhead, 0, 1, 0, 0, 0
+        has_failed = False
         while (j := bisect_left(peaks, limit - offset, low)) < end:
             if not monotone and (j := track.first_at_least(low, limit - offset)) == end:
                 break
@@ -77,6 +85,7 @@ class Jumper:
                     vain.append((step, offset + height))
                 n_failed += 1
                 failures += 1
+                has_failed = True
                 if breaker is not None and failures >= breaker:
                     break
                 continue
@@ -88,11 +97,13 @@ class Jumper:
                 continue
             still_on += 1
             if still_on >= THRASH_LIMIT:
+                has_failed = True
                 break
         made = [moved.get(k) or (cuts[k], after[k]) for k in steps] if moved else []
         kept = [cut for cut, _ in made] if moved else list(map(cuts.__getitem__, steps))
         lefts = [left for _, left in made] if moved else list(map(after.__getitem__, steps))
-        return Course(steps, kept, lefts, offsets, vain, len(steps) + n_failed)
+        inserted = list(map(inserts.n.__getitem__, steps))
+        return Course(steps, kept, lefts, offsets, vain, len(steps) + n_failed, inserted, has_failed=has_failed)
 
     def tail(self, jump: Jump) -> Tail:
         """Cut and remaining tokens at every step."""
@@ -117,9 +128,19 @@ class Jumper:
         """What a compaction at each step inserts: ``fixed`` tokens of no summary, or what the summarizer writes."""
         if fixed not in self._inserts:
             n = self.track.n_steps
-            made = Inserts([fixed] * n, [0] * n) if fixed is not None else _written(self.weighed, self.summarizer)
-            self._inserts[fixed] = made
+            if fixed is not None:
+                self._inserts[fixed] = Inserts([fixed] * n, [0] * n, [0] * n, [""] * n, stay=False)
+            else:
+                self._inserts[None] = self._inserts_of(kept_products(self._summaries(ANY), self.kept))
         return self._inserts[fixed]
+
+    def _inserts_of(self, products: Products) -> Inserts:
+        """What these products come to at every step; display tokens are the same whatever a gate measures by."""
+        usual, n = products.usual, self.track.n_steps
+        made = Inserts([usual.tokens] * n, [usual.summary] * n, [usual.n] * n, [usual.source] * n, products.stay)
+        for k, one in products.near.items():
+            made.tokens[k], made.summary[k], made.n[k], made.source[k] = one.tokens, one.summary, one.n, one.source
+        return made
 
     def totals(
         self,
@@ -221,29 +242,6 @@ class Jumper:
             cut = snapped[min(c for c, _ in split) if jump.snap == "back" else max(r for _, r in split) + 1]
         inserted = self.inserts(jump.inserted).tokens[step]
         return cut, track.overhead + inserted + track.standing[cut] + track.whole[step + 1]
-
-
-def _written(weighed: Weighed, summarizer: str) -> Inserts:
-    """What the summarizer writes at every step; it depends on the request alone (``FIXED_SIZE``)."""
-    summaries = Summaries(weighed, summarizer, registry.get("estimators", "tiktoken_o200k"))
-    compactions = [c.request for c in weighed.transcript.compactions]
-    usual = _weight(summaries, weighed, NEVER)
-    tokens, summary = [usual[0]] * len(weighed.steps), [usual[1]] * len(weighed.steps)
-    near = {at + beside for at in compactions for beside in (-1, 0, 1)}
-    for k, step in enumerate(weighed.steps):
-        if step.request in near:
-            tokens[k], summary[k] = _weight(summaries, weighed, step.request)
-    return Inserts(tokens, summary)
-
-
-def _weight(summaries: Summaries, weighed: Weighed, request: int) -> tuple[int, int]:
-    """Tokens inserted at ``request``, and how many of them are a summary's."""
-    written = summaries.summarizer.write(Brief(weighed, request, (), summaries.argument))
-    if written.messages:
-        sizes = [(weighed.tokens[m.index], m.summary) for m in written.messages]
-    else:
-        sizes = [(draft.tokens, draft.summary) for draft in written.drafts]
-    return sum(tokens for tokens, _ in sizes), sum(tokens for tokens, summary in sizes if summary)
 
 
 def _may_be_large(prices: Prices | None, peak: int, befores: list[int]) -> bool:

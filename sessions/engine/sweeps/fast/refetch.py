@@ -18,7 +18,7 @@ def refetched(track: Track, courses: Sequence[Course]) -> list[int]:
     """Tokens fetched again in every course; all must have been made with one tail (cut a function of the step)."""
     if not track.reuses:
         return [0] * len(courses)
-    if track.long_pairs:
+    if track.long_pairs or len(courses) == 1:
         return [_one_by_one(track, course) for course in courses]
     return _together(track, courses)
 
@@ -88,7 +88,7 @@ class _Needs:
 
 
 def _one_by_one(track: Track, course: Course) -> int:
-    """The same for one course, event by event: for sessions where a cut depends on where the list begins."""
+    """The same for one course, event by event: alone it is quicker, and a cut may depend on where the list begins."""
     places = [reuse.position for reuse in track.reuses]
     total = begin = start = 0
     for step, cut in zip(course.steps, course.cuts, strict=True):

@@ -81,7 +81,13 @@ class Facts(NamedTuple):
 _FACTS: WeakKeyDictionary[Weighed, Facts] = WeakKeyDictionary()
 
 
-def _facts(weighed: Weighed) -> Facts:
+def know_facts(weighed: Weighed, facts: Facts) -> None:
+    """Take the facts of a session as they were found before."""
+    _FACTS[weighed] = facts
+
+
+def facts_of(weighed: Weighed) -> Facts:
+    """What decides on a session, found once."""
     if weighed not in _FACTS:
         transcript, kinds = weighed.transcript, (Kind.TOOL_USE, Kind.TOOL_RESULT)
         made = (m for m in transcript.messages if m.compaction is not None)
@@ -137,13 +143,13 @@ def jump_of(weighed: Weighed, policy: Policy, params: Any, window: int | None) -
 
     ``window`` None is the session's own, which does not jump where a change of model changes it.
     """
-    if window is None and len(_facts(weighed).windows) > 1:
+    if window is None and len(facts_of(weighed).windows) > 1:
         return None
     if track_of(weighed) is None:
         return None
     size = window or weighed.window
     whole = WHOLE.get(steps_of(policy))
     if whole is not None:
-        return whole(params, size, _facts(weighed))
+        return whole(params, size, facts_of(weighed))
     rule = RULES.get((policy.gate, policy.edit))
     return rule(params, size) if rule else None

@@ -45,13 +45,15 @@ class Track:
     Positions count the messages that can be dropped (no system messages, nothing a recorded compaction made).
     ``heights`` has one entry more than there are steps; ``peaks`` is its running maximum.  ``stops[k]`` is the number
     of positions at step k.  ``standing[c] + whole[k + 1]`` is what the list from position c on weighs at step k,
-    system messages included; ``lead`` what those weigh alone.  ``use`` is the session's cache; ``reads[k]`` is what
-    step k reads beyond the offset, in 65,536ths of a token, ``shares`` the prefix sums of the shares that steps read.
-    ``reuses`` are the results whose target a later call of another tool names, in order (the upper end of the cost
-    range); ``target_uses`` are the session's; ``newest`` is, by step, the newest message before a compaction.
+    ``n_system`` system messages included; ``lead`` what those weigh alone.  ``use`` is the session's cache;
+    ``reads[k]`` is what step k reads beyond the offset, in 65,536ths of a token, ``shares`` the prefix sums of the
+    shares that steps read.  ``reuses`` are the results whose target a later call of another tool names, in order (the
+    upper end of the cost range); ``target_uses`` are the session's uses of those targets; ``newest`` is, by step, the
+    newest message before a compaction.
     """
 
     overhead: int
+    n_system: int
     lead: int
     heights: list[int]
     peaks: list[int]
@@ -113,6 +115,11 @@ def track_of(weighed: Weighed) -> Track | None:
     return _TRACKS[weighed]
 
 
+def know_track(weighed: Weighed, track: Track | None) -> None:
+    """Take the track of a session as it was made before."""
+    _TRACKS[weighed] = track
+
+
 def new_track(weighed: Weighed) -> Track | None:
     """The same, made anew."""
     if not weighed.steps or weighed.history:
@@ -135,14 +142,16 @@ def new_track(weighed: Weighed) -> Track | None:
     use = cache_use(weighed)
     reads = [use.shares[k] * (heights[k] + min(0, weights[k])) for k in range(len(stops))]
     short, long_pairs = _by_length(pairs, stops)
+    reuses = _reuses(weighed, others)
     n_positions = stops[-1]
     return Track(
-        weighed.overhead, lead, heights, list(accumulate(heights, max)), whole, stops,
+        weighed.overhead, len(system), lead, heights, list(accumulate(heights, max)), whole, stops,
         _standing(weighed, rest, system_tokens, lead, whole),
         list(accumulate((weighed.tokens[m.index] for step in rest for m in step), initial=0)),
         _snapped(short, n_positions, forward=False), _snapped(short, n_positions, forward=True), long_pairs,
         use, reads, list(accumulate(use.shares, initial=0)), sum(heights[1:]), sum(reads),
-        sum(outputs(weighed)), _reuses(weighed, others), weighed.target_uses, _newest(weighed), min(weights) >= 0,
+        sum(outputs(weighed)), reuses, {reuse.target: weighed.target_uses[reuse.target] for reuse in reuses},
+        _newest(weighed), min(weights) >= 0,
     )  # fmt: skip
 
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine import registry
 from sessions.engine.context import entering_steps
-from sessions.engine.counted import counted
 from sessions.engine.outputs import outputs
 from sessions.engine.policy import Draft
-from sessions.engine.sizes import message_size, message_sizes
-from sessions.engine.summaries import Brief, Summaries, drafted_message
-from sessions.engine.sweeps.fast.jump import Course
-from sessions.engine.sweeps.fast.put_back import found_in
+from sessions.engine.sizes import message_size
+from sessions.engine.summaries import drafted_message
+from sessions.engine.sweeps.fast.jump import Course, made_here
+from sessions.engine.sweeps.fast.products import FAR, Product, Products, products_of
+from sessions.engine.sweeps.fast.put_back import Found, Held, found_in
 from sessions.engine.types import Role
 from sessions.engine.walk import THRASH_LIMIT
 
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.context import Entering
-    from sessions.engine.sweeps.fast.put_back import Found, PutBack
+    from sessions.engine.estimator import Estimator
+    from sessions.engine.summaries import Summaries
+    from sessions.engine.sweeps.fast.jump import Kept
+    from sessions.engine.sweeps.fast.put_back import PutBack
     from sessions.engine.sweeps.fast.track import Track
-    from sessions.engine.texts import Texts
-    from sessions.engine.types import Message
 
 
 class Measure(NamedTuple):
@@ -69,15 +70,12 @@ class Whole:
         return ("whole",)
 
 
-class Product(NamedTuple):
-    """What stands for a whole list at a step: display tokens, size in the gate's unit, room for what is put back.
+class Heights(NamedTuple):
+    """What a gate counts at every step less the offset, and before any usage; the size of the system messages."""
 
-    ``room`` is None where all of that stays.
-    """
-
-    tokens: int
-    size: int
-    room: int | None
+    heights: list[int]
+    first: int
+    system_size: int
 
 
 @dataclass
@@ -85,8 +83,8 @@ class Ground:
     """A session under one measure and one summarizer, made once for all settings.
 
     ``heights[k]`` is what the gate counts at step k less the offset, ``peaks`` its running maximum; ``first`` what it
-    counts before any usage.  ``counts_size``: without usage it goes by the list's size.  ``near`` are the products
-    beside recorded compactions, ``usual`` all others.
+    counts before any usage.  ``counts_size``: without usage it goes by the list's size.  ``kept`` is where values are
+    found that any process works out once.
     """
 
     weighed: Weighed
@@ -96,9 +94,9 @@ class Ground:
     first: int
     counts_size: bool
     system_size: int
-    near: dict[int, Product]
-    usual: Product
+    products: Products
     summaries: Summaries
+    kept: Kept
     sizes: dict[int, int] = field(default_factory=dict)
     found: Found | None = None
 
@@ -125,39 +123,54 @@ class Ground:
 
     def _put_back(self, put_back: PutBack, start: int, stop: int) -> list[int]:
         if self.found is None:
-            self.found = found_in(self.weighed)
+            self.found = self.kept("put back", lambda: found_in(self.weighed), (Found, Held))
         return put_back.tokens(self.found, start, stop)
 
-    def left(self, whole: Whole, start: int, step: int) -> tuple[int, int]:
-        """Display tokens and size of the list after a compaction at a step, of a list that began at ``start``."""
-        product = self.near.get(step, self.usual)
-        tokens, size, room = product
+    def left(self, whole: Whole, start: int, step: int) -> tuple[int, int, int]:
+        """Display tokens and size of the list after a compaction at a step, of a list that began at ``start``.
+
+        The third is how many messages the compaction inserts.
+        """
+        product = self.products.at(step)
+        tokens, size, n, room = product.tokens, product.size, product.n, product.room
         for one in self._put_back(whole.put_back, start, self.track.stops[step]) if whole.put_back else ():
             kept = one if room is None else min(one, room)
             room = None if room is None else room - kept
             if kept or room is None:
                 tokens += kept
                 size += self.draft_size(kept)
-        return self.track.overhead + self.track.lead + tokens, self.system_size + size
+                n += 1
+        return self.track.overhead + self.track.lead + tokens, self.system_size + size, n
 
 
-def ground_of(weighed: Weighed, track: Track, measure: Measure, summarizer: str, texts: Texts | None) -> Ground:
+def ground_of(track: Track, measure: Measure, summaries: Summaries, kept: Kept = made_here) -> Ground:
     """The session as one measure and one summarizer have it."""
-    estimator = counted(registry.get("estimators", measure.estimator), weighed, texts)
-    if measure.context:
-        heights, first = track.tops, track.overhead + track.tops[0]
-    else:
-        heights, first = _by_usage(weighed, track, measure, entering_steps(weighed, estimator, weighed.left_out))
-    sizes = message_sizes(weighed, estimator)
-    system = [m for m in weighed.transcript.messages if m.role is Role.SYSTEM and m.index not in weighed.left_out]
-    summaries = Summaries(weighed, summarizer, estimator)
-    beside = _beside(weighed)
-    requests = enumerate(step.request for step in weighed.steps)
-    near = {k: _product(summaries, weighed, request) for k, request in requests if request in beside}
+    weighed = summaries.weighed
+    name, make = f"heights {tuple(measure)}", partial(heights_of, weighed, track, measure, summaries.estimator)
+    told = kept(name, make, (Heights,))
     return Ground(
-        weighed, track, heights, list(accumulate(heights, max)), first, not measure.context,
-        sum(sizes[m.index] for m in system), near, _product(summaries, weighed, FAR), summaries,
+        weighed, track, told.heights, list(accumulate(told.heights, max)), told.first, not measure.context,
+        told.system_size, kept_products(summaries, kept), summaries, kept,
     )  # fmt: skip
+
+
+def kept_products(summaries: Summaries, kept: Kept) -> Products:
+    """What the summarizer inserts; kept where it reads what the recording's compactions made."""
+    make = partial(products_of, summaries)
+    if summaries.argument is not None or summaries.summarizer.takes_number:
+        return make()
+    name = f"products {summaries.summarizer.name} {summaries.estimator.name}"
+    return kept(name, make, (Products, Product))
+
+
+def heights_of(weighed: Weighed, track: Track, measure: Measure, estimator: Estimator) -> Heights:
+    """What the gate counts, made of the messages."""
+    messages, models, out = weighed.transcript.messages, weighed.models, weighed.left_out
+    system = [m for m in messages if m.role is Role.SYSTEM and m.index not in out]
+    size = sum(message_size(m, estimator, models[m.index]) for m in system)
+    if measure.context:
+        return Heights(track.tops, track.overhead + track.tops[0], size)
+    return Heights(*_by_usage(weighed, track, measure, entering_steps(weighed, estimator, out)), size)
 
 
 def _by_usage(weighed: Weighed, track: Track, measure: Measure, entering: Sequence[Entering]) -> tuple[list[int], int]:
@@ -170,10 +183,6 @@ def _by_usage(weighed: Weighed, track: Track, measure: Measure, entering: Sequen
     return heights, entering[0].size
 
 
-FAR = -1_000_000_000
-"""A request far from every recorded compaction."""
-
-
 def _replied(weighed: Weighed, *, written: bool) -> Sequence[int]:
     """The output of every step's request, as the gate counts it."""
     made = outputs(weighed)
@@ -183,53 +192,45 @@ def _replied(weighed: Weighed, *, written: bool) -> Sequence[int]:
     return [own if usage is None else usage.output for own, usage in zip(made, usages, strict=True)]
 
 
-def _beside(weighed: Weighed) -> frozenset[int]:
-    return frozenset(c.request + beside for c in weighed.transcript.compactions for beside in (-1, 0, 1))
-
-
-def _product(summaries: Summaries, weighed: Weighed, request: int) -> Product:
-    written = summaries.summarizer.write(Brief(weighed, request, (), summaries.argument))
-    estimator, model = summaries.estimator, weighed.model
-    if written.messages:
-        sizes = sum(message_size(message, estimator, model) for message in written.messages)
-        return Product(sum(weighed.tokens[m.index] for m in written.messages), sizes, written.room)
-    messages: list[Message] = [drafted_message(draft, "", weighed.ratio) for draft in written.drafts]
-    tokens = sum(draft.tokens for draft in written.drafts)
-    return Product(tokens, sum(message_size(message, estimator, model) for message in messages), None)
-
-
 def course_of(whole: Whole, ground: Ground) -> Course | None:
     """Where a policy compacts; None where a replay would have to go request by request."""
     limit, track, steps_of = whole.limit, ground.track, ground.weighed.steps
-    if limit <= 0:
+    if limit <= 0 or ground.products.stay:
         return None
     tops, stops, end = track.heights, track.stops, track.n_steps
     steps: list[int] = []
     afters: list[int] = []
+    inserted: list[int] = []
     offsets = [track.overhead]
     vain: list[tuple[int, int]] = []
     offset, start, low, failures, still_on, refills, last = track.overhead, 0, 0, 0, 0, 0, FAR
+    has_failed = False
     while (step := ground.next(low, offset, limit)) < end:
         low, request = step + 1, steps_of[step].request
         refills = refills + 1 if request - last < whole.rapid_turns else 0
         if whole.rapid_refills is not None and refills >= whole.rapid_refills:
+            has_failed = True
             break
         if not stops[step]:
             return None
         last = request
-        left, size = ground.left(whole, start, step)
+        left, size, n = ground.left(whole, start, step)
         before = offset + tops[step + 1]
         if left >= before:
             vain.append((step, before))
             failures += 1
+            has_failed = True
             if whole.breaker is not None and failures >= whole.breaker:
                 break
             continue
         failures, offset, start = 0, left - tops[step + 1], stops[step]
         steps.append(step)
         afters.append(left)
+        inserted.append(n)
         offsets.append(offset)
         still_on = still_on + 1 if left >= limit or (ground.counts_size and size >= limit) else 0
         if still_on >= THRASH_LIMIT:
+            has_failed = True
             break
-    return Course(steps, [stops[k] for k in steps], afters, offsets, vain, len(steps) + len(vain))
+    cuts = [stops[k] for k in steps]
+    return Course(steps, cuts, afters, offsets, vain, len(steps) + len(vain), inserted, has_failed=has_failed)

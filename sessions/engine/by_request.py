@@ -1,0 +1,105 @@
+"""What a replay says of every request: rows, or columns that make a row when it is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, overload
+
+from sessions.engine.outputs import outputs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.policy import Gate
+
+
+class SentRequest(NamedTuple):
+    """One request as sent in the replay, what the cost model needs.
+
+    ``tokens`` is the context in display tokens, ``cached`` the longest common prefix with the request before it as
+    sent: what a cache may hold.  ``output`` is the reply as it was, ``written`` its tokens as the transcript has them
+    (a streaming placeholder too), None where it has none.  ``timestamp`` is in seconds, None where not recorded.
+    """
+
+    request: int
+    tokens: int
+    cached: int
+    output: int
+    timestamp: float | None
+    written: int | None = None
+
+
+class SentRequests(Sequence[SentRequest]):
+    """Every request of the branch as sent, from two columns of display tokens; the rest is the recording's."""
+
+    def __init__(self, weighed: Weighed, tokens: list[int], cached: list[int]) -> None:
+        self.weighed, self.tokens, self.cached = weighed, tokens, cached
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @overload
+    def __getitem__(self, index: int) -> SentRequest: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[SentRequest, ...]: ...
+    def __getitem__(self, index: int | slice) -> SentRequest | tuple[SentRequest, ...]:
+        if isinstance(index, slice):
+            return tuple(self[k] for k in range(*index.indices(len(self))))
+        k = range(len(self))[index]
+        request = self.weighed.transcript.requests[self.weighed.steps[k].request]
+        written = request.usage.output if request.usage else None
+        output = outputs(self.weighed)[k]
+        return SentRequest(request.index, self.tokens[k], self.cached[k], output, request.timestamp, written)
+
+
+def sent_tokens(sent: Sequence[SentRequest]) -> tuple[Sequence[int], Sequence[int]]:
+    """The contexts sent and what a cache may hold of them, in display tokens, by step."""
+    if isinstance(sent, SentRequests):
+        return sent.tokens, sent.cached
+    return [one.tokens for one in sent], [one.cached for one in sent]
+
+
+class Gates(Sequence["Gate | None"]):
+    """The gate's answer at every request, asked for when it is looked at; None off the branch.
+
+    ``measures`` are what it measures by request, None off the branch: it fires at ``limit`` and more.
+    """
+
+    def __init__(self, measures: list[int | None], limit: int, ask: Callable[[int], Gate]) -> None:
+        """``ask`` puts the question at a request of the branch."""
+        self.measures, self.limit, self.ask = measures, limit, ask
+
+    def __len__(self) -> int:
+        return len(self.measures)
+
+    @overload
+    def __getitem__(self, index: int) -> Gate | None: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Gate | None, ...]: ...
+    def __getitem__(self, index: int | slice) -> Gate | tuple[Gate | None, ...] | None:
+        if isinstance(index, slice):
+            return tuple(self[at] for at in range(*index.indices(len(self))))
+        at = range(len(self.measures))[index]
+        return None if self.measures[at] is None else self.ask(at)
+
+
+class Measured(NamedTuple):
+    """By request: what the gate measured, None where it was not asked; whether it fired; whether it counts tokens."""
+
+    measures: list[int | None]
+    fires: list[bool]
+    in_tokens: list[bool]
+
+
+def measured(gates: Sequence[Gate | None]) -> Measured:
+    """What the gate measured, of columns without asking it again."""
+    if isinstance(gates, Gates):
+        fires = [measure is not None and measure >= gates.limit for measure in gates.measures]
+        sample = next((gate for gate in reversed(gates) if gate is not None), None)
+        return Measured(gates.measures, fires, [sample is not None and sample.unit == "tokens"] * len(gates))
+    return Measured(
+        [gate.measure if gate else None for gate in gates],
+        [gate is not None and gate.fires for gate in gates],
+        [gate is not None and gate.unit == "tokens" for gate in gates],
+    )

@@ -1,0 +1,80 @@
+"""What stands for dropped messages at every step, by a summarizer whose summary weighs the same whatever is dropped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessions.engine.sizes import message_size
+from sessions.engine.summaries import Brief, Summaries, drafted_message
+from sessions.engine.types import Role
+
+if TYPE_CHECKING:
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.types import Message
+
+FIXED_SIZE = frozenset({"recorded", "stub"})
+"""Summarizers whose summary weighs the same whatever is dropped."""
+FAR = -1_000_000_000
+"""A request far from every recorded compaction."""
+
+
+class Product(NamedTuple):
+    """What is inserted at a step: display tokens, those of summaries, size in the gate's unit, how many messages.
+
+    ``room`` is what is left for files put back, in tokens, None where all of that stays; ``source`` who wrote it.
+    ``stays``: some of it is a system message, which no later compaction drops.
+    """
+
+    tokens: int
+    summary: int
+    size: int
+    n: int
+    room: int | None
+    source: str
+    stays: bool
+
+
+class Products(NamedTuple):
+    """The products of a session: those at steps beside recorded compactions, and ``usual`` at all others."""
+
+    near: dict[int, Product]
+    usual: Product
+
+    def at(self, step: int) -> Product:
+        """What is inserted at a step."""
+        return self.near.get(step, self.usual)
+
+    @property
+    def stay(self) -> bool:
+        """Whether any holds a system message."""
+        return self.usual.stays or any(product.stays for product in self.near.values())
+
+
+def products_of(summaries: Summaries) -> Products:
+    """What the summarizer inserts anywhere in its session."""
+    weighed = summaries.weighed
+    beside = {c.request + n for c in weighed.transcript.compactions for n in (-1, 0, 1)}
+    near = {
+        k: _product(summaries, weighed, step.request) for k, step in enumerate(weighed.steps) if step.request in beside
+    }
+    return Products(near, _product(summaries, weighed, FAR))
+
+
+def _product(summaries: Summaries, weighed: Weighed, request: int) -> Product:
+    written = summaries.summarizer.write(Brief(weighed, request, (), summaries.argument))
+    estimator, model = summaries.estimator, weighed.model
+    messages: list[Message] = list(written.messages)
+    if messages:
+        tokens = [weighed.tokens[m.index] for m in messages]
+    else:
+        messages = [drafted_message(draft, "", weighed.ratio) for draft in written.drafts]
+        tokens = [draft.tokens for draft in written.drafts]
+    return Product(
+        sum(tokens),
+        sum(n for n, message in zip(tokens, messages, strict=True) if message.summary),
+        sum(message_size(message, estimator, model) for message in messages),
+        len(messages),
+        written.room if written.messages else None,
+        written.source,
+        any(message.role is Role.SYSTEM for message in messages),
+    )
