@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.processes import set_up
+from tests.cli.processes import rows, set_up
 from tests.cli.serving import until
 from tests.servers.servers import ROOT, environment, needs, run_python
 
@@ -37,14 +36,9 @@ for n in range(int(sys.argv[1])):
 for _ in range(int(sys.argv[2])):
     tasks.wake()
 """
-STATES = """
-import django, json
-django.setup()
-from sessions.models import Job
-print(json.dumps(sorted(map(list, Job.objects.values_list("state", "claims", "attempts", "losses")))))
-"""
+STATES = "select state, claims, attempts, losses from agent_sessions_job"
 SHARED = {"Redis": "redis://127.0.0.1:6379/9", "RabbitMQ": "amqp://guest:guest@127.0.0.1:5672//"}
-DONE_ONCE = ["done", 1, 0, 0]
+DONE_ONCE = ("done", 1, 0, 0)
 
 
 def shared(data: Path, broker: str) -> dict[str, str]:
@@ -69,20 +63,15 @@ def worker(env: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
             process.wait()
 
 
-def states(env: dict[str, str]) -> list[list[object]]:
-    found: list[list[object]] = json.loads(run_python(STATES, env))
-    return found
-
-
-def all_done(env: dict[str, str], n_uploads: int) -> None:
-    until(lambda: states(env) == [DONE_ONCE] * n_uploads)
+def all_done(data: Path, n_uploads: int) -> None:
+    until(lambda: rows(data, STATES) == [DONE_ONCE] * n_uploads)
 
 
 def test_without_a_broker(tmp_path: Path) -> None:
     env = shared(set_up(tmp_path), "")
     run_python(RECEIVE, env, "3", "0")
     with worker(env):
-        all_done(env, 3)
+        all_done(tmp_path, 3)
 
 
 @pytest.mark.services
@@ -94,11 +83,11 @@ def test_shared_broker(tmp_path: Path, service: str, n_messages: int, told: str)
     env = shared(set_up(tmp_path), SHARED[service])
     run_python(RECEIVE, env, "3", str(n_messages))
     with worker(env):
-        all_done(env, 3)
+        all_done(tmp_path, 3)
 
 
 def test_a_broker_that_is_away_loses_nothing(tmp_path: Path) -> None:
     away = shared(set_up(tmp_path), "redis://127.0.0.1:9/0")
     run_python(RECEIVE, away, "2", "2")
     with worker(shared(tmp_path, "")):
-        all_done(away, 2)
+        all_done(tmp_path, 2)
