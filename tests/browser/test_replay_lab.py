@@ -12,6 +12,8 @@ from tests.browser.looks import looks
 from tests.browser.test_whole_path import axe, pick, upload
 from tests.engine.claude_lines import claude_session
 
+pytestmark = pytest.mark.exhaustive
+
 QUERY = "?policy=sliding_window&window=40000"
 
 
@@ -213,7 +215,6 @@ def test_the_diff_by_keys(visit, transcript):
     visitor.is_clean()
 
 
-@pytest.mark.exhaustive
 @looks(1440, 420)
 def test_the_lab_is_accessible_and_never_scrolls_sideways(visit, transcript, scheme, width):
     """Axe is clean and every page fits, in both themes, wide and narrow."""

@@ -19,6 +19,8 @@ from tests.services.claude_lines import session
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.exhaustive
+
 AT_ONCE = 16
 GENEROUS_SECONDS = 10.0
 """For one answer while the bodies are held open; without them it takes milliseconds, and it took for ever before."""

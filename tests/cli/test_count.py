@@ -84,6 +84,7 @@ def test_messages_that_are_not_there(keyed: FakeAnthropic, file: Path) -> None:
     assert keyed.requests == []
 
 
+@pytest.mark.exhaustive
 def test_the_whole_command_keeps_its_count(fake_anthropic: FakeAnthropic, file: Path, tmp_path: Path) -> None:
     given = {"ANTHROPIC_API_KEY": "sk-test", "ANTHROPIC_BASE_URL": fake_anthropic.base_url}
     fake_anthropic.then(counted(4_321))

@@ -96,6 +96,7 @@ def test_nothing_that_old(call: Any) -> None:
     assert (result.exit_code, result.stderr) == (0, "Nothing matches, so nothing is deleted.\n")
 
 
+@pytest.mark.exhaustive
 def test_a_real_process_leaves_no_bytes(tmp_path: Path) -> None:
     file, data = tmp_path / "a.jsonl", set_up(tmp_path / "data")
     file.write_bytes(session())

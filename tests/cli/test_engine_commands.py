@@ -231,6 +231,7 @@ def test_probe(file):
     assert set(more["survival"]) == {"events", "recorded"}
 
 
+@pytest.mark.exhaustive
 def test_probe_is_the_same_under_every_hash_seed(file):
     """Sets of strings have another order in every process; results must not."""
     command = [sys.executable, "-m", "ctxweb", "probe", str(file), "--policy", "sliding_window", "--window", "30000"]

@@ -98,6 +98,7 @@ def test_what_is_not_there_or_not_allowed_is_answered_in_words(home: Path) -> No
     assert "nothing" in answers[3]
 
 
+@pytest.mark.exhaustive
 def test_words_are_found_in_paths_then_in_messages_and_never_in_secrets(home: Path) -> None:
     calls = [
         ("search_sessions", {"query": query} | more)
@@ -143,6 +144,7 @@ def test_only_an_allowed_folder_is_read(home: Path) -> None:
     assert "link.jsonl" not in answer
 
 
+@pytest.mark.exhaustive
 def test_the_same_over_http(home: Path) -> None:
     port = free_port("127.0.0.1", 18_411)
     env = {**os.environ, "HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

@@ -9,6 +9,8 @@ import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+import pytest
+
 from ctxweb import schema
 from tests.cli.processes import ROOT, environment
 
@@ -70,6 +72,7 @@ def test_a_new_folder_has_every_migration_without_running_one(tmp_path: Path) ->
         made.execute("INSERT INTO agent_sessions_searchterms (rowid, terms) VALUES (1, 'word')")
 
 
+@pytest.mark.exhaustive
 def test_an_older_and_a_newer_database_are_told_by_django(tmp_path: Path) -> None:
     (tmp_path / "newer").mkdir()
     assert run(MADE + ONE_LESS, tmp_path).stdout.splitlines()[-1] == "False 1"
@@ -78,6 +81,7 @@ def test_an_older_and_a_newer_database_are_told_by_django(tmp_path: Path) -> Non
     assert "A newer ctxweb made this database" in newer.stderr
 
 
+@pytest.mark.exhaustive
 def test_without_the_fitting_script_the_migrations_run(tmp_path: Path) -> None:
     """Another version of Django brings a migration that the script does not name."""
     other = tmp_path / "schema.sql"

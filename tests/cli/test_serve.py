@@ -65,6 +65,7 @@ def test_pages_are_compressed_cached_and_without_manual_steps(fresh: Served) -> 
     assert served.process.wait(30) == 0
 
 
+@pytest.mark.exhaustive
 def test_a_worker_that_dies_is_started_again(served: Served) -> None:
     first = served.worker()
     os.kill(first, signal.SIGKILL)
@@ -72,6 +73,7 @@ def test_a_worker_that_dies_is_started_again(served: Served) -> None:
     until(lambda: served.worker() != first)
 
 
+@pytest.mark.exhaustive
 def test_a_process_for_requests_that_keeps_dying_is_started_again(served: Served) -> None:
     """All killed twice within seconds: the server stays, and answers again."""
     assert served.get("/healthz").status == 200
@@ -93,6 +95,7 @@ def _answers(served: Served) -> bool:
         return False
 
 
+@pytest.mark.exhaustive
 def test_the_worker_starts_while_the_server_does_not(tmp_path: Path) -> None:
     """The server's process is stopped before its first answer: uploads are read all the same."""
     file = tmp_path / "small.jsonl"
@@ -110,6 +113,7 @@ def test_the_worker_starts_while_the_server_does_not(tmp_path: Path) -> None:
         served.stop()
 
 
+@pytest.mark.exhaustive
 def test_a_second_server_on_the_same_folder_is_refused(served: Served) -> None:
     port = served.port()
     second = run(served.data, "serve")
@@ -118,6 +122,7 @@ def test_a_second_server_on_the_same_folder_is_refused(served: Served) -> None:
     assert served.get("/healthz").status == 200
 
 
+@pytest.mark.exhaustive
 def test_nothing_outlives_a_killed_server(served: Served) -> None:
     served.worker()
     family = served.family()
