@@ -50,15 +50,6 @@ def claim() -> queue.Claim[ColumnsRun] | None:
     return queue.take(ColumnsRun.objects.all())
 
 
-def put_back(run: ColumnsRun) -> None:
-    """Queue a lost ``run`` again behind what is kept, or end it: then a visit works out what it needs."""
-    if run.attempts >= queue.MAX_ATTEMPTS:
-        run.state = CatchingUp.FAILED
-        run.error = f"It ended its process {run.attempts} times. Last: {run.ending}."
-    else:
-        run.state = CatchingUp.QUEUED
-
-
 def run_claimed(held: queue.Claim[ColumnsRun]) -> None:
     """Work out what each page keeps.
 

@@ -80,15 +80,6 @@ def claim() -> queue.Claim[FiguresRun] | None:
     return queue.take(FiguresRun.objects.filter(rules=RULES))
 
 
-def put_back(run: FiguresRun) -> None:
-    """Queue a lost ``run`` again behind what is written, or end it; see ``queue.Kind``."""
-    if run.attempts >= queue.MAX_ATTEMPTS:
-        run.state = CatchingUp.FAILED
-        run.error = f"It ended its process {run.attempts} times. Last: {run.ending}."
-    else:
-        run.state = CatchingUp.QUEUED
-
-
 def run_claimed(held: queue.Claim[FiguresRun]) -> None:
     """Work out what is missing; raises queue.Interrupted where the process is to end."""
     try:

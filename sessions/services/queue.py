@@ -17,7 +17,7 @@ from django.db import Error, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from sessions.models.work import QUEUED, Work
+from sessions.models.work import FAILED, QUEUED, Work
 from sessions.services.processes import is_gone, is_here, this_process
 
 if TYPE_CHECKING:
@@ -125,6 +125,15 @@ class Kind(Generic[W]):
     claim: Callable[[], Claim[W] | None]
     run: Callable[[Claim[W]], None]
     put_back: Callable[[W], None]
+
+
+def again_or_failed(run: Work) -> None:
+    """The ``put_back`` of work that goes on behind what is written: queued again, or failed where it ends processes."""
+    if run.attempts >= MAX_ATTEMPTS:
+        run.state = FAILED
+        run.error = f"It ended its process {run.attempts} times. Last: {run.ending}."
+    else:
+        run.state = QUEUED
 
 
 def take(rows: QuerySet[W], **values: Any) -> Claim[W] | None:

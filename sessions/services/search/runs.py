@@ -47,15 +47,6 @@ def claim() -> queue.Claim[SearchRun] | None:
     return queue.take(SearchRun.objects.all()) if fulltext.is_available() else None
 
 
-def put_back(run: SearchRun) -> None:
-    """Queue a lost ``run`` again behind what is written, or end it; see ``queue.Kind``."""
-    if run.attempts >= queue.MAX_ATTEMPTS:
-        run.state = CatchingUp.FAILED
-        run.error = f"It ended its process {run.attempts} times. Last: {run.ending}."
-    else:
-        run.state = CatchingUp.QUEUED
-
-
 def run_claimed(held: queue.Claim[SearchRun], on_progress: Callable[[int, int], None] | None = None) -> None:
     """Index what waits; raises queue.Interrupted where the process is to end."""
 
