@@ -220,15 +220,10 @@ def replay_document(replay: Replay, *, prices: Prices | None = None) -> dict[str
 
 
 def _event(event: Any) -> dict[str, Any]:
-    gate = event.gate
     return {
         "request": event.request,
         "message": event.message,
-        "reason": gate.reason,
-        "measure": gate.measure,
-        "threshold": gate.threshold,
-        "operator": gate.operator,
-        "unit": gate.unit,
+        **_why(event.gate),
         "before": {"messages": event.n_before, "tokens": event.before_tokens},
         "after": {"messages": event.n_after, "tokens": event.after_tokens},
         "kept": event.kept,
@@ -239,6 +234,11 @@ def _event(event: Any) -> dict[str, Any]:
         "summary_source": event.summary_source,
         "layers": [_layer(layer) for layer in event.layers],
     }
+
+
+def _why(gate: Any) -> dict[str, Any]:
+    """Why a gate fired: what it measured, and what against."""
+    return {name: getattr(gate, name) for name in ("reason", "measure", "threshold", "operator", "unit")}
 
 
 def event_cost_document(cost: EventCost | None) -> dict[str, Any] | None:
@@ -257,14 +257,9 @@ def event_cost_document(cost: EventCost | None) -> dict[str, Any] | None:
 
 
 def _layer(layer: Any) -> dict[str, Any]:
-    gate = layer.gate
     return {
         "name": layer.name,
-        "reason": gate.reason,
-        "measure": gate.measure,
-        "threshold": gate.threshold,
-        "operator": gate.operator,
-        "unit": gate.unit,
+        **_why(layer.gate),
         "freed_tokens": layer.freed_tokens,
         "edited": layer.edited,
         "dropped": layer.dropped,

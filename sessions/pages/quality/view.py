@@ -6,26 +6,25 @@ import contextlib
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from sessions import selectors, tasks
+from sessions import selectors
 from sessions.engine.errors import BadParameter, UnreadableInput
 from sessions.engine.quality.document import probe_document
 from sessions.engine.quality.extras import add_extras
 from sessions.models import Purpose
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.context import build_quality, chosen_event, shows_recorded
-from sessions.pages.ui.view import asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import ask_a_model, asks_fragment, session_or_404, varied
 from sessions.runs import quality as judging
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
 from sessions.runs.quality import judging_options
 from sessions.runs.warned import warned_here
-from sessions.services import indexed, model_access, summary_jobs
+from sessions.services import indexed, model_access
 from sessions.services.judging import chosen_probes
 from sessions.services.model_access import key_facts
 from sessions.services.prices import prices_for
@@ -142,16 +141,10 @@ def ask_model(request: HttpRequest, session_id: str) -> HttpResponse:
     address = urlstate.query(state, of="recorded" if recorded else "replay", event=event.number if event else None)
     if event is None or not event.answers:
         return redirect(f"{reverse('sessions:quality', args=[found.pk])}?{address}")
-    here = access.source != "environment"  # a key that only this process knows
-    job, new = summary_jobs.start(
-        session=found, purpose=Purpose.JUDGEMENT, options=judging_options(state.judging, event, recorded=recorded),
-        query=address, model=settings.ANTHROPIC_MODEL, n_total=len(chosen_probes(event)) + 2, here=here,
+    return ask_a_model(
+        found, access, purpose=Purpose.JUDGEMENT, options=judging_options(state.judging, event, recorded=recorded),
+        query=address, n_total=len(chosen_probes(event)) + 2,
     )  # fmt: skip
-    if new and not here:
-        tasks.wake()
-    elif new:
-        summary_jobs.run_in_thread(job_id=job.pk, access=access)
-    return redirect("sessions:summary_job", session_id=found.pk, job_id=job.pk)
 
 
 @require_safe

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from sessions import tasks
 from sessions.models import Purpose, SummaryJob
-from sessions.pages.ui.view import asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import ask_a_model, asks_fragment, session_or_404, varied
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from sessions.runs.overview import overview
@@ -35,16 +33,9 @@ def write(request: HttpRequest, session_id: str) -> HttpResponse:
     ran = replays.run(found.pk, state)
     if ran.error or not ran.wanted:
         return redirect(_replay_address(found.pk, urlstate.query(state)))
-    here = access.source != "environment"  # a key that only this process knows
-    job, new = summary_jobs.start(
-        session=found, options=replays.options(state), query=urlstate.query(state), model=settings.ANTHROPIC_MODEL,
-        n_total=len(ran.wanted), here=here,
-    )  # fmt: skip
-    if new and not here:
-        tasks.wake()
-    elif new:
-        summary_jobs.run_in_thread(job_id=job.pk, access=access)
-    return redirect("sessions:summary_job", session_id=found.pk, job_id=job.pk)
+    return ask_a_model(
+        found, access, options=replays.options(state), query=urlstate.query(state), n_total=len(ran.wanted)
+    )
 
 
 @require_safe

@@ -7,18 +7,19 @@ import io
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 
-from sessions import selectors
+from sessions import selectors, tasks
 from sessions.models import Session, viewer
 from sessions.pages.ui.addresses import session_urls
 from sessions.runs import replay_state as urlstate
 from sessions.runs.overview import overview
-from sessions.services import column_runs
+from sessions.services import column_runs, summary_jobs
 from sessions.services.deleting import only_for
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpRequest
 
+    from sessions.adapters.anthropic_client import Access
     from sessions.engine.configuration import Snippet
     from sessions.runs.replay_state import ReplayState
 
@@ -54,6 +56,17 @@ def admin_or_403(what: str) -> None:
     """Raise PermissionDenied unless the viewer is an admin, or no account is asked for."""
     if not viewer().is_admin:
         raise PermissionDenied(f"Only an admin may change {what}.")
+
+
+def ask_a_model(session: Session, access: Access, **job: Any) -> HttpResponse:
+    """Start such a job, here where only this process knows the key, else by a worker; answers its page."""
+    here = access.source != "environment"
+    made, new = summary_jobs.start(session=session, model=settings.ANTHROPIC_MODEL, here=here, **job)
+    if new and not here:
+        tasks.wake()
+    elif new:
+        summary_jobs.run_in_thread(job_id=made.pk, access=access)
+    return redirect("sessions:summary_job", session_id=session.pk, job_id=made.pk)
 
 
 def asks_fragment(request: HttpRequest) -> bool:
