@@ -80,12 +80,16 @@ def _said(error: urllib.error.HTTPError) -> str:
 def _entry(given: Given, found: dict[str, Any]) -> dict[str, Any]:
     error = found.get("error")
     status = "failed" if error else STATES.get(found.get("status", ""), "queued")
+    new_messages = found.get("new_messages")
+    if status == "new" and new_messages is not None:
+        status = "continued"
     return {
         "file": given.shown,
         "sha256": found.get("sha256"),
         "status": status,
         "format": found.get("format"),
         "sessions": found.get("sessions", []),
+        "new_messages": new_messages,
         "skipped": found.get("skipped", 0),
         "error": error,
         "members": [],

@@ -36,7 +36,8 @@ SHOWN = 20
 def command(paths: tuple[str, ...], url: str | None, token: str | None, *, mine: bool, as_json: bool) -> None:
     """Store and count transcripts: files, archives (zip, tar, gzip, bzip2, xz, zstd), folders and what is below.
 
-    Returns when everything is stored and counted.  Files whose bytes are there already are recognised.
+    Returns when everything is stored and counted.  Files whose bytes are there already are recognised.  A file that has
+    grown since continues its sessions.
     """
     if url is not None:
         from ctxweb.commands._sending import Server
@@ -77,13 +78,18 @@ def ingest_file(file: IO[bytes], filename: str, shown: str) -> dict[str, Any]:
     if not upload.finished:
         with _progress(shown, upload.n_bytes) as advance:
             upload = _read(upload.pk, advance)
+    came_as = upload.came_as
+    duplicate = duplicate or bool(came_as and came_as.is_beginning)
     status = "failed" if upload.status == State.FAILED else "duplicate" if duplicate else "new"
+    if came_as and status == "new":
+        status = "continued"
     return {
         "file": shown,
         "sha256": upload.sha256,
         "status": status,
         "format": upload.format or None,
         "sessions": list(upload.sessions.once().order_by("position").values_list("id", flat=True)),
+        "new_messages": came_as.n_new if came_as and status == "continued" else None,
         "skipped": upload.n_skipped,
         "error": upload.error or None,
         "members": [
@@ -106,7 +112,8 @@ def ingest_given(given: Given) -> dict[str, Any]:
         reason = f"{said}: check that the file can be read and that the disk has room"
         if isinstance(error, UploadDeleted):
             reason = said
-        unread: dict[str, Any] = {"sha256": None, "status": "failed", "format": None, "sessions": [], "skipped": 0}
+        unread: dict[str, Any] = {"sha256": None, "status": "failed", "format": None, "sessions": []}
+        unread |= {"new_messages": None, "skipped": 0}
         return {"file": given.shown, **unread, "error": reason, "members": []}
 
 
@@ -144,8 +151,10 @@ def _print(results: list[dict[str, Any]]) -> None:
             parts.append(f"  {result['error']}")
         else:
             n = len(result["sessions"])
+            brought = result.get("new_messages")
+            new = "" if brought is None else f", the same file as before, {counted(brought, 'new message')}"
             skipped = f", {result['skipped']} skipped" if result["skipped"] else ""
-            parts.append(f"  {result['format']}, {counted(n, 'session')}{skipped}")
+            parts.append(f"  {result['format']}, {counted(n, 'session')}{new}{skipped}")
         parts += [f"    {m['name'] or 'archive'}: {m['error']}" for m in result.get("members", ()) if m["error"]][
             :SHOWN
         ]

@@ -234,6 +234,9 @@ class UploadEntry(Schema):
     file: str
     sha256: str
     status: str = Field(description="queued, reading, done or failed; duplicate where the bytes were here before")
+    new_messages: int | None = Field(
+        description="What a file brought that goes on where an upload ended, whose id and sessions these are; else null"
+    )
     format: str | None
     sessions: list[str]
     skipped: int
@@ -252,11 +255,14 @@ UPLOADED: dict[Any, Any] = {200: UploadDocument, 304: None, **PROBLEMS}
 
 
 def _entry(upload: Upload, *, duplicate: bool = False) -> UploadEntry:
+    came_as = upload.came_as
+    duplicate = duplicate or bool(came_as and came_as.is_beginning)
     return UploadEntry(
         id=upload.pk,
         file=upload.filename,
         sha256=upload.sha256,
         status="duplicate" if duplicate and upload.finished else upload.status,
+        new_messages=came_as.n_new if came_as and not came_as.is_beginning else None,
         format=upload.format or None,
         sessions=[one.pk for one in selectors.upload_sessions(upload) if one.branch_of_id is None],
         skipped=upload.n_skipped,
@@ -282,9 +288,9 @@ def upload(
         for one in files
     ]
     tasks.wake(sum(not one.duplicate for one in got))
-    for one in got:
-        one.upload.refresh_from_db()
-    return _uploads(request, [_entry(one.upload, duplicate=one.duplicate) for one in got], 202)
+    # Some may be read by now, and have turned out to continue an upload.
+    now = [(Upload.objects.called(one.upload.pk), one.duplicate) for one in got]
+    return _uploads(request, [_entry(one, duplicate=duplicate) for one, duplicate in now], 202)
 
 
 @router.get("/uploads/{upload_id}", response=UPLOADED, summary="How far an upload is")

@@ -14,7 +14,7 @@ from sessions.models.saved import SavedKind, SavedView
 from sessions.models.search import SearchedSession, SearchPart, SearchRun
 from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, SessionKey, TokenLabel
 from sessions.models.sweep_run import Sweeping, SweepRun
-from sessions.models.upload import UNFINISHED, Job, Member, MemberStatus, Part, State, Upload
+from sessions.models.upload import UNFINISHED, Continuation, Job, Member, MemberStatus, Part, State, Upload
 from sessions.models.use import AnswerUse, MediaUse, StoppedSource
 from sessions.models.viewer import EVERYTHING, Viewer, seen_as, viewer
 from sessions.models.writing import Purpose, SummaryJob, Writing
@@ -28,6 +28,7 @@ __all__ = [
     "ApiToken",
     "CatchingUp",
     "ColumnsRun",
+    "Continuation",
     "FiguresRun",
     "Flag",
     "Invitation",

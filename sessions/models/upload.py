@@ -51,6 +51,13 @@ class UploadQuerySet(models.QuerySet["Upload"]):
         """Uploads still queued or being read."""
         return self.filter(status__in=UNFINISHED)
 
+    def called(self, upload_id: uuid.UUID) -> Upload:
+        """The upload of that id, or the one that a file of that id continued; raises Upload.DoesNotExist."""
+        came_as = Continuation.objects.filter(pk=upload_id).first()
+        found = self.get(pk=came_as.upload_id if came_as else upload_id)
+        found.came_as = came_as
+        return found
+
     def with_ids(self, ids: Iterable[uuid.UUID]) -> UploadQuerySet:
         """The named uploads with their job and sessions, ready for the status table (two queries)."""
         return self.filter(pk__in=ids).select_related("job").prefetch_related("sessions")
@@ -65,8 +72,12 @@ class Upload(models.Model):
     ``followed`` uploads hold what a watched file held when it was last read (``LiveSource``): two such may be equal, so
     only the others are one per sha256 and owner.  ``n_deleted`` counts the sessions that were deleted while the upload
     stayed.  ``owner`` is who sent it, None where no account was asked for; ``private``: a session in it is the owner's
-    alone, and sessions yet to be read will be.  ``dismissed``: its row has left the list of uploads.
+    alone, and sessions yet to be read will be.  ``dismissed``: its row has left the list of uploads.  ``head`` is the
+    sha256 of its first bytes, by which longer and shorter versions of it are found; "" where it has too few, or is no
+    single file.  ``came_as``, where it was found by the id of a longer or shorter file, is that file.
     """
+
+    came_as: Continuation | None = None
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     sha256 = models.CharField(max_length=64, db_index=True)
@@ -87,6 +98,7 @@ class Upload(models.Model):
     fates = models.JSONField(default=list, blank=True)
     n_deleted = models.PositiveIntegerField(default=0)
     dismissed = models.BooleanField(default=False)
+    head = models.CharField(max_length=64, blank=True, db_index=True)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     objects = UploadQuerySet.as_manager()
@@ -112,9 +124,31 @@ class Upload(models.Model):
         return reverse("sessions:upload_download", args=[self.pk])
 
     @property
+    def asked_as(self) -> uuid.UUID:
+        """The id by which it was found."""
+        return self.came_as.pk if self.came_as else self.pk
+
+    @property
     def finished(self) -> bool:
         """Whether nothing more will happen to it by itself."""
         return self.status not in UNFINISHED
+
+
+class Continuation(models.Model):
+    """A file that turned out to be an upload's with more behind it, or the beginning of it (``is_beginning``).
+
+    The upload holds the longer of the two and goes on under its own id; ``id`` is what the file's own upload had, so
+    that whoever asks for that finds this one.  ``n_new`` is how many messages it brought.
+    """
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="continuations")
+    is_beginning = models.BooleanField(default=False)
+    n_new = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.id}: {self.upload_id}"
 
 
 class MemberStatus(models.TextChoices):

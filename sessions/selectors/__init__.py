@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, BinaryIO
 from weakref import WeakSet
@@ -15,6 +16,7 @@ from sessions.engine.fleet.values import NOT_RECORDED, RULES, Part, Tried
 from sessions.engine.model_info import own_changes
 from sessions.models import (
     OVERCOUNTED,
+    Continuation,
     Member,
     ReplayLink,
     SavedView,
@@ -392,15 +394,23 @@ def open_blob(sha256: str) -> BinaryIO:
 
 
 def upload_status(ids: Iterable[uuid.UUID]) -> tuple[Upload, ...]:
-    """The uploads in the order asked for, with ``job`` and ``sessions`` loaded: two queries; unknown ids left out."""
+    """The uploads in the order asked for, with ``job`` and ``sessions`` loaded: three queries; unknown ids left out.
+
+    An id of a file that continued an upload finds that upload, with ``came_as``.
+    """
     wanted = list(dict.fromkeys(ids))
-    found = {upload.pk: upload for upload in Upload.objects.seen_by(viewer()).with_ids(wanted)}
-    return tuple(found[pk] for pk in wanted if pk in found)
+    came_as = Continuation.objects.in_bulk(wanted)
+    led = {pk: came_as[pk].upload_id if pk in came_as else pk for pk in wanted}
+    found = {upload.pk: upload for upload in Upload.objects.seen_by(viewer()).with_ids(set(led.values()))}
+    shown = [(pk, copy(found[led[pk]])) for pk in wanted if led[pk] in found]
+    for pk, upload in shown:
+        upload.came_as = came_as.get(pk)
+    return tuple(upload for _, upload in shown)
 
 
 def get_upload(upload_id: uuid.UUID) -> Upload:
     """The upload; raises Upload.DoesNotExist, also for one that the viewer may not see."""
-    return Upload.objects.seen_by(viewer()).get(pk=upload_id)
+    return Upload.objects.seen_by(viewer()).called(upload_id)
 
 
 def upload_members(upload: Upload) -> tuple[Member, ...]:

@@ -21,7 +21,7 @@ from sessions.engine.tokenizer import TokenCounter
 from sessions.engine.tokenizer_process import ProcessCounter
 from sessions.faults import fault_of
 from sessions.models import Job, Media, Member, State, Upload
-from sessions.services import blobs, jobs, parts, queue
+from sessions.services import blobs, continuations, jobs, parts, queue
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive, remarks
 from sessions.services.families import link_families
 from sessions.services.search import runs as search
@@ -89,7 +89,7 @@ def ingest(*, upload_id: uuid.UUID, on_progress: Callable[[int], None] | None = 
         held = jobs.claim(upload_id=upload_id)
         if held is not None:
             ingest_claimed(held, on_progress, thumbnails=False)
-        return Upload.objects.get(pk=upload_id)
+        return Upload.objects.called(upload_id)
     except Upload.DoesNotExist:
         raise UploadDeleted(DELETED) from None
 
@@ -141,25 +141,46 @@ def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int],
         on_progress(done_bytes)
 
     storage.verify(upload.sha256)
-    if upload.n_bytes >= parts.SPREAD_BYTES and _is_archive(upload):
+    if (archive := _is_archive(upload)) and upload.n_bytes >= parts.SPREAD_BYTES:
         _ingest_parts(upload, held, on_progress)
         return None
+    upload.head = "" if archive else _head_of(upload)
+    strangers: set[uuid.UUID] = set()
     while True:
-        read = read_upload(upload, progress, on_packing=lambda: held.show(phase="packing"))
+        found = continuations.candidates(upload)
+        before = continuations.among(upload, [one for one in found if one.pk not in strangers])
+        as_read, read = upload, None
+        if before is None or before.n_bytes < upload.n_bytes:
+            as_read = continuations.grown(before, upload) if before else upload
+            read = read_upload(as_read, progress, on_packing=lambda: held.show(phase="packing"))
+            if before and not continuations.goes_on(before, read.packed):
+                strangers.add(before.pk)
+                continue
         held.show(phase="writing")
+        hashes = read.hashes if read else set()
         with transaction.atomic():
             blobs.naming()
             # Nothing is written where the claim has passed to somebody else meanwhile, or the upload was deleted.
             if not held.rows().update(state=State.DONE, done_bytes=upload.n_bytes, phase=""):
                 break
-            if not (gone := blobs.missing(read.hashes)):
-                write_upload(upload, read)
-            else:  # equal images were deleted with another session while this one was read
+            if blobs.missing(hashes) or not continuations.alone(upload, found):
+                # Equal images were deleted with another session while this one was read, or its beginning came.
                 transaction.set_rollback(True)
-        if not gone:
-            return read
-    _forget(upload, read.hashes)
+                continue
+            if before:
+                continuations.lead(upload, before, read.packed if read else None)
+            if read:
+                write_upload(as_read, read)
+        if before:
+            blobs.remove_unnamed({before.sha256, upload.sha256})
+        return read
+    _forget(upload, hashes)
     return None
+
+
+def _head_of(upload: Upload) -> str:
+    with storage.open_blob(upload.sha256) as file:
+        return continuations.head_of(file)
 
 
 def _is_archive(upload: Upload) -> bool:

@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from sessions.adapters import storage
 from sessions.models import Job, LiveSource, Session, State, StoppedSource, Upload
-from sessions.services import blobs
+from sessions.services import blobs, continuations
 from sessions.services.ingest import read_upload, write_upload
 from sessions.services.snapshots import Beginning, Snapshot, settled_length
 from sessions.services.uploads import clean_filename
@@ -90,6 +90,8 @@ def follow_file(*, path: Path, quiet: bool) -> Followed:
         waiting = length < stat.st_size
         if length == 0 and waiting:
             return Followed(Change.WAITING, source.upload if source else None, waiting=True)
+        begun = _begun(path, file, length, stat) if source is None else None
+        source = source or begun
         beginning = Beginning(source.upload.n_bytes if source else 0)
         file.seek(0)
         blob = storage.put(cast("IO[bytes]", Snapshot(file, length, beginning)))
@@ -97,7 +99,7 @@ def follow_file(*, path: Path, quiet: bool) -> Followed:
         _seen(source, stat, waiting=waiting)
         return Followed(Change.SAME, source.upload, waiting)
     try:
-        return _taken(path, source, blob, stat, waiting=waiting, beginning=beginning)
+        return _taken(path, source, blob, stat, waiting=waiting, beginning=beginning, strict=begun is not None)
     finally:
         blobs.remove_unnamed([blob.sha256])
 
@@ -110,8 +112,9 @@ def _taken(
     *,
     waiting: bool,
     beginning: Beginning,
+    strict: bool,
 ) -> Followed:
-    """Store the bytes just snapped as what ``path`` holds."""
+    """Store the bytes just snapped as what ``path`` holds; ``strict``: in the place of what a person uploaded."""
     if source is None and (known := _adoptable(blob.sha256)):
         _adopt(path, known, stat, waiting=waiting)
         return Followed(Change.KNOWN, known, waiting)
@@ -121,7 +124,8 @@ def _taken(
     change = Change.NEW
     if source:
         change = Change.GROWN if beginning.digest() == before else Change.REWRITTEN
-        if change == Change.REWRITTEN and not _continues(upload, read):
+        lost = strict and not continuations.goes_on(source.upload, read.packed)
+        if lost or (change == Change.REWRITTEN and not _continues(upload, read)):
             change, before = Change.REPLACED, ""
             upload = Upload(filename=clean_filename(path.name), followed=True, sha256=blob.sha256, n_bytes=blob.n_bytes)
             read = read_upload(upload)  # its sessions' ids follow from its own
@@ -188,6 +192,16 @@ def _adoptable(sha256: str) -> Upload | None:
         if not upload.followed or (hasattr(upload, "live") and not Path(upload.live.path).exists()):
             return upload
     return None
+
+
+def _begun(path: Path, file: IO[bytes], length: int, stat: os.stat_result) -> LiveSource | None:
+    """Follow a file under the upload that a person made when it was shorter; what came since is yet to be read."""
+    head = continuations.head_of(file)
+    known = continuations.beginning_of(file, length, continuations.candidates(Upload(head=head)))
+    if known is None:
+        return None
+    _adopt(path, known, stat, waiting=True)
+    return LiveSource.objects.select_related("upload").get(key=source_key(path))
 
 
 def _adopt(path: Path, upload: Upload, stat: os.stat_result, *, waiting: bool) -> None:

@@ -56,7 +56,7 @@ def test_the_document_says_what_would_go_and_with_yes_what_went(call: Any) -> No
 
 
 def test_unique_beginnings_are_enough(call: Any) -> None:
-    a, b = store(session(1), "a.jsonl"), store(session(2), "b.jsonl")
+    a, b = store(session(1), "a.jsonl"), store(b"\n" + session(2), "b.jsonl")
     both = call("s_", "--yes")
     assert (both.exit_code, Session.objects.count()) == (2, 2)
     assert "2 sessions begin with `s_`" in both.stderr

@@ -51,6 +51,22 @@ def test_it_creates_the_database_and_needs_no_worker(tmp_path: Path) -> None:
     assert loads(again.stdout.encode())["uploads"][0]["status"] == "duplicate"
 
 
+def test_a_file_that_grew_continues_its_session(ctxweb: Any, tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(session(2))
+    _, document = ctxweb(ingest.command, file, "--json")
+    file.write_bytes(session(4))
+    _, grown = ctxweb(ingest.command, file, "--json")
+    found = document["uploads"][0] | {"sha256": hashlib.sha256(session(4)).hexdigest()}
+    assert grown["uploads"] == [found | {"status": "continued", "new_messages": 4}]
+    file.write_bytes(session(3))
+    _, shorter = ctxweb(ingest.command, file, "--json")
+    assert shorter["uploads"] == [found | {"status": "duplicate"}]
+    file.write_bytes(session(5))
+    _, words = ctxweb(ingest.command, file)
+    assert f"continued {file}\n  claude_code, 1 session, the same file as before, 2 new messages" in words
+
+
 def test_the_document_is_the_contract(ctxweb: Any, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     good, copy, bad = (tmp_path / "in" / name for name in ("a.jsonl", "b.jsonl", "c.txt"))
@@ -67,6 +83,7 @@ def test_the_document_is_the_contract(ctxweb: Any, tmp_path: Path) -> None:
         "status": "new",
         "format": "claude_code",
         "sessions": [stored.pk],
+        "new_messages": None,
         "skipped": 1,
         "error": None,
         "members": [],

@@ -219,3 +219,26 @@ def test_bytes_removed_between_look_and_row_are_stored_again(
     upload = receive(file=io.BytesIO(data), filename="a.jsonl").upload
     with selectors.open_upload(upload) as file:
         assert file.read() == data
+
+
+def test_a_file_uploaded_when_it_was_shorter_goes_on_under_that_upload(tmp_path: Path, ingested: Ingest) -> None:
+    path, lines = tmp_path / "a.jsonl", Lines().prompt("By hand, then watched").turn("one")
+    upload = ingested(lines.bytes())
+    before = Session.objects.get()
+    grown = followed(path, lines.turn("two").bytes())
+    assert (grown.change, grown.upload and grown.upload.pk) == (Change.GROWN, upload.pk)
+    assert (Session.objects.get().pk, Session.objects.get().n_messages) == (before.pk, before.n_messages + 2)
+    assert followed(path, lines.turn("three").bytes()).change == Change.GROWN
+    assert followed(path).change == Change.SAME
+
+
+def test_what_was_uploaded_stays_where_the_watched_file_would_push_it_out(
+    tmp_path: Path, ingested: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, lines = tmp_path / "a.jsonl", Lines().prompt("By hand, then watched").turn("one")
+    ingested(lines.bytes())
+    before = Session.objects.get()
+    monkeypatch.setattr("sessions.services.continuations.goes_on", lambda before, packed: False)
+    assert followed(path, lines.turn("two").bytes()).change == Change.REPLACED
+    assert Session.objects.count() == 2
+    assert Session.objects.get(pk=before.pk).n_messages == before.n_messages

@@ -24,7 +24,7 @@ def demo_file() -> bytes:
 
 
 def store(data: bytes, filename: str = "pay-button.jsonl") -> Session:
-    """The root session of a file, read as an upload is."""
+    """The root session of a file, read as an upload is: of a file that begins with one that is stored, that one's."""
     upload = ingest(upload_id=receive(file=io.BytesIO(data), filename=filename).upload.pk)
     return Session.objects.roots().get(upload=upload)
 

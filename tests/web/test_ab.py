@@ -69,7 +69,7 @@ def test_axes_are_shared_and_figures_are_the_engines(session: Session) -> None:
 
 
 def test_two_sessions_under_one_policy(client: Client, session: Session) -> None:
-    other = store(pressed(40), "longer.jsonl")
+    other = store(b"\n" + pressed(40), "longer.jsonl")
     page = client.get(f"/s/{session.pk}/compare/ab/?policy=none&b.policy=none&b.session={other.pk}").content.decode()
     assert "These are two sessions" in page
     document = client.get(f"/s/{session.pk}/ab.json?policy=none&b.policy=none&b.session={other.pk}").json()
@@ -132,7 +132,7 @@ def test_a_saved_replay_opens_where_it_was(client: Client, session: Session) -> 
 
 
 def test_two_saved_replays_are_set_side_by_side(client: Client, session: Session) -> None:
-    other = store(pressed(30), "other.jsonl")
+    other = store(b"\n" + pressed(30), "other.jsonl")
     one = save(client, session, "policy=sliding_window&p.trigger=80", "One")
     two = save(client, other, "policy=kimi", "Two")
     response = client.get(f"/saved/?pick={one.pk}&pick={two.pk}")

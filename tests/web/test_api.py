@@ -84,7 +84,7 @@ def test_export_is_the_one_of_the_command_line(file: Path) -> None:
 
 def test_sessions_come_in_pages(file: Path) -> None:
     for n in range(3):
-        store(pressed(4 + n), f"{n}.jsonl")
+        store(b"\n" * n + pressed(4 + n), f"{n}.jsonl")
     client = Client()
     first = client.get("/api/sessions?limit=2")
     assert (len(first.json()["sessions"]), first.json()["total"]) == (2, 3)
@@ -144,7 +144,11 @@ def test_a_file_is_uploaded_and_its_sessions_are_told(file: Path) -> None:
     entry = client.get(response.json()["uploads"][0]["url"]).json()["uploads"][0]
     assert (entry["status"], entry["sessions"]) == ("done", [Session.objects.get().pk])
     again = client.post("/api/uploads", {"files": io.BytesIO(file.read_bytes())}).json()["uploads"][0]
-    assert (again["status"], again["id"]) == ("duplicate", entry["id"])
+    assert (again["status"], again["id"], again["new_messages"]) == ("duplicate", entry["id"], None)
+    longer = client.post("/api/uploads", {"files": io.BytesIO(file.read_bytes() + b"\n")}).json()["uploads"][0]
+    assert (longer["status"], longer["id"], longer["new_messages"]) == ("done", entry["id"], 0)
+    shorter = client.post("/api/uploads", {"files": io.BytesIO(file.read_bytes()[:-1])}).json()["uploads"][0]
+    assert (shorter["status"], shorter["id"], shorter["new_messages"]) == ("duplicate", entry["id"], None)
     assert client.post("/api/uploads").status_code == 422
 
 

@@ -57,7 +57,7 @@ def test_a_post_deletes_and_the_library_says_so(client: Client, session: Session
 
 
 def test_several_and_uploads_together(client: Client, session: Session) -> None:
-    other, third = (store(pressed(n), f"{n}.jsonl") for n in (3, 4))
+    other, third = (store(b"\n" * n + pressed(n), f"{n}.jsonl") for n in (3, 4))
     asked = {"s": [session.pk, other.pk], "upload": str(third.upload_id)}
     page = client.get(DELETE, asked)
     assert "Delete 3 sessions for good?" in text(page)

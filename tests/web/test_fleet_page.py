@@ -37,7 +37,7 @@ def library(tmp_path: Path, settings: SettingsWrapper) -> list[Session]:
     plain = claude()
     plain.until(20_000)
     made = ["\n".join(build.lines).encode() for build in (compacted(), plain)]
-    return [store(pressed()), *(store(data, f"{n}.jsonl") for n, data in enumerate(made))]
+    return [store(pressed()), *(store(b"\n" * n + data, f"{n}.jsonl") for n, data in enumerate(made))]
 
 
 def read(client: Client, path: str) -> str:

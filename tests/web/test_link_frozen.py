@@ -14,6 +14,7 @@ import pytest
 from django.test import Client
 
 from ctxweb.version import ctxweb_version
+from sessions import selectors
 from sessions.models import ModelPrice, ReplayLink, Session
 from sessions.pages.links import frozen
 from sessions.pages.links.opened import stored
@@ -225,3 +226,17 @@ def test_rows_of_one_compaction_are_its_lines(session: Session) -> None:
     assert kept == {item.message.index for item in (*event.before, *event.after) if item.message.index >= 0}
     recorded = Client().get(f"{share(session, 'session', '')}view.csv").content.decode()
     assert recorded.splitlines()[0] == "request,recorded_tokens"
+
+
+def test_a_session_that_goes_on_leaves_the_link_as_it_was(session: Session) -> None:
+    path = share(session, "session", "", **BOTH)  # type: ignore[arg-type]
+    before = session.n_messages
+    assert "computes otherwise" not in opened(path)
+    with selectors.open_upload(session.upload) as file:
+        lines = file.read().splitlines(keepends=True)
+    longer = store(b"".join(lines) + lines[-1].replace(b'"uuid":"', b'"uuid":"f'), "longer.jsonl")
+    assert (longer.pk, longer.n_messages > before) == (session.pk, True)
+    page = opened(path)
+    assert "shown as the sender saw it" in page
+    assert f"{longer.n_messages} messages" not in page
+    assert f"{longer.n_messages} messages" in opened(f"{path}?now=1")

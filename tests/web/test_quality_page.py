@@ -403,7 +403,7 @@ def test_the_study_is_made_once_and_again_for_other_sessions(
     monkeypatch.setattr(warned, "study", None)
     assert warned_here() is whole
     monkeypatch.undo()
-    store(story(40).encode(), "longer.jsonl")
+    store(b"\n" + story(40).encode(), "longer.jsonl")
     monkeypatch.setattr(warned, "SECONDS", -1.0)
     assert (warned_here().n_sessions, warned_here().n_left) == (1, 1)
     html = client.get("/quality/", headers={"HX-Request": "true"}).content.decode()

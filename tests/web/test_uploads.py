@@ -79,6 +79,33 @@ def test_the_same_bytes_are_recognised_under_their_new_name(client: Client) -> N
     assert "same bytes as a.jsonl" in again.content.decode()
 
 
+def test_a_file_that_grew_continues_its_session(client: Client) -> None:
+    post(client, ("a.jsonl", session(1)))
+    stored = Session.objects.get()
+    response = post(client, ("a.jsonl", session(3)), **HTMX)
+    html = response.content.decode()
+    assert "the same file as before, 4 new messages. 1 session, 7 messages" in html
+    assert f'href="{stored.get_absolute_url()}"' in html
+    assert response["HX-Trigger"] == "uploads-done"
+    assert shown(client, LIBRARY).count(f'href="{stored.get_absolute_url()}"') >= 1
+    assert (Session.objects.get().pk, Upload.objects.count()) == (stored.pk, 1)
+    html = post(client, ("old.jsonl", session(2)), **HTMX).content.decode()
+    assert "the beginning of a.jsonl, which is here; nothing stored twice" in html
+
+
+def test_the_address_of_a_file_that_grew_stays(client: Client) -> None:
+    post(client, ("a.jsonl", session(1)))
+    upload, _ = receive(file=io.BytesIO(session(3)), filename="a.jsonl")
+    ingest.ingest(upload_id=upload.pk)
+    assert upload.pk != Upload.objects.get().pk
+    url = reverse("sessions:uploads_status", query={"ids": str(upload.pk)})
+    assert "4 new messages" in client.get(url, headers=HTMX).content.decode()
+    assert client.get(reverse("sessions:upload_report", args=[upload.pk])).status_code == 200
+    assert client.get(f"/api/uploads/{upload.pk}").json()["uploads"][0]["new_messages"] == 4
+    download = client.get(reverse("sessions:upload_download", args=[upload.pk]))
+    assert b"".join(download.streaming_content) == session(3)  # type: ignore[attr-defined]
+
+
 def test_a_hostile_name_is_only_text(client: Client) -> None:
     html = post(client, ('"><script>alert(1)<x.jsonl', session(1)), **HTMX).content.decode()
     assert "<script" not in html
@@ -318,7 +345,7 @@ def test_the_list_of_uploads_has_pages_and_its_queries_do_not_grow(
     client: Client, django_assert_max_num_queries: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(4):
-        post(client, (f"file {number}.jsonl", session(2) + b"\n" * number))
+        post(client, (f"file {number}.jsonl", b"\n" * number + session(2)))
     with django_assert_max_num_queries(6):
         assert "4 files, all read" in shown(client, UPLOADS)
     monkeypatch.setattr(upload_list, "__kwdefaults__", {"start": 0, "dismissed": False, "limit": 3})

@@ -18,7 +18,7 @@ from sessions.pages.ui import figures
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.models import Session, Upload
+    from sessions.models import Continuation, Session, Upload
 
 
 PHASES = {
@@ -89,7 +89,7 @@ def _status(uploads: Sequence[Upload]) -> str:
 
 def status_url(uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]] = ()) -> str:
     """The URL that shows these rows again."""
-    query = {"ids": [str(upload.pk) for upload in uploads], "same": [f"{upload.pk}:{name}" for upload, name in same]}
+    query = {"ids": [str(u.asked_as) for u in uploads], "same": [f"{upload.asked_as}:{name}" for upload, name in same]}
     return reverse("sessions:uploads_status", query={key: value for key, value in query.items() if value})
 
 
@@ -99,6 +99,8 @@ def _row(upload: Upload) -> UploadRow:
         return row if upload.format else replace(row, format="")
     if not upload.finished:
         return _reading_row(upload)
+    if upload.came_as:
+        return _continued_row(upload, upload.came_as)
     state, badge = ("new", "badge-ok")
     if upload.n_skipped:
         state, badge = f"new, {figures.count(upload.n_skipped)} skipped", "badge-warn"
@@ -122,6 +124,16 @@ def _reading_row(upload: Upload) -> UploadRow:
     progress = f"{done} {unit} of {_size(upload)}"
     sentence = f"bytes are stored; {PHASES.get(job.phase, PHASES['reading'])}"
     return UploadRow("reading", "badge-accent", upload.filename, progress, percent, "", sentence)
+
+
+def _continued_row(upload: Upload, came_as: Continuation) -> UploadRow:
+    """A file that went on where one that was here before ended, or that is the beginning of one."""
+    actions = (*_open(upload), _report(upload))
+    if came_as.is_beginning:
+        sentence = f"the beginning of {upload.filename}, which is here; nothing stored twice"
+        return _shown(upload, "same file", "", sentence, actions)
+    brought = f"{figures.plural(came_as.n_new, 'new message')}" if came_as.n_new else "no new message"
+    return _shown(upload, "continued", "badge-ok", f"the same file as before, {brought}. {_found(upload)}", actions)
 
 
 def _same_row(upload: Upload, filename: str) -> UploadRow:

@@ -100,7 +100,7 @@ def uploads_status(request: HttpRequest) -> HttpResponse:
     """
     ids = _ids(request.GET.getlist("ids"))
     same = [(pk, name) for value in request.GET.getlist("same") for pk, name in _same(value)]
-    found = {u.pk: u for u in selectors.upload_status([*ids, *(pk for pk, _ in same)])}
+    found = {u.asked_as: u for u in selectors.upload_status([*ids, *(pk for pk, _ in same)])}
     uploads = [found[pk] for pk in ids if pk in found]
     return _table(request, uploads, [(found[pk], name) for pk, name in same if pk in found])
 
@@ -199,7 +199,7 @@ def _received(request: HttpRequest, received: Sequence[tuple[Received, str]]) ->
     tasks.wake(len(fresh))
     if not request.htmx:  # type: ignore[attr-defined]  # django-htmx sets it
         return redirect(status_url(fresh, same))
-    found = {u.pk: u for u in selectors.upload_status([u.pk for u in (*fresh, *(u for u, _ in same))])}
+    found = {u.asked_as: u for u in selectors.upload_status([u.pk for u in (*fresh, *(u for u, _ in same))])}
     return _table(request, [found[u.pk] for u in fresh], [(found[u.pk], name) for u, name in same])
 
 
