@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, repeat
 from operator import indexOf, is_
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
@@ -12,13 +12,14 @@ from weakref import WeakKeyDictionary
 from sessions.engine.events import Splice
 from sessions.engine.parts import Parts
 from sessions.engine.policy import Item
-from sessions.engine.sizes import size_reader
+from sessions.engine.sizes import known_sizes, message_size
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from sessions.engine.calibration.growth import Step
     from sessions.engine.calibration.weighed import Weighed
 
 
@@ -263,21 +264,33 @@ def message_items(weighed: Weighed, estimator: Any) -> Parts[Item]:
     known = _ITEMS.setdefault(weighed, {})
     cached = known.get(estimator.key)
     if cached is None:
-        messages, tokens, sizes = weighed.transcript.messages, weighed.tokens, size_reader(weighed, estimator)
-        step_at = [-1] * len(messages)
-        for k, step in enumerate(weighed.steps):
-            step_at[step.start : step.stop] = [k] * (step.stop - step.start)
+        messages, tokens, steps = weighed.transcript.messages, weighed.tokens, weighed.steps
+        held, own, sizes = weighed.held, weighed.model, known_sizes(weighed, estimator)
 
         def read(part: int) -> tuple[Item, ...]:
             start = part * IN_PART
-            stop = min(len(messages), start + IN_PART)
-            return tuple([
-                Item(m.id, m, tokens[m.index], size, step_at[m.index])
-                for m, size in zip(messages[start:stop], sizes(start, stop), strict=True)
-            ])  # fmt: skip
+            here = messages[start : start + IN_PART]
+            at = _steps_at(steps, start, start + len(here))
+            models = [held[k].model if k >= 0 else own for k in at]
+            by_size = sizes[start : start + len(here)] if sizes else map(message_size, here, repeat(estimator), models)
+            return tuple(
+                [Item(m.id, m, tokens[m.index], size, k) for m, size, k in zip(here, by_size, at, strict=True)]
+            )
 
         cached = known[estimator.key] = Parts(len(messages), IN_PART, read)
     return cached
+
+
+def _steps_at(steps: Sequence[Step], start: int, stop: int) -> list[int]:
+    """The step that each of the messages ``start`` to ``stop`` came with, -1 for one that was never sent."""
+    found = [-1] * (stop - start)
+    k = max(bisect_right(steps, start, key=lambda step: step.start) - 1, 0)
+    while k < len(steps) and steps[k].start < stop:
+        first, last = max(steps[k].start, start), min(steps[k].stop, stop)
+        if first < last:
+            found[first - start : last - start] = [k] * (last - first)
+        k += 1
+    return found
 
 
 def entering(items: Sequence[Item], n_reply: int) -> Entering:

@@ -8,8 +8,6 @@ from weakref import WeakKeyDictionary
 from sessions.engine.registry import get
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.estimator import Estimator
     from sessions.engine.model_info import ModelInfo
@@ -35,16 +33,9 @@ def message_size(message: Message, estimator: Estimator, model: ModelInfo) -> in
     return estimator.per_message + sum(size(block, model) for block in blocks)
 
 
-def size_reader(weighed: Weighed, estimator: Estimator) -> Callable[[int, int], list[int]]:
-    """Sizes of the messages from one index to another, by themselves unless all are known; holds no session."""
-    known = _SIZES.get(weighed, {}).get(estimator.key)
-    if known is not None:
-        return lambda start, stop: known[start:stop]
-    messages, models = weighed.transcript.messages, weighed.models
-    return lambda start, stop: [
-        message_size(m, estimator, model)
-        for m, model in zip(messages[start:stop], models[start:stop], strict=True)
-    ]  # fmt: skip
+def known_sizes(weighed: Weighed, estimator: Estimator) -> list[int] | None:
+    """Those that ``message_sizes`` computed before, None where it did not."""
+    return _SIZES.get(weighed, {}).get(estimator.key)
 
 
 def message_sizes(weighed: Weighed, estimator: Estimator) -> list[int]:

@@ -239,15 +239,10 @@ def _run(session_id: str, state: ReplayState) -> ReplayRun:
     held = _cache.find(key)
     if held is not None and held[0] is weighed:
         return held[1]
-    shelf = _prepared(session_id, weighed)
+    ran = _jumped(session_id, state, weighed, prices)
+    if ran is not None:
+        return _cache.keep(key, (weighed, ran))[1]
     started = time.perf_counter()
-    if shelf is not None:
-        found = jumped(weighed, **options(state), summarizer=state.summarizer, prices=prices, kept=shelf.value)
-        shelf.keep()
-        if found is not None:
-            sums, took = found.totals, time.perf_counter() - started
-            around = replay_range(found.replay, sums, prices=prices)
-            return _cache.keep(key, (weighed, ReplayRun(found.replay, sums, around, took)))[1]
     writer = SummaryWriter(settings.ANTHROPIC_MODEL) if state.summarizer == "anthropic" else None
     with _texts(session_id, state) as texts:
         made = engine.replay(weighed, **options(state), summarizer=state.summarizer, texts=texts, writer=writer)
@@ -258,6 +253,20 @@ def _run(session_id: str, state: ReplayState) -> ReplayRun:
     if ran.wanted:
         return ran  # not kept: another process may be writing them
     return _cache.keep(key, (weighed, ran))[1]
+
+
+def _jumped(session_id: str, state: ReplayState, weighed: Weighed, prices: Prices | None) -> ReplayRun | None:
+    """The replay made by jumping; None of a short session, and where it has to go request by request."""
+    shelf = _prepared(session_id, weighed)
+    if shelf is None:
+        return None
+    started = time.perf_counter()
+    found = jumped(weighed, **options(state), summarizer=state.summarizer, prices=prices, kept=shelf.value)
+    shelf.keep()
+    if found is None:
+        return None
+    around = replay_range(found.replay, found.totals, prices=prices)
+    return ReplayRun(found.replay, found.totals, around, time.perf_counter() - started)
 
 
 def _prepared(session_id: str, weighed: Weighed) -> Shelf | None:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
+from sessions.engine.parts import without_gc
 from sessions.pages.replay import recommended as marks
 from sessions.pages.replay.context import build_replay
 from sessions.pages.replay.step import build_step
@@ -39,7 +40,9 @@ def replay(request: HttpRequest, session_id: str) -> HttpResponse:
         return waits
     state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed)
     steering = asks_fragment(request) and "was" in request.GET
-    context = shared_context(found, state, "replay") | {"replay": build_replay(found, state, steering=steering)}
+    with without_gc():
+        shown = build_replay(found, state, steering=steering)
+    context = shared_context(found, state, "replay") | {"replay": shown}
     context["controls"] = controls.controls(selectors.load_weighed(found.pk), state, session_urls(found.pk).replay)
     here = context["query"]
     context["ab_href"] = reverse("sessions:ab", args=[found.pk]) + (f"?{here}" if here else "")

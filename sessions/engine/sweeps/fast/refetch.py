@@ -103,9 +103,10 @@ def _one_by_one(track: Track, course: Course) -> int:
 def _again(track: Track, dropped: Sequence[Reuse], start: int, message: int) -> int:
     """Tokens of dropped results that are used otherwise from ``message`` on; the list began at position ``start``."""
     uses = track.target_uses
-    newest = {
-        target: tokens
-        for _, call_at, target, name, tokens, last_use in dropped
-        if last_use >= message and call_at >= start and used_otherwise(uses[target], name, message)
-    }
+    newest: dict[str, int] = {}
+    for _, call_at, target, name, tokens, last_use in reversed(dropped):
+        if target in newest or last_use < message or call_at < start:
+            continue
+        if used_otherwise(uses[target], name, message):
+            newest[target] = tokens
     return sum(newest.values())
