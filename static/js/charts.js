@@ -77,6 +77,29 @@ function restage(plot) {
   else window.Plotly.relayout(plot, layout);
 }
 
+// A chart that shows less than there is asks for more of the range that is zoomed to; axes, zoom and words stay.
+async function refine(plot, range) {
+  const seen = drawn.get(plot);
+  if (!plot.dataset.refine || !seen?.figure.layout.meta.coarse) return;
+  const [from, to] = (range ?? seen.range).map((x, i) => Math.max(0, i ? Math.ceil(x) : Math.floor(x)));
+  const whole = seen.whole ?? seen.figure, asked = `${from}-${to}`;
+  plot.dataset.refined = asked;
+  let figure = whole;
+  if (range && range[1] - range[0] < (seen.range[1] - seen.range[0]) * 0.98) {
+    const url = new URL(plot.dataset.refine, location.href);
+    url.searchParams.set("from", from);
+    url.searchParams.set("to", to);
+    const answer = await fetch(url).catch(() => null);
+    if (!answer?.ok) return;
+    figure = await answer.json();
+  }
+  const now = drawn.get(plot);
+  if (plot.dataset.refined !== asked || now.text !== seen.text || figure === now.figure) return;
+  drawn.set(plot, { ...now, figure, whole });
+  await window.Plotly.react(plot, paint(fitted(figure, now.width)).data, plot.layout, figure.config);
+  plot.dispatchEvent(new CustomEvent("chart:refined", { bubbles: true }));
+}
+
 function thin(values) {
   if (!values || values.length < 6) return values;
   const last = values.length - 1;
@@ -133,6 +156,7 @@ function listen(plot) {
     if (zoomed || change["xaxis.autorange"] || change["xaxis.range"]) {
       plot.dispatchEvent(new CustomEvent("chart:zoom", { bubbles: true, detail: { range: range || change["xaxis.range"] } }));
       restage(plot);
+      refine(plot, range || change["xaxis.range"]);
     }
     place(plot);
   });

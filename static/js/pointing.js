@@ -47,11 +47,8 @@ function under(plot, event) {
 }
 
 // ---- what it says ---------------------------------------------------------------------------------------------------
-function contextAt(plot, message) {
-  const line = figureOf(plot).data.find((trace) => trace.name === "context");
-  if (!line) return "";
-  const next = line.x.findIndex((x) => x >= message);
-  return next < 0 ? "" : `sent with request ${many(line.customdata[next])}, ${many(line.y[next])} tokens`;
+function sentWith(rows, place) {
+  return rows.request[place] < 0 ? "" : `sent with request ${many(rows.request[place])}, ${many(rows.context[place])} tokens`;
 }
 
 export function words(plot, place) {
@@ -62,7 +59,7 @@ export function words(plot, place) {
   if (rows.last[place] > rows.first[place]) parts.push(`heaviest of ${many(rows.first[place])} to ${many(rows.last[place])}`);
   const marks = figureOf(plot).data.filter((trace) => trace.name === "refused" || trace.name === "cleared");
   for (const trace of marks) trace.x.forEach((x, i) => { if (Math.abs(x - message) <= 0.5) parts.push(trace.text[i]); });
-  return { head: parts.filter(Boolean).join(" · "), tail: contextAt(plot, message), over: Boolean(over) };
+  return { head: parts.filter(Boolean).join(" · "), tail: sentWith(rows, place), over: Boolean(over) };
 }
 
 function tipOf(plot) {

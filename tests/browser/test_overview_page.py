@@ -135,3 +135,34 @@ def test_clean_in_every_theme_and_width(visit, scheme, width):
     assert [f"{v['id']}: {v['nodes'][0]['html'][:160]}" for v in result["violations"]] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     visitor.is_clean()
+
+
+STATE = """() => {
+  const plot = document.getElementById('pressure');
+  return [plot._fullLayout.xaxis.range.slice(), plot.data.map(trace => trace.x.length)];
+}"""
+ZOOM = """range => new Promise(done => {
+  const plot = document.getElementById('pressure');
+  plot.addEventListener('chart:refined', done, {once: true});
+  window.Plotly.relayout(plot, {'xaxis.range[0]': range[0], 'xaxis.range[1]': range[1]});
+})"""
+
+
+def test_a_zoom_into_a_long_session_shows_every_message_and_back_again(visit, tmp_path):
+    """Of 1,602 messages two share a bar; within a zoom each has its own, and the pointer says so."""
+    path = tmp_path / "long.jsonl"
+    path.write_text(claude_session(800).replace("Never touch", "Walk along"), encoding="utf-8")
+    visitor = visit(viewport={"width": 1440, "height": 900})
+    page = visitor.page
+    upload(page, path, "Walk along")
+    whole, before = page.evaluate(STATE)
+    page.evaluate(f"async (range) => {{ await ({ZOOM})(range); }}", [1_000.5, 1_100.5])
+    zoomed, near = page.evaluate(STATE)
+    assert zoomed == [1_000.5, 1_100.5], "the zoom stays"
+    assert sum(near) > sum(before)
+    shown = swept(page, "yaxis")
+    assert set(range(1_001, 1_100)) <= set(shown)
+    assert not any("heaviest of" in words for message, words in shown.items() if 1_002 <= message <= 1_099)
+    page.evaluate(f"async (range) => {{ await ({ZOOM})(range); }}", whole)
+    assert page.evaluate(STATE) == [whole, before]
+    visitor.is_clean()

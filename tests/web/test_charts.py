@@ -16,13 +16,14 @@ from sessions.pages.quality.chart import Chain, Curves, carried_figure, telephon
 from sessions.pages.session import bars as charts_bars
 from sessions.pages.session.bars import Bar, Cut, Mark, Pressure, binned, byte_scale
 from sessions.pages.session.chart import pressure_figure
-from sessions.pages.ui.chart import figure_json, index_ticks, nice_top, roles
+from sessions.pages.ui.chart import figure_json, index_ticks, nice_top, roles, spans
 from sessions.pages.ui.saw import GateLane, Saw, Tooth, envelope, saw_figure, thinned
 from sessions.pages.why.fit_chart import MOST_POINTS, drawn, residual_figure, scatter_figure
 from sessions.pages.why.gates_chart import GateMark, Gates, GateTrack, gates_figure
 from sessions.runs.overview import KINDS, bytes_per_token
 from tests.web.drawn import check
 
+MORE = re.compile(r"<br>([\d,]+) more here, zoom in")
 COLOUR = re.compile(r"#[0-9a-f]{3,8}|(rgb|hsl)a?\((?!0,0,0,0)", re.IGNORECASE)
 
 
@@ -81,9 +82,9 @@ def test_many_compactions_of_the_pressure_chart_stand_on_a_rail(n: int, rail: in
     """But for a false alarm, which goes through all lanes."""
     cuts = [Cut(10 * k + 0.5, 100_000, 20_000, k == 3) for k in range(n)]
     shapes = pressure_figure(replace(session_of(300), compactions=cuts))["layout"]["shapes"]
-    lines = [s for s in shapes if s["yref"] == "paper" and s["x0"] == s["x1"]]
+    lines = [(s, part) for s in shapes if s["type"] == "path" for part in s["path"].split("M")[1:]]
     assert len(lines) == n
-    assert len([s for s in lines if s["y0"] > 0.9]) == rail
+    assert len([part for _, part in lines if float(part.split(",")[1].split("V")[0]) > 0.9]) == rail
     check(pressure_figure(replace(session_of(300), compactions=cuts)))
 
 
@@ -283,6 +284,8 @@ def test_a_long_fit_is_thinned_but_keeps_its_worst() -> None:
     shown = drawn(POINTS, worst)
     assert len(shown) <= MOST_POINTS + len(worst)
     assert set(worst) <= set(shown)
+    assert max(point.rest for point in POINTS) == max(point.rest for point in shown)
+    assert min(point.rest for point in POINTS) == min(point.rest for point in shown)
     assert [point.request for point in shown] == sorted(point.request for point in shown)
 
 
@@ -304,8 +307,8 @@ def test_many_compactions_lose_their_words_then_their_numbers_then_their_lines(n
     assert len({a["y"] for a in figure["layout"]["annotations"] if a.get("captureevents")}) == 1
     freed = [a for a in figure["layout"]["annotations"] if a["text"].startswith("\N{MINUS SIGN}")]
     assert len(freed) == (n if n <= 4 else 0)
-    rail = [s for s in figure["layout"]["shapes"] if s["xref"] == "x" and s["y0"] > 200_000 * 0.9]
-    assert len(rail) == (n if n > 20 else 0)
+    rail = [s["path"].count("M") for s in figure["layout"]["shapes"] if s["type"] == "path"]
+    assert sum(rail) == (n if n > 20 else 0)
     staged = {t["meta"]["when"]: t for t in figure["data"] if t.get("meta", {}).get("when")}
     assert set(staged) == ({"near", "far"} if n > 60 else set())
     if n > 60:
@@ -317,7 +320,8 @@ def test_many_compactions_lose_their_words_then_their_numbers_then_their_lines(n
 def test_the_rug_of_a_long_session_reaches_its_end() -> None:
     """Of 1,200 uses at most 300 are drawn, from the first to the last; a broken rule among them is there too."""
     saw = replace(crowd(40), uses=range(1_200), broken=[1_150])
-    ticks = [s for s in saw_figure(saw)["layout"]["shapes"] if s["xref"] == "x" and s["y0"] == 0]
+    shapes = saw_figure(saw)["layout"]["shapes"]
+    ticks = [s for s in shapes if s["type"] == "line" and s["xref"] == "x" and s["y0"] == 0]
     places = sorted(s["x0"] for s in ticks if s["line"]["color"] == "@chart-over")
     assert len(places) == 301
     assert places[0] == 0
@@ -334,3 +338,93 @@ def test_an_envelope_holds_every_value(values: list[int | None]) -> None:
         inside = [v for v in values[bounds[k] : bounds[k + 1]] if v is not None]
         assert least == min(inside)
         assert most == max(inside)
+
+
+@given(st.integers(0, 5_000), st.integers(1, 900), st.none() | st.tuples(st.integers(0, 6_000), st.integers(0, 6_000)))
+def test_spans_hold_every_place_once(n: int, most: int, near: tuple[int, int] | None) -> None:
+    found = spans(n, most, near)
+    assert [at for span in found for at in span] == list(range(n))
+    assert len(found) <= most + most // 3 + 3
+
+
+def many(n: int, n_flagged: int = 0) -> Pressure:
+    """Messages of all weights, ``n_flagged`` of them over-counted, a request for every other."""
+    flagged = {n // n_flagged * k: 10.0 + k for k in range(n_flagged)} if n_flagged else {}
+    bars = [
+        Bar(i, {"text": i * 7919 % 1009 + 1}, i * 104_729 % 50_021, flagged.get(i), said=f"message {i}")
+        for i in range(n)
+    ]
+    contexts = [(i, i * 31 % 977, i // 2) for i in range(1, n, 2)]
+    return Pressure(bars, contexts, "measured", [Cut(i - 0.5, 9, 1) for i in range(10, n, 10)], 200_000, 3.0)
+
+
+def points_of(figure: dict[str, Any]) -> int:
+    return sum(len(trace["x"]) for trace in figure["data"])
+
+
+@pytest.mark.parametrize("near", [None, (9_000, 9_400), (100, 19_000)])
+def test_a_chart_of_a_long_session_loses_no_peak_and_no_compaction(near: tuple[int, int] | None) -> None:
+    data = many(20_000, n_flagged=3_000)
+    figure = pressure_figure(data, near)
+    check(figure)
+    bars = figure["layout"]["meta"]["points"]
+    assert len(bars["message"]) <= 2_000
+    assert max(bars["tokens"]) == max(bar.total for bar in data.bars)
+    assert max(bars["bytes"]) == max(bar.n_bytes for bar in data.bars)
+    line = next(trace for trace in figure["data"] if trace["name"] == "context")
+    tokens = [tokens for _, tokens, _ in data.contexts]
+    assert len(line["x"]) <= 1_800
+    assert (max(line["y"]), min(line["y"])) == (max(tokens), min(tokens))
+    red = next(trace for trace in figure["data"] if trace["name"] == "over-counted")
+    assert 200 <= len(red["x"]) <= 500
+    assert [s["path"].count("M") for s in figure["layout"]["shapes"] if s["type"] == "path"] == [len(data.compactions)]
+    assert figure["layout"]["meta"]["coarse"]
+    assert max(map(bars["first"].count, bars["first"])) <= 2, "a bin, and one that stands alone in it"
+
+
+def test_where_a_reader_zooms_every_message_has_its_bar_and_every_request_its_place() -> None:
+    data = many(20_000)
+    figure = pressure_figure(data, (9_000, 9_400))
+    rows, plain = figure["layout"]["meta"]["points"], pressure_figure(many(1_400))["layout"]["meta"]["points"]
+    near = [place for place, first in enumerate(rows["first"]) if 9_000 <= first <= 9_400]
+    assert [rows["message"][place] for place in near] == list(range(9_000, 9_401))
+    assert [rows["tokens"][place] for place in near] == [data.bars[i].total for i in range(9_000, 9_401)]
+    assert [rows["said"][rows["words"][place]] for place in near] == [f"message {i}" for i in range(9_000, 9_401)]
+    assert len(rows["message"]) < 2_000
+    line = next(trace for trace in figure["data"] if trace["name"] == "context")
+    shown = dict(zip(line["x"], line["y"], strict=True))
+    assert shown == {at: tokens for at, tokens, _ in data.contexts if at in shown}
+    assert len([at for at in shown if 9_000 <= at <= 9_400]) >= 190
+    assert plain["request"][:4] == [0, 0, 1, 1]
+    assert plain["request"][-1] == 699
+    assert not pressure_figure(many(1_400))["layout"]["meta"]["coarse"]
+
+
+def test_the_last_message_may_be_sent_with_no_request() -> None:
+    rows = pressure_figure(replace(many(10), contexts=[(3, 500, 0)]))["layout"]["meta"]["points"]
+    assert (rows["request"], rows["context"]) == ([0] * 4 + [-1] * 6, [500] * 4 + [-1] * 6)
+
+
+@pytest.mark.parametrize("near", [None, (4_000, 4_020)])
+def test_many_firings_of_triggers_are_thinned_and_counted(near: tuple[int, int] | None) -> None:
+    verdicts = ("false", "right", "late")
+    lanes = [
+        GateTrack(f"agent {k}", [
+            GateMark(verdicts[(at + k) % 3], at, at - 2 if (at + k) % 3 == 2 else None, at, f"at {at}")
+            for at in range(k, 8_000, 5)
+        ], "many")
+        for k in range(16)
+    ]  # fmt: skip
+    figure = gates_figure(Gates([1_000] * 8_000, 200_000, lanes, "measured", range(0, 8_000, 20)), near)
+    check(figure)
+    marks = [trace for trace in figure["data"] if trace["mode"] == "markers"]
+    assert {trace["name"] for trace in marks} == set(verdicts), "no verdict is lost"
+    if near is None:
+        assert sum(len(trace["x"]) for trace in marks) <= 2_000
+    more = [MORE.search(text) for trace in marks for text in trace["text"]]
+    assert sum(1 + int(one[1].replace(",", "")) if one else 1 for one in more) == sum(len(lane.marks) for lane in lanes)
+    if near is not None:
+        shown = {(y, x) for trace in marks for x, y in zip(trace["x"], trace["y"], strict=True) if 4_000 <= x <= 4_020}
+        assert shown == {(k, at) for k in range(16) for at in range(k, 8_000, 5) if 4_000 <= at <= 4_020}
+    assert figure["layout"]["meta"]["coarse"]
+    assert not gates_figure(gates_of())["layout"]["meta"]["coarse"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from django.contrib.staticfiles import finders
 from django.urls import reverse
 
 from sessions.models import Session
+from tests.engine.claude_lines import Lines as agent_lines
 from tests.every import EVERY
 from tests.services.claude_lines import Lines
 from tests.web.stored import store
@@ -80,3 +82,42 @@ def test_the_pages_of_a_long_session_are_light(client: Client) -> None:
     for page in ("", "replay/", "transcript/"):
         _, n_html = html(client, f"{session.get_absolute_url()}{page}")
         assert n_html <= MOST_LONG, page
+
+
+MOST_BYTES, MOST_NODES, MOST_POINTS = 1_000_000, 8_000, 2_000
+"""What any page of any session may have: bytes before they are compressed, elements, points of a chart."""
+HEAVY = 9_000 if EVERY else 3_000
+"""Tool turns of a session that compacts after every sixth."""
+PAGES = (
+    "", "why/", "why/aftermath/", "why/aftermath/?start=150", "why/recorded/", "why/recorded/?start=450", "messages/",
+    "transcript/", "replay/", "replay/?policy=none", "diff/", "compare/", "compare/ab/", "apply/", "share/", "m/6000/",
+    "chart.json", "chart.json?from=500&to=900", "why/chart.json", "why/chart.json?from=500&to=900",
+)  # fmt: skip
+FIGURE = re.compile(r'<template id="[\w-]+figure">(.*?)</template>', re.DOTALL)
+
+
+def points(figure: dict[str, Any]) -> int:
+    """The most points of a trace."""
+    return max((len(trace.get("x", ())) for trace in figure["data"]), default=0)
+
+
+def test_no_page_of_a_session_with_very_many_messages_and_compactions_is_heavy(client: Client) -> None:
+    lines = agent_lines()
+    lines.prompt("Find out why the build is slow")
+    for turn in range(HEAVY):
+        call = {"type": "tool_use", "id": f"toolu_{turn}", "name": "Read", "input": {"file_path": f"/m{turn % 9}.py"}}
+        lines.reply(turn, {"type": "text", "text": f"Part {turn}"}, call)
+        lines.result(f"toolu_{turn}", f"{turn}: compute({turn * 7919 % 1009})" * (turn % 9 + 1))
+        if turn % 6 == 5:
+            lines.compact("Every module is compiled twice.")
+    session = store(lines.text().encode())
+    assert (session.n_messages, session.n_compactions) == (HEAVY * 13 // 6 + 1, HEAVY // 6)
+    for path in PAGES:
+        answer = client.get(f"{session.get_absolute_url()}{path}")
+        assert answer.status_code == 200, path
+        text = answer.content.decode()
+        assert len(answer.content) <= MOST_BYTES, path
+        assert len(re.findall(r"<[a-z]", text)) <= MOST_NODES, path
+        figures = [text] if "chart.json" in path else FIGURE.findall(text)
+        for figure in figures:
+            assert points(json.loads(figure)) <= MOST_POINTS, path

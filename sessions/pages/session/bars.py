@@ -9,14 +9,17 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.pages.ui.chart import nice_top
+from sessions.pages.ui.chart import nice_top, spans
 from sessions.runs.overview import FLAGGED_FROM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
-MOST_BARS = 1_500
+MOST_BARS, BINS = 1_500, 800
+"""So many messages have a bar each; of more there are so many bins, about one for each pixel, and more at a zoom."""
+MOST_ALONE = 400
+"""So many over-counted messages and summaries each have a bar of their own; of more, the worst of every span has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,25 +113,35 @@ class Pressure:
     told: Callable[[Bar], Bar] = as_it_is
 
 
-def binned(bars: Sequence[Bar], most: int = MOST_BARS) -> list[Bar]:
+def binned(bars: Sequence[Bar], most: int = MOST_BARS, near: tuple[int, int] | None = None) -> list[Bar]:
     """At most about ``most`` bars: neighbours give way to their heaviest, in tokens and in bytes each.
 
     Stacking the maximum of every kind would draw messages that never were, so a bin shows the kinds of its heaviest
-    message.  Flagged messages and summaries keep their own bar.
+    message.  Flagged messages and summaries keep their own bar while they are few.  ``near`` are two messages between
+    which the bars are finer, down to one for each message.
     """
     if len(bars) <= most:
         return list(bars)
-    size = math.ceil(len(bars) / most)
-    kept = [bar for bar in bars if bar.flagged or "summary" in bar.tokens]
-    out: list[Bar] = []
-    for start in range(0, len(bars), size):
-        group = [bar for bar in bars[start : start + size] if not (bar.flagged or "summary" in bar.tokens)]
-        if group:
-            out.append(_bin(group))
-    return sorted(out + kept, key=lambda bar: bar.centre)
+    alone = [bar for bar in bars if bar.flagged or "summary" in bar.tokens]
+    parts = spans(len(bars), min(most, BINS), near, min(most, BINS))
+    if len(alone) > MOST_ALONE:
+        worst = (_worst([bars[at] for at in span]) for span in spans(len(bars), MOST_ALONE // 2, near))
+        alone = [bar for pair in worst for bar in pair]
+    left = {bar.index for bar in alone}
+    groups = ([bars[at] for at in span if at not in left] for span in parts)
+    return sorted([*map(_bin, filter(None, groups)), *alone], key=lambda bar: bar.centre)
+
+
+def _worst(bars: Sequence[Bar]) -> Iterable[Bar]:
+    """The most over-counted and the heaviest summary, as far as there are any."""
+    flagged = max((bar for bar in bars if bar.flagged), key=lambda bar: bar.overcount or 0, default=None)
+    summary = max((bar for bar in bars if "summary" in bar.tokens), key=lambda bar: bar.total, default=None)
+    return {bar.index: bar for bar in (flagged, summary) if bar is not None}.values()
 
 
 def _bin(group: list[Bar]) -> Bar:
+    if len(group) == 1:
+        return group[0]
     heaviest = max(group, key=lambda bar: bar.total)
     n_bytes = max(bar.n_bytes for bar in group)
     first, last = group[0].index, group[-1].index

@@ -6,6 +6,7 @@ weighs more in bytes than any text of the session could, and an over-counted mes
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,12 +18,13 @@ from sessions.engine.why.case import COMPACTION
 from sessions.engine.why.verdicts import is_false
 from sessions.pages.session import foot_notes, lanes
 from sessions.pages.session.bars import Bar, ByteScale, Cut, Mark, Pressure, binned, byte_scale, placed, token_top
-from sessions.pages.session.points import points, said_of, worst_weight
-from sessions.pages.ui.chart import Figure, axis, figure_text, index_ticks, layout, line
-from sessions.runs.overview import KINDS, called, kinds_of
+from sessions.pages.session.points import points, said, worst_weight
+from sessions.pages.ui.chart import Figure, axis, figure_text, index_ticks, layout, line, verticals
+from sessions.pages.ui.saw import thinned
+from sessions.runs.overview import KINDS, called
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sessions.runs.overview import Overview
 
@@ -43,7 +45,16 @@ ZONE = 1.72
 def pressure_json(view: Overview, measure: str) -> SafeString:
     """The pressure chart as JSON; ``measure`` names a byte estimator."""
     name = f"pressure {measure}"
-    return SafeString(view.kept(name, lambda: figure_text(pressure_figure(_pressure(view, measure)))))
+    return SafeString(view.kept(name, lambda: figure_text(pressure_figure(_data(view, measure)))))
+
+
+def pressure_near(view: Overview, measure: str, near: tuple[int, int]) -> str:
+    """The same figure, finer between the two messages ``near``."""
+    return figure_text(pressure_figure(_data(view, measure), near))
+
+
+def _data(view: Overview, measure: str) -> Pressure:
+    return view.once(f"pressure {measure}", lambda: _pressure(view, measure))
 
 
 def _pressure(view: Overview, measure: str) -> Pressure:
@@ -55,16 +66,17 @@ def _pressure(view: Overview, measure: str) -> Pressure:
     window, per_token = view.weighed.window, view.per_token
     return Pressure(
         bars, contexts, view.context_label, compactions, window, per_token, name, refused, cleared,
-        partial(_told, view, measure),
+        partial(_told, view, measure, said(view)),
     )  # fmt: skip
 
 
-def _told(view: Overview, measure: str, bar: Bar) -> Bar:
-    """A bar that is shown, with its words; one of its own has its most over-counted block too."""
-    message = view.messages[bar.message]
+def _told(view: Overview, measure: str, said_of: Callable[[int], str], bar: Bar) -> Bar:
+    """A bar that is shown, with its words; an over-counted one of its own has its most over-counted block too."""
+    told = replace(bar, said=said_of(bar.message))
+    if not bar.flagged:
+        return told
     weight = worst_weight(view, bar.index, measure) if bar.last < 0 else None
-    said = said_of(message, kinds_of(message))
-    return replace(bar, what=called(message, view.tools), said=said, weight=weight)
+    return replace(told, what=called(view.messages[bar.message], view.tools), weight=weight)
 
 
 def _cuts(view: Overview) -> list[Cut]:
@@ -94,9 +106,12 @@ def _marks(view: Overview, contexts: Sequence[tuple[int, int, int]]) -> tuple[li
     return refused, cleared
 
 
-def pressure_figure(data: Pressure) -> Figure:
-    """The figure, in roles; ``layout.meta`` tells the page how to redraw it for a width."""
-    bars = [data.told(bar) for bar in binned(data.bars)]
+def pressure_figure(data: Pressure, near: tuple[int, int] | None = None) -> Figure:
+    """The figure, in roles; ``layout.meta`` tells the page how to redraw it for a width.
+
+    ``near`` are two messages between which it is finer.  ``meta.coarse``: it shows less than there is.
+    """
+    bars = [data.told(bar) for bar in binned(data.bars, near=near)]
     top = token_top(max((bar.total for bar in bars), default=0))
     worst = max((bar for bar in bars if bar.flagged), key=lambda bar: bar.overcount or 0, default=None)
     largest = max((bar.n_bytes for bar in bars), default=0)
@@ -105,7 +120,7 @@ def pressure_figure(data: Pressure) -> Figure:
     last = max((bar.index + bar.width - 1 for bar in bars), default=0)
     peak = max([data.window, *(t for _, t, _ in data.contexts), *(mark.tokens for mark in data.refused)])
     figure = layout(HEIGHT, NARROW_HEIGHT, MARGIN, NARROW_MARGIN, barmode="stack", bargap=0, hovermode=False)
-    figure["meta"] |= {"points": points(data, bars)}
+    figure["meta"] |= {"points": points(data, bars), "coarse": len(bars) < len(data.bars)}
     figure |= {"xaxis": _message_axis(last), "yaxis": lanes.token_axis(top, lane["tokens"])}
     figure |= {"yaxis2": lanes.byte_axis(scale, lane["bytes"]), "yaxis3": lanes.context_axis(peak, lane["context"])}
     figure["shapes"] = lanes.grounds(top, scale, data.window, peak) + _verticals(data) + _plumb(data, worst, scale)
@@ -122,7 +137,7 @@ def pressure_figure(data: Pressure) -> Figure:
         *foot_notes.factor_notes(bars, data, scale, last, worst),
         *foot_notes.worst_notes(bars, data, worst, scale, last),
     ]
-    traces = [*_token_bars(bars), *_byte_bars(bars, scale, last, worst), *_context(data), *_events(data)]
+    traces = [*_token_bars(bars), *_byte_bars(bars, scale, last, worst), *_context(data, near), *_events(data)]
     return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
 
 
@@ -189,12 +204,14 @@ def _byte_bars(bars: Sequence[Bar], scale: ByteScale, last: int, worst: Bar | No
     return [trace for trace in (grey, red) if trace["x"]]
 
 
-def _context(data: Pressure) -> list[Figure]:
+def _context(data: Pressure, near: tuple[int, int] | None) -> list[Figure]:
     if not data.contexts:
         return []
+    if near is not None:
+        near = bisect_left(data.contexts, (near[0],)) - 1, bisect_left(data.contexts, (near[1],)) + 1
+    shown = [data.contexts[at] for at in thinned([tokens for _, tokens, _ in data.contexts], near=near)]
     steps: Figure = {"type": "scatter", "mode": "lines", "name": "context", "yaxis": "y3", "fill": "tozeroy"}
-    steps |= {"x": [message for message, _, _ in data.contexts], "y": [tokens for _, tokens, _ in data.contexts]}
-    steps["customdata"] = [request for _, _, request in data.contexts]
+    steps |= {"x": [message for message, _, _ in shown], "y": [tokens for _, tokens, _ in shown]}
     steps |= {"line": {"shape": "hv", "width": 1.4, "color": "@chart-recorded"}, "fillcolor": "@chart-grid"}
     return [steps]
 
@@ -217,13 +234,12 @@ def _events(data: Pressure) -> list[Figure]:
 def _verticals(data: Pressure) -> list[Figure]:
     """Recorded compactions, dotted through all lanes; many are marks on a rail, but for the false alarms, in red."""
     many = len(data.compactions) > foot_notes.RAIL_FROM
+    plain = [cut.at for cut in data.compactions if not cut.is_false]
+    false = [cut.at for cut in data.compactions if cut.is_false]
     return [
-        line(
-            "@chart-over" if cut.is_false else "@chart-ghost", xref="x", yref="paper", x=(cut.at, cut.at),
-            y=RAIL if many and not cut.is_false else (0, 1), dash="" if many and not cut.is_false else "2px,2px",
-        )
-        for cut in data.compactions
-    ]  # fmt: skip
+        *verticals("@chart-ghost", plain, y=RAIL if many else (0, 1), dash="" if many else "2px,2px"),
+        *verticals("@chart-over", false, y=(0, 1), dash="2px,2px"),
+    ]
 
 
 def _plumb(data: Pressure, worst: Bar | None, scale: ByteScale) -> list[Figure]:

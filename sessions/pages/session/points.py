@@ -6,15 +6,17 @@ fewer than the messages.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from sessions.engine import registry
 from sessions.pages.session.foot_notes import byte_gate
 from sessions.pages.ui import figures
 from sessions.pages.ui.labelled import KIND_WORDS
+from sessions.runs.overview import kinds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sessions.engine.types import Message
     from sessions.pages.session.bars import Bar, Pressure
@@ -25,6 +27,19 @@ if TYPE_CHECKING:
 def said_of(message: Message, kinds: Sequence[str]) -> str:
     """Who a message is from and what is in it: "user, tool result"."""
     return ", ".join([str(message.role), *(KIND_WORDS.get(kind, kind) for kind in kinds)])
+
+
+def said(view: Overview) -> Callable[[int], str]:
+    """What is said of each message, by its number: worked out once and kept, for a zoom asks for any of them."""
+    words, places = view.kept("said", lambda: _said(view))
+    return lambda message: words[places[message]]
+
+
+def _said(view: Overview) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The words that occur, and which of them each message has."""
+    known: dict[str, int] = {}
+    places = tuple(known.setdefault(said_of(one, kinds_of(one)), len(known)) for one in view.messages)
+    return tuple(known), places
 
 
 def worst_weight(view: Overview, index: int, measure: str) -> tuple[int, int] | None:
@@ -40,18 +55,24 @@ def worst_weight(view: Overview, index: int, measure: str) -> tuple[int, int] | 
 def points(data: Pressure, bars: Sequence[Bar]) -> Figure:
     """Rows of equal length, by bar: message, first and last message, words (an index of ``said``), tokens, bytes.
 
-    ``over`` has, by the bar's place, the words that a red bar's tooltip adds.  ``requests`` are (message, request) in
-    the order of the context's points.
+    Then the request that was sent with it and that request's context, -1 each where none was.  ``over`` has, by the
+    bar's place, the words that a red bar's tooltip adds.
     """
     said: dict[str, int] = {}
     rows = [
         (bar.message, bar.index, max(bar.index, bar.last), said.setdefault(bar.said or bar.what, len(said)), bar.total,
-         bar.n_bytes) for bar in bars
+         bar.n_bytes, *_sent(data, bar.message)) for bar in bars
     ]  # fmt: skip
-    names = ("message", "first", "last", "words", "tokens", "bytes")
+    names = ("message", "first", "last", "words", "tokens", "bytes", "request", "context")
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)) if rows else {n: [] for n in names}
     over = {str(place): _over(data, bar) for place, bar in enumerate(bars) if bar.flagged}
     return {**columns, "said": list(said), "over": over}
+
+
+def _sent(data: Pressure, message: int) -> tuple[int, int]:
+    """The first request whose reply is the message or a later one, and its context; -1 each where there is none."""
+    at = bisect_left(data.contexts, (message,))
+    return (data.contexts[at][2], data.contexts[at][1]) if at < len(data.contexts) else (-1, -1)
 
 
 def _over(data: Pressure, bar: Bar) -> Figure:

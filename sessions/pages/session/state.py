@@ -47,6 +47,12 @@ def parse(query: Mapping[str, str]) -> SessionState:
     )
 
 
+def near(query: Mapping[str, str]) -> tuple[int, int] | None:
+    """The first and the last place that a reader has zoomed to; None where the query does not say, or not so."""
+    first, last = _whole(query.get("from")), _whole(query.get("to"))
+    return None if first is None or last is None or first > last else (first, last)
+
+
 def query(state: SessionState, **changes: str | int | None) -> str:
     """The shortest query string of the state with ``changes``, with its "?"; empty for the default."""
     wanted = replace(state, **changes)  # type: ignore[arg-type]  # names are checked by replace

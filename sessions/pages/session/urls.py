@@ -9,6 +9,7 @@ from sessions.pages.session import follow, view
 urlpatterns = [
     path("s/<str:session_id>/", view.session, name="session"),
     path("s/<str:session_id>.json", view.session_json, name="session_json"),
+    path("s/<str:session_id>/chart.json", view.chart_json, name="session_chart"),
     path("s/<str:session_id>/messages/", view.message_rows, name="messages"),
     path("s/<str:session_id>/events/", follow.events, name="events"),
     path("s/<str:session_id>/causes/", view.full_causes, name="causes"),

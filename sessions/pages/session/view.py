@@ -19,7 +19,7 @@ from sessions.engine.errors import UnreadableInput
 from sessions.engine.types import Parsed, Skipped
 from sessions.pages.session import after, causes, facts, family, inspector, messages
 from sessions.pages.session import state as urlstate
-from sessions.pages.session.chart import pressure_json
+from sessions.pages.session.chart import pressure_json, pressure_near
 from sessions.pages.ui import blocks, exports, uploads
 from sessions.pages.ui.view import asks_fragment, csv_lines, not_yet, session_or_404, varied
 from sessions.runs import replays
@@ -123,6 +123,17 @@ def _is_followed(found: Session, state: SessionState) -> bool:
     if live is None or state.follow:
         return live is not None and state.follow == "on"
     return bool(timezone.now() - live.changed_at < JUST_CHANGED)
+
+
+@require_safe
+def chart_json(request: HttpRequest, session_id: str) -> HttpResponse:
+    """The chart as JSON, finer between the messages ``?from=`` and ``to=``: what the page asks for at a zoom."""
+    found = session_or_404(session_id)
+    state = urlstate.parse(request.GET)
+    near = urlstate.near(request.GET)
+    view = overview(found.pk)
+    text = pressure_json(view, state.measure) if near is None else pressure_near(view, state.measure, near)
+    return HttpResponse(text, content_type="application/json")
 
 
 @require_safe

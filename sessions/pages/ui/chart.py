@@ -65,6 +65,32 @@ def line(
     return {**shape, "line": stroke, "layer": "below" if below else "above"}
 
 
+def verticals(
+    role: str, at: Sequence[float], *, y: tuple[float, float], yref: str = "paper", width: float = 1, dash: str = "",
+    below: bool = False,
+) -> list[Figure]:  # fmt: skip
+    """Upright lines at places of the x axis as one layout shape, however many they are; none for no place."""
+    if not at:
+        return []
+    stroke: Figure = {"color": role, "width": width} | ({"dash": dash} if dash else {})
+    path = "".join(f"M{x:.12g},{y[0]:.12g}V{y[1]:.12g}" for x in at)
+    shape: Figure = {"type": "path", "xref": "x", "yref": yref, "path": path}
+    return [{**shape, "line": stroke, "layer": "below" if below else "above"}]
+
+
+def spans(n: int, most: int, near: tuple[int, int] | None = None, n_near: int = 0) -> list[range]:
+    """Places 0 to ``n`` in at most ``most`` spans of one length.
+
+    Those of ``near``, a first and a last place, have ``n_near`` spans to themselves, a third of ``most`` where nothing
+    is said, so that they are shorter.
+    """
+    coarse = max(1, math.ceil(n / most))
+    first, stop = (0, 0) if near is None else (min(max(0, near[0]), n), min(max(0, near[1] + 1), n))
+    fine = min(coarse, max(1, math.ceil((stop - first) / (n_near or max(1, most // 3)))))
+    parts = ((0, first, coarse), (first, stop, fine), (max(first, stop), n, coarse))
+    return [range(at, min(at + size, end)) for start, end, size in parts for at in range(start, end, size)]
+
+
 def band(role: str, y0: float, y1: float, yref: str = "y") -> Figure:
     """A tinted zone across the plot, under everything."""
     ends: Figure = {"xref": "paper", "yref": yref, "x0": 0, "x1": 1, "y0": y0, "y1": y1}

@@ -22,8 +22,10 @@ from sessions.pages.ui.chart import (
     line,
     nice_top,
     note,
+    spans,
     thousands,
     ticks,
+    verticals,
 )
 
 if TYPE_CHECKING:
@@ -144,14 +146,19 @@ def _request_axis(last: int, anchor: str) -> Figure:
     return axis(range=[-0.5, last + 0.8], anchor=anchor, tickangle=0, title=title, **marks)
 
 
-def thinned(values: Sequence[int | None], keep: frozenset[int] = frozenset(), most: int = MOST_POINTS) -> list[int]:
-    """Positions to draw: all, or per bin the first, the lowest and the highest, so that no tooth is cut off."""
+def thinned(
+    values: Sequence[int | None], keep: frozenset[int] = frozenset(), most: int = MOST_POINTS,
+    near: tuple[int, int] | None = None,
+) -> list[int]:  # fmt: skip
+    """Positions to draw: all, or per span the first, the lowest and the highest, so that no tooth is cut off.
+
+    There are more of those between the two positions ``near``, where they are given.
+    """
     if len(values) <= most:
         return [at for at, value in enumerate(values) if value is not None]
-    size = math.ceil(3 * len(values) / most)
     chosen = {at for at in keep if at < len(values)}
-    for start in range(0, len(values), size):
-        group = [at for at in range(start, min(start + size, len(values))) if values[at] is not None]
+    for span in spans(len(values), most // 3, near, most // 3):
+        group = [at for at in span if values[at] is not None]
         if group:
             chosen |= {group[0], min(group, key=lambda at: values[at] or 0), max(group, key=lambda at: values[at] or 0)}
     chosen.add(len(values) - 1)
@@ -247,12 +254,10 @@ def _rail(data: Saw, top: float) -> list[Figure]:
     if len(data.teeth) <= MOST_NUMBERED:
         return []
     ends = (RAIL[0] * top, RAIL[1] * top)
-    ordered = sorted(data.teeth, key=lambda tooth: tooth.is_false)
     return [
-        line("@chart-over" if tooth.is_false else "@chart-line", xref="x", x=(tooth.request, tooth.request), y=ends,
-             width=2 if tooth.is_false else 1)
-        for tooth in ordered
-    ]  # fmt: skip
+        *verticals("@chart-line", [tooth.request for tooth in data.teeth if not tooth.is_false], y=ends, yref="y"),
+        *verticals("@chart-over", [tooth.request for tooth in data.teeth if tooth.is_false], y=ends, yref="y", width=2),
+    ]
 
 
 def _grounds(data: Saw, marks: list[int], top: float) -> list[Figure]:

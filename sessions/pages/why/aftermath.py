@@ -9,9 +9,11 @@ from django.urls import reverse
 
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import message_place
+from sessions.pages.ui.windows import WINDOW, first_link, window_links
 
 if TYPE_CHECKING:
     from sessions.engine.aftermath import Aftermath
+    from sessions.pages.ui.windows import WindowLink
     from sessions.runs.overview import Overview
 
 MOST, NAMED, SOURCES = 20, 3, 3
@@ -47,24 +49,19 @@ class AftermathRow:
 
 @dataclass(frozen=True, slots=True)
 class AftermathTable:
-    """The rows shown, of ``total``; ``rest_url`` shows all of them, "" where they are shown."""
+    """The rows shown, and where the others are."""
 
     rows: tuple[AftermathRow, ...]
-    total: int
-    rest_url: str
-
-    @property
-    def rest(self) -> int:
-        """How many more there are."""
-        return self.total - len(self.rows)
+    others: tuple[WindowLink, ...]
 
 
-def build_aftermath(session_id: str, view: Overview, most: int | None = MOST) -> AftermathTable:
-    """One row per compaction, the first ``most``, None for all."""
-    base, every = reverse("sessions:session", args=[session_id]), view.aftermaths
-    rows = tuple(_row(base, one, str(view.weighed.weak_label)) for one in every[:most])
-    rest = reverse("sessions:why_aftermath", args=[session_id]) if len(rows) < len(every) else ""
-    return AftermathTable(rows, len(every), rest)
+def build_aftermath(session_id: str, view: Overview, start: int | None = None) -> AftermathTable:
+    """One row per compaction: the window from ``start`` on, else the first few."""
+    base, url = reverse("sessions:session", args=[session_id]), reverse("sessions:why_aftermath", args=[session_id])
+    every = view.aftermaths
+    shown = every[:MOST] if start is None else every[start : start + WINDOW]
+    links = first_link(url, len(shown), len(every)) if start is None else window_links(url, start, len(every))
+    return AftermathTable(tuple(_row(base, one, str(view.weighed.weak_label)) for one in shown), links)
 
 
 def end_of(target: str) -> str:

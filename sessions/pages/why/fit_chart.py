@@ -9,7 +9,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from sessions.pages.ui.chart import QUIET, Figure, axis, index_ticks, layout, line, nice_top, note, spaced, thousands
+from sessions.pages.ui.chart import (
+    QUIET,
+    Figure,
+    axis,
+    index_ticks,
+    layout,
+    line,
+    nice_top,
+    note,
+    spaced,
+    spans,
+    thousands,
+)
 from sessions.pages.ui.figures import MINUS
 
 if TYPE_CHECKING:
@@ -17,7 +29,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibration.fit import FitPoint
 
-MOST_POINTS = 700
+MOST_POINTS = 600
 APART = 0.3
 """Share of the plot between two labels: two that face each other on a phone take as much."""
 NEAR = 0.1
@@ -26,11 +38,12 @@ MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 22, "b": 40}, {"l": 52, "r": 14,
 
 
 def drawn(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> list[FitPoint]:
-    """The points to draw: all, or evenly spaced ones with those that are ``named``."""
+    """The points to draw: all, or of each span the two furthest off either way, and those that are ``named``."""
     if len(points) <= MOST_POINTS:
         return list(points)
-    step = math.ceil(len(points) / MOST_POINTS)
-    return sorted({*points[::step], *named}, key=lambda point: point.request)
+    parts = [[points[at] for at in span] for span in spans(len(points), MOST_POINTS // 2)]
+    ends = {end(part, key=lambda point: point.rest) for part in parts for end in (min, max)}
+    return sorted({*ends, *named}, key=lambda point: point.request)
 
 
 def scatter_figure(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> Figure:

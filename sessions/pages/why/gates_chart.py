@@ -6,17 +6,32 @@ a ring behind a dashed line came late or not at all; the line starts where the r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.pages.ui import figures
-from sessions.pages.ui.chart import QUIET, Figure, axis, hover_axis, index_ticks, layout, line, note, plain, thousands
-from sessions.pages.ui.saw import thinned
+from sessions.pages.ui.chart import (
+    QUIET,
+    Figure,
+    axis,
+    hover_axis,
+    index_ticks,
+    layout,
+    line,
+    note,
+    plain,
+    spans,
+    thousands,
+    verticals,
+)
+from sessions.pages.ui.saw import MOST_POINTS, thinned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FALSE, RIGHT, LATE, MISSED = "false", "right", "late", "missed"
+MOST_MARKS, LEAST_SPANS = 600, 24
+"""Marks of all lanes together up to which each is drawn; of more, one of a kind in each span of a lane."""
 LANE, CONTEXT, FOOT, GAP = 22, 84, 36, 26
 MARGIN, NARROW_MARGIN = {"l": 196, "r": 150, "t": 18, "b": FOOT}, {"l": 118, "r": 14, "t": 18, "b": FOOT}
 BEFORE_SUMS, CHARACTER = 16, 6.6
@@ -65,9 +80,10 @@ class Gates:
     compactions: Sequence[int] = ()
 
 
-def gates_figure(data: Gates) -> Figure:
-    """The figure, in roles."""
+def gates_figure(data: Gates, near: tuple[int, int] | None = None) -> Figure:
+    """The figure, in roles; finer between the two requests ``near``.  ``meta.coarse``: it shows less than there is."""
     last = max(len(data.contexts) - 1, 1)
+    lanes, coarse = _few(data, near)
     lanes_high = LANE * len(data.lanes)
     plot = CONTEXT + GAP + lanes_high
     height = plot + MARGIN["t"] + MARGIN["b"]
@@ -89,12 +105,41 @@ def gates_figure(data: Gates) -> Figure:
     )
     figure["shapes"] = _grounds(data)
     figure["annotations"] = _words(data)
-    traces = [_context(data), *_waits(data), *_marks(data)]
+    figure["meta"] |= {"coarse": coarse or len(data.contexts) > MOST_POINTS}
+    traces = [_context(data, near), *_waits(lanes, last), *_marks(lanes)]
     return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
 
 
-def _context(data: Gates) -> Figure:
-    at = thinned(data.contexts)
+def _few(data: Gates, near: tuple[int, int] | None) -> tuple[list[list[GateMark]], bool]:
+    """The marks of each lane that are drawn, and whether there are more.
+
+    Of many each span of requests has the first of every verdict, which says how many there are and waits from where
+    the first of them was due.
+    """
+    if sum(len(lane.marks) for lane in data.lanes) <= MOST_MARKS:
+        return [list(lane.marks) for lane in data.lanes], False
+    parts = spans(len(data.contexts), max(LEAST_SPANS, MOST_MARKS // len(data.lanes)), near)
+    part_of = [part.start for part in parts for _ in part]
+    lanes: list[list[GateMark]] = []
+    for lane in data.lanes:
+        found: dict[tuple[int, str], list[GateMark]] = {}
+        for mark in lane.marks:
+            found.setdefault((part_of[mark.request], mark.verdict), []).append(mark)
+        lanes.append([_first(marks) for marks in found.values()])
+    return lanes, True
+
+
+def _first(marks: list[GateMark]) -> GateMark:
+    """The first of marks that stand together, with how many there are."""
+    first = min(marks, key=lambda mark: mark.request)
+    if len(marks) == 1:
+        return first
+    due = min((mark.due for mark in marks if mark.due is not None), default=None)
+    return replace(first, due=due, says=f"{first.says}<br>{len(marks) - 1:,} more here, zoom in")
+
+
+def _context(data: Gates, near: tuple[int, int] | None) -> Figure:
+    at = thinned(data.contexts, near=near)
     hover = f"request %{{x:,d}}: %{{y:,}} tokens, {data.label}<extra></extra>"
     return {
         "type": "scatter", "mode": "lines", "x": at, "y": [data.contexts[i] for i in at], "hovertemplate": hover,
@@ -103,13 +148,12 @@ def _context(data: Gates) -> Figure:
     }  # fmt: skip
 
 
-def _waits(data: Gates) -> list[Figure]:
+def _waits(lanes: Sequence[Sequence[GateMark]], last: int) -> list[Figure]:
     """Dashed lines from where a firing was due to where it came, or to the end."""
-    last = max(len(data.contexts) - 1, 1)
     x: list[float | None] = []
     y: list[float | None] = []
-    for at, lane in enumerate(data.lanes):
-        for mark in lane.marks:
+    for at, marks in enumerate(lanes):
+        for mark in marks:
             if mark.due is not None and mark.due != mark.request:
                 x += [mark.due, mark.request, None]
                 y += [at, at, None]
@@ -122,10 +166,10 @@ def _waits(data: Gates) -> list[Figure]:
     return [{"type": "scatter", "mode": "lines", "yaxis": "y2", "x": x, "y": y, "line": stroke, "hoverinfo": "skip"}]
 
 
-def _marks(data: Gates) -> list[Figure]:
+def _marks(lanes: Sequence[Sequence[GateMark]]) -> list[Figure]:
     traces = []
     for verdict, marker in MARKS.items():
-        found = [(at, mark) for at, lane in enumerate(data.lanes) for mark in lane.marks if mark.verdict == verdict]
+        found = [(at, mark) for at, marks in enumerate(lanes) for mark in marks if mark.verdict == verdict]
         if found:
             traces.append({
                 "type": "scatter", "mode": "markers", "yaxis": "y2", "name": verdict, "marker": dict(marker),
@@ -139,10 +183,7 @@ def _marks(data: Gates) -> list[Figure]:
 def _grounds(data: Gates) -> list[Figure]:
     lines = [line("@chart-grid", y=(at, at), yref="y2", below=True) for at in range(len(data.lanes))]
     window = line("@chart-strong", y=(data.window, data.window))
-    recorded = [
-        line("@chart-recorded", x=(at, at), xref="x", y=(0, 1), yref="paper", dash="1px,3px", below=True)
-        for at in data.compactions
-    ]
+    recorded = verticals("@chart-recorded", data.compactions, y=(0, 1), dash="1px,3px", below=True)
     return [*lines, *recorded, window, line("@chart-axis", y=(0, 0))]
 
 

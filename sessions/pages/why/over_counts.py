@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from sessions.engine.agent import Trigger
     from sessions.engine.why.culprits import Culprit
     from sessions.engine.why.overcount import Firing, GateResult, OverCount
-    from sessions.pages.ui.chart import Figure
     from sessions.runs.overview import Overview
 
 MOST_BLAMED = 8
@@ -142,9 +141,11 @@ def build_over_counts(session_id: str, view: Overview, found: OverCount) -> Over
     """The lanes, rows and blamed messages of a session; its own harness first, then the wrongest."""
     base = reverse("sessions:session", args=[session_id])
     own = own_trigger(view.weighed.transcript)
-    ordered = sorted(found.results, key=lambda result: _rank(result, own))
+    ordered = _ordered(view, found)
     rows = tuple(_row(result, session_id, base, own=_is(result, own)) for result in ordered)
-    figure = view.kept("triggers figure", lambda: figure_text(_figure(view, found, ordered, rows)), on="why")
+    figure = view.kept(
+        "triggers figure", lambda: figure_text(gates_figure(_gates(view, found, ordered, rows))), on="why"
+    )
     n_false = sum(result.count(FALSE) > 0 for result in found.results)
     n_fires = sum(bool(result.firings) for result in found.results)
     blamed = _blamed(view, found.results, base)
@@ -155,13 +156,27 @@ def build_over_counts(session_id: str, view: Overview, found: OverCount) -> Over
     )  # fmt: skip
 
 
-def _figure(view: Overview, found: OverCount, ordered: Sequence[GateResult], rows: Sequence[GateRow]) -> Figure:
+def triggers_near(session_id: str, view: Overview, near: tuple[int, int]) -> str:
+    """The figure, finer between two requests."""
+    ordered = _ordered(view, view.gates)
+    base = reverse("sessions:session", args=[session_id])
+    own = own_trigger(view.weighed.transcript)
+    rows = tuple(_row(result, session_id, base, own=_is(result, own)) for result in ordered)
+    return figure_text(gates_figure(_gates(view, view.gates, ordered, rows), near))
+
+
+def _ordered(view: Overview, found: OverCount) -> list[GateResult]:
+    own = own_trigger(view.weighed.transcript)
+    return sorted(found.results, key=lambda result: _rank(result, own))
+
+
+def _gates(view: Overview, found: OverCount, ordered: Sequence[GateResult], rows: Sequence[GateRow]) -> Gates:
     lanes = [_lane(result, row) for result, row in zip(ordered, rows, strict=True)]
     contexts: list[int | None] = [None] * len(view.weighed.transcript.requests)
     for at, tokens, _ in view.contexts.values():
         contexts[at] = tokens
     recorded = [compaction.request for compaction in view.weighed.transcript.compactions]
-    return gates_figure(Gates(contexts, found.window, lanes, view.context_label, recorded))
+    return Gates(contexts, found.window, lanes, view.context_label, recorded)
 
 
 def _is(result: GateResult, own: Trigger | None) -> bool:

@@ -11,10 +11,12 @@ from sessions.engine import registry
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.results import gate_words
+from sessions.pages.ui.windows import WINDOW, first_link, window_links
 from sessions.runs.replay_state import ReplayState
 
 if TYPE_CHECKING:
     from sessions.engine.recorded import ComparedCompaction, Comparison, ConsistentThresholds
+    from sessions.pages.ui.windows import WindowLink
 
 MOST = 20
 BADGES = {"hit": "", "by hand": "", "not comparable": "", "early": "badge-warn", "missed": "badge-warn"}
@@ -51,28 +53,25 @@ class RecordedView:
     n_by_hand: int
     consistent: str
     href: str
-    total: int
-    rest_url: str
-
-    @property
-    def rest(self) -> int:
-        """How many rows more there are; ``rest_url`` shows all of them."""
-        return self.total - len(self.rows)
+    others: tuple[WindowLink, ...]
 
 
-def build_recorded(session_id: str, comparison: Comparison | None, most: int | None = MOST) -> RecordedView | None:
-    """The comparison's first ``most`` rows, None for all; None where there is no comparison."""
+def build_recorded(
+    session_id: str, comparison: Comparison | None, start: int | None = None
+) -> RecordedView | None:  # fmt: skip
+    """The comparison's window of rows from ``start`` on, else the first few; None where there is no comparison."""
     if comparison is None:
         return None
     state = ReplayState(policy=comparison.policy, base="recorded")
     to_replay = session_urls(session_id).to_replay
-    rows = tuple(_row(one, to_replay(state, request=one.fired_at) if one.fired_at is not None else "")
-                 for one in comparison.compared[:most])  # fmt: skip
+    url, every = reverse("sessions:why_recorded", args=[session_id]), comparison.compared
+    shown = every[:MOST] if start is None else every[start : start + WINDOW]
+    rows = tuple(_row(one, to_replay(state, request=one.fired_at) if one.fired_at is not None else "") for one in shown)
     return RecordedView(
         comparison.policy, registry.get("policies", comparison.policy).label, comparison.window, rows,
         _share(comparison.recall), _share(comparison.precision), comparison.n_false_alarms, comparison.n_by_hand,
-        _consistent(comparison.consistent), to_replay(state), len(comparison.compared),
-        reverse("sessions:why_recorded", args=[session_id]) if len(rows) < len(comparison.compared) else "",
+        _consistent(comparison.consistent), to_replay(state),
+        first_link(url, len(rows), len(every)) if start is None else window_links(url, start, len(every)),
     )  # fmt: skip
 
 

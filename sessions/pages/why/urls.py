@@ -11,5 +11,6 @@ urlpatterns = [
     path("s/<str:session_id>/why/aftermath/", view.why_aftermath, name="why_aftermath"),
     path("s/<str:session_id>/why/recorded/", view.why_recorded, name="why_recorded"),
     path("s/<str:session_id>/why/rules/", view.why_rules, name="why_rules"),
+    path("s/<str:session_id>/why/chart.json", view.why_chart, name="why_chart"),
     path("s/<str:session_id>/why.json", view.why_json, name="why_json"),
 ]

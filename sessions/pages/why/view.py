@@ -11,9 +11,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions.engine.errors import UnreadableInput
+from sessions.pages.session.state import near, parse
 from sessions.pages.ui.view import asks_fragment, not_yet, session_or_404, varied
 from sessions.pages.why.aftermath import build_aftermath
 from sessions.pages.why.context import why_document, why_view
+from sessions.pages.why.over_counts import triggers_near
 from sessions.pages.why.recorded import build_recorded
 from sessions.pages.why.rules import build_rules
 from sessions.runs.overview import overview
@@ -50,19 +52,19 @@ def why(request: HttpRequest, session_id: str) -> HttpResponse:
 
 @require_safe
 def why_aftermath(request: HttpRequest, session_id: str) -> HttpResponse:
-    """What came after every compaction: the whole table, a part for htmx, else a page."""
+    """What came after each compaction, from ``?start=`` on: a part for htmx, else a page."""
     found = session_or_404(session_id)
     view = overview(found.pk)
-    table = build_aftermath(found.pk, view, None)
-    return _pane(request, found, "_aftermath", {"aftermath": table, "nothing": not table.rows})
+    table = build_aftermath(found.pk, view, parse(request.GET).start or 0)
+    return _pane(request, found, "_aftermath", {"aftermath": table, "nothing": not view.aftermaths})
 
 
 @require_safe
 def why_recorded(request: HttpRequest, session_id: str) -> HttpResponse:
-    """Every recorded compaction beside the policy: the whole table, a part for htmx, else a page."""
+    """Recorded compactions beside the policy, from ``?start=`` on: a part for htmx, else a page."""
     found = session_or_404(session_id)
     view = overview(found.pk)
-    table = build_recorded(found.pk, view.comparison, None)
+    table = build_recorded(found.pk, view.comparison, parse(request.GET).start or 0)
     return _pane(request, found, "_recorded", {"recorded": table, "nothing": table is None})
 
 
@@ -83,6 +85,15 @@ def why_rules(request: HttpRequest, session_id: str) -> HttpResponse:
     except UnreadableInput as error:
         context["error"] = f"{error}."
     return _pane(request, found, "_rules", context)
+
+
+@require_safe
+def why_chart(request: HttpRequest, session_id: str) -> HttpResponse:
+    """The chart of triggers as JSON, finer between the requests ``?from=`` and ``to=``: asked for at a zoom."""
+    found, asked = session_or_404(session_id), near(request.GET)
+    view = overview(found.pk)
+    text = why_view(found.pk, view).gates.figure if asked is None else triggers_near(found.pk, view, asked)
+    return HttpResponse(text, content_type="application/json")
 
 
 @require_safe
