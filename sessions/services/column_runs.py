@@ -90,11 +90,8 @@ def _finish(held: queue.Claim[ColumnsRun], state: CatchingUp, error: str = "") -
 
 
 def is_under_way(session: Session, page: str) -> bool:
-    """Whether a living worker is at what ``page`` keeps of the session, or about to be; at most one query.
-
-    False where this process has loaded the session: then it has worked out some of it, too.
-    """
-    if session.n_messages < columns.LEAST_MESSAGES or selectors.version_of(session.pk):
+    """Whether a living worker is at what ``page`` keeps of the session, or about to be; at most one query."""
+    if session.n_messages < columns.LEAST_MESSAGES:
         return False
     running = ColumnsRun.objects.filter(
         session=session, state=CatchingUp.RUNNING, heartbeat_at__gt=timezone.now() - ALIVE
