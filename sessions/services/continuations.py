@@ -60,12 +60,14 @@ def alone(upload: Upload, found: Collection[Upload]) -> bool:
 
 def among(upload: Upload, found: Sequence[Upload]) -> Upload | None:
     """The first of the candidates that begins with all of ``upload``, else the longest that it begins with."""
-    for one in found:
-        if one.n_bytes > upload.n_bytes and storage.exists(one.sha256):
-            with storage.open_blob(one.sha256) as file:
-                if _beginnings(file, [upload.n_bytes]) == {upload.sha256}:
-                    return one
     with storage.open_blob(upload.sha256) as file:
+        tail = _before(file, upload.n_bytes)
+        for one in found:
+            if one.n_bytes > upload.n_bytes and storage.exists(one.sha256):
+                with storage.open_blob(one.sha256) as longer:
+                    same = _before(longer, upload.n_bytes) == tail
+                    if same and _beginnings(longer, [upload.n_bytes]) == {upload.sha256}:
+                        return one
         return beginning_of(file, upload.n_bytes, found)
 
 
@@ -74,6 +76,12 @@ def beginning_of(file: IO[bytes], n_bytes: int, found: Sequence[Upload]) -> Uplo
     shorter = [one for one in found if one.n_bytes < n_bytes]
     hashes = _beginnings(file, sorted({one.n_bytes for one in shorter}))
     return next((one for one in shorter if one.sha256 in hashes), None)
+
+
+def _before(file: IO[bytes], place: int) -> bytes:
+    """The bytes before a place: where they differ, nothing else need be read."""
+    file.seek(max(0, place - HEAD_BYTES))
+    return file.read(min(place, HEAD_BYTES))
 
 
 def _beginnings(file: IO[bytes], lengths: Sequence[int]) -> set[str]:

@@ -162,6 +162,20 @@ def test_the_longest_beginning_goes_on(ingested: Ingest) -> None:
     assert Upload.objects.get(pk=a.pk).sha256 == a.sha256
 
 
+def test_files_that_only_begin_alike_are_not_read_for_it(ingested: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of one evaluation begin with the same long prompt."""
+    long = Lines().prompt("One prompt for all. " * 40)
+    for n in range(3):
+        long.turn(f"run {n}")
+        ingested(long.bytes() + b" " * n)
+    hashed: list[list[int]] = []
+    plain = continuations._beginnings
+    monkeypatch.setattr(continuations, "_beginnings", lambda file, n: hashed.append(list(n)) or plain(file, n))
+    ingested(Lines().prompt("One prompt for all. " * 40).bytes() + b"{}\n")
+    assert [one for one in hashed if one] == []
+    assert Upload.objects.filter(head=Upload.objects.first().head).count() == Upload.objects.count() > 1
+
+
 @pytest.mark.parametrize("change", [b" ", b"x"])
 def test_a_file_with_one_other_byte_is_another(ingested: Ingest, change: bytes) -> None:
     lines = Lines().prompt("Go").turn("one")
