@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.oracle import Oracle
+    from sessions.engine.quality.survival import TextFate
     from sessions.models import Session
     from sessions.pages.quality.lost import Link
     from sessions.pages.quality.state import QualityState
@@ -67,16 +68,6 @@ class ChosenLosses:
     n_mentioned: int
     instructions: str
     judging: JudgeView
-
-
-@dataclass(frozen=True, slots=True)
-class TextFate:
-    """A followed text at one event."""
-
-    number: int
-    request: int
-    before: str
-    after: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,5 +272,5 @@ def _followed(
         Place(messages[0], link(messages[0])) if messages else none,
         Place(messages[-1], link(messages[-1])) if messages else none,
         fate.lost_at,
-        tuple(TextFate(f.number, f.request, f.before, f.after) for f in fate.fates),
+        fate.fates,
     )
