@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import deque
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from ctxweb.commands._files import inputs
+from ctxweb.commands._readers import Readers
+from ctxweb.cores import cores
 from ctxweb.terminal import say
 from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ctxweb.commands._files import Given
     from sessions.models import Upload
 
 WAIT_SECONDS = 0.2
+ALONE_BYTES = 4_000_000
+"""So many bytes of files this process reads itself: others beside it cost as much to start as reading these takes."""
 SHOWN = 20
 """Files of an archive that could not be read, listed in words; the JSON document has all."""
 
@@ -48,7 +54,7 @@ def command(paths: tuple[str, ...], url: str | None, token: str | None, *, mine:
         raise click.UsageError("--mine needs --to URL: what is stored here is everybody's.")
     else:
         start_django()
-        results = [ingest_given(given) for given in inputs(paths, unpacked=False)]
+        results = _ingest_all(inputs(paths, unpacked=False))
     failed = any(result["status"] == "failed" for result in results)
     if as_json:
         from ctxweb.commands._engine import emit
@@ -69,22 +75,106 @@ def start_django() -> None:
     migrate()
 
 
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A file whose bytes are stored, or the reason why they are not."""
+
+    shown: str
+    upload: Upload | None = None
+    duplicate: bool = False
+    error: str = ""
+
+
 def ingest_file(file: IO[bytes], filename: str, shown: str) -> dict[str, Any]:
     """Store and read one open file; returns its entry in ``uploads[]``."""
-    from sessions.models import State
+    return _settled(_received(file, filename, shown))
+
+
+def ingest_given(given: Given) -> dict[str, Any]:
+    """The same for one file of the command line; one that cannot be opened has failed."""
+    return _settled(_opened(given))
+
+
+def _ingest_all(given: Iterable[Given]) -> list[dict[str, Any]]:
+    """The same for many, one on each core once there is enough to read; entries in the order of the files."""
+    results: list[dict[str, Any]] = []
+    waiting: deque[Received] = deque()
+    unread: list[Upload] = []
+    n_cores, n_bytes = cores(), 0
+    with Readers(n_cores) as readers:
+        for one in given:
+            waiting.append(_opened(one))
+            upload = waiting[-1].upload
+            if upload and not upload.finished and not waiting[-1].duplicate and n_cores > 1:
+                n_bytes += upload.n_bytes
+                unread.append(upload)
+            if n_bytes <= ALONE_BYTES:
+                results += [_settled(received) for received in waiting]
+                waiting.clear()
+                unread.clear()
+            elif len(waiting) > 1:  # one large file alone is read here
+                readers.take(unread)
+                unread.clear()
+            while len(waiting) > 2 * n_cores:
+                results.append(_settled(waiting.popleft(), readers))
+        results += [_settled(received, readers) for received in waiting]
+    return results
+
+
+def _opened(given: Given) -> Received:
+    try:
+        with given.path.open("rb") as file:
+            return _received(file, given.name, given.shown)
+    except OSError as error:
+        return Received(given.shown, error=_reason(error))
+
+
+def _received(file: IO[bytes], filename: str, shown: str) -> Received:
     from sessions.services.uploads import receive
 
-    upload, duplicate = receive(file=file, filename=filename, folders=True)
-    if not upload.finished:
-        with _progress(shown, upload.n_bytes) as advance:
-            upload = _read(upload.pk, advance)
+    return Received(shown, *receive(file=file, filename=filename, folders=True))
+
+
+def _settled(received: Received, readers: Readers | None = None) -> dict[str, Any]:
+    """The entry of a file in ``uploads[]``, once it is read: by the ``readers``, or here."""
+    from sessions.services.ingest import UploadDeleted
+
+    if received.upload is None:
+        return _unread(received.shown, received.error)
+    try:
+        upload = received.upload
+        if not upload.finished:
+            with _progress(received.shown, upload.n_bytes) as advance:
+                if readers:
+                    readers.settle(upload.pk, advance)
+                upload = _read(upload.pk, advance)
+        return _entry(upload, received)
+    except OSError as error:
+        return _unread(received.shown, _reason(error))
+    except UploadDeleted as error:
+        return _unread(received.shown, str(error))
+
+
+def _reason(error: OSError) -> str:
+    return f"{error.strerror or error}: check that the file can be read and that the disk has room"
+
+
+def _unread(shown: str, reason: str) -> dict[str, Any]:
+    unread: dict[str, Any] = {"sha256": None, "status": "failed", "format": None, "sessions": []}
+    unread |= {"new_messages": None, "skipped": 0}
+    return {"file": shown, **unread, "error": reason, "members": []}
+
+
+def _entry(upload: Upload, received: Received) -> dict[str, Any]:
+    from sessions.models import State
+
     came_as = upload.came_as
-    duplicate = duplicate or bool(came_as and came_as.is_beginning)
+    duplicate = received.duplicate or bool(came_as and came_as.is_beginning)
     status = "failed" if upload.status == State.FAILED else "duplicate" if duplicate else "new"
     if came_as and status == "new":
         status = "continued"
     return {
-        "file": shown,
+        "file": received.shown,
         "sha256": upload.sha256,
         "status": status,
         "format": upload.format or None,
@@ -98,23 +188,6 @@ def ingest_file(file: IO[bytes], filename: str, shown: str) -> dict[str, Any]:
             for m in upload.members.order_by("position")
         ],
     }  # fmt: skip
-
-
-def ingest_given(given: Given) -> dict[str, Any]:
-    """The same for one file of the command line; one that cannot be opened has failed."""
-    from sessions.services.ingest import UploadDeleted
-
-    try:
-        with given.path.open("rb") as file:
-            return ingest_file(file, given.name, given.shown)
-    except (OSError, UploadDeleted) as error:
-        said = f"{getattr(error, 'strerror', '') or error}"
-        reason = f"{said}: check that the file can be read and that the disk has room"
-        if isinstance(error, UploadDeleted):
-            reason = said
-        unread: dict[str, Any] = {"sha256": None, "status": "failed", "format": None, "sessions": []}
-        unread |= {"new_messages": None, "skipped": 0}
-        return {"file": given.shown, **unread, "error": reason, "members": []}
 
 
 def _read(upload_id: uuid.UUID, advance: Callable[[int], None]) -> Upload:

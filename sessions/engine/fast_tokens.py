@@ -12,7 +12,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self
 
-from sessions.engine.tokenizer import TextCount, count, windows
+from sessions.engine.tokenizer import TextCount, TokenCounter, count, windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ class FastCounter:
     """Counts lists of texts; ``counts`` gives what ``tokenizer.count`` gives for each, in order."""
 
     def __init__(self, name: str = "o200k_base", core: Core | None = None) -> None:
-        self._name = name
+        self.name = name
         self._core, self._asks = core, core is None
         self._pool = ThreadPoolExecutor(2)
         self._n_judged = self._n_chars = 0
@@ -47,10 +47,17 @@ class FastCounter:
         """Whether toktok counts: there was text enough, it is there and has not been caught."""
         return self._core is not None
 
+    def begin(self) -> None:
+        """Load both cores now, on no thread: for processes that will be forked, and share them."""
+        self._core, self._asks = toktok(self.name), False
+        count("begin", self.name)
+        if self._core:
+            self._core(["begin"])
+
     def counts(self, texts: Sequence[str]) -> list[TextCount]:
         """Tokens of each text."""
         if self._asks and self._n_chars >= FIRST_CHARS:
-            self._core, self._asks = toktok(self._name), False
+            self._core, self._asks = toktok(self.name), False
         self._n_chars += sum(map(len, texts))
         found = self._fast(texts)
         if found is None:
@@ -61,7 +68,7 @@ class FastCounter:
         return found
 
     def _slow(self, text: str) -> TextCount:
-        return count(text, self._name)
+        return count(text, self.name)
 
     def _fast(self, texts: Sequence[str]) -> list[TextCount] | None:
         """Toktok's counts, those of doubted texts still wrong; None where it may not be used."""
@@ -85,7 +92,7 @@ class FastCounter:
         self._n_judged += 1
         if self._core is None or DOUBTED.search(text):
             return True
-        fast, slow = self._core([text])[0], count(text, self._name).n_tokens
+        fast, slow = self._core([text])[0], count(text, self.name).n_tokens
         if fast != slow:
             self._caught(f"counted {fast:,} tokens where tiktoken counts {slow:,}")
         return fast == slow
@@ -93,6 +100,19 @@ class FastCounter:
     def _caught(self, what: str) -> None:
         print(f"toktok {what}: tiktoken counts the rest of this file", file=sys.stderr, flush=True)  # noqa: T201
         self._core = None
+
+
+class InPlaceCounter(TokenCounter):
+    """A TokenCounter of one file that counts where it is asked, with a FastCounter that goes on to the next file."""
+
+    def __init__(self, fast: FastCounter) -> None:
+        super().__init__(threads=0, name=fast.name)
+        self._fast = fast
+
+    def _flush(self) -> None:
+        chunk, self._chunk, self._chunk_chars = self._chunk, [], 0
+        for (ticket, _), counted in zip(chunk, self._fast.counts([text for _, text in chunk]), strict=True):
+            self._counted[-ticket - 1] = counted
 
 
 def _plain(text: str) -> str:

@@ -15,6 +15,7 @@ from django.db import OperationalError, transaction
 
 from sessions.adapters import storage
 from sessions.engine.errors import EngineError
+from sessions.engine.fast_tokens import FastCounter, InPlaceCounter
 from sessions.engine.parts import without_gc
 from sessions.engine.reading import read_transcripts
 from sessions.engine.tokenizer import TokenCounter
@@ -25,7 +26,7 @@ from sessions.services import blobs, continuations, jobs, parts, queue
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive, remarks
 from sessions.services.families import link_families
 from sessions.services.search import runs as search
-from sessions.services.session_rows import insert_sessions, note_media, pack_sessions, plain
+from sessions.services.session_rows import compared_anew, insert_sessions, note_media, pack_sessions, plain
 from sessions.services.thumbnails import make_thumbnails
 
 if TYPE_CHECKING:
@@ -38,6 +39,12 @@ if TYPE_CHECKING:
 
 HELPED_BYTES = 4_000_000
 """From this size on, tokens are counted in a process beside the reader: its start costs half a second of a core."""
+
+HELPED_AMONG_BYTES = 20_000_000
+"""The same where other processes read other files."""
+
+_fast: list[FastCounter] = []
+"""What counts in this process, where it reads one file after the other (``counting_in_place``)."""
 
 KEPT_BY_PEOPLE = {"id", "owner", "private", "created_at", "dismissed"}
 """Fields of an upload that no reading changes."""
@@ -78,24 +85,31 @@ class MediaStore:
                         row.width, row.height = leaf.media.width, leaf.media.height
 
 
-def ingest(*, upload_id: uuid.UUID, on_progress: Callable[[int], None] | None = None) -> Upload:
+def ingest(
+    *, upload_id: uuid.UUID, on_progress: Callable[[int], None] | None = None, on_read: Callable[[], None] | None = None
+) -> Upload:
     """Read the stored bytes of an upload into sessions, if nobody else does; returns the upload as it then stands.
 
     Its images have no thumbnails yet: whoever asked waits for the sessions, and a page makes those that it shows.
-    ``on_progress`` is given the bytes read.  Raises what ``ingest_claimed`` raises, and UploadDeleted where the upload
-    is no longer there.
+    ``on_progress`` is given the bytes read; ``on_read`` is called before anything is written, and may wait until what
+    came before is: what is shared with that is then looked for again.  Raises what ``ingest_claimed`` raises, and
+    UploadDeleted where the upload is no longer there.
     """
     try:
         held = jobs.claim(upload_id=upload_id)
         if held is not None:
-            ingest_claimed(held, on_progress, thumbnails=False)
+            ingest_claimed(held, on_progress, on_read, thumbnails=False)
         return Upload.objects.called(upload_id)
     except Upload.DoesNotExist:
         raise UploadDeleted(DELETED) from None
 
 
 def ingest_claimed(
-    held: queue.Claim[Job], on_progress: Callable[[int], None] | None = None, *, thumbnails: bool = True
+    held: queue.Claim[Job],
+    on_progress: Callable[[int], None] | None = None,
+    on_read: Callable[[], None] | None = None,
+    *,
+    thumbnails: bool = True,
 ) -> None:
     """Read the upload of a claimed job, then make ``thumbnails``; one that was deleted meanwhile leaves nothing.
 
@@ -108,7 +122,8 @@ def ingest_claimed(
         return
     try:
         with queue.beating(held):
-            if (read := _ingest(upload, held, on_progress or (lambda done_bytes: None))) and thumbnails:
+            read = _ingest(upload, held, on_progress or (lambda done_bytes: None), on_read)
+            if read and thumbnails:
                 _thumbnails(read)
     except queue.Superseded:
         log.info("upload %s was deleted, or its reading has passed to somebody else", upload.pk)
@@ -132,7 +147,9 @@ def ingest_claimed(
         _fail(held, fault.words if fault else ours)
 
 
-def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int], None]) -> Read | None:
+def _ingest(
+    upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int], None], on_read: Callable[[], None] | None
+) -> Read | None:
     """What was read and written; None where the upload was deleted meanwhile."""
 
     def progress(done_bytes: int) -> None:
@@ -142,6 +159,8 @@ def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int],
 
     storage.verify(upload.sha256)
     if (archive := _is_archive(upload)) and upload.n_bytes >= parts.SPREAD_BYTES:
+        if on_read:
+            on_read()
         _ingest_parts(upload, held, on_progress)
         return None
     upload.head = "" if archive else _head_of(upload)
@@ -156,6 +175,10 @@ def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int],
             if before and not continuations.goes_on(before, read.packed):
                 strangers.add(before.pk)
                 continue
+        if on_read:
+            on_read()
+            if read:
+                read.outcome.packed = compared_anew(as_read, read.packed)
         held.show(phase="writing")
         hashes = read.hashes if read else set()
         with transaction.atomic():
@@ -285,7 +308,28 @@ def _read_file(upload: Upload, file: BinaryIO, read: Callable[[BinaryIO, str], P
 
 def _counter(n_bytes: int) -> TokenCounter:
     """Counts in a helper process where the file is large enough to win back the start of one."""
+    if _fast and n_bytes < HELPED_AMONG_BYTES:
+        return InPlaceCounter(_fast[0])
     return ProcessCounter() if n_bytes >= HELPED_BYTES else TokenCounter()
+
+
+@contextmanager
+def counting_in_place(*, at_once: bool = False) -> Iterator[None]:
+    """Count the texts of file after file in this process, which has others beside it and is not missed if it dies.
+
+    ``at_once``: what counts is loaded here; a fork of this process has it, and does not load it again.
+    """
+    if _fast:
+        yield
+        return
+    with FastCounter() as counter:
+        if at_once:
+            counter.begin()
+        _fast.append(counter)
+        try:
+            yield
+        finally:
+            _fast.clear()
 
 
 def write_upload(upload: Upload, read: Read) -> None:

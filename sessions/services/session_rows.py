@@ -25,7 +25,7 @@ from sessions.engine.why.verdicts import verdicts_of
 from sessions.models import Flag, MediaUse, MessageRow, Session, SessionFacts, SessionFigures, SessionKey, Upload
 from sessions.services import column_runs
 from sessions.services.figures import figures_of, keep
-from sessions.services.sharing import keys_of, mark_shared
+from sessions.services.sharing import compared_with, keys_of, mark_shared, unmark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,6 +57,8 @@ class PackedSession(NamedTuple):
     keys: Sequence[int] = ()
     media: Sequence[str] = ()
     figures: SessionFigures | None = None
+    compared: tuple[str, ...] = ()
+    """The sessions stored before in which its messages were looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +87,16 @@ def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) ->
         packed: list[PackedSession] = []
         for position, transcript in enumerate(parsed.transcripts):
             facts = beside.submit(pack.pack, transcript)
-            session, rows, figures = _session_and_rows(upload, position, transcript, place)
+            session, rows, figures, compared = _session_and_rows(upload, position, transcript, place)
             parent = ids.get(transcript.parent_id) if transcript.parent_id else None
             session.parent_id = parent if parent != session.id else None
             _set_kin(session, transcript, kin.get(transcript.id) or Kin(transcript.id, transcript.parent_id or ""))
             session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
             keys, media = keys_of(transcript), media_of(transcript)
-            packed.append(PackedSession(session, facts.result(), rows, keys, media, figures))
+            packed.append(PackedSession(session, facts.result(), rows, keys, media, figures, compared))
         for position, transcript in enumerate(parsed.alternatives, len(parsed.transcripts)):
             facts = beside.submit(pack.pack, transcript)
-            session, rows, _ = _session_and_rows(upload, position, transcript, place)
+            session, rows, *_ = _session_and_rows(upload, position, transcript, place)
             session.branch_of_id = ids[transcript.id]
             session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
             packed.append(PackedSession(session, facts.result(), rows, (), media_of(transcript)))
@@ -111,7 +113,7 @@ def _set_kin(session: Session, transcript: Transcript, kin: Kin) -> None:
 
 def _session_and_rows(
     upload: Upload, position: int, transcript: Transcript, place: Place
-) -> tuple[Session, list[tuple[Any, ...]], SessionFigures | None]:
+) -> tuple[Session, list[tuple[Any, ...]], SessionFigures | None, tuple[str, ...]]:
     weighed = calibrate.weigh(transcript)
     verdicts = verdicts_of(weighed)
     left = bool(transcript.branches) and not transcript.branches[0].selected
@@ -125,9 +127,28 @@ def _session_and_rows(
     session.title = plain(transcript.title or _first_prompt(transcript) or name, 255)
     session.branch = plain(transcript.branch, 64)
     if left:
-        return session, rows, None
-    mark_shared(session, upload, weighed, [row[COLUMNS.index("wire_bytes")] for row in rows])
-    return session, rows, figures_of(session, weighed, verdicts)
+        return session, rows, None, ()
+    compared = mark_shared(session, upload, weighed, _wire_bytes(rows))
+    return session, rows, figures_of(session, weighed, verdicts), compared
+
+
+def compared_anew(upload: Upload, packed: Sequence[PackedSession]) -> list[PackedSession]:
+    """The same sessions, compared with what other processes have stored since they were packed."""
+    return [_compared_anew(upload, one) if one.figures else one for one in packed]
+
+
+def _compared_anew(upload: Upload, one: PackedSession) -> PackedSession:
+    if compared_with(one.keys, upload) == one.compared:
+        return one
+    weighed = calibrate.weigh(pack.unpack(one.facts))
+    unmark(one.session)
+    compared = mark_shared(one.session, upload, weighed, _wire_bytes(one.rows))
+    return one._replace(figures=figures_of(one.session, weighed), compared=compared)
+
+
+def _wire_bytes(rows: Iterable[tuple[Any, ...]]) -> list[int]:
+    at = COLUMNS.index("wire_bytes")
+    return [row[at] for row in rows]
 
 
 def insert_sessions(upload: Upload, packed: Sequence[PackedSession]) -> None:

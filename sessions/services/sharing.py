@@ -50,12 +50,16 @@ def keys_of(transcript: Transcript) -> list[int]:
     return sorted({key for number, key in enumerate(hashed) if number < ALWAYS or key % ONE_IN == 0})
 
 
-def mark_shared(session: Session, upload: Upload, weighed: Weighed, wire: Sequence[int]) -> None:
-    """Fill in what ``session`` shares with sessions of earlier uploads; ``wire`` are its messages' bytes."""
+def mark_shared(session: Session, upload: Upload, weighed: Weighed, wire: Sequence[int]) -> tuple[str, ...]:
+    """Fill in what ``session`` shares with sessions of earlier uploads; ``wire`` are its messages' bytes.
+
+    Returns the sessions that it was compared with.
+    """
     transcript = weighed.transcript
-    found = _compared(transcript, upload)
+    candidates = compared_with(keys_of(transcript), upload)
+    found = _compared(transcript, candidates)
     if not found.by_session:
-        return
+        return candidates
     requests = [r for r in transcript.requests if r.response_id in found.responses]
     session.shares_with_id = max(found.by_session, key=lambda key: found.by_session[key])
     session.n_shared_messages, session.n_shared_requests = len(found.messages), len(requests)
@@ -64,13 +68,21 @@ def mark_shared(session: Session, upload: Upload, weighed: Weighed, wire: Sequen
     session.shared_tokens = sum(weighed.tokens[index] for index in found.messages)
     session.shared_wire_bytes = sum(wire[index] for index in found.messages)
     session.shared_usage = usage_sums(requests) or {}
+    return candidates
 
 
-def _compared(transcript: Transcript, upload: Upload) -> Shared:
+def unmark(session: Session) -> None:
+    """``session`` as if it had been compared with none."""
+    session.shares_with_id, session.shared_usage = None, {}
+    session.n_shared_messages = session.n_shared_requests = session.n_shared_images = 0
+    session.shared_tokens = session.shared_wire_bytes = 0
+
+
+def _compared(transcript: Transcript, candidates: Sequence[str]) -> Shared:
     shared = Shared()
     signatures = {_signature(m): m.index for m in transcript.messages if len(m.id) >= LEAST_CHARS}
     responses = {r.response_id for r in transcript.requests if len(r.response_id) >= LEAST_CHARS}
-    for key, other in _candidates(keys_of(transcript), upload):
+    for key, other in _transcripts(candidates):
         theirs = {_signature(m) for m in other.messages}
         mine = {index for signature, index in signatures.items() if signature in theirs}
         if mine:
@@ -80,7 +92,7 @@ def _compared(transcript: Transcript, upload: Upload) -> Shared:
     return shared
 
 
-def _candidates(keys: Sequence[int], upload: Upload) -> Iterator[tuple[str, Transcript]]:
+def compared_with(keys: Sequence[int], upload: Upload) -> tuple[str, ...]:
     """Sessions of earlier uploads that have one of the keys, oldest first."""
     known: set[str] = set()
     seen = Q(session__private=False) | Q(session__upload__owner=upload.owner_id)  # nobody learns what others keep
@@ -90,8 +102,14 @@ def _candidates(keys: Sequence[int], upload: Upload) -> Iterator[tuple[str, Tran
         some = keys[start : start + BATCH]
         rows = SessionKey.objects.filter(seen, key__in=some, session__upload__created_at__lt=arrived)
         known.update(rows.exclude(session__upload=upload).values_list("session_id", flat=True))
+    if not known:
+        return ()
     order = Session.objects.filter(pk__in=sorted(known)[:BATCH]).order_by("upload__created_at", "position")
-    for key in order.values_list("pk", flat=True)[:MOST_CANDIDATES]:
+    return tuple(order.values_list("pk", flat=True)[:MOST_CANDIDATES])
+
+
+def _transcripts(candidates: Sequence[str]) -> Iterator[tuple[str, Transcript]]:
+    for key in candidates:
         facts = SessionFacts.objects.filter(pk=key).first()
         try:
             if facts is not None:

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions.engine import fast_tokens, tokenizer
-from sessions.engine.fast_tokens import FastCounter
+from sessions.engine.fast_tokens import FastCounter, InPlaceCounter
 from sessions.engine.limits import LONG_TEXT_CHARS
 from sessions.engine.tokenizer import TextCount, TokenCounter, count
 from sessions.engine.tokenizer_process import ProcessCounter
@@ -309,3 +309,21 @@ def test_a_helper_whose_reader_was_killed_ends_without_a_word() -> None:
         helper.stdin.close()
     assert (helper.stderr.read(), helper.wait(60)) == (b"", 0)
     helper.stderr.close()
+
+
+def test_counting_in_place_gives_each_file_its_counts() -> None:
+    texts = [
+        "one",
+        "",
+        "two\n" * 300,
+        "dr\u00fcben \u017f \U0001f389",
+        "one",
+        *(f"line {n} of many" for n in range(300)),
+    ]
+    with FastCounter() as fast:
+        fast.begin()
+        for _file in range(2):
+            with InPlaceCounter(fast) as counter:
+                tickets = [counter.submit(text) for text in texts]
+                settled = counter.results()
+            assert [settled.of(ticket) for ticket in tickets] == [count(text) for text in texts]
