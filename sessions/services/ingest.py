@@ -271,18 +271,17 @@ def read_upload(
     ``on_packing`` is called when the bytes are read and counted, before what they hold is weighed and packed.
     """
     told = on_progress or (lambda done_bytes: None)
-    with storage.open_blob(upload.sha256) as file:
-        packed = is_archive(file)
-        progress = (lambda _: told(file.tell())) if packed else told
-        with reading(ARCHIVE_GUESS * upload.n_bytes if packed else upload.n_bytes, progress) as (read, media):
-
-            def read_one(part: BinaryIO, name: str) -> Parsed:
-                parsed = read(part, name)
-                if on_packing and not packed:
-                    on_packing()
-                return parsed
-
-            outcome = read_archive(upload, file, read_one) if packed else _read_file(upload, file, read_one)
+    with without_gc(), storage.open_blob(upload.sha256) as file:
+        if is_archive(file):
+            with reading(ARCHIVE_GUESS * upload.n_bytes, lambda _: told(file.tell())) as (read, media):
+                return Read(read_archive(upload, file, read), list(media.values()))
+        with reading(upload.n_bytes, told) as (read, media):  # then what counts beside it ends: its memory is free
+            parsed = read(file, upload.filename)
+        if on_packing:
+            on_packing()
+        packed = pack_sessions(upload, parsed)
+    skipped = list(parsed.skipped)
+    outcome = Outcome(parsed.format, parsed.reason, packed, skipped, parsed.fates, remarks(parsed))
     return Read(outcome, list(media.values()))
 
 
@@ -298,12 +297,6 @@ def reading(n_bytes: int, on_progress: Callable[[int], None]) -> Iterator[tuple[
             return parsed
 
         yield read, media.seen
-
-
-def _read_file(upload: Upload, file: BinaryIO, read: Callable[[BinaryIO, str], Parsed]) -> Outcome:
-    parsed = read(file, upload.filename)
-    packed = pack_sessions(upload, parsed)
-    return Outcome(parsed.format, parsed.reason, packed, list(parsed.skipped), parsed.fates, remarks(parsed))
 
 
 def _counter(n_bytes: int) -> TokenCounter:
