@@ -183,6 +183,7 @@ TABLE = {
     "sessions:saved": Rule(ANYBODY),
     "sessions:saved_delete": Rule(MINE),
     "sessions:session": Rule(SEEN),
+    "sessions:session_chart": Rule(SEEN),
     "sessions:session_json": Rule(SEEN),
     "sessions:sessions_csv": Rule(ANYBODY),
     "sessions:sessions_json": Rule(ANYBODY),
@@ -226,6 +227,7 @@ TABLE = {
     "sessions:why": Rule(SEEN),
     "sessions:why_json": Rule(SEEN),
     "sessions:why_aftermath": Rule(SEEN),
+    "sessions:why_chart": Rule(SEEN),
     "sessions:why_recorded": Rule(SEEN),
     "sessions:why_rules": Rule(SEEN),
 }

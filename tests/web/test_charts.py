@@ -279,6 +279,13 @@ def test_the_words_right_of_a_lane_have_room() -> None:
     assert figure["layout"]["margin"]["r"] >= 6 * len(lane.sums) + 8
 
 
+@pytest.mark.parametrize(("n", "foot"), [(60, 0.0), (61, 0.985)])
+def test_many_recorded_compactions_stand_on_a_rail_above_the_triggers(n: int, foot: float) -> None:
+    shapes = gates_figure(replace(gates_of(), compactions=range(n)))["layout"]["shapes"]
+    (path,) = [s["path"] for s in shapes if s["type"] == "path"]
+    assert path == "".join(f"M{at},{foot:g}V1" for at in range(n))
+
+
 def test_a_long_fit_is_thinned_but_keeps_its_worst() -> None:
     worst = [POINTS[1], POINTS[2_501]]
     shown = drawn(POINTS, worst)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 FALSE, RIGHT, LATE, MISSED = "false", "right", "late", "missed"
 MOST_MARKS, LEAST_SPANS = 600, 24
 """Marks of all lanes together up to which each is drawn; of more, one of a kind in each span of a lane."""
+MOST_LINES, RAIL = 60, (0.985, 1.0)
+"""Recorded compactions up to which each is a line through all lanes; more are marks on a rail at the top."""
 LANE, CONTEXT, FOOT, GAP = 22, 84, 36, 26
 MARGIN, NARROW_MARGIN = {"l": 196, "r": 150, "t": 18, "b": FOOT}, {"l": 118, "r": 14, "t": 18, "b": FOOT}
 BEFORE_SUMS, CHARACTER = 16, 6.6
@@ -184,6 +186,8 @@ def _grounds(data: Gates) -> list[Figure]:
     lines = [line("@chart-grid", y=(at, at), yref="y2", below=True) for at in range(len(data.lanes))]
     window = line("@chart-strong", y=(data.window, data.window))
     recorded = verticals("@chart-recorded", data.compactions, y=(0, 1), dash="1px,3px", below=True)
+    if len(data.compactions) > MOST_LINES:
+        recorded = verticals("@chart-recorded", data.compactions, y=RAIL)
     return [*lines, *recorded, window, line("@chart-axis", y=(0, 0))]
 
 
