@@ -64,22 +64,24 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as data:
         short = Path(data, "short.jsonl")
         short.write_text(claude_session(30, compact_after=20), encoding="utf-8")
-        _run(place, data, STORE, "ingest", str(short), str(file))
+        run_in(place, data, STORE, "ingest", str(short), str(file))
         print("Without a worker:")
         _visited(place, data)
-        print(f"A worker takes {float(_run(place, data, WORK)) * 1000:,.0f} ms, the search index included. Behind it:")
+        taken = float(run_in(place, data, WORK)) * 1000
+        print(f"A worker takes {taken:,.0f} ms, the search index included. Behind it:")
         _visited(place, data)
 
 
 def _visited(place: Path, data: str) -> None:
     print("| page | first visit ever | first in another process | the next |\n|---|---|---|---|")
     for name, path in PAGES.items():
-        ever, _ = json.loads(_run(place, data, VISIT, path))
-        other, again = json.loads(_run(place, data, VISIT, path))
+        ever, _ = json.loads(run_in(place, data, VISIT, path))
+        other, again = json.loads(run_in(place, data, VISIT, path))
         print(f"| {name} | {ever * 1000:,.0f} | {other * 1000:,.0f} | {again * 1000:,.0f} |", flush=True)
 
 
-def _run(place: Path, data: str, code: str, *arguments: str) -> str:
+def run_in(place: Path, data: str, code: str, *arguments: str) -> str:
+    """What the code prints, run in a checkout on a data folder."""
     env = {**os.environ, "CTXWEB_DATA": str(Path(data, "data")), "DJANGO_SETTINGS_MODULE": "ctxweb.settings"}
     command = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(command, cwd=place, env=env, check=True, stdout=subprocess.PIPE, text=True)

@@ -11,8 +11,9 @@ the first and last ten lines; here it is previewed like any other.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.edits import cut_text, edit_blocks, result_chars
@@ -71,13 +72,14 @@ class PrunableOutputs(NamedTuple):
 class OpenOutputs:
     """The outputs of a list that are not masked, oldest first, kept from request to request.
 
-    ``n_results`` of ``View.results`` were looked at; ``total`` is their weight.  ``dirty``: an edit masked some.
+    ``n_results`` of ``View.results`` were looked at; ``sums[n]`` is what the first n outputs weigh.  ``dirty``: an edit
+    masked some.
     """
 
     items: list[Item]
     n_results: int = 0
-    total: int = 0
     outputs: list[Output] = field(default_factory=list)
+    sums: list[int] = field(default_factory=lambda: [0])
     dirty: bool = False
 
 
@@ -90,13 +92,14 @@ def open_outputs(params: Params, view: View) -> OpenOutputs:
     if held.dirty:
         masked = view.state.memory["masked"]
         held.outputs = [o for o in held.outputs if not (view.items[o.position].edited and o.call_id in masked)]
-        held.total = sum(output.tokens for output in held.outputs)
+        held.sums = list(accumulate((output.tokens for output in held.outputs), initial=0))
         held.dirty = False
     names = called_names(view, stop)
     while held.n_results < len(view.results) and view.results[held.n_results] < stop:
         found = _outputs(view, view.results[held.n_results], names)
         held.outputs += found
-        held.total += sum(output.tokens for output in found)
+        for output in found:
+            held.sums.append(held.sums[-1] + output.tokens)
         held.n_results += 1
     return held
 
@@ -114,11 +117,8 @@ def _outputs(view: View, position: int, names: Mapping[str, str]) -> list[Output
 
 def n_prunable(params: Params, held: OpenOutputs) -> tuple[int, int]:
     """How many of the oldest outputs lie beyond the protected ones, and their weight."""
-    n, counted = len(held.outputs), 0
-    while n and counted + held.outputs[n - 1].tokens <= params.protect:
-        n -= 1
-        counted += held.outputs[n].tokens
-    return n, held.total - counted
+    n = bisect_left(held.sums, held.sums[-1] - params.protect)
+    return n, held.sums[n]
 
 
 def prunable(params: Params, view: View) -> PrunableOutputs:
