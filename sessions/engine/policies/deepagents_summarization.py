@@ -20,7 +20,7 @@ does when the compacted request is still too large (it clips the newest results,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import cut_text, drop_thinking, edit_blocks, marker
@@ -32,7 +32,7 @@ from sessions.engine.policy import Gate, Layer, Policy, View
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from sessions.engine.policy import Item
     from sessions.engine.types import Block
@@ -134,45 +134,64 @@ def evict(params: Params, view: View) -> dict[int, Item]:
 # --- arguments
 
 
-def argument_cut(params: Params, view: View, items: Sequence[Item]) -> int:
-    """Messages before this position may have their arguments cut."""
+@dataclass(slots=True)
+class LongCalls:
+    """Where a list has calls with long arguments, or with such as were cut: kept from request to request."""
+
+    items: list[Item]
+    n_seen: int = 0
+    positions: list[int] = field(default_factory=list)
+
+
+def long_calls(params: Params, view: View, held: Mapping[str, Item]) -> list[int]:
+    """Their positions in the list as it stands, ascending; looks at what is new."""
+    known: LongCalls | None = view.state.memory.get("calls")
+    if known is None or known.items is not view.items:
+        known = view.state.memory["calls"] = LongCalls(view.items)
+    for position in range(known.n_seen, len(view.items)):
+        item = view.items[position]
+        if item.id in held or (role_of(item) == ASSISTANT and any(_long(params, b) for b in item.message.blocks)):
+            known.positions.append(position)
+    known.n_seen = len(view.items)
+    return known.positions
+
+
+def argument_cut(params: Params, view: View, raw: Mapping[int, Item]) -> int:
+    """Messages before this position may have their arguments cut; ``raw`` are those that were cut, by position."""
     if params.profile == "unknown":
-        return max(0, len(items) - UNKNOWN_ARGS)
+        return max(0, len(view.items) - UNKNOWN_ARGS)
     budget, kept = share(view.window, params.keep), 0
-    for position in reversed(range(len(items))):
-        if kept + items[position].size > budget:
+    for position in reversed(range(len(view.items))):
+        size = raw.get(position, view.items[position]).size
+        if kept + size > budget:
             return position + 1
-        kept += items[position].size
+        kept += size
     return 0
-
-
-def _raw(view: View) -> dict[str, Item]:
-    """Messages of the list as they were before their arguments were cut, by id."""
-    held: dict[str, Item] = view.state.memory.setdefault("raw", {})
-    if not held:
-        return held
-    standing = {item.id for item in view.items if item.edited}
-    return {key: item for key, item in held.items() if key in standing}
 
 
 def wanted(params: Params, view: View) -> dict[int, Item]:
     """What the list's arguments should be now, by position, where they are not."""
-    raw = _raw(view)
-    items = [raw.get(item.id, item) for item in view.items] if raw else view.items
-    saved = sum(raw[item.id].size - item.size for item in view.items if item.id in raw)
+    held: dict[str, Item] = view.state.memory.setdefault("raw", {})
+    positions = long_calls(params, view, held)
+    raw: dict[int, Item] = {}
+    if held:
+        cut_ones = ((position, view.items[position]) for position in positions)
+        raw = {position: held[item.id] for position, item in cut_ones if item.edited and item.id in held}
+    saved = sum(item.size - view.items[position].size for position, item in raw.items())
     on = (
-        len(items) >= UNKNOWN_ARGS
+        len(view.items) >= UNKNOWN_ARGS
         if params.profile == "unknown"
         else total(view, saved) >= trigger(params, view.window)
     )
     if not on and not raw:
         return {}
-    cut = argument_cut(params, view, items) if on else 0
-    cut = 0 if cut >= len(items) else cut
+    cut = argument_cut(params, view, raw) if on else 0
+    cut = 0 if cut >= len(view.items) else cut
     changes: dict[int, Item] = {}
-    for position, item in enumerate(items):
+    for position in positions:
+        item = raw.get(position, view.items[position])
         due = position < cut and role_of(item) == ASSISTANT and any(_long(params, b) for b in item.message.blocks)
-        if due != (item.id in raw):
+        if due != (position in raw):
             changes[position] = _shortened(params, view, item) if due else item
     return changes
 

@@ -6,6 +6,8 @@ import pytest
 
 from sessions.engine import registry
 from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.policies import deepagents_summarization
+from sessions.engine.policies._roles import role_of
 from sessions.engine.replay import replay
 from sessions.engine.sizes import message_sizes
 from tests.engine.policies.sent import last, reply, result, turns, user, views
@@ -49,6 +51,22 @@ def test_deepagents_unknown_profile_keeps_six_messages():
     """Of 10,000 tokens each: 17 are over 170,000, at the request that sends message 16."""
     spec = conversation(10, 40_000)
     assert last(spec, "deepagents_summarization", profile="unknown", **QUIET) == ["new", *range(11, 21)]
+
+
+def test_deepagents_looks_again_at_long_calls_alone(monkeypatch):
+    """Two calls are cut and stay so; of the others twice as many are twice the looks, though every request asks."""
+
+    def looks(n: int) -> int:
+        seen = []
+        monkeypatch.setattr(deepagents_summarization, "role_of", lambda item: seen.append(item) or role_of(item))
+        first = [m for k in range(2) for m in (reply(f"w{k}", name="write_file", args=9_000), result(f"w{k}"))]
+        others = [m for k in range(n) for m in (reply(f"a{k}"), result(f"a{k}", 400))]
+        spec = transcript([user(), *first, *others, user()])
+        made = replay(weigh(spec), "deepagents_summarization", window=100_000, params={"trigger": 0.04, "keep": 0.02})
+        assert [[layer.name for layer in event.layers] for event in made.events] == [["arguments"]]
+        return len(seen)
+
+    assert looks(60) <= 2.3 * looks(30)
 
 
 @pytest.mark.parametrize(("argument", "left"), [(2_000, 2_014), (2_001, 14 + 20 + 23)])
