@@ -214,5 +214,7 @@ def test_time_is_linear(unit: str) -> None:
         redact(unit * (n // len(unit)))
         return time.process_time() - start
 
+    # What else the machine does lengthens some runs, never the shortest; a square would be a hundred times as long.
     took(1_000)
-    assert took(200_000) < 40 * max(took(20_000), 0.01)
+    short = max(min(took(20_000) for _ in range(3)), 0.01)
+    assert any(took(200_000) < 40 * short for _ in range(5))
