@@ -21,20 +21,28 @@ N_WAITING = 20
 
 
 def run(size: Size, ground: Ground) -> list[Figure]:
-    """Stop the process for requests right at its start, and let it go on after ``size.start_seconds``."""
+    """Stop the processes for requests right at their start, and let them go on after ``size.start_seconds``."""
     with place(ground) as here:
         here.migrate()
         assert here.python(SEND, "0", str(N_WAITING)).wait() == 0, here.output()
         begun = time.monotonic()
         here.serve(answering=False)
-        here.until(lambda: bool(here.of(ANSWERER)), "the process for requests starts")
-        for pid in here.of(ANSWERER):
-            os.kill(pid, signal.SIGSTOP)
-        read = here.until(lambda: here.n_jobs("done") == N_WAITING, "all are read")
+        stopped: set[int] = set()
+
+        def stop() -> bool:
+            """Stop the processes that have started by now: there are several, one after the other."""
+            for pid in set(here.of(ANSWERER)) - stopped:
+                os.kill(pid, signal.SIGSTOP)
+                stopped.add(pid)
+            return bool(stopped)
+
+        here.until(stop, "a process for requests starts")
+        read = here.until(lambda: stop() and here.n_jobs("done") == N_WAITING, "all are read")
         while time.monotonic() - begun < size.start_seconds:
+            stop()
             time.sleep(0.1)
         n_read, announced = here.n_jobs("done"), here.output().count("ctxweb is at")
-        for pid in here.of(ANSWERER):
+        for pid in stopped:
             os.kill(pid, signal.SIGCONT)
         here.until(here.answers, "the server answers")
         here.until(lambda: "ctxweb is at" in here.output(), "the address is printed")
