@@ -143,7 +143,10 @@ def test_they_share_history(alone: Any) -> None:
     assert sum("'session 0'" in row for row in tables["agent_sessions_session"]) >= 4
 
 
-@pytest.mark.parametrize(("start", "n"), [("fork", 2), ("fork", 4), ("spawn", 2)])
+@pytest.mark.parametrize(("start", "n"), [
+    ("fork", 2), pytest.param("fork", 4, marks=pytest.mark.exhaustive),
+    pytest.param("spawn", 2, marks=pytest.mark.exhaustive),
+])  # fmt: skip
 def test_several_processes_store_what_one_does(alone: Any, tmp_path: Path, start: str, n: int) -> None:
     given, entries, tables = alone
     document, errors = read(tmp_path, given, start, n)
@@ -152,6 +155,7 @@ def test_several_processes_store_what_one_does(alone: Any, tmp_path: Path, start
     assert "here" not in errors
 
 
+@pytest.mark.exhaustive
 def test_without_the_fast_core_they_count_alike(alone: Any, tmp_path: Path) -> None:
     given, entries, tables = alone
     document, _ = read(tmp_path, given, "fork", 2, "sys.modules['toktok'] = None")

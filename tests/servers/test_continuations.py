@@ -14,7 +14,7 @@ from tests.services.claude_lines import Lines
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.services, pytest.mark.exhaustive]
 
 COUNT = """
 import django

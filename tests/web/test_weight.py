@@ -101,6 +101,7 @@ def points(figure: dict[str, Any]) -> int:
     return max((len(trace.get("x", ())) for trace in figure["data"]), default=0)
 
 
+@pytest.mark.exhaustive
 def test_no_page_of_a_session_with_very_many_messages_and_compactions_is_heavy(client: Client) -> None:
     lines = agent_lines()
     lines.prompt("Find out why the build is slow")

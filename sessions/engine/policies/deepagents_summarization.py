@@ -32,7 +32,7 @@ from sessions.engine.policy import Gate, Layer, Policy, View
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sessions.engine.policy import Item
     from sessions.engine.types import Block
@@ -156,16 +156,15 @@ def long_calls(params: Params, view: View, held: Mapping[str, Item]) -> list[int
     return known.positions
 
 
-def argument_cut(params: Params, view: View, raw: Mapping[int, Item]) -> int:
-    """Messages before this position may have their arguments cut; ``raw`` are those that were cut, by position."""
+def argument_cut(params: Params, view: View, items: Sequence[Item]) -> int:
+    """Messages before this position may have their arguments cut; ``items`` are the list with whole arguments."""
     if params.profile == "unknown":
-        return max(0, len(view.items) - UNKNOWN_ARGS)
+        return max(0, len(items) - UNKNOWN_ARGS)
     budget, kept = share(view.window, params.keep), 0
-    for position in reversed(range(len(view.items))):
-        size = raw.get(position, view.items[position]).size
-        if kept + size > budget:
+    for position in reversed(range(len(items))):
+        if kept + items[position].size > budget:
             return position + 1
-        kept += size
+        kept += items[position].size
     return 0
 
 
@@ -173,10 +172,13 @@ def wanted(params: Params, view: View) -> dict[int, Item]:
     """What the list's arguments should be now, by position, where they are not."""
     held: dict[str, Item] = view.state.memory.setdefault("raw", {})
     positions = long_calls(params, view, held)
-    raw: dict[int, Item] = {}
+    raw, items = {}, view.items
     if held:
-        cut_ones = ((position, view.items[position]) for position in positions)
-        raw = {position: held[item.id] for position, item in cut_ones if item.edited and item.id in held}
+        found = ((position, items[position]) for position in positions)
+        raw = {position: held[item.id] for position, item in found if item.edited and item.id in held}
+        items = list(items)
+        for position, item in raw.items():
+            items[position] = item
     saved = sum(item.size - view.items[position].size for position, item in raw.items())
     on = (
         len(view.items) >= UNKNOWN_ARGS
@@ -185,11 +187,11 @@ def wanted(params: Params, view: View) -> dict[int, Item]:
     )
     if not on and not raw:
         return {}
-    cut = argument_cut(params, view, raw) if on else 0
+    cut = argument_cut(params, view, items) if on else 0
     cut = 0 if cut >= len(view.items) else cut
     changes: dict[int, Item] = {}
     for position in positions:
-        item = raw.get(position, view.items[position])
+        item = items[position]
         due = position < cut and role_of(item) == ASSISTANT and any(_long(params, b) for b in item.message.blocks)
         if due != (position in raw):
             changes[position] = _shortened(params, view, item) if due else item

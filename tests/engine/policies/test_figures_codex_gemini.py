@@ -278,7 +278,7 @@ def test_deep_agents_cut_arguments_at_the_trigger_and_put_them_back():
     assert (list(back), back[1].message.blocks[0].n_chars) == ([1], 2_015)
     assert view.state.memory["raw"] == {}
     view.state.memory["raw"] = {"gone": changes[1]}
-    assert deepagents_summarization._raw(view) == {}
+    assert deepagents_summarization.wanted(params, replace(view, size=837)) == {}, "what left the list is not put back"
     unknown = params_of("deepagents_summarization", profile="unknown")
     for n, fires in ((19, False), (20, False), (22, True)):
         found = deepagents_summarization.arguments_gate(unknown, acting(n))
