@@ -92,6 +92,7 @@ def test_the_whole_path(visit, transcript):
     mine.is_clean()
 
 
+@pytest.mark.exhaustive
 def test_a_real_transcript(visit):
     """A shared sample from choosing the file to its chart; its screenshots stand out."""
     visitor = visit()
@@ -104,6 +105,7 @@ def test_a_real_transcript(visit):
     visitor.is_clean()
 
 
+@pytest.mark.exhaustive
 def test_the_demo_says_what_happened(visit):
     """The founding example: ×1,540, 2,025 tokens; a byte trigger fires on it falsely, adjusted bytes do not."""
     visitor = visit()
@@ -153,6 +155,7 @@ def test_pages_are_accessible_and_never_scroll_sideways(visit, transcript, schem
     visitor.is_clean()
 
 
+@pytest.mark.exhaustive
 def test_keys(visit, transcript):
     """/ finds the search, t changes the theme, ? opens the help, j moves on, never while typing."""
     visitor = visit()
@@ -174,6 +177,7 @@ def test_keys(visit, transcript):
     visitor.is_clean()
 
 
+@pytest.mark.exhaustive
 def test_reading_needs_no_script(visit, transcript):
     """Without JavaScript every page still shows its figures."""
     upload(visit().page, transcript, "Never touch the lock file")

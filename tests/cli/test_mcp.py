@@ -83,6 +83,7 @@ def test_every_tool_answers_about_the_latest_session_in_few_tokens(home: Path) -
     assert not any(SECRET in text for text in answers)
 
 
+@pytest.mark.exhaustive
 def test_what_is_not_there_or_not_allowed_is_answered_in_words(home: Path) -> None:
     private = str(home / "private.jsonl")
     calls = (
@@ -133,6 +134,7 @@ def test_words_beyond_ascii_are_found_however_they_are_written(tmp_path: Path, w
     assert (len(found), n_read) == (2, 2)
 
 
+@pytest.mark.exhaustive
 def test_only_an_allowed_folder_is_read(home: Path) -> None:
     folder = home / "allowed"
     folder.mkdir()

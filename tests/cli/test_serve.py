@@ -51,6 +51,7 @@ def test_up_with_one_command_and_down_with_ctrl_c(fresh: Served) -> None:
     assert "Traceback" not in served.output
 
 
+@pytest.mark.exhaustive
 def test_pages_are_compressed_cached_and_without_manual_steps(fresh: Served) -> None:
     served = fresh
     page = served.get("/login/")
