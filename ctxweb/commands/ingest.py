@@ -76,7 +76,7 @@ def start_django() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
+class Arrival:
     """A file whose bytes are stored, or the reason why they are not."""
 
     shown: str
@@ -98,7 +98,7 @@ def ingest_given(given: Given) -> dict[str, Any]:
 def _ingest_all(given: Iterable[Given]) -> list[dict[str, Any]]:
     """The same for many, one on each core once there is enough to read; entries in the order of the files."""
     results: list[dict[str, Any]] = []
-    waiting: deque[Received] = deque()
+    waiting: deque[Arrival] = deque()
     unread: list[Upload] = []
     n_cores, n_bytes = cores(), 0
     with Readers(n_cores) as readers:
@@ -109,7 +109,7 @@ def _ingest_all(given: Iterable[Given]) -> list[dict[str, Any]]:
                 n_bytes += upload.n_bytes
                 unread.append(upload)
             if n_bytes <= ALONE_BYTES:
-                results += [_settled(received) for received in waiting]
+                results += [_settled(arrival) for arrival in waiting]
                 waiting.clear()
                 unread.clear()
             elif len(waiting) > 1:  # one large file alone is read here
@@ -117,42 +117,42 @@ def _ingest_all(given: Iterable[Given]) -> list[dict[str, Any]]:
                 unread.clear()
             while len(waiting) > 2 * n_cores:
                 results.append(_settled(waiting.popleft(), readers))
-        results += [_settled(received, readers) for received in waiting]
+        results += [_settled(arrival, readers) for arrival in waiting]
     return results
 
 
-def _opened(given: Given) -> Received:
+def _opened(given: Given) -> Arrival:
     try:
         with given.path.open("rb") as file:
             return _received(file, given.name, given.shown)
     except OSError as error:
-        return Received(given.shown, error=_reason(error))
+        return Arrival(given.shown, error=_reason(error))
 
 
-def _received(file: IO[bytes], filename: str, shown: str) -> Received:
+def _received(file: IO[bytes], filename: str, shown: str) -> Arrival:
     from sessions.services.uploads import receive
 
-    return Received(shown, *receive(file=file, filename=filename, folders=True))
+    return Arrival(shown, *receive(file=file, filename=filename, folders=True))
 
 
-def _settled(received: Received, readers: Readers | None = None) -> dict[str, Any]:
+def _settled(arrival: Arrival, readers: Readers | None = None) -> dict[str, Any]:
     """The entry of a file in ``uploads[]``, once it is read: by the ``readers``, or here."""
     from sessions.services.ingest import UploadDeleted
 
-    if received.upload is None:
-        return _unread(received.shown, received.error)
+    if arrival.upload is None:
+        return _unread(arrival.shown, arrival.error)
     try:
-        upload = received.upload
+        upload = arrival.upload
         if not upload.finished:
-            with _progress(received.shown, upload.n_bytes) as advance:
+            with _progress(arrival.shown, upload.n_bytes) as advance:
                 if readers:
                     readers.settle(upload.pk, advance)
                 upload = _read(upload.pk, advance)
-        return _entry(upload, received)
+        return _entry(upload, arrival)
     except OSError as error:
-        return _unread(received.shown, _reason(error))
+        return _unread(arrival.shown, _reason(error))
     except UploadDeleted as error:
-        return _unread(received.shown, str(error))
+        return _unread(arrival.shown, str(error))
 
 
 def _reason(error: OSError) -> str:
@@ -165,16 +165,16 @@ def _unread(shown: str, reason: str) -> dict[str, Any]:
     return {"file": shown, **unread, "error": reason, "members": []}
 
 
-def _entry(upload: Upload, received: Received) -> dict[str, Any]:
+def _entry(upload: Upload, arrival: Arrival) -> dict[str, Any]:
     from sessions.models import State
 
     came_as = upload.came_as
-    duplicate = received.duplicate or bool(came_as and came_as.is_beginning)
+    duplicate = arrival.duplicate or bool(came_as and came_as.is_beginning)
     status = "failed" if upload.status == State.FAILED else "duplicate" if duplicate else "new"
     if came_as and status == "new":
         status = "continued"
     return {
-        "file": received.shown,
+        "file": arrival.shown,
         "sha256": upload.sha256,
         "status": status,
         "format": upload.format or None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from sessions.engine import registry, starting
 from sessions.engine.by_request import SentRequest, sent_tokens
@@ -75,33 +75,31 @@ class Replay:
         return starting.as_recorded(self.weighed, self.policy, self.window, self.estimator)
 
 
-def replay(
-    weighed: Weighed,
-    policy: str | Policy,
-    *,
-    params: Mapping[str, object] | None = None,
-    base: str = "full",
-    estimator: str | None = None,
-    summarizer: str = "recorded",
-    window: int | None = None,
-    texts: Texts | None = None,
-    fail: str = "",
-    writer: Writer | None = None,
-    start: str = starting.AS_RECORDED,
-) -> Replay:
-    """Replay ``weighed`` under a policy, registered under its name or given; raises UnknownName or BadParameter.
+class Options(TypedDict, total=False):
+    """How a replay is made; what is left out is as ``walk_of`` has it.
 
     ``window`` in tokens replaces the recorded window; ``estimator`` replaces the one the gate measures with.
     ``texts`` reads messages for summarizers that need their words; ``fail`` makes summary calls fail: "always",
     "every:N" or "first:N"; ``writer`` finds what a model wrote, for the summarizer that passes it on.  ``start`` is
     where parameters start from that are not given: the recording's client, or the policy's "defaults".
     """
-    walk = walk_of(
-        weighed, policy, params=params, base=base, estimator=estimator, summarizer=summarizer, window=window,
-        texts=texts, fail=fail, writer=writer, start=start,
-    )  # fmt: skip
+
+    params: Mapping[str, object] | None
+    base: str
+    estimator: str | None
+    summarizer: str
+    window: int | None
+    texts: Texts | None
+    fail: str
+    writer: Writer | None
+    start: str
+
+
+def replay(weighed: Weighed, policy: str | Policy, **options: Unpack[Options]) -> Replay:
+    """Replay ``weighed`` under a policy, registered under its name or given; raises UnknownName or BadParameter."""
+    walk = walk_of(weighed, policy, **options)
     walk.run()
-    return replay_of(walk, summarizer)
+    return replay_of(walk, options.get("summarizer", "recorded"))
 
 
 def replay_of(walk: Walk, summarizer: str) -> Replay:

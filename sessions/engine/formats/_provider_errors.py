@@ -1,4 +1,4 @@
-"""Errors by which a provider refuses a request for its size: too many tokens, or too many bytes (formats 21).
+"""Errors by which a provider refuses a request for its size, and those of an agent that gives up (formats 21).
 
 The one recogniser of all readers.
 The texts are those of the providers' own documentation and of public issue reports: Anthropic's "prompt is too long:
