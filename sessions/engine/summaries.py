@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sessions.engine import registry
 from sessions.engine.calibration.weights import message_estimate
 from sessions.engine.errors import BadParameter, UnreadableInput
-from sessions.engine.measure import json_escapes
 from sessions.engine.outlines import CHARS_PER_TOKEN, Outline
 from sessions.engine.policy import Draft, Item, State, SummaryFailed, View
 from sessions.engine.remaking import remade_message
 from sessions.engine.sizes import message_size, message_sizes
+from sessions.engine.text_facts import json_escapes
 from sessions.engine.tokenizer import count
 from sessions.engine.types import Block, Kind, Message, Role
 

@@ -59,22 +59,36 @@ function apart(layout, [x0, x1], plot) {
   });
 }
 
-// A line of many teeth is an envelope from afar and itself from near; a zoom lets more labels stand.
+// A line of many teeth is an envelope from afar and itself from near; a zoom lets more labels stand, and other ticks.
 const NEAR = 60;
 function restage(plot) {
   const { figure, width, range } = drawn.get(plot) || {};
-  const meta = figure?.layout.meta;
-  if (!meta?.thin || !plot._fullLayout) return;
+  if (!figure || !plot._fullLayout) return;
+  const meta = figure.layout.meta;
   const shown = plot._fullLayout.xaxis.range.slice(), [x0, x1] = range;
+  const whole = shown[1] - shown[0] >= (x1 - x0) * 0.98;
+  const layout = ticks(figure.layout.xaxis, whole ? null : shown, width < NARROW);
+  if (!meta?.thin) {
+    if (layout["xaxis.tickvals"]) window.Plotly.relayout(plot, layout);
+    return;
+  }
   const near = ((shown[1] - shown[0]) / (x1 - x0)) * meta.teeth <= NEAR;
   const asked = { data: [], layout: { ...figure.layout, xaxis: { ...figure.layout.xaxis, range: shown } } };
-  const annotations = paint(fitted(asked, width)).layout.annotations;
+  layout.annotations = paint(fitted(asked, width)).layout.annotations;
   const staged = plot.data.map((trace, at) => at).filter((at) => plot.data[at].meta?.when);
   const visible = staged.map((at) => (plot.data[at].meta.when === "near") === near);
-  const whole = shown[1] - shown[0] >= (x1 - x0) * 0.98;
-  const layout = { annotations, "xaxis.tickmode": whole ? "array" : "auto", "xaxis.nticks": 10 };
   if (staged.length) window.Plotly.update(plot, { visible }, layout, staged);
   else window.Plotly.relayout(plot, layout);
+}
+
+// An axis of whole numbers without words of its own gets ticks for the range that is shown, null for all of it.
+function ticks(axis, shown, narrow) {
+  if (!axis.tickvals || axis.ticktext || axis.type === "log") return {};
+  if (!shown) return { "xaxis.tickvals": narrow ? thin(axis.tickvals) : axis.tickvals };
+  const rough = Math.max(1, (shown[1] - shown[0]) / (narrow ? 5 : 9)), power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough);
+  const first = Math.max(0, Math.ceil(shown[0] / step)), count = Math.floor(shown[1] / step) - first + 1;
+  return { "xaxis.tickvals": Array.from({ length: Math.max(0, count) }, (_, i) => (first + i) * step) };
 }
 
 // A chart that shows less than there is asks for more of the range that is zoomed to; axes, zoom and words stay.

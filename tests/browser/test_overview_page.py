@@ -141,6 +141,7 @@ STATE = """() => {
   const plot = document.getElementById('pressure');
   return [plot._fullLayout.xaxis.range.slice(), plot.data.map(trace => trace.x.length)];
 }"""
+TICKS = "() => [...document.querySelectorAll('#pressure .xtick text')].map(tick => tick.textContent)"
 ZOOM = """range => new Promise(done => {
   const plot = document.getElementById('pressure');
   plot.addEventListener('chart:refined', done, {once: true});
@@ -156,13 +157,24 @@ def test_a_zoom_into_a_long_session_shows_every_message_and_back_again(visit, tm
     page = visitor.page
     upload(page, path, "Walk along")
     whole, before = page.evaluate(STATE)
+    marks = page.evaluate(TICKS)
     page.evaluate(f"async (range) => {{ await ({ZOOM})(range); }}", [1_000.5, 1_100.5])
     zoomed, near = page.evaluate(STATE)
     assert zoomed == [1_000.5, 1_100.5], "the zoom stays"
+    assert page.evaluate(TICKS) == ["1,020", "1,040", "1,060", "1,080", "1,100"]
     assert sum(near) > sum(before)
     shown = swept(page, "yaxis")
     assert set(range(1_001, 1_100)) <= set(shown)
     assert not any("heaviest of" in words for message, words in shown.items() if 1_002 <= message <= 1_099)
     page.evaluate(f"async (range) => {{ await ({ZOOM})(range); }}", whole)
     assert page.evaluate(STATE) == [whole, before]
+    assert page.evaluate(TICKS) == marks
+    visitor.is_clean()
+
+
+def test_a_narrow_zoom_names_whole_messages_only(visit):
+    visitor = visit(viewport={"width": 420, "height": 900})
+    open_demo(visitor)
+    visitor.page.evaluate("Plotly.relayout('pressure', {'xaxis.range[0]': 3.4, 'xaxis.range[1]': 6.7})")
+    visitor.page.wait_for_function(f"({TICKS})().join() === '4,5,6'")
     visitor.is_clean()

@@ -33,11 +33,13 @@ TRIGGERS = ("tokens", "share", "reserve")
 
 @st.composite
 def given_params(draw, policy):
-    """Some of its parameters, one trigger at a time."""
+    """Some of its parameters, one trigger at a time where it has any."""
     has = {spec.name: spec for spec in specs(plugins("policies")[policy].params)}
-    trigger = draw(st.sampled_from([name for name in TRIGGERS if name in has]))
-    chosen = {name: None for name in TRIGGERS if name in has and has[name].optional}
-    chosen[trigger] = draw(CHOICES[trigger])
+    triggers = [name for name in TRIGGERS if name in has]
+    chosen = {name: None for name in triggers if has[name].optional}
+    if triggers:
+        trigger = draw(st.sampled_from(triggers))
+        chosen[trigger] = draw(CHOICES[trigger])
     for name in sorted(CHOICES.keys() - set(TRIGGERS) & has.keys()):
         if name in has and draw(st.booleans()):
             chosen[name] = draw(CHOICES[name])

@@ -81,3 +81,9 @@ def test_a_session_with_compactions_is_jumped_over(policy, params, summarizer):
     weighed = weigh(long_session(200))
     assert assert_same(weighed, policy, params=params, window=60_000, summarizer=summarizer)
     assert len(replay(weighed, policy, params=params, window=60_000, summarizer=summarizer).events) > 1
+
+
+def test_the_line_without_compaction_is_jumped_over_too():
+    weighed = weigh(long_session(200))
+    assert assert_same(weighed, "none", params={}, window=60_000)
+    assert not replay(weighed, "none", window=60_000).fits

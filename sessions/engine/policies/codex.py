@@ -124,7 +124,7 @@ def stored_reasoning(view: View, stop: int) -> int:
     if held.seen > stop or (held.seen and view.items[held.seen - 1].id != held.last):
         held = view.state.memory["stored reasoning"] = Stored()
     for item in view.items[held.seen : stop]:
-        if _opens_turn(item):
+        if opens_turn(item):
             held.before = held.whole
         held.whole += sum(map(reasoning_tokens, item.message.blocks))
         held.last = item.id
@@ -132,7 +132,7 @@ def stored_reasoning(view: View, stop: int) -> int:
     return held.before
 
 
-def _opens_turn(item: Item) -> bool:
+def opens_turn(item: Item) -> bool:
     """A user message that is no wrapper (a summary is one), or a message of another agent."""
     message = item.message
     said = message.typed or (message.summary and message.role is Role.USER)
@@ -153,7 +153,7 @@ def _is_said(item: Item) -> bool:
 def parts(items: Sequence[Item]) -> Parts:
     """Developer messages; the wrappers before the first prompt; the history; a prompt typed since the last reply."""
     system, rest = apart(items)
-    first = next((n for n, item in enumerate(rest) if item.message.typed or not _is_wrapper(item)), len(rest))
+    first = next((n for n, item in enumerate(rest) if item.message.typed or not is_wrapper(item)), len(rest))
     replied = last_assistant(rest)
     newest = rest[replied + 1 :] if replied >= first else []
     live = newest if newest and newest[-1].message.typed and not any(is_answer(i) for i in newest) else []
@@ -167,7 +167,7 @@ def compacted(found: Parts, users: list[Item], made: Sequence[Item]) -> list[Ite
     return [*found.system, *users[:-1], *found.initial, *users[-1:], *made]
 
 
-def _is_wrapper(item: Item) -> bool:
+def is_wrapper(item: Item) -> bool:
     """AGENTS.md, environment and permission notes: from the user, not typed."""
     message = item.message
     return message.role is Role.USER and not item.inserted and not message.summary and not message.result_ids()
@@ -186,10 +186,10 @@ def retained(view: View, items: Sequence[Item], budget: int, *, least: int = 0, 
             continue
         if left <= 0:
             break
-        plain = item if media else _text_only(view, item)
+        plain = item if media else text_only(view, item)
         tokens = max(least, text_tokens(plain))
         if tokens > left:
-            kept.append(_truncated(view, plain, left))
+            kept.append(truncated(view, plain, left))
             break
         kept.append(plain)
         left -= tokens
@@ -202,12 +202,13 @@ def text_tokens(item: Item) -> int:
     return -(-(sum(texts) + max(0, len(texts) - 1)) // BYTES_PER_TOKEN)
 
 
-def _text_only(view: View, item: Item) -> Item:
+def text_only(view: View, item: Item) -> Item:
+    """A message without what is no text."""
     texts = [block for block in item.message.blocks if block.kind is Kind.TEXT]
     return item if len(texts) == len(item.message.blocks) else view.tools.rewrite(item, texts)
 
 
-def _truncated(view: View, item: Item, tokens: int) -> Item:
+def truncated(view: View, item: Item, tokens: int) -> Item:
     """Half of the budget from the head, half from the tail, and a word on what went."""
     whole = text_tokens(item)
     texts = [block for block in item.message.blocks if block.kind is Kind.TEXT]

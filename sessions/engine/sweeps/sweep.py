@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from sessions.engine.policy import Policy
     from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay
-    from sessions.engine.sweeps.fast.jump import Course, Jump
-    from sessions.engine.sweeps.fast.whole import Whole
+    from sessions.engine.sweeps.fast.jump import Course
+    from sessions.engine.sweeps.fast.table import Rule
     from sessions.engine.texts import Texts
 
 WINDOW, POLICY = "window", "policy"
@@ -283,7 +283,7 @@ class _Runner:
         plain = replays["base"] == "full" and replays["estimator"] is None and not replays["fail"]
         self.may_jump = fixed and plain and columns is None
         self.jumper: Jumper | None = None
-        self.courses: dict[Setting, tuple[Jump | Whole, Course]] = {}
+        self.courses: dict[Setting, tuple[Rule, Course]] = {}
         self.again: dict[Setting, int] = {}
 
     def row(self, setting: Setting, axes: Sequence[Axis]) -> Row:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sessions.engine.columns import Classes
+    from sessions.engine.sweeps.fast.left import Left
 
 T = TypeVar("T")
 
@@ -92,7 +93,8 @@ class Course:
     ``offsets`` has one entry more: before the first, and after each.  ``vain`` are steps whose edit freed nothing,
     with the context at each: its summary call was made for nothing.  ``visited`` counts the places looked at,
     ``inserted`` has the number of messages that each compaction puts in.  ``has_failed``: an edit failed, or failures
-    or thrashing stopped the policy.
+    or thrashing stopped the policy.  Of policies that leave a part of the list (``part``): the display tokens that each
+    compaction's request shares with the one before it, those of its summaries, its summary calls, and what it left.
     """
 
     steps: list[int]
@@ -103,3 +105,7 @@ class Course:
     visited: int
     inserted: list[int] = field(default_factory=list)
     has_failed: bool = False
+    prefixes: list[int] | None = None
+    written: list[int] | None = None
+    calls: list[int] | None = None
+    lefts: tuple[Left, ...] = ()

@@ -6,6 +6,7 @@ far as somebody looks at them.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -14,12 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine import registry
 from sessions.engine.by_request import Gates, SentRequests
-from sessions.engine.events import Event, History, LayerResult
+from sessions.engine.events import ChangeCounts, Event, History, LayerResult
 from sessions.engine.policy import LastUsage, State, View
 from sessions.engine.prices import step_prices
 from sessions.engine.replay import Replay, replay_of, walk_of
 from sessions.engine.sweeps.fast.jump import made_here
 from sessions.engine.sweeps.fast.jumper import Jumper
+from sessions.engine.sweeps.fast.left import UNTOUCHED
+from sessions.engine.sweeps.fast.part import Asked, Partial
 from sessions.engine.sweeps.fast.products import FIXED_SIZE
 from sessions.engine.sweeps.fast.table import jump_of
 from sessions.engine.sweeps.fast.track import track_of
@@ -32,7 +35,9 @@ if TYPE_CHECKING:
     from sessions.engine.outlines import Outline
     from sessions.engine.policy import Gate, Policy
     from sessions.engine.prices import Prices
-    from sessions.engine.sweeps.fast.jump import Course, Jump, Kept
+    from sessions.engine.sweeps.fast.jump import Course, Kept
+    from sessions.engine.sweeps.fast.part import Leaver
+    from sessions.engine.sweeps.fast.table import Rule
     from sessions.engine.sweeps.fast.track import Track
     from sessions.engine.walk import Walk
 
@@ -86,27 +91,42 @@ def _is_empty(jumper: Jumper, course: Course) -> bool:
 class _Columns:
     """A course, with what the walk would say of every request."""
 
-    def __init__(self, jumper: Jumper, jump: Jump | Whole, course: Course, walk: Walk) -> None:
+    def __init__(self, jumper: Jumper, jump: Rule, course: Course, walk: Walk) -> None:
         self.weighed, self.track, self.course, self.walk = jumper.weighed, jumper.track, course, walk
         self.jumper, self.jump = jumper, jump
+        self.body = isinstance(jump, Partial) and jump.is_body
         track, offsets, n = self.track, course.offsets, jumper.track.n_steps
         self.before_usage, heights = True, track.tops
         first = track.overhead + track.tops[0]
+        self.leaver = jumper.leaver(jump) if isinstance(jump, Partial) else None
         if isinstance(jump, Whole) and not jump.measure.context:
             ground = jumper.ground(jump.measure)
             self.before_usage, heights, first = False, ground.heights, ground.first
         tops = track.tops
         sent_from, asked_from = [0, *course.steps, n], [0, *(k + 1 for k in course.steps), n]
         self.sent = [h + o for o, (a, b) in zip(offsets, pairwise(sent_from), strict=True) for h in tops[a:b]]
-        measures = [h + o for o, (a, b) in zip(offsets, pairwise(asked_from), strict=True) for h in heights[a:b]]
-        measures[0] = first
+        if self.leaver is None:
+            measures = [h + o for o, (a, b) in zip(offsets, pairwise(asked_from), strict=True) for h in heights[a:b]]
+            measures[0] = first
+        else:
+            measures = self._counted(self.leaver, list(pairwise(asked_from)))
         cached = [0, *map(min, self.sent, self.sent[1:])]
-        for k, left in zip(course.steps, course.afters, strict=True):
-            cached[k] = min(self.sent[k - 1], left, track.overhead + track.lead) if k else 0
+        prefixes = course.prefixes or [track.overhead + track.lead] * len(course.steps)
+        for k, left, prefix in zip(course.steps, course.afters, prefixes, strict=True):
+            cached[k] = min(self.sent[k - 1], left, prefix) if k else 0
         self.cached = cached
         self.requests = [step.request for step in self.weighed.steps]
         self.places = {request: k for k, request in enumerate(self.requests)}
         self.gates = Gates(self._by_request(measures), jump.limit, self._ask)
+
+    def _counted(self, leaver: Leaver, spans: list[tuple[int, int]]) -> list[int]:
+        """What the gate counts at every step, as it shows it."""
+        helds = [UNTOUCHED, *self.course.lefts]
+        spans_held = zip(spans, self.course.offsets, helds, strict=True)
+        counted = [n for (a, b), offset, held in spans_held for n in leaver.measures(a, b, offset, held)]
+        counted[0] = leaver.first()
+        off = self.track.overhead if self.body else 0
+        return [max(0, n - off) for n in counted] if off else counted
 
     def _by_request(self, values: Sequence[Any]) -> list[Any]:
         found: list[Any] = [None] * len(self.weighed.transcript.requests)
@@ -119,6 +139,13 @@ class _Columns:
         k, measure = self.places[request], self.gates.measures[request] or 0
         usage = None if self.before_usage or not k else LastUsage(measure, 0, 0, 0)
         walk = self.walk
+        if self.leaver is not None:
+            steps = self.course.steps
+            n = bisect_left(steps, k)
+            held, since = (self.course.lefts[n - 1], k - steps[n - 1]) if n else (UNTOUCHED, None)
+            context = self.track.tops[k] + self.course.offsets[n]
+            counted = measure + (self.track.overhead if self.body else 0)
+            return self.leaver.ask(walk, Asked(k, counted, context, held, since))
         view = View(
             [], request, measure, usage, walk.windows[k], self.weighed.overhead, measure, self.weighed.held[k].model,
             State(), walk.summaries,
@@ -129,7 +156,7 @@ class _Columns:
         """What the walk would come to."""
         unrolled = _Unrolled(self.walk)
         history = History(self.walk.history.moves, _Marks(unrolled))
-        return replace(
+        made = replace(
             replay_of(self.walk, summarizer),
             context_tokens=tuple(self._by_request(self.sent)),
             labels=tuple(self._by_request(self._labels())),
@@ -138,6 +165,8 @@ class _Columns:
             sent=SentRequests(self.weighed, self.sent, self.cached),
             outlines=_Outlines(unrolled),
         )
+        writes = self.leaver is not None and self.leaver.writes
+        return replace(made, written=_Written(unrolled)) if writes else made
 
     def _labels(self) -> list[Label]:
         """As recorded up to the first compaction, recorded or replayed."""
@@ -155,14 +184,19 @@ class _Columns:
         request, before = self.requests[k], course.offsets[n] + track.tops[k]
         gate = self._ask(request)
         inserted, dropped, kept = course.inserted[n], earlier + cut - start, track.n_system + track.stops[k] - cut
+        counts = ChangeCounts(kept, 0, dropped, inserted, track.n_system)
+        n_calls = int(self.jump.inserted is None)
+        if self.leaver is not None and course.calls is not None:
+            held = course.lefts[n - 1] if n else UNTOUCHED
+            counts, n_calls = self.leaver.counts(held, k, course.lefts[n]), course.calls[n]
         layer = LayerResult(
-            walk.drawn.name, walk.drawn.label, gate, before - after, 0, dropped, inserted, track.n_system
-        )
-        called = self.jump.inserted is None
-        source = self.jumper.inserts(None).source[k] if called else ""
+            walk.drawn.name, walk.drawn.label, gate, before - after, counts.edited, counts.dropped, counts.inserted,
+            counts.first,
+        )  # fmt: skip
         return Event(
-            n, request, track.newest[k], gate, before, after, kept, 0, dropped, inserted, track.n_system, source,
-            int(called), (layer,), history,
+            n, request, track.newest[k], gate, before, after, counts.kept, counts.edited, counts.dropped,
+            counts.inserted, counts.first, self.jumper.inserts(None).source[k] if n_calls else "", n_calls, (layer,),
+            history,
         )  # fmt: skip
 
 
@@ -191,6 +225,25 @@ class _Marks(list[int]):
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.unrolled.up_to(None).history.marks)
+
+
+class _Written(Mapping[str, str]):
+    """The texts of inserted items by id, of a walk that is made as far as they are asked for."""
+
+    def __init__(self, unrolled: _Unrolled) -> None:
+        self.unrolled = unrolled
+
+    def __getitem__(self, item_id: str) -> str:
+        event = item_id.partition(".")[0].removeprefix("e")
+        if not item_id.startswith("e") or not event.isdecimal():
+            raise KeyError(item_id)
+        return self.unrolled.up_to(int(event) + 1).summaries.written[item_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.unrolled.up_to(None).summaries.written)
+
+    def __len__(self) -> int:
+        return len(self.unrolled.up_to(None).summaries.written)
 
 
 class _Outlines(Mapping[str, "Outline"]):

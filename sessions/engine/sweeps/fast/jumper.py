@@ -13,15 +13,20 @@ from sessions.engine.caching import WHOLE
 from sessions.engine.cost import Totals, bill_of
 from sessions.engine.counted import counted
 from sessions.engine.summaries import Summaries
+from sessions.engine.sweeps.fast.field import Field
 from sessions.engine.sweeps.fast.jump import Course, Inserts, Tail, made_here
+from sessions.engine.sweeps.fast.part import Partial, course_over
+from sessions.engine.sweeps.fast.products import kept_products
 from sessions.engine.sweeps.fast.refetch import refetched
-from sessions.engine.sweeps.fast.whole import Whole, course_of, ground_of, kept_products
+from sessions.engine.sweeps.fast.whole import Whole, course_of, ground_of
 from sessions.engine.walk import THRASH_LIMIT
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.prices import Prices
+    from sessions.engine.sweeps.fast.counts import Count
     from sessions.engine.sweeps.fast.jump import Jump, Kept
+    from sessions.engine.sweeps.fast.part import Edit, Leaver
     from sessions.engine.sweeps.fast.products import Products
     from sessions.engine.sweeps.fast.track import Track
     from sessions.engine.sweeps.fast.whole import Ground, Measure
@@ -29,6 +34,10 @@ if TYPE_CHECKING:
 
 ANY = "tiktoken_o200k"
 """What a product measures under an estimator does not matter where only its display tokens count."""
+
+
+MOST_LEAVERS = 16
+"""How many edits are held ready for a session."""
 
 
 @dataclass
@@ -43,10 +52,36 @@ class Jumper:
     _grounds: dict[Measure, Ground] = field(default_factory=dict)
     _tails: dict[tuple[object, ...], Tail] = field(default_factory=dict)
     _inserts: dict[int | None, Inserts] = field(default_factory=dict)
+    _fields: dict[Count, Field] = field(default_factory=dict)
+    _leavers: dict[tuple[str, Count, Edit], Leaver | None] = field(default_factory=dict)
 
-    def course(self, jump: Jump | Whole) -> Course | None:
+    def course(self, jump: Jump | Whole | Partial) -> Course | None:
         """Where ``jump`` compacts; None where a replay would have to go request by request."""
+        if isinstance(jump, Partial):
+            leaver = self.leaver(jump)
+            return None if leaver is None else course_over(jump, leaver)
         return course_of(jump, self.ground(jump.measure)) if isinstance(jump, Whole) else self._cutting(jump)
+
+    def leaver(self, jump: Partial) -> Leaver | None:
+        """What an edit leaves of this session's lists; made once for a session, where no texts are read."""
+        leavers = self._leavers if self.texts is not None else vars(self.weighed).setdefault("leavers", {})
+        key = (self.summarizer, jump.count, jump.edit)
+        if key not in leavers:
+            while len(leavers) >= MOST_LEAVERS:
+                leavers.pop(next(iter(leavers)))
+            leavers[key] = jump.edit.leaver(self._field(jump.count))
+        found: Leaver | None = leavers[key]
+        if found is not None:
+            self._inserts.setdefault(None, self._inserts_of(found.field.products))
+        return found
+
+    def _field(self, count: Count) -> Field:
+        found = self._fields.get(count)
+        if found is None:
+            summaries = self._summaries(count.estimator)
+            products = kept_products(summaries, self.kept)
+            found = self._fields[count] = Field(self.weighed, self.track, count, products, summaries, self.kept)
+        return found
 
     def ground(self, measure: Measure) -> Ground:
         """The session as a policy that drops the whole list measures it, made once."""
@@ -145,7 +180,7 @@ class Jumper:
     def totals(
         self,
         course: Course,
-        jump: Jump | Whole,
+        jump: Jump | Whole | Partial,
         *,
         summary_calls: bool,
         shares_prefix: bool,
@@ -170,14 +205,18 @@ class Jumper:
         read = self._read(course, earlier) + WHOLE * min(track.use.start, self._first(course))
         plain = called = written = n_calls = 0
         if summary_calls and jump.inserted is None:
-            written = sum(map(self.inserts(None).summary.__getitem__, steps))
-            n_calls = len(steps) + len(course.vain)
-            befores = self._befores(course)
-            called = sum(befores) + sum(tokens for _, tokens in course.vain)
+            befores, calls = self._befores(course), course.calls or [1] * len(steps)
+            if course.written is None:
+                written = sum(map(self.inserts(None).summary.__getitem__, steps))
+            else:
+                written = sum(map(mul, course.written, map(bool, calls)))
+            n_calls = sum(calls) + len(course.vain)
+            called = sum(map(mul, befores, calls)) + sum(tokens for _, tokens in course.vain)
             if shares_prefix:
                 # A context that only grows was never larger at the request before.
                 reads = earlier if track.monotone else map(min, earlier, befores)
-                read += sum(map(mul, reads, map(track.use.shares.__getitem__, steps))) + self._vainly_read(course)
+                shares = map(mul, map(track.use.shares.__getitem__, steps), calls)
+                read += sum(map(mul, reads, shares)) + self._vainly_read(course)
             else:
                 plain, called = called, 0
         if again is None:
@@ -205,7 +244,7 @@ class Jumper:
         ends = [*(track.shares[k] for k in steps), track.shares[-1]]
         between: int = sum(map(mul, offsets, map(sub, ends, starts)))
         between += track.sum_of_reads - sum(map(track.reads.__getitem__, steps))
-        at_events = map(min, earlier, course.afters, repeat(track.overhead + track.lead))
+        at_events = map(min, earlier, course.afters, course.prefixes or repeat(track.overhead + track.lead))
         read: int = sum(map(mul, at_events, map(shares.__getitem__, steps)))
         return between + read
 

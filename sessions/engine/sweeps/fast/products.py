@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.sizes import message_size
@@ -10,6 +11,7 @@ from sessions.engine.types import Role
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.sweeps.fast.jump import Kept
     from sessions.engine.types import Message
 
 FIXED_SIZE = frozenset({"recorded", "stub"})
@@ -22,7 +24,7 @@ class Product(NamedTuple):
     """What is inserted at a step: display tokens, those of summaries, size in the gate's unit, how many messages.
 
     ``room`` is what is left for files put back, in tokens, None where all of that stays; ``source`` who wrote it.
-    ``stays``: some of it is a system message, which no later compaction drops.
+    ``stays``: some of it is a system message, which no later compaction drops.  ``alone``: all of it are summaries.
     """
 
     tokens: int
@@ -32,6 +34,7 @@ class Product(NamedTuple):
     room: int | None
     source: str
     stays: bool
+    alone: bool
 
 
 class Products(NamedTuple):
@@ -60,6 +63,15 @@ def products_of(summaries: Summaries) -> Products:
     return Products(near, _product(summaries, weighed, FAR))
 
 
+def kept_products(summaries: Summaries, kept: Kept) -> Products:
+    """What the summarizer inserts; kept where it reads what the recording's compactions made."""
+    make = partial(products_of, summaries)
+    if summaries.argument is not None or summaries.summarizer.takes_number:
+        return make()
+    name = f"products {summaries.summarizer.name} {summaries.estimator.name}"
+    return kept(name, make, (Products, Product))
+
+
 def _product(summaries: Summaries, weighed: Weighed, request: int) -> Product:
     written = summaries.summarizer.write(Brief(weighed, request, (), summaries.argument))
     estimator, model = summaries.estimator, weighed.model
@@ -77,4 +89,5 @@ def _product(summaries: Summaries, weighed: Weighed, request: int) -> Product:
         written.room if written.messages else None,
         written.source,
         any(message.role is Role.SYSTEM for message in messages),
+        all(message.summary for message in messages),
     )

@@ -18,9 +18,14 @@ def refetched(track: Track, courses: Sequence[Course]) -> list[int]:
     """Tokens fetched again in every course; all must have been made with one tail (cut a function of the step)."""
     if not track.reuses:
         return [0] * len(courses)
-    if track.long_pairs or len(courses) == 1:
+    if track.long_pairs or len(courses) == 1 or any(_splits(track, course) for course in courses):
         return [_one_by_one(track, course) for course in courses]
     return _together(track, courses)
+
+
+def _splits(track: Track, course: Course) -> bool:
+    """Whether a cut stands between a call and its result."""
+    return any(track.cut_back[cut] != cut for cut in course.cuts)
 
 
 def _together(track: Track, courses: Sequence[Course]) -> list[int]:

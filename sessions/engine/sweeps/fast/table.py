@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from sessions.engine.policies import _parametric, anthropic_api, claude_code, crush, openai_compact_threshold
+from sessions.engine.policies import (
+    _parametric,
+    anthropic_api,
+    buzz_handoff,
+    claude_code,
+    codex,
+    crush,
+    none,
+    openai_compact_threshold,
+    opencode_compaction,
+    opencode_compaction_v2,
+    pi,
+    roo_code,
+)
 from sessions.engine.policies._claude_ladder import DEFAULT_MAX_OUTPUT, WRITTEN, ladder
 from sessions.engine.policies._parametric import CUTS
+from sessions.engine.sweeps.fast import part_codex, part_handoff, part_opencode, part_pi
 from sessions.engine.sweeps.fast.jump import Jump
+from sessions.engine.sweeps.fast.part import Partial
 from sessions.engine.sweeps.fast.put_back import PutBack
 from sessions.engine.sweeps.fast.track import track_of
 from sessions.engine.sweeps.fast.whole import Measure, Whole
@@ -18,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.model_info import ModelInfo
     from sessions.engine.policy import Policy
 
 
@@ -67,6 +84,16 @@ def claude(params: Any, window: int, known: Facts) -> Whole | None:
     )  # fmt: skip
 
 
+def never(params: Any, window: int) -> Jump:
+    """No compaction: no context reaches the threshold."""
+    del params, window
+    return Jump(sys.maxsize, keep_messages=1, inserted=0)
+
+
+Rule = Jump | Whole | Partial
+"""How a policy may be jumped over."""
+
+
 class Facts(NamedTuple):
     """What decides on a session: windows and maximum outputs of its models; whether the list is ever more than shown.
 
@@ -98,6 +125,17 @@ def facts_of(weighed: Weighed) -> Facts:
             not tools and not unseen,
         )  # fmt: skip
     return _FACTS[weighed]
+
+
+_MODELS: WeakKeyDictionary[Weighed, ModelInfo | None] = WeakKeyDictionary()
+
+
+def model_of(weighed: Weighed) -> ModelInfo | None:
+    """The model of all requests; None where it changes."""
+    if weighed not in _MODELS:
+        models = list({id(held.model): held.model for held in weighed.held}.values())
+        _MODELS[weighed] = models[0] if all(model == models[0] for model in models) else None
+    return _MODELS[weighed]
 
 
 def crushed(params: Any, window: int, known: Facts) -> Whole | None:
@@ -132,13 +170,26 @@ WHOLE: dict[tuple[tuple[Any, Any], ...], Callable[[Any, int, Facts], Whole | Non
 }
 """The same of policies that leave a summary of everything, by all their gates and edits."""
 
+PARTS: dict[tuple[tuple[Any, Any], ...], Callable[[Any, int, ModelInfo | None], Partial | None]] = {
+    steps_of(codex.LOCAL): part_codex.local,
+    steps_of(codex.REMOTE): part_codex.remote,
+    steps_of(opencode_compaction.POLICY): part_opencode.first_version,
+    steps_of(opencode_compaction_v2.POLICY): part_opencode.second_version,
+    steps_of(pi.POLICY): part_pi.rule,
+    steps_of(roo_code.POLICY): part_handoff.roo,
+    steps_of(anthropic_api.SDK): part_handoff.sdk,
+    steps_of(buzz_handoff.POLICY): part_handoff.buzz,
+}
+"""The same of policies that leave a part of the list; the model is None where it changes."""
+
 RULES: dict[tuple[Any, Any], Callable[[Any, int], Jump | None]] = {
     (_parametric.gate, _parametric.edit): parametric,
+    (none.gate, none.edit): never,
 }
 """By gate and edit: what a policy's parameters and a window in tokens come to as a jump, None where they do not."""
 
 
-def jump_of(weighed: Weighed, policy: Policy, params: Any, window: int | None) -> Jump | Whole | None:
+def jump_of(weighed: Weighed, policy: Policy, params: Any, window: int | None) -> Rule | None:
     """How a sweep may jump between this policy's compactions over a session; None where it has to replay it.
 
     ``window`` None is the session's own, which does not jump where a change of model changes it.
@@ -151,5 +202,8 @@ def jump_of(weighed: Weighed, policy: Policy, params: Any, window: int | None) -
     whole = WHOLE.get(steps_of(policy))
     if whole is not None:
         return whole(params, size, facts_of(weighed))
+    part = PARTS.get(steps_of(policy))
+    if part is not None:
+        return part(params, size, model_of(weighed))
     rule = RULES.get((policy.gate, policy.edit))
     return rule(params, size) if rule else None

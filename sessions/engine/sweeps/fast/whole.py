@@ -18,7 +18,7 @@ from sessions.engine.policy import Draft
 from sessions.engine.sizes import message_size
 from sessions.engine.summaries import drafted_message
 from sessions.engine.sweeps.fast.jump import Course, made_here
-from sessions.engine.sweeps.fast.products import FAR, Product, Products, products_of
+from sessions.engine.sweeps.fast.products import FAR, Products, kept_products
 from sessions.engine.sweeps.fast.put_back import Found, Held, found_in
 from sessions.engine.types import Role
 from sessions.engine.walk import THRASH_LIMIT
@@ -152,15 +152,6 @@ def ground_of(track: Track, measure: Measure, summaries: Summaries, kept: Kept =
         weighed, track, told.heights, list(accumulate(told.heights, max)), told.first, not measure.context,
         told.system_size, kept_products(summaries, kept), summaries, kept,
     )  # fmt: skip
-
-
-def kept_products(summaries: Summaries, kept: Kept) -> Products:
-    """What the summarizer inserts; kept where it reads what the recording's compactions made."""
-    make = partial(products_of, summaries)
-    if summaries.argument is not None or summaries.summarizer.takes_number:
-        return make()
-    name = f"products {summaries.summarizer.name} {summaries.estimator.name}"
-    return kept(name, make, (Products, Product))
 
 
 def heights_of(weighed: Weighed, track: Track, measure: Measure, estimator: Estimator) -> Heights:

@@ -1,0 +1,160 @@
+"""Settings of the policies that leave a part of the list, and a jump held against the walk field by field."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import fields
+
+from hypothesis import strategies as st
+
+from sessions.engine.cost import totals
+from sessions.engine.cost_fit import replay_range
+from sessions.engine.prices import prices_of
+from sessions.engine.replay import replay
+from sessions.engine.sweeps.fast.jumped import jumped
+from sessions.engine.sweeps.sweep import Setting, sweep
+from sessions.engine.types import Block, Kind, Role
+from tests.engine.sessions import Build, image, text
+
+SEQUENCES = ("gates", "sent")
+SETTINGS = {
+    "codex_local": {
+        "auto_compact_token_limit": [None, 3_000, 9_000, 40_000, 120_000], "scope": ["total", "body_after_prefix"],
+        "mode": ["summary", "summary", "token_budget"], "user_message_tokens": [0, 40, 300, 1_000, 5_000, 20_000],
+    },
+    "codex_remote": {
+        "auto_compact_token_limit": [None, 3_000, 9_000, 40_000, 120_000], "scope": ["total", "body_after_prefix"],
+        "version": ["v1", "v2"], "retained_tokens": [0, 40, 300, 1_000, 5_000, 64_000],
+    },
+    "opencode_compaction": {
+        "max_output": [None, 500, 500], "input_limit": [None, 0, 20_000], "reserved": [None, 100],
+        "tail_turns": [0, 1, 2, 5], "preserve_recent_tokens": [None, 0, 100, 900, 4_000], "recent_cap": [15_000, 1_000],
+    },
+    "opencode_compaction_v2": {
+        "buffer": [0, 500, 3_000], "max_output": [None, 500, 500], "keep_tokens": [0, 200, 1_500, 15_000],
+        "tool_output_chars": [0, 300, 2_000],
+    },
+    "pi": {
+        "reserve": [0, 500, 2_000], "keep_recent": [0, 100, 1_000, 4_000], "when": ["turns", "requests"],
+        "usage": ["recorded", "recorded", "recorded", "none"],
+    },
+    "roo_code": {
+        "condense_percent": [5, 30, 60, 100], "max_tokens": [None, 1, 500], "buffer_percent": [0, 10, 60],
+        "auto_condense": ["on", "on", "on", "off"],
+    },
+    "anthropic_sdk_compaction": {"context_token_threshold": [1_500, 4_000, 6_000, 9_000, 25_000]},
+    "buzz_handoff": {
+        "measure": ["pressure_bytes", "wire_bytes"], "image_charge": [16_384, 500], "max_output": [0, 500, 2_000],
+        "reserve_output": ["on", "off"], "growth": ["on", "off"], "max_history_bytes": [65_536, 16 * 1024 * 1024],
+        "max_handoffs": [0, 1, 3, 10],
+    },
+}  # fmt: skip
+"""Values of the parameters that move what a jump goes by, and of those with which it must not jump."""
+ALWAYS = {
+    "anthropic_sdk_compaction": {"context_token_threshold"}, "buzz_handoff": {"max_output", "max_history_bytes"},
+    "opencode_compaction": {"max_output"}, "opencode_compaction_v2": {"buffer", "max_output"}, "pi": {"reserve"},
+}  # fmt: skip
+"""Parameters that are always drawn: at their defaults no short session compacts."""
+COMPACTING = {
+    "anthropic_sdk_compaction": {"context_token_threshold": 40_000},
+    "pi": {"reserve": 500, "keep_recent": 1_000},
+}
+"""Settings at which sessions compact that are shorter than those the defaults are made for."""
+
+
+def compared(weighed, policy, **options):
+    """Whether the replay was made by jumping, after every field was held against the walk's; and its compactions."""
+    prices = prices_of(weighed.model)
+    fast = jumped(weighed, policy, prices=prices, **options)
+    slow = replay(weighed, policy, **options)
+    if fast is None:
+        return False, len(slow.events)
+    made = fast.replay
+    for field in fields(slow):
+        mine, other = getattr(made, field.name), getattr(slow, field.name)
+        if field.name in SEQUENCES:
+            different = [(n, *pair) for n, pair in enumerate(zip(mine, other, strict=True)) if pair[0] != pair[1]]
+            assert not different, f"{field.name}: {different[:2]}"
+        elif field.name != "outlines":
+            assert mine == other, field.name
+    assert fast.totals == totals(slow, prices=prices)
+    assert replay_range(made, fast.totals, prices=prices) == replay_range(slow, fast.totals, prices=prices)
+    assert made.fits == slow.fits
+    for mine, other in zip(reversed(made.events), reversed(slow.events), strict=True):
+        assert (mine.before, mine.after, mine.changes_at) == (other.before, other.after, other.changes_at)
+    assert dict(made.outlines) == dict(slow.outlines)
+    return True, len(slow.events)
+
+
+def rows_compared(weighed, policy, settings, summarizer, window):
+    """Whether each setting of a sweep was jumped over, after its row was held against the replay's."""
+    swept = [Setting(policy, tuple(setting.items()), window) for setting in settings]
+    fast = sweep(weighed, swept, summarizer=summarizer).rows
+    slow = sweep(weighed, swept, summarizer=summarizer, columns=lambda _replay: {}).rows
+    assert [dataclasses.replace(row, jumped=False, pareto=False) for row in fast] == [
+        dataclasses.replace(row, pareto=False) for row in slow
+    ]
+    return [row.jumped for row in fast]
+
+
+@st.composite
+def talks(draw, n_turns=25):
+    """Sessions with what the edits tell apart: wrappers, prompts with images, sealed reasoning, several results."""
+    session = Build(overhead=draw(st.integers(0, 3_000)), usage=draw(st.integers(0, 5)) > 0)
+    often = draw(st.sampled_from([1, 2, 5]))
+    if draw(st.booleans()):
+        session.add(Role.SYSTEM, text(draw(st.integers(1, 300))))
+    for _ in range(draw(st.integers(0, 2))):
+        session.add(Role.USER, text(draw(st.integers(1, 300))))
+    if draw(st.integers(0, 5)):
+        _prompt(draw, session)
+    n_calls = 0
+    for _ in range(draw(st.integers(2, n_turns))):
+        calls = [f"c{n_calls + n}" for n in range(draw(st.integers(0, 2)))]
+        n_calls += len(calls)
+        session.reply(draw(st.integers(1, 400)), *calls, name=draw(st.sampled_from(["read", "edit", "Read"])),
+                      target=f"/f{n_calls % 5}.py")  # fmt: skip
+        if draw(st.integers(0, 5)) == 0:
+            _seal(session, draw(st.integers(900, 9_000)))
+        for call in calls:
+            parts = (image(5_000, 300),) if draw(st.integers(0, 9)) == 0 else ()
+            session.result(call, draw(st.integers(0, 1_500)), *parts)
+        if not calls or draw(st.integers(0, often)) == 0:
+            if draw(st.integers(0, 5)) == 0:
+                session.add(Role.USER, text(draw(st.integers(1, 100))))
+            for _ in range(draw(st.integers(1, 2))):
+                _prompt(draw, session)
+        if draw(st.integers(0, 12)) == 0:
+            session.context = max(0, session.context - draw(st.integers(1, 2_000)))
+        if draw(st.integers(0, 25)) == 0:
+            session.compact(draw(st.integers(1, 800)))
+    session.reply()
+    return session.done()
+
+
+def _prompt(draw, session):
+    blocks = [text(draw(st.integers(1, 600))) for _ in range(draw(st.integers(1, 2)))]
+    if draw(st.integers(0, 5)) == 0:
+        blocks.append(image(4_000, 200))
+    session.add(Role.USER, *blocks, typed=True)
+
+
+def _seal(session, n_payload):
+    """The newest reply thought, and its reasoning is stored encrypted."""
+    reply = session.messages[-1]
+    sealed = Block(Kind.THINKING, n_payload=n_payload)
+    session.messages[-1] = dataclasses.replace(reply, blocks=(sealed, *reply.blocks))
+
+
+def chat(n_turns=120, *, every=4):
+    """A long session in which a prompt comes with every few tool turns."""
+    session = Build()
+    session.prompt()
+    for turn in range(n_turns):
+        session.reply(100, f"c{turn}", name=("read", "edit")[turn % 2], target=f"/src/{turn % 9}.py")
+        session.result(f"c{turn}", 900)
+        if turn % every == every - 1:
+            session.reply(150)
+            session.prompt(80 + turn)
+    session.reply()
+    return session.done()

@@ -1,0 +1,69 @@
+"""Policies that leave a part of the list: a jump says what the walk says, field by field."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.registry import plugins
+from sessions.engine.sweeps.fast.table import PARTS, steps_of
+from tests.engine.jumping import ALWAYS, COMPACTING, SETTINGS, chat, compared, rows_compared, talks
+from tests.every import examples
+from tests.recordings import recordings, transcripts
+
+PARTLY = sorted(name for name, policy in plugins("policies").items() if steps_of(policy) in PARTS)
+STUBS = ["recorded", "stub:50", "stub:500", "stub:3000"]
+
+
+@st.composite
+def settings_of(draw, policy):
+    """Some of its parameters."""
+    names = draw(st.sets(st.sampled_from(sorted(SETTINGS[policy])), max_size=4))
+    names |= ALWAYS.get(policy, set())
+    return {name: draw(st.sampled_from(SETTINGS[policy][name]), label=name) for name in sorted(names)}
+
+
+def test_every_policy_that_leaves_a_part_is_drawn():
+    assert set(PARTLY) == set(SETTINGS)
+
+
+@pytest.mark.parametrize("policy", PARTLY)
+@examples(200)
+@given(
+    data=st.data(),
+    transcript=talks(),
+    window=st.one_of(st.integers(3_000, 9_000), st.integers(4_000, 30_000)),
+    summarizer=st.sampled_from(STUBS),
+)
+def test_a_jump_that_leaves_a_part_says_what_the_walk_says(policy, data, transcript, window, summarizer):
+    """Whatever was drawn; some settings do not jump, which is right too."""
+    weighed, params = weigh(transcript), data.draw(settings_of(policy))
+    compared(weighed, policy, params=params, window=window, summarizer=summarizer)
+    rows_compared(weighed, policy, [params], summarizer, window)
+
+
+@pytest.mark.parametrize("policy", PARTLY)
+@pytest.mark.parametrize("summarizer", ["recorded", "stub:900"])
+@pytest.mark.parametrize("every", [3, 40])
+def test_a_session_is_jumped_over(policy, summarizer, every):
+    """Not only where the draw has it: each of them jumps, and compacts more than once."""
+    options = {"params": COMPACTING.get(policy, {}), "window": 60_000, "summarizer": summarizer}
+    has_jumped, n_events = compared(weigh(chat(every=every)), policy, **options)
+    assert has_jumped
+    assert n_events > 1
+
+
+@pytest.mark.parametrize("policy", PARTLY)
+def test_recorded_sessions_are_jumped_over_as_they_are_walked(policy):
+    """Every small recording at hand, at a window that makes it compact where the policy can."""
+    n_jumped = 0
+    for _, parsed in transcripts([path for path in recordings() if path.stat().st_size < 150_000]):
+        for weighed in map(weigh, parsed.transcripts):
+            if len(weighed.steps) > 3:
+                window = max(2_000, max(weighed.recorded.context) * 3 // 5)
+                options = {"params": COMPACTING.get(policy, {}), "window": window, "summarizer": "stub:50"}
+                has_jumped, n_events = compared(weighed, policy, **options)
+                n_jumped += has_jumped and n_events > 0
+    assert n_jumped or not recordings()
