@@ -1,9 +1,11 @@
-"""Bytes at rest as zstd frames of 1 MB each, so that any offset is read without unpacking what stands before it.
+"""Bytes at rest as zstd frames of about 1 MB, so that any offset is read without unpacking what stands before it.
 
 The layout is zstd's own seekable format: a skippable frame that marks the file as ours, the frames, and a last
 skippable frame with the packed and unpacked bytes of each.  ``zstd -d`` unpacks such a file whole.  What does not
 shrink (images, archives) and what fits into one block of a disk is written as it is; only bytes that would be taken
 for ours are always packed, so reading them gives them back.
+
+A frame ends where a line ends.  Agents write a screenshot into a line twice: within one frame the second costs nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from __future__ import annotations
 import io
 import struct
 from bisect import bisect_right
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import accumulate
 from typing import IO, BinaryIO, Protocol
 
@@ -18,9 +22,15 @@ from sessions.engine import zstd
 from sessions.faults import FaultError
 
 FRAME_BYTES = 1 << 20
+"""A frame ends with the last line that ends within so many bytes, behind the first quarter of them."""
+
+MOST_BYTES = 4 << 20
+"""A longer line takes a frame of up to so many bytes; one longer than that is cut every ``FRAME_BYTES``."""
+
 LEAST_BYTES = 4096
 """What is smaller takes one block of a disk either way."""
 
+AHEAD = 2
 LEAST_SAVED = 20
 """The first frame has to lose one part in so many, or nothing is packed."""
 
@@ -47,10 +57,15 @@ class Writable(Protocol):
 
 
 class FrameWriter:
-    """Writes what it is given to ``target``, packed where that is worth it; ``end`` finishes it."""
+    """Writes what it is given to ``target``, packed where that is worth it; ``end`` finishes it.
+
+    Frames are packed on a thread, at most AHEAD of them, while the next bytes are read.
+    """
 
     def __init__(self, target: Writable) -> None:
         self._target = target
+        self._beside = ThreadPoolExecutor(1)
+        self._waiting: deque[tuple[int, Future[bytes]]] = deque()
         self._pending = bytearray()
         self._sizes: list[tuple[int, int]] = []
         self._packed: bool | None = None
@@ -61,30 +76,58 @@ class FrameWriter:
             self._target.write(data)
             return
         self._pending += data
-        while len(self._pending) >= FRAME_BYTES:
-            self._frame(bytes(self._pending[:FRAME_BYTES]))
+        while len(self._pending) > FRAME_BYTES and (n_bytes := self._lines() or self._piece()):
+            self._frame(n_bytes)
 
     def end(self) -> None:
         """Write what is left, and the table."""
-        if self._pending:
-            self._frame(bytes(self._pending))
+        while self._pending:
+            whole = len(self._pending) <= FRAME_BYTES
+            self._frame(len(self._pending) if whole else self._lines() or min(len(self._pending), MOST_BYTES))
+        self._write_packed(0)
+        self._beside.shutdown()
         if self._packed:
             table = b"".join(ENTRY.pack(*sizes) for sizes in self._sizes)
             self._target.write(struct.pack("<II", TABLE_FRAME, len(table) + FOOTER.size) + table)
             self._target.write(FOOTER.pack(len(self._sizes), 0, SEEKABLE))
 
-    def _frame(self, data: bytes) -> None:
-        made = zstd.frame(data) if self._packed or len(data) >= LEAST_BYTES or data.startswith(MARK) else data
+    def _lines(self) -> int:
+        """Bytes of the lines that the next frame takes, 0 where none ends where one may."""
+        last = self._pending.rfind(b"\n", FRAME_BYTES // 4, FRAME_BYTES) + 1
+        return last or self._pending.find(b"\n", FRAME_BYTES, MOST_BYTES) + 1
+
+    def _piece(self) -> int:
+        """Bytes of a line that is too long for a frame; 0 while more of it has to be seen."""
+        return FRAME_BYTES if len(self._pending) >= MOST_BYTES else 0
+
+    def _frame(self, n_bytes: int) -> None:
+        with memoryview(self._pending)[:n_bytes] as view:
+            data = bytes(view)
         if self._packed is None:
-            self._packed = len(made) <= len(data) - len(data) // LEAST_SAVED - 1 or data.startswith(MARK)
-            if not self._packed:
-                self._target.write(bytes(self._pending))
-                self._pending.clear()
-                return
-            self._target.write(MARK)
-        self._target.write(made)
-        self._sizes.append((len(made), len(data)))
+            self._first(data)
+            return
+        self._waiting.append((len(data), self._beside.submit(zstd.frame, data)))
+        self._write_packed(AHEAD)
         del self._pending[: len(data)]
+
+    def _first(self, data: bytes) -> None:
+        """Write the first frame; where it does not shrink, nothing is packed."""
+        made = zstd.frame(data) if len(data) >= LEAST_BYTES or data.startswith(MARK) else data
+        self._packed = len(made) < len(data) - len(data) // LEAST_SAVED or data.startswith(MARK)
+        if self._packed:
+            self._target.write(MARK + made)
+            self._sizes.append((len(made), len(data)))
+            del self._pending[: len(data)]
+        else:
+            self._target.write(bytes(self._pending))
+            self._pending.clear()
+
+    def _write_packed(self, n_left: int) -> None:
+        """Write the frames that wait, in their order, until ``n_left`` do."""
+        while len(self._waiting) > n_left:
+            n_bytes, made = self._waiting.popleft()
+            self._target.write(made.result())
+            self._sizes.append((len(made.result()), n_bytes))
 
 
 def original(file: BinaryIO) -> BinaryIO:

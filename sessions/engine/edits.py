@@ -10,8 +10,8 @@ from functools import lru_cache
 from operator import is_
 from typing import TYPE_CHECKING
 
-from sessions.engine.measure import json_escapes
 from sessions.engine.remaking import remade_block
+from sessions.engine.text_facts import json_escapes
 from sessions.engine.tokenizer import count
 from sessions.engine.types import Block, Kind
 

@@ -111,8 +111,8 @@ class InPlaceCounter(TokenCounter):
 
     def _flush(self) -> None:
         chunk, self._chunk, self._chunk_chars = self._chunk, [], 0
-        for (ticket, _), counted in zip(chunk, self._fast.counts([text for _, text in chunk]), strict=True):
-            self._counted[-ticket - 1] = counted
+        for one, counted in zip(chunk, self._fast.counts([text for _, text, _ in chunk]), strict=True):
+            self._settle(one, counted)
 
 
 def _plain(text: str) -> str:

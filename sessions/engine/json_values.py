@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jiter
 
 from sessions.engine import limits
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 BOM = b"\xef\xbb\xbf"
 EXTRA, CUT = "not JSON: Extra data", "JSON is cut off"
 _CONTAINERS = (dict, list)
+_BLANK = b" \t\r\n\0"
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
     re.DOTALL,
@@ -64,17 +68,29 @@ def dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def written_length(value: Any, line: bytes) -> int:
-    """Bytes that ``value`` takes in the line it was read from, in whatever style its writer has; else when compact."""
-    compact = dumps(value).encode("utf-8", errors="replace")
-    if compact in line:
-        return len(compact)
-    for separators in ((",", ":"), (", ", ": ")):
-        for ascii_only in (True, False):
-            written = json.dumps(value, ensure_ascii=ascii_only, separators=separators, default=str)
-            if (found := written.encode("utf-8", errors="replace")) in line:
-                return len(found)
-    return len(compact)
+def written_length(value: Mapping[str, Any], key: str, line: bytes) -> int:
+    """Bytes that ``value[key]`` takes in ``line``, the JSON that ``value`` was read from.
+
+    They are what stands between the key and the next one.  Where either occurs more than once, or is written with
+    escapes: what the part takes as compact JSON.
+    """
+    after = list(value)[list(value).index(key) + 1 :]
+    start = _end_of_name(key, line)
+    body = line[: _end_of_name(after[0], line) - len(_name(after[0]))] if after else line
+    body = body.rstrip(_BLANK)
+    if start > 0 and body.endswith(b"," if after else b"}"):
+        return len(body[line.index(b":", start) + 1 : -1].strip())
+    return len(dumps(value[key]).encode("utf-8", errors="replace"))
+
+
+def _end_of_name(key: str, line: bytes) -> int:
+    """Where ``key`` ends, quotes included, if it stands in ``line`` once; else 0."""
+    name = _name(key)
+    return line.index(name) + len(name) if line.count(name) == 1 else 0
+
+
+def _name(key: str) -> bytes:
+    return b'"%b"' % key.encode("utf-8", errors="replace")
 
 
 def follow(value: Any, path: tuple[str | int, ...]) -> Any:

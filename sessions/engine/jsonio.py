@@ -11,6 +11,7 @@ from sessions.engine.archive import MAGIC, Archive, BadMember
 from sessions.engine.database import Database, is_database
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.json_values import BOM, CUT, EXTRA, JsonProblem, dumps, follow, loads, written_length
+from sessions.engine.quick import quick
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,6 +36,7 @@ MAX_GLUED = 16
 """Objects on one line without a newline between them; more than these are no accident of a writer."""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line of a file: ``number`` from 1, ``offset`` and ``length`` in bytes, newline excluded.
@@ -114,7 +116,7 @@ class Source:
         self._last: tuple[tuple[int, int] | str, Any] | None = None
         self._archive: Archive | None = None
         self._database: Database | None = None
-        self._plain = False
+        self._plain = self._tableless = False
         self._start: int | None = None
         self._head: Head | None = None
 
@@ -194,11 +196,10 @@ class Source:
 
     def database(self) -> Database | None:
         """The file as an SQLite database, None where it is none; raises UnreadableInput where it is broken."""
-        if self._database is None:
+        if self._database is None and not self._tableless:
             self.file.seek(0)
-            if not is_database(self.file.read(HEAD_MARK)):
-                return None
-            self._database = Database(self.file)
+            self._tableless = not is_database(self.file.read(HEAD_MARK))
+            self._database = None if self._tableless else Database(self.file)
         return self._database
 
     def member(self, name: str) -> Any:

@@ -9,14 +9,12 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import re
-import string
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
 from sessions.engine.images import media_facts
+from sessions.engine.text_facts import ARGUMENTS, PROSE, VALUE
 from sessions.engine.types import NOT_IN_FILE, Block, Content, Kind, Media, Message, Parsed, Transcript
 
 if TYPE_CHECKING:
@@ -27,14 +25,8 @@ OnMedia = Callable[[str, str, bytes], None]
 
 _ADDRESSES = frozenset({"http", "https", "gs", "s3"})
 _STANDARD = bytes.maketrans(b"-_", b"+/")
-_JSON = frozenset({Kind.TOOL_USE, Kind.OPAQUE})
-_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
-_STRUCTURE = re.compile(r"[][{},:]")
-MARK = "REDACTED"
-"""What tools that take secrets out of transcripts leave in their place."""
-_SIGNED = re.compile(rf"(?<=\?){MARK}|(?<={MARK}\.){MARK}")
+_LOOKS = {Kind.TOOL_USE: ARGUMENTS, Kind.OPAQUE: VALUE}
 _WITHOUT_TOKENS = frozenset({Kind.IMAGE, Kind.DOCUMENT})
-_CLASSES = tuple(chars.encode() for chars in (string.digits, string.ascii_uppercase, string.punctuation, " "))
 
 
 class Measure:
@@ -50,12 +42,11 @@ class Measure:
 
     def _block(self, content: Content) -> Block:
         text = content.text
-        n_bytes = utf8_length(text)
         return Block(
             kind=content.kind,
             n_chars=len(text),
-            n_bytes=n_bytes,
-            n_tokens=self._counter.submit(text),
+            n_bytes=utf8_length(text),
+            n_tokens=self._counter.submit(text, _LOOKS.get(content.kind, PROSE)),
             n_payload=utf8_length(content.payload),
             name=content.name,
             call_id=content.call_id,
@@ -63,9 +54,6 @@ class Measure:
             is_error=content.is_error,
             media=self._media(content) if content.data or content.url or content.kind in _WITHOUT_TOKENS else None,
             parts=self(content.parts) if content.parts else (),
-            n_non_ascii=0 if n_bytes == len(text) else len(text) - len(text.encode("ascii", "ignore")),
-            n_json=json_blanks(text) if content.kind in _JSON else json_escapes(text),
-            classes=text_classes(text, arguments=content.kind is Kind.TOOL_USE),
         )
 
     def _media(self, content: Content) -> Media:
@@ -95,50 +83,9 @@ def utf8_length(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def text_classes(text: str, *, arguments: bool = False) -> tuple[int, ...]:
-    """How many bytes of ``text`` are digits, capitals, punctuation and blanks; () for an empty text.
-
-    What sets code, listings, JSON and paths apart from prose (estimators 7.3).  Three numbers more where one of them is
-    not 0: marks of redaction, those of them that stand for a part of a signed token, and of ``arguments`` the
-    separators inside of lists and objects that are arguments.
-    """
-    if not text:
-        return ()
-    data = text.encode("utf-8", "surrogatepass")
-    sizes = tuple([len(data) - len(data.translate(None, each)) for each in _CLASSES])
-    n_marks = text.count(MARK)
-    n_signed = len(_SIGNED.findall(text)) if n_marks else 0
-    n_nested = _nested_separators(text) if arguments else 0
-    return (*sizes, n_marks, n_signed, n_nested) if n_marks or n_nested else sizes
-
-
-def json_escapes(text: str) -> int:
-    """Characters that JSON adds to a text, its quotes left out: ``json.dumps(text, ensure_ascii=False)``."""
-    return len(encode_basestring(text)) - 2 - len(text)
-
-
-def json_blanks(compact: str) -> int:
-    """Blanks that ``json.dumps`` puts into compact JSON: one after each comma and colon outside of strings."""
-    bare = _JSON_STRING.sub("", compact)
-    return bare.count(",") + bare.count(":")
-
-
-def _nested_separators(compact: str) -> int:
-    """Commas and colons of compact JSON that stand inside of its parts, not between them."""
-    found, depth = 0, 0
-    for mark in _STRUCTURE.findall(_JSON_STRING.sub("", compact)):
-        if mark in "{[":
-            depth += 1
-        elif mark in "}]":
-            depth -= 1
-        else:
-            found += depth > 1
-    return found
-
-
-def decoded_media(data: str) -> tuple[bytes, str]:
+def decoded_media(data: str | bytes) -> tuple[bytes, str]:
     """The bytes of base64 ``data`` (white space, URL-safe letters and missing padding allowed), and what is wrong."""
-    raw = data.encode("ascii", "ignore")
+    raw = data.encode("ascii", "ignore") if isinstance(data, str) else data
     try:
         return binascii.a2b_base64(raw, strict_mode=True), ""
     except binascii.Error:
@@ -179,15 +126,15 @@ def _settled(blocks: tuple[Block, ...], counts: Counts, targets: dict[str, str])
 
 
 def _settled_block(block: Block, counts: Counts, targets: dict[str, str]) -> Block:
-    """The block with its count; a result also learns what its call named (a read of a .json file is JSON)."""
+    """The block with what was counted; a result also learns what its call named (a read of a .json file is JSON)."""
     target = targets.get(block.call_id, "") if block.kind is Kind.TOOL_RESULT and not block.target else block.target
-    if block.n_tokens >= 0 and not block.parts and target == block.target:
-        return block
+    parts = _settled(block.parts, counts, targets) if block.parts else ()
+    if block.n_tokens >= 0:
+        return block if target == block.target and not parts else replace(block, target=target, parts=parts)
     counted = counts.of(block.n_tokens)
     # Built field by field: dataclasses.replace costs three times as much, and this runs for every block of a file.
     return Block(
         block.kind, block.n_chars, block.n_bytes, counted.n_tokens, block.n_payload,
         block.approximate or counted.approximate, block.name, block.call_id, target, block.is_error, block.media,
-        _settled(block.parts, counts, targets) if block.parts else (), block.n_non_ascii, block.cut, block.n_json,
-        block.classes,
+        parts, counted.facts.n_non_ascii, block.cut, counted.facts.n_json, counted.facts.classes,
     )  # fmt: skip

@@ -1,14 +1,19 @@
-"""Counts o200k_base tokens: exactly what tiktoken counts, on threads while a file is read, equal texts once."""
+"""Counts o200k_base tokens: exactly what tiktoken counts, on threads while a file is read, equal texts once.
+
+What else is to be known of each text (``text_facts``) is found beside it.
+"""
 
 from __future__ import annotations
 
 import threading
+from array import array
 from dataclasses import dataclass
 from queue import Queue
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from sessions.engine.limits import LONG_TEXT_CHARS
 from sessions.engine.small_texts import count_small, fits
+from sessions.engine.text_facts import PROSE, TextFacts, text_facts
 from sessions.engine.vocabulary import encoding
 
 if TYPE_CHECKING:
@@ -21,8 +26,8 @@ BACKLOG_CHUNKS = 4
 FALLBACK_CHARS = 20_000
 
 
-Chunk = list[tuple[int, str]]
-"""Tickets and their texts."""
+Chunk = list[tuple[int, str, int]]
+"""Tickets, their texts, and how these are looked at (``text_facts``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,26 @@ class TextCount:
 
     n_tokens: int
     approximate: bool = False
+
+
+class Counted(NamedTuple):
+    """A ``TextCount`` with what else is known of its text."""
+
+    n_tokens: int
+    approximate: bool = False
+    facts: TextFacts = TextFacts()
+
+
+ROW = 10
+"""Numbers of a text: its tokens (-1 - n where approximate), its facts, its classes (seven, the last three often 0)."""
+UNSETTLED = -(2**63)
+_EMPTY = (UNSETTLED, *[0] * (ROW - 1))
+
+
+def row_of(count: TextCount, facts: TextFacts) -> tuple[int, ...]:
+    """``ROW`` numbers for what was found of a text; ``Counts.of`` reads them."""
+    n_tokens = -count.n_tokens - 1 if count.approximate else count.n_tokens
+    return (n_tokens, facts.n_non_ascii, facts.n_json, *(*facts.classes, 0, 0, 0)[: ROW - 3])
 
 
 def count(text: str, name: str = "o200k_base") -> TextCount:
@@ -90,19 +115,21 @@ def _encoded_in_pieces(encode: Callable[[str], list[int]], text: str) -> int:
 
 
 class Counts:
-    """Settled counts by ticket (see ``TokenCounter.submit``)."""
+    """What is settled, by ticket (see ``TokenCounter.submit``): ``ROW`` numbers a text."""
 
-    def __init__(self, counted: list[TextCount | None]) -> None:
-        self._counted = counted
+    def __init__(self, rows: array[int]) -> None:
+        self._rows = rows
 
-    def of(self, ticket: int) -> TextCount:
-        """The count of a ticket; a number that is not a ticket (zero or more) is a count already."""
+    def of(self, ticket: int) -> Counted:
+        """What was found for a ticket; a number that is not a ticket (zero or more) is a count already."""
         if ticket >= 0:
-            return TextCount(ticket)
-        counted = self._counted[-ticket - 1]
-        if counted is None:
+            return Counted(ticket)
+        end = -ticket * ROW
+        n_tokens, n_non_ascii, n_json, *classes = self._rows[end - ROW : end]
+        if n_tokens == UNSETTLED:
             raise LookupError(f"ticket {ticket} is not settled: call results() after the last submit()")
-        return counted
+        facts = TextFacts(n_non_ascii, n_json, tuple(classes if any(classes[4:]) else classes[:4]))
+        return Counted(n_tokens if n_tokens >= 0 else -n_tokens - 1, n_tokens < 0, facts)
 
 
 class TokenCounter:
@@ -117,25 +144,25 @@ class TokenCounter:
         self._is_large = False
         self._making = threading.Lock()
         self._tickets: dict[int, int] = {}
-        self._counted: list[TextCount | None] = []
+        self._rows = array("q")
         self._chunk: Chunk = []
         self._chunk_chars = 0
         self._queue: Queue[Chunk | None] = Queue(BACKLOG_CHUNKS)
         self._threads = [threading.Thread(target=self._work, name=f"tokens-{i}", daemon=True) for i in range(threads)]
         self._started = False
 
-    def submit(self, text: str) -> int:
-        """A ticket (negative) for the count of ``text``; 0 for an empty text.  Not for use from several threads."""
+    def submit(self, text: str, look: int = PROSE) -> int:
+        """A ticket (negative) for what is to be known of ``text``; 0 for an empty one.  Not for several threads."""
         if not text:
             return 0
-        key = hash(text) * 31 + len(text)
+        key = 4 * (hash(text) * 31 + len(text)) + look
         ticket = self._tickets.get(key)
         if ticket is not None:
             return ticket
-        self._counted.append(None)
-        ticket = -len(self._counted)
+        self._rows.extend(_EMPTY)
+        ticket = -len(self._rows) // ROW
         self._tickets[key] = ticket
-        self._chunk.append((ticket, text))
+        self._chunk.append((ticket, text, look))
         self._chunk_chars += len(text)
         if len(self._chunk) >= CHUNK_TEXTS or self._chunk_chars >= CHUNK_CHARS:
             self._flush()
@@ -145,7 +172,11 @@ class TokenCounter:
         """Wait until every submitted text is counted; more may be submitted afterwards."""
         self._flush()
         self._queue.join()
-        return Counts(self._counted)
+        return Counts(self._rows)
+
+    def rest(self) -> None:
+        """Wait for what was submitted; what helps to count may end, and begins again where more comes."""
+        self.results()
 
     def close(self) -> None:
         """Stop the threads; what was counted stays readable."""
@@ -183,19 +214,24 @@ class TokenCounter:
 
     def _count(self, chunk: Chunk) -> None:
         with self._making:
-            if not self._is_large and fits((text for _, text in chunk), self._name):
+            if not self._is_large and fits((text for _, text, _ in chunk), self._name):
                 chunk = self._by_hand(chunk)
             self._is_large = self._is_large or bool(chunk)
-        for ticket, text in chunk:
-            self._counted[-ticket - 1] = count(text, self._name)
+        for one in chunk:
+            self._settle(one, count(one[1], self._name))
 
     def _by_hand(self, chunk: Chunk) -> Chunk:
         """Count a small chunk without tiktoken; what of it is left over."""
         left: Chunk = []
-        for ticket, text in chunk:
-            n_tokens = count_small(text)
+        for one in chunk:
+            n_tokens = count_small(one[1])
             if n_tokens is None:
-                left.append((ticket, text))
+                left.append(one)
             else:
-                self._counted[-ticket - 1] = TextCount(n_tokens)
+                self._settle(one, TextCount(n_tokens))
         return left
+
+    def _settle(self, one: tuple[int, str, int], counted: TextCount) -> None:
+        ticket, text, look = one
+        end = -ticket * ROW
+        self._rows[end - ROW : end] = array("q", row_of(counted, text_facts(text, look)))

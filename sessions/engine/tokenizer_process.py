@@ -8,35 +8,69 @@ does, so it cannot outlive a killed parent.  If it fails, the parent counts for 
 
 from __future__ import annotations
 
+import ctypes
 import os
 import struct
 import subprocess
 import sys
 from array import array
 from collections import deque
+from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO
 
 from sessions.engine.fast_tokens import FastCounter
-from sessions.engine.tokenizer import TextCount, TokenCounter
+from sessions.engine.text_facts import text_facts
+from sessions.engine.tokenizer import ROW, TokenCounter, row_of
 
 if TYPE_CHECKING:
     from sessions.engine.tokenizer import Chunk
 
 IN_FLIGHT = 2
 _HEAD = struct.Struct("<II")
-_START = "import sys; sys.path[:] = {path!r}; from sessions.engine.tokenizer_process import serve; serve({name!r})"
+_ROW_BYTES = 8 * ROW
+_START = (
+    "import sys; sys.path[:] = {path!r}; "
+    "from sessions.engine.tokenizer_process import serve; serve({name!r}, at_once={at_once})"
+)
 
 
 class ProcessCounter(TokenCounter):
-    """A TokenCounter whose texts are counted by a helper process; the same interface and the same figures."""
+    """A TokenCounter whose texts are counted by a helper process; the same interface and the same figures.
 
-    def __init__(self, name: str = "o200k_base") -> None:
+    ``at_once``: the helper loads its fast core when it starts, not when it has seen text enough.
+    """
+
+    def __init__(self, name: str = "o200k_base", *, at_once: bool = False) -> None:
         super().__init__(threads=1, name=name)
         self._helper: subprocess.Popen[bytes] | None = None
+        self._at_once, self._rests = at_once, False
+
+    def begin(self) -> None:
+        """Start the helper now, not with the first texts."""
+        self._helper = _started(self._name, at_once=self._at_once)
+
+    def close(self) -> None:
+        """Stop the helper, and the thread that talks to it."""
+        super().close()
+        self._stop()
+
+    def rest(self) -> None:
+        """Wait for what was submitted, and end the helper: its memory is free for what follows."""
+        super().rest()
+        self._rests = True
+        self._stop()
+
+    def kill(self) -> None:
+        """End the helper at once, whatever it does."""
+        if self._helper:
+            self._helper.kill()
+        self.close()
 
     def _work(self) -> None:
         """Send chunks to the helper, at most IN_FLIGHT ahead of its answers."""
-        self._helper = _started(self._name)
+        if self._helper is None:
+            self.begin()
         waiting: deque[Chunk] = deque()
         while True:
             # Nothing new to send, or enough sent: take an answer.
@@ -53,12 +87,15 @@ class ProcessCounter(TokenCounter):
         self._queue.task_done()
 
     def _send(self, chunk: Chunk) -> None:
+        if self._rests:
+            self._rests = False
+            self.begin()
         if self._helper is None or self._helper.stdin is None:
             return
-        texts = [text for _, text in chunk]
-        data = "".join(texts).encode("utf-8", "surrogatepass")
+        data = "".join([text for _, text, _ in chunk]).encode("utf-8", "surrogatepass")
+        lengths = array("Q", [len(text) for _, text, _ in chunk]).tobytes()
         try:
-            self._helper.stdin.write(_HEAD.pack(len(texts), len(data)) + array("Q", map(len, texts)).tobytes())
+            self._helper.stdin.write(_HEAD.pack(len(chunk), len(data)) + lengths + bytes([look for *_, look in chunk]))
             self._helper.stdin.write(data)
             self._helper.stdin.flush()
         except OSError:
@@ -74,13 +111,13 @@ class ProcessCounter(TokenCounter):
     def _enter(self, chunk: Chunk) -> None:
         answer = b""
         if self._helper is not None and self._helper.stdout is not None:
-            answer = self._helper.stdout.read(8 * len(chunk))
-        if len(answer) != 8 * len(chunk):
+            answer = self._helper.stdout.read(_ROW_BYTES * len(chunk))
+        if len(answer) != _ROW_BYTES * len(chunk):
             self._stop()
             self._count(chunk)
             return
-        for (ticket, _), value in zip(chunk, array("q", answer), strict=True):
-            self._counted[-ticket - 1] = TextCount(value) if value >= 0 else TextCount(-value - 1, approximate=True)
+        start = (-chunk[0][0] - 1) * ROW  # its tickets follow each other
+        self._rows[start : start + ROW * len(chunk)] = array("q", answer)
 
     def _stop(self) -> None:
         helper, self._helper = self._helper, None
@@ -99,8 +136,8 @@ class ProcessCounter(TokenCounter):
             helper.wait()
 
 
-def _started(name: str) -> subprocess.Popen[bytes] | None:
-    code = _START.format(path=sys.path, name=name)
+def _started(name: str, *, at_once: bool) -> subprocess.Popen[bytes] | None:
+    code = _START.format(path=sys.path, name=name, at_once=at_once)
     try:
         return subprocess.Popen(  # noqa: S603  our own interpreter, our own code
             [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, close_fds=True
@@ -109,17 +146,22 @@ def _started(name: str) -> subprocess.Popen[bytes] | None:
         return None
 
 
-def serve(name: str) -> None:
+def serve(name: str, *, at_once: bool = False) -> None:
     """The helper's loop: chunks from standard input, counts to standard output, until the input ends.
 
     The process ends with it: taking the tables of both cores apart took a third of a second, which its reader waited.
     """
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     with FastCounter(name) as counter:
+        if at_once:
+            counter.begin()
+            with suppress(AttributeError, OSError):  # only glibc keeps what was freed: 12 MB that loading left behind
+                ctypes.CDLL(None).malloc_trim(0)
         while texts := _texts(source):
-            values = [-c.n_tokens - 1 if c.approximate else c.n_tokens for c in counter.counts(texts)]
+            found = counter.counts([text for text, _ in texts])
+            rows = (row_of(each, text_facts(*text)) for each, text in zip(found, texts, strict=True))
             try:
-                sink.write(array("q", values).tobytes())
+                sink.write(array("q", chain.from_iterable(rows)).tobytes())
                 sink.flush()
             except BrokenPipeError:
                 break  # the reader was killed: nobody is left to tell
@@ -127,17 +169,18 @@ def serve(name: str) -> None:
     os._exit(0)
 
 
-def _texts(source: BinaryIO) -> list[str]:
+def _texts(source: BinaryIO) -> list[tuple[str, int]]:
+    """The texts of the next chunk, each with how it is looked at; none at the end of the input."""
     head = source.read(_HEAD.size)
     if len(head) < _HEAD.size:
         return []
     n_texts, n_bytes = _HEAD.unpack(head)
-    lengths = array("Q", source.read(8 * n_texts))
+    lengths, looks = array("Q", source.read(8 * n_texts)), source.read(n_texts)
     data = source.read(n_bytes)
     if len(data) < n_bytes:
         return []
     joined, texts, at = data.decode("utf-8", "surrogatepass"), [], 0
-    for length in lengths:
-        texts.append(joined[at : at + length])
+    for length, look in zip(lengths, looks, strict=True):
+        texts.append((joined[at : at + length], look))
         at += length
     return texts

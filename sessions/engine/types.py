@@ -12,8 +12,10 @@ from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from sessions.engine.quick import quick
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sessions.engine.kin import Kin
 
@@ -46,6 +48,7 @@ class Label(StrEnum):
     ESTIMATED = "estimated"
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where something stood in the upload: ``line`` from 1, ``offset`` and ``length`` in bytes of that line.
@@ -59,6 +62,7 @@ class Origin:
     path: tuple[str | int, ...] = ()
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Content:
     """One block as parsed, with its text.
@@ -104,6 +108,7 @@ class Media:
     problem: str = ""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Block:
     """What is known about one block without its text.
@@ -144,6 +149,7 @@ class Block:
 HALVES = (Kind.TOOL_USE, Kind.TOOL_RESULT)
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Message:
     """One unit that is or was in the context (replay-semantics 1).
@@ -194,6 +200,7 @@ class Message:
         return self._halves  # type: ignore[return-value]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Provider-reported tokens of one request, each counted once.
@@ -225,6 +232,7 @@ class Usage:
         return self.input + self.cache_read + self.cache_write
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Request:
     """One model call: the context sent and the reply.
@@ -302,9 +310,8 @@ class ProviderError:
 class RecordedClearing:
     """Content that was cleared in place, as the transcript records it: no message left the list.
 
-    ``what`` is "results" or "thinking" (of earlier turns).  ``request`` is the first request sent after it (the number
-    of requests if none), ``message`` the number of messages before it.  ``n_cleared`` counts results or turns and
-    ``tokens_freed`` is the recorder's own figure, None where the record does not say.
+    ``what`` is "results" or "thinking" (of earlier turns); ``request`` and ``message`` as for a ProviderError;
+    ``n_cleared`` counts results or turns, ``tokens_freed`` is the recorder's own figure: None where it does not say.
     """
 
     what: str
@@ -317,10 +324,10 @@ class RecordedClearing:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One of the branches that rewinds left in a session.
+    """One of the branches that rewinds left in a session; ``n_requests`` are those on it.
 
-    ``leaf`` is the native id of its last message, ``preview`` the first prompt that only this branch has.
-    ``n_requests`` are those on it; ``selected`` marks the branch whose messages the transcript holds.
+    ``leaf`` is the native id of its last message, ``preview`` the first prompt that only this branch has, ``selected``
+    marks the branch whose messages the transcript holds.
     """
 
     leaf: str
@@ -333,10 +340,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something in a file that was not understood: a sentence, and ``part`` of a ``whole`` in blocks, lines or bytes.
-
-    ``kind`` is blocks, records, roles, calls, usage or unread.
-    """
+    """What of a file was not understood, ``part`` of a ``whole`` of blocks, records, roles, calls, usage or unread."""
 
     kind: str
     text: str
@@ -427,6 +431,7 @@ class Parsed:
 
     ``fates`` account for every byte of the file; ``kin`` links its sessions with those of other files.
     ``alternatives`` are the same sessions on the branches that were left: each has the id of one of ``transcripts``.
+    ``places``: where base64 of media stands in the file (offset, bytes; by sha256), if looked for (``media_places``).
     """
 
     format: str
@@ -437,6 +442,7 @@ class Parsed:
     fates: tuple[Fate, ...] = ()
     kin: tuple[Kin, ...] = ()
     alternatives: tuple[Transcript, ...] = ()
+    places: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def gaps(self) -> tuple[Gap, ...]:

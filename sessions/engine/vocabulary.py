@@ -66,7 +66,9 @@ def _build(name: str) -> tiktoken.Encoding:
     theirs = openai_public.load_tiktoken_bpe
     try:
         openai_public.load_tiktoken_bpe = lambda *_args, **_kwargs: ranks(name)
-        return tiktoken.get_encoding(name)
+        made = tiktoken.get_encoding(name)
+        made._mergeable_ranks = {}  # noqa: SLF001  23 MB: its core has tables of its own and never looks here again
+        return made
     finally:
         openai_public.load_tiktoken_bpe = theirs
 

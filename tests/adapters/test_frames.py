@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import io
 import os
 import random
@@ -34,6 +35,7 @@ def opened(data: bytes) -> BinaryIO:
 @pytest.fixture
 def small_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "FRAME_BYTES", 1000)
+    monkeypatch.setattr(frames, "MOST_BYTES", 4000)
     monkeypatch.setattr(frames, "LEAST_BYTES", 100)
 
 
@@ -45,6 +47,7 @@ def small_frames(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_offset_reads_as_in_the_bytes_that_came(data: bytes, pieces: int, asked: list[tuple[int, int]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(frames, "FRAME_BYTES", 1000)
+        patch.setattr(frames, "MOST_BYTES", 4000)
         patch.setattr(frames, "LEAST_BYTES", 100)
         file = opened(at_rest(data, pieces))
         assert file.read() == data
@@ -63,7 +66,41 @@ def test_a_message_unpacks_its_own_frames_alone(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(zstd, "frame_data", lambda made, n: unpacked.append(n) or plain(made, n))
     file.seek(100_500)
     assert file.read(700) == LINES[100_500:101_200]
-    assert unpacked == [1000, 1000]
+    assert len(unpacked) == 2
+    assert all(900 < n <= 1000 for n in unpacked), unpacked
+
+
+def _frame_sizes(data: bytes) -> list[int]:
+    made = at_rest(data, 700)
+    n_frames = struct.unpack("<IBI", made[-9:])[0]
+    return [n_bytes for _, n_bytes in struct.iter_unpack("<II", made[-9 - 8 * n_frames : -9])]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "sizes"),
+    [
+        ([400, 500, 300, 600, 2], [900, 902]),
+        ([999, 1, 5], [1000, 5]),
+        ([240, 900, 10], [1140, 10]),
+        ([260, 900, 10], [260, 910]),
+        ([3000, 20, 4000, 20], [3000, 1000, 3020, 20]),
+        ([9001], [1000] * 6 + [3001]),
+        ([9001, 7], [1000] * 6 + [3001, 7]),
+    ],
+)
+def test_a_frame_ends_where_a_line_ends(small_frames: None, lengths: list[int], sizes: list[int]) -> None:
+    assert _frame_sizes(b"".join(b"x" * (n - 1) + b"\n" for n in lengths)) == sizes
+
+
+def test_a_line_without_its_end_is_the_last_frame(small_frames: None) -> None:
+    assert _frame_sizes(b"x" * 499 + b"\n" + b"y" * 1800) == [500, 1800]
+
+
+def test_what_stands_twice_in_a_line_is_stored_once() -> None:
+    """A screenshot, as Claude Code writes it into the line of a tool result: for the model and for itself."""
+    picture = base64.b64encode(random.Random(3).randbytes(600_000))
+    line = b'{"toolUseResult": "%b", "content": "%b"}\n' % (picture, picture)
+    assert len(at_rest(LINES[:30_000] + line + LINES[:30_000] + line)) < 2 * 600_000 * 1.05
 
 
 def test_text_shrinks_and_what_does_not_stays_as_it_is() -> None:

@@ -1,7 +1,7 @@
 """Whether two checkouts read alike: ``python -m tests.bench readings FILE [PATH...]`` writes a digest of each file.
 
 A digest holds all that an upload leaves behind: every field of every session, its packed facts, message rows, keys,
-figures, media with their bytes, what was skipped and why, where the bytes went.  Read are the fixtures, the shared
+figures, media, what was skipped and why, where the bytes went.  Read are the fixtures, the shared
 recordings, and the files named; run it in both checkouts and compare the files.
 """
 
@@ -60,7 +60,7 @@ def digest(path: Path) -> str:
                  sorted((row.sha256, row.media_type, row.n_bytes, row.width, row.height) for row in read.media),
                  [_fields(member) for member in outcome.members]):  # fmt: skip
         found.update(repr(part).encode("utf-8", "replace"))
-    n_rows = sum(len(one.rows) for one in outcome.packed)
+    n_rows = sum(one.session.n_messages for one in outcome.packed)
     return f"{len(outcome.packed)} {n_rows} {len(read.media)} {found.hexdigest()[:32]}"
 
 
@@ -80,7 +80,7 @@ def _told(packed: Sequence[PackedSession]) -> Iterator[str]:
     from sessions.engine.pack import unpack
 
     for one in packed:
-        yield repr((one.session.pk, _fields(one.session), unpack(one.facts), one.rows, [*one.keys], [*one.media]))
+        yield repr((one.session.pk, _fields(one.session), unpack(one.facts), [*one.keys], [*one.media]))
         yield repr(_fields(one.figures)) if one.figures else "-"
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.cost import totals
-from sessions.engine.fleet.groups import fleet_document, grouped, thresholds, together
+from sessions.engine.fleet.groups import add_up, fleet_document, grouped, together
 from sessions.engine.fleet.part import part_of
-from sessions.engine.fleet.values import SUMMARIZER, THRESHOLDS, Part
+from sessions.engine.fleet.values import SUMMARIZER, THRESHOLDS, Part, Tried
 from sessions.engine.replay import replay
 from tests.why_cases.claude import claude, thrashing
 
@@ -100,7 +100,7 @@ def test_weeks_run_from_the_latest_back() -> None:
 
 def test_the_cheapest_threshold_is_one_that_every_session_fits() -> None:
     small, large = part_of(compacted().weighed()), part_of(compacted(120_000).weighed())
-    rows = thresholds([small, large])
+    rows = add_up([small, large], "model").thresholds
     best = next(row for row in rows if row.is_cheapest)
     assert best.n_over == 0
     assert best.n_sessions == 2
@@ -112,7 +112,7 @@ def test_the_cheapest_threshold_is_one_that_every_session_fits() -> None:
 
 
 def test_the_document_names_what_it_sums() -> None:
-    document = fleet_document([EMPTY], "model")
+    document = fleet_document(add_up([EMPTY], "model"))
     assert document["schema"] == "ctxweb.fleet/1"
     assert document["totals"]["cost_usd"] is None
     assert [group["key"] for group in document["groups"]] == ["m"]
@@ -122,4 +122,17 @@ def test_the_document_names_what_it_sums() -> None:
 def test_sums_do_not_depend_on_the_order_of_sessions() -> None:
     parts = [replace(EMPTY, dollars=cents / 100, dollars_above=cents / 1000) for cents in (1, 7, 10, 10**13, 33)]
     assert together("", parts) == together("", parts[::-1])
-    assert fleet_document(parts, "model") == fleet_document([*parts[2:], *parts[:2]], "model")
+    assert add_up(parts, "model") == add_up([*parts[2:], *parts[:2]], "model")
+
+
+def test_sessions_are_added_up_as_they_come() -> None:
+    some = (Tried(50_000, 2, 1.0, 3.0, True), Tried(None, 0, None, None, False))
+    parts = [replace(EMPTY, tried=some), EMPTY, replace(EMPTY, model="other", tried=some[:1])]
+    sums = add_up(iter(parts), "model")
+    assert (sums.total.n_sessions, sums.n_replayed) == (3, 2)
+    rows = {row.tokens: row for row in sums.thresholds}
+    assert tuple(rows) == THRESHOLDS
+    first, never = rows[50_000], rows[None]
+    assert (first.n_sessions, first.n_over, first.compactions, first.low, first.high) == (2, 0, 4, 2.0, 6.0)
+    assert (never.n_sessions, never.n_over, never.low) == (1, 1, None)
+    assert [row.tokens for row in sums.thresholds if row.is_cheapest] == [50_000]

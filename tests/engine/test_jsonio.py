@@ -152,13 +152,33 @@ def test_progress_is_told_to_the_end() -> None:
     assert 4 <= len(told) <= 7
 
 
-@pytest.mark.parametrize("line", [b'{"a":{"b":"\xc3\xa9","c":[1,2]}}', b'{"a": {"b": "\\u00e9", "c": [1, 2]}}'])
-def test_the_length_of_a_value_is_that_in_its_line(line: bytes) -> None:
-    assert written_length(loads(line)["a"], line) == len(line) - line.index(b"{", 1) - 1
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (b'{"a":{"b":"\xc3\xa9","c":[1,2]}}', b'{"b":"\xc3\xa9","c":[1,2]}'),
+        (b'{"a": {"b": "\\u00e9", "c": [1, 2]}}', b'{"b": "\\u00e9", "c": [1, 2]}'),
+        (b' { "x" : 1 , "a" : { "b" : 1.50 } , "d" : 2 } \r', b'{ "b" : 1.50 }'),
+        (b'{"a":"\\"d\\":,","d":"a,"}\0\0', b'"\\"d\\":,"'),
+        (b'{"a":[{"b":0}],"d":{}}', b'[{"b":0}]'),
+    ],
+)
+def test_the_length_of_a_value_is_that_in_its_line(line: bytes, found: bytes) -> None:
+    assert written_length(loads(line.strip(b"\0")), "a", line) == len(found)
 
 
-def test_a_value_in_an_unknown_style_counts_as_compact() -> None:
-    assert written_length({"b": 1.5}, b'{"a":{ "b" : 1.50 }}') == len(b'{"b":1.5}')
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"a": { "a" : 1.50 }}',
+        b'{"a": {"a": 1.5 }, "d": 1}',
+        b'{"a": {"b":1.5, "c":"d"}, "d": 1}',
+        b'{"\\u0061": { "x" : 1.50 }}',
+        b'{"a": { "x" : 1.50 }, "\\u0064": 1}',
+    ],
+)
+def test_a_value_that_cannot_be_told_from_the_rest_counts_as_compact(line: bytes) -> None:
+    value = loads(line)
+    assert written_length(value, "a", line) == len(dumps(value["a"]))
 
 
 def test_a_path_leads_into_json_in_strings() -> None:
@@ -208,3 +228,14 @@ def test_pieces_of_a_damaged_document_are_no_records() -> None:
     torn = b'[\n{"role": "user"},\n{"role": "assistant"}\n'
     assert Source(io.BytesIO(torn)).head().values == ()
     assert len(Source(io.BytesIO(b'{"role": "user"}\n{"role": "assistant"}\n{"role": "us,')).head().values) == 2
+
+
+def test_a_message_is_read_without_a_look_at_the_start_of_the_file() -> None:
+    """Stored files are packed: each look at the start unpacks a megabyte again."""
+    data = b'{"n": 1}\n' * 100
+    file, places = io.BytesIO(data), []
+    source = Source(file)
+    seek = file.seek
+    file.seek = lambda place, whence=0: places.append(place) or seek(place, whence)  # type: ignore[method-assign]
+    assert [source.read(Origin(n + 1, 9 * n, 8)) for n in range(1, 100)] == [{"n": 1}] * 99
+    assert sum(place == 0 for place in places) == 2, "for an archive, and for a database"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sessions.engine.estimators._images import image_tokens
 from sessions.engine.measure import Measure, decoded_media, settle, utf8_length
 from sessions.engine.model_info import model_info
+from sessions.engine.text_facts import TextFacts, text_facts
 from sessions.engine.tokenizer import TokenCounter, count
 from sessions.engine.types import Block, Content, Kind, Message, Parsed, Role, Transcript
 
@@ -105,8 +106,10 @@ def test_settling_keeps_every_fact() -> None:
         parsed = settle(Parsed("f", (Transcript("t", "f", (message,)),)), counter)
     (before,), (after,) = message.blocks, parsed.transcripts[0].messages[0].blocks
     for field in dataclasses.fields(Block):
-        if field.name not in {"n_tokens", "parts"}:
+        if field.name not in {"n_tokens", "parts", *TextFacts._fields}:
             assert getattr(after, field.name) == getattr(before, field.name), field.name
+    assert TextFacts(*(getattr(after, name) for name in TextFacts._fields)) == text_facts("héllo")
+    assert after.parts[0].n_non_ascii == 1
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.calibration.families import prior_of
 from sessions.engine.calibration.prior import FEATURES, Prior
 from sessions.engine.calibration.prior_table import CLAUDE
-from sessions.engine.measure import text_classes
 from sessions.engine.model_info import model_info
+from sessions.engine.text_facts import text_classes
 from sessions.engine.types import Block, Kind, Label, Role, Transcript
 from tests.bench.prior_fit import COLUMNS, Equation, fit, least_absolute, solved, table, untold
 from tests.engine.sessions import Build, text

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from sessions.engine.edits import cut_text, marker, with_text
 from sessions.engine.estimators.serialized_chars import of_message
-from sessions.engine.measure import Measure, json_blanks, json_escapes
+from sessions.engine.measure import Measure, settle
 from sessions.engine.model_info import model_info
+from sessions.engine.text_facts import json_blanks, json_escapes
 from sessions.engine.tokenizer import TokenCounter
-from sessions.engine.types import Content, Kind, Message, Role
+from sessions.engine.types import Content, Kind, Message, Parsed, Role, Transcript
 
 MODEL = model_info("claude-sonnet-4-5")
 TEXT = st.text(max_size=40)
@@ -29,7 +30,8 @@ def compact(value):
 
 def measured(*contents):
     with TokenCounter() as counter:
-        return Measure(counter)(contents)
+        parsed = Parsed("f", (Transcript("t", "f", (), system=Measure(counter)(contents)),))
+        return settle(parsed, counter).transcripts[0].system
 
 
 @given(TEXT)

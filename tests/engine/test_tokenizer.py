@@ -9,6 +9,7 @@ import subprocess
 import sys
 import sysconfig
 import threading
+from dataclasses import astuple
 from pathlib import Path
 from subprocess import PIPE
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions.engine import fast_tokens, tokenizer
+from sessions.engine import fast_tokens, text_facts, tokenizer
 from sessions.engine.fast_tokens import FastCounter, InPlaceCounter
 from sessions.engine.limits import LONG_TEXT_CHARS
 from sessions.engine.tokenizer import TextCount, TokenCounter, count
@@ -240,7 +241,23 @@ def test_counter_counts_equal_texts_once_and_in_any_order(make: Callable[[], Tok
         late = counter.submit("one more")
         with pytest.raises(LookupError, match="not settled"):
             counts.of(late)
-        assert counter.results().of(late) == TextCount(expected("one more"))
+        assert counter.results().of(late).n_tokens == expected("one more")
+
+
+@pytest.mark.parametrize("make", [TokenCounter, ProcessCounter, lambda: InPlaceCounter(FastCounter())])
+def test_every_counter_finds_the_same_facts(make: Callable[[], TokenCounter]) -> None:
+    """A text is looked at as prose, as arguments and as another value: three tickets."""
+    texts = ['{"Ab": [1, {"c d": "\u00e9\\n"}]}', 'Zeile 1\n\tZwei "q"', "token=REDACTED.REDACTED \ud83d", "9" * 300]
+    looks = (text_facts.PROSE, text_facts.ARGUMENTS, text_facts.VALUE)
+    with make() as counter:
+        tickets = [[counter.submit(text, look) for look in looks] for text in texts]
+        assert len({ticket for row in tickets for ticket in row}) == 12
+        counts = counter.results()
+    for text, row in zip(texts, tickets, strict=True):
+        assert [counts.of(ticket).facts for ticket in row] == [text_facts.text_facts(text, look) for look in looks]
+    assert counts.of(tickets[0][0]).facts == (1, 7, (1, 1, 16, 4))
+    assert counts.of(tickets[0][1]).facts == (1, 3, (1, 1, 16, 4, 0, 0, 2))
+    assert counts.of(tickets[2][0]).facts == (1, 0, (0, 16, 2, 1, 2, 1, 0))
 
 
 def test_counter_holds_back_a_fast_producer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,16 +297,28 @@ def test_a_killed_helper_costs_nothing_but_time() -> None:
     counter._helper.kill()
     second = [counter.submit(f"more {number}\nof many\nlines") for number in range(300)]
     counts = counter.results()
-    assert all(counts.of(ticket) == TextCount(expected("text 1\nof many\nlines")) for ticket in first[:1])
-    assert counts.of(second[-1]) == TextCount(expected("more 299\nof many\nlines"))
+    assert counts.of(first[0]).n_tokens == expected("text 0\nof many\nlines")
+    assert counts.of(second[-1]).n_tokens == expected("more 299\nof many\nlines")
+    assert counts.of(second[-1]).facts == text_facts.text_facts("more 299\nof many\nlines")
     counter.close()
     assert counter._helper is None
+
+
+def test_a_helper_that_rests_begins_again_with_more() -> None:
+    with ProcessCounter() as counter:
+        first = counter.submit("one two")
+        counter.rest()
+        assert counter._helper is None
+        second = counter.submit("one two three four")
+        counts = counter.results()
+        assert counter._helper is not None
+        assert [counts.of(ticket).n_tokens for ticket in (first, second)] == [2, 4]
 
 
 def test_helper_ends_with_its_parent_and_flags_approximate_counts() -> None:
     with ProcessCounter() as counter:
         ticket = counter.submit("a" * (LONG_TEXT_CHARS + 1))
-        assert counter.results().of(ticket) == count("a" * (LONG_TEXT_CHARS + 1))
+        assert counter.results().of(ticket)[:2] == astuple(count("a" * (LONG_TEXT_CHARS + 1)))
         helper = counter._helper
         assert helper is not None
         assert helper.poll() is None
@@ -305,7 +334,7 @@ def test_a_helper_whose_reader_was_killed_ends_without_a_word() -> None:
     assert helper.stderr is not None
     helper.stdout.close()
     with contextlib.suppress(BrokenPipeError):
-        helper.stdin.write(struct.pack("<IIQ", 1, 5, 5) + b"Hello")
+        helper.stdin.write(struct.pack("<IIQB", 1, 5, 5, 0) + b"Hello")
         helper.stdin.close()
     assert (helper.stderr.read(), helper.wait(60)) == (b"", 0)
     helper.stderr.close()
@@ -326,4 +355,4 @@ def test_counting_in_place_gives_each_file_its_counts() -> None:
             with InPlaceCounter(fast) as counter:
                 tickets = [counter.submit(text) for text in texts]
                 settled = counter.results()
-            assert [settled.of(ticket) for ticket in tickets] == [count(text) for text in texts]
+            assert [settled.of(ticket)[:2] for ticket in tickets] == [astuple(count(text)) for text in texts]

@@ -184,8 +184,9 @@ def n_framed(message: Message) -> int:
 def _fitted(growths: Sequence[Growth], start: Scale) -> Scale:
     """The factor and the result wrapper of least absolute error over the growths, then what a prompt adds."""
     wrappers = range(MAX_WRAPPER + 1) if any(growth.n_results for growth in growths) else [start.wrapper]
-    _, wrapper = min((_error(growths, w, start.prior), w) for w in wrappers)
-    factor = _factor(growths, wrapper, start.prior)
+    claims = [_claim(growth) for growth in growths]
+    _, wrapper = min((_error(claims, w, start.prior), w) for w in wrappers)
+    factor = _factor(claims, wrapper, start.prior)
     ratio = factor * (start.ratio / start.factor if start.prior.text else 1.0)
     scale = replace(start, ratio=ratio, factor=factor, wrapper=wrapper)
     prompts = [_rest(growth, replace(scale, prompt=0)) / growth.n_prompts for growth in growths if growth.n_prompts]
@@ -214,26 +215,44 @@ def _rest(growth: Growth, scale: Scale) -> float:
     return growth.added - scale.factor * growth.body - around
 
 
-def _error(growths: Sequence[Growth], wrapper: int, prior: Prior) -> float:
+class Claim(NamedTuple):
+    """What one growth says of a factor and a wrapper: ``added`` is the factor times ``body`` and a wrapper a result.
+
+    ``share`` is its weight for the factor; its error counts by ``root``, that of its size.
+    """
+
+    added: float
+    body: float
+    n_results: int
+    share: int
+    root: float
+
+
+def _claim(g: Growth) -> Claim:
+    """Small growths decide a wrapper, and none counts for more text than MAX_SHARE, or for less than LEAST_GROWTH."""
+    size = max(LEAST_GROWTH, g.added) * max(1, g.n_raw / MAX_SHARE)
+    return Claim(g.added, g.body, g.n_results, min(g.n_raw, MAX_SHARE), sqrt(size))
+
+
+def _error(claims: Sequence[Claim], wrapper: int, prior: Prior) -> float:
     """Sum of the growths' absolute errors, each over the root of its size, under a wrapper and its factor.
 
     So the family's prior is fitted, too: one large result decides no wrapper, which small ones show; one of more text
     than MAX_SHARE by its relative error.  The prior's own wrapper counts for as many small results as it says.
     """
-    factor = _factor(growths, wrapper, prior)
+    factor = _factor(claims, wrapper, prior)
     errors = prior.results * abs(wrapper - prior.wrapper) / sqrt(LEAST_GROWTH)
-    for g in growths:
-        size = max(LEAST_GROWTH, g.added) * max(1, g.n_raw / MAX_SHARE)
-        errors += abs(factor * g.body + wrapper * g.n_results - g.added) / sqrt(size)
+    for added, body, n_results, _, root in claims:
+        errors += abs(factor * body + wrapper * n_results - added) / root
     return errors
 
 
-def _factor(growths: Sequence[Growth], wrapper: int, prior: Prior) -> float:
+def _factor(claims: Sequence[Claim], wrapper: int, prior: Prior) -> float:
     """The factor of least absolute error under a wrapper: the median, weighted by text, of the growths' own.
 
     No growth counts for more than MAX_SHARE, and the prior's factor counts for its weight.
     """
-    own = [((g.added - wrapper * g.n_results) / g.body, min(g.n_raw, MAX_SHARE)) for g in growths if g.body > 0]
+    own = [((added - wrapper * n_results) / body, share) for added, body, n_results, share, _ in claims if body > 0]
     low, high = RATIO_RANGE
     return min(high, max(low, _weighted_median([*own, (prior.factor, prior.weight)])))
 

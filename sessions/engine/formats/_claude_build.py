@@ -63,7 +63,7 @@ def transcripts_of(
     """
     kept, copies = without_copies(records)
     units = units_of(kept)
-    ways = ways_of(kept)
+    ways = ways_of(kept, units)
     split = [_lines(kept, copies, units, way) for way in ways]
     branches = _branches(ways, split) if len(ways) > 1 else ()
     made = ways[: MOST_BRANCHES + 1]

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sessions.engine.formats._claude_usage import reply_usage, units_of
+from sessions.engine.formats._claude_usage import reply_usage
 from sessions.engine.types import Role
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Tree:
     """Parent links of one session's lines, by ``ClaudeRecord.order``."""
 
     records: Sequence[ClaudeRecord]
-    units: list[ClaudeMessage]
+    units: Sequence[ClaudeMessage]
     by_order: dict[int, ClaudeRecord] = field(default_factory=dict)
     parents: dict[int, int] = field(default_factory=dict)
     children: dict[int, list[int]] = field(default_factory=dict)
@@ -115,12 +115,13 @@ def sessions_of(records: Sequence[ClaudeRecord]) -> list[list[ClaudeRecord]]:
     return list(found.values())
 
 
-def ways_of(records: Sequence[ClaudeRecord]) -> list[Way]:
+def ways_of(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> list[Way]:
     """Every branch that a real rewind made or left: the one of the latest line, then the newest ``MOST_WAYS`` others.
 
-    At each rewind one of the alternatives is taken: the one that leads to the branch's leaf, elsewhere the latest.
+    ``units`` are the messages that the records make.  At each rewind one of the alternatives is taken: the one that
+    leads to the branch's leaf, elsewhere the latest.
     """
-    tree = _tree(records)
+    tree = _tree(records, units)
     forks = [(fork, _latest(tree, fork)) for fork in _forks(tree)]
     left_by = Counter(order for fork, latest in forks for group in fork if group is not latest for order in group)
     others = [group for fork, latest in forks for group in fork if group is not latest]
@@ -203,8 +204,8 @@ def _find(merged: dict[str, str], name: str) -> str:
     return name
 
 
-def _tree(records: Sequence[ClaudeRecord]) -> Tree:
-    tree = Tree(records, units_of(records))
+def _tree(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> Tree:
+    tree = Tree(records, units)
     by_uuid = {record.uuid: record.order for record in reversed(records) if record.uuid}
     tree.by_order = {record.order: record for record in records}
     tree.replies = {unit.first.order: unit for unit in tree.units if unit.is_reply}
@@ -218,14 +219,15 @@ def _tree(records: Sequence[ClaudeRecord]) -> Tree:
         order = record.order
         if order in tree.replies:
             tree.first_reply[order] = order
-        if record.is_message:
+        if record.role is not None:
             tree.last_line[order] = max(order, tree.last_line.get(order, order))
         parent = tree.parents.get(order)
         if parent is None:
             continue
-        for facts, choose in ((tree.first_reply, min), (tree.last_line, max)):
-            if order in facts:
-                facts[parent] = choose(facts[order], facts.get(parent, facts[order]))
+        if (reply := tree.first_reply.get(order)) is not None:
+            tree.first_reply[parent] = min(reply, tree.first_reply.get(parent, reply))
+        if (last := tree.last_line.get(order)) is not None:
+            tree.last_line[parent] = max(last, tree.last_line.get(parent, last))
     return tree
 
 

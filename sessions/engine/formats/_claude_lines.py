@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of
@@ -103,7 +104,7 @@ def record_of(line: Line, value: Mapping[str, Any], order: int, measure: Measure
         origin=Origin(line.number, line.offset, line.length),
         uuid=text_of(value.get("uuid")),
         parent=text_of(value.get("parentUuid")) or text_of(value.get("logicalParentUuid")),
-        session=text_of(value.get("sessionId")) or text_of(value.get("session_id")),
+        session=intern(text_of(value.get("sessionId")) or text_of(value.get("session_id"))),
         sidechain=value.get("isSidechain") is True,
         agent=text_of(value.get("agentId")),
         timestamp=seconds(value.get("timestamp")),
@@ -208,7 +209,7 @@ def _assistant(record: ClaudeRecord, value: Mapping[str, Any], contents: tuple[C
     if not isinstance(message, dict):
         return
     record.response_id = text_of(message.get("id"))
-    record.model = text_of(message.get("model"))
+    record.model = intern(text_of(message.get("model")))
     record.usage = usage_of(message.get("usage"))
     record.stopped = bool(message.get("stop_reason"))
     record.n_visible = sum(len(c.text) + len(c.name) for c in contents)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine import limits
@@ -18,19 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ClaudeMessage:
-    """A message in the making: all lines of one response, or one user or attachment line."""
+    """A message in the making: all lines of one response, or one user or attachment line.
+
+    ``first`` is its first line, which is where it stands; ``is_reply`` tells whether it is a model's.
+    """
 
     records: list[ClaudeRecord]
+    first: ClaudeRecord = field(init=False)
+    is_reply: bool = field(init=False)
 
-    @property
-    def first(self) -> ClaudeRecord:
-        """Its first line, which is where it stands."""
-        return self.records[0]
-
-    @property
-    def is_reply(self) -> bool:
-        """Whether it is a model's reply."""
-        return self.first.role is Role.ASSISTANT
+    def __post_init__(self) -> None:
+        self.first = self.records[0]
+        self.is_reply = self.first.role is Role.ASSISTANT
 
 
 def units_of(records: Sequence[ClaudeRecord]) -> list[ClaudeMessage]:
@@ -66,7 +65,9 @@ def reply_usage(unit: ClaudeMessage) -> Usage | None:
     reported = [record.usage for record in unit.records if record.usage]
     if not reported:
         return None
-    best = max(enumerate(reported), key=lambda item: (item[1].output, item[1].context, item[0]))[1]
+    best = reported[0]
+    for usage in reported[1:]:
+        best = usage if (usage.output, usage.context) >= (best.output, best.context) else best
     n_visible = sum(record.n_visible for record in unit.records)
     stopped = any(record.stopped for record in unit.records)
     unfinished = not stopped and n_visible >= PLACEHOLDER_CHARS_PER_TOKEN * best.output
@@ -78,13 +79,14 @@ def message_of(
 ) -> Message:
     """The message of a unit at ``index``."""
     first, records = unit.first, unit.records
+    is_one = len(records) == 1
     return Message(
         index=index,
         id=native_id,
         role=first.role or Role.USER,
-        blocks=tuple(block for record in records for block in record.blocks),
-        origins=tuple(record.origin for record in records),
-        preview=_joined([record.preview for record in records]),
+        blocks=first.blocks if is_one else tuple([block for record in records for block in record.blocks]),
+        origins=(first.origin,) if is_one else tuple([record.origin for record in records]),
+        preview=first.preview if is_one else _joined([record.preview for record in records]),
         timestamp=first.timestamp,
         typed=first.typed,
         meta=first.meta,

@@ -113,7 +113,7 @@ def _read(reading: ClaudeReading, line: Line, value: Mapping[str, Any], measure:
         reading.unknown[kind] += 1
     twin_bytes = 0
     if "toolUseResult" in value:
-        twin_bytes = written_length(value["toolUseResult"], line.data or b"")
+        twin_bytes = written_length(value, "toolUseResult", line.data or b"")
         reading.n_twins += 1
         reading.twin_bytes += twin_bytes
         reading.tally.add(TWINS, 1, twin_bytes, part=True)

@@ -1,0 +1,27 @@
+"""Values that are made by the hundred thousand: a frozen dataclass sets each field through ``object.__setattr__``.
+
+That costs eight times what a plain assignment does (1.25 and 0.15 microseconds for a ``Block``).  The type checker
+holds these values to be frozen all the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field, fields, make_dataclass
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+
+def quick(cls: type[Value]) -> type[Value]:
+    """The frozen dataclass ``cls`` with the constructor of one that is not: same arguments, equality and hash."""
+    twin = make_dataclass(
+        cls.__name__,
+        [
+            (f.name, f.type, field(default=f.default, default_factory=f.default_factory, init=f.init))
+            for f in fields(cls)  # type: ignore[arg-type]
+        ],
+        slots=True,  # then a default that no argument overrides is set, too
+    )
+    cls.__init__ = twin.__init__  # type: ignore[method-assign,misc]
+    del cls.__setattr__, cls.__delattr__
+    return cls

@@ -1,0 +1,67 @@
+"""Which counter a file gets: one beside its reader where it is large, one that stays where files follow each other."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sessions.engine.fast_tokens import FastCounter, InPlaceCounter
+from sessions.engine.tokenizer import TokenCounter
+from sessions.engine.tokenizer_process import ProcessCounter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HELPED_BYTES = 4_000_000
+"""From this size on, tokens are counted in a process beside the reader: its start costs half a second of a core."""
+
+HELPED_AMONG_BYTES = 20_000_000
+"""The same where other processes read other files; and from here on the process loads its fast core at once."""
+
+_fast: list[FastCounter] = []
+"""What counts in this process, where it reads one file after the other (``counting_in_place``)."""
+
+_ahead: list[ProcessCounter] = []
+"""What was started for the next file before that is read (``start_ahead``)."""
+
+
+def counter_of(n_bytes: int) -> TokenCounter:
+    """What counts the texts of ``n_bytes``, to be closed when they are read."""
+    if _fast and n_bytes < HELPED_AMONG_BYTES:
+        return InPlaceCounter(_fast[0])
+    if n_bytes < HELPED_BYTES:
+        return TokenCounter()
+    return _ahead.pop() if _ahead else ProcessCounter(at_once=n_bytes >= HELPED_AMONG_BYTES)
+
+
+def start_ahead(n_bytes: int) -> None:
+    """Start the process that counts a file of ``n_bytes`` before it is read: its tables load while bytes are copied."""
+    if n_bytes >= HELPED_AMONG_BYTES and not _ahead:
+        counter = ProcessCounter(at_once=True)
+        counter.begin()
+        _ahead.append(counter)
+
+
+def stop_ahead() -> None:
+    """Stop what was started and is not needed: other processes read the file."""
+    while _ahead:
+        _ahead.pop().kill()
+
+
+@contextmanager
+def counting_in_place(*, at_once: bool = False) -> Iterator[None]:
+    """Count the texts of file after file in this process, which has others beside it and is not missed if it dies.
+
+    ``at_once``: what counts is loaded here; a fork of this process has it, and does not load it again.
+    """
+    if _fast:
+        yield
+        return
+    with FastCounter() as counter:
+        if at_once:
+            counter.begin()
+        _fast.append(counter)
+        try:
+            yield
+        finally:
+            _fast.clear()
