@@ -28,12 +28,29 @@ FIGURES = {
         "tokens_label, usage_input, usage_cache_read, usage_cache_write, usage_output, worst_overcount, n_compactions, "
         "peak_context, peak_label, window"
     ),
-    "agent_sessions_messagerow": (
-        'session_id, "index", role, kinds, wire_bytes, pressure_bytes, tokens, label, overcount, '
-        "context_tokens, request"
-    ),
 }
 """Columns whose values an upgrade keeps, by table; an estimate may change only where a session is read again."""
+MESSAGES = """
+import json, sys
+from ctxweb.startup import load_django
+load_django()
+from sessions import selectors
+from sessions.engine.registry import get
+from sessions.engine.report import kinds
+from sessions.engine.sizes import message_sizes
+from sessions.models import Session
+rows = []
+for key in Session.objects.values_list("pk", flat=True):
+    weighed = selectors.load_weighed(key)
+    wire, pressure = (message_sizes(weighed, get("estimators", name)) for name in ("wire_bytes", "pressure_bytes"))
+    sent = {r.message: r.index for r in weighed.transcript.requests if r.message is not None}
+    for m in weighed.transcript.messages:
+        tokens = weighed.tokens[m.index] if weighed.labels[m.index] == "measured" else None
+        rows.append([key, m.index, m.role, ",".join(kinds(m)), wire[m.index], pressure[m.index], tokens,
+                     sent.get(m.index)])
+print("MESSAGES", json.dumps(rows), file=sys.stderr)
+"""
+"""What lists show of every message, by session and index; estimates are those of the code that shows them."""
 PAGES = """
 from ctxweb.startup import collect_static, load_django
 load_django()
@@ -46,13 +63,16 @@ for path in ["/", "/fleet/", *(f"/s/{s.pk}/{part}" for s in Session.objects.all(
 """
 
 
-def figures(data: Path) -> dict[str, list[list[Any]]]:
-    """What the database of a data folder holds, in a fixed order."""
+def figures(code: Path, data: Path) -> dict[str, list[list[Any]]]:
+    """What a data folder holds, in a fixed order, read with the code of a checkout."""
     with closing(sqlite3.connect(data / "ctxweb.sqlite3")) as database:
-        return {
-            table: sorted((list(row) for row in database.execute(f"SELECT {columns} FROM {table}")), key=repr)
+        found = {
+            table: [list(row) for row in database.execute(f"SELECT {columns} FROM {table}")]
             for table, columns in FIGURES.items()
         }
+    said = ran(code, data, "-c", MESSAGES)
+    found["messages"] = json.loads(said[said.rindex("MESSAGES ") + len("MESSAGES ") :])
+    return {name: sorted(rows, key=repr) for name, rows in found.items()}
 
 
 def ran(code: Path, data: Path, *arguments: str) -> str:
@@ -81,7 +101,7 @@ def make(commit: str) -> None:
             whole = FOLDER / f"{commit[:7]}.tar.gz"
             with (Path(name) / "backup.tar").open("rb") as source, gzip.GzipFile(whole, "wb", mtime=0) as target:
                 shutil.copyfileobj(source, target)
-            text = json.dumps(figures(data), indent=None, separators=(",", ":"))
+            text = json.dumps(figures(old, data), indent=None, separators=(",", ":"))
             (FOLDER / f"{commit[:7]}.json").write_text(text + "\n", encoding="utf-8")
         finally:
             subprocess.run(["git", "-C", str(ROOT), "worktree", "remove", "--force", str(old)], check=True)
@@ -95,9 +115,10 @@ def check(packed: Path) -> None:
         with gzip.open(packed, "rb") as source, backup.open("wb") as target:
             shutil.copyfileobj(source, target)
         ran(ROOT, data, "-m", "ctxweb", "restore", str(backup), "--into", str(data))
-        found = json.loads(json.dumps(figures(data)))
+        found = json.loads(json.dumps(figures(ROOT, data)))
         if found != wanted:
             raise SystemExit(f"{packed.name}: figures differ.\nBefore: {wanted}\nAfter: {found}")
+        ran(ROOT, data, "-m", "ctxweb", "doctor", "--deep", "--mend")  # images that older versions stored twice
         ran(ROOT, data, "-m", "ctxweb", "doctor", "--deep")
         ran(ROOT, data, "-c", PAGES)
         rows = sum(len(table) for table in found.values())

@@ -116,9 +116,10 @@ def _tell(reader: Reader, upload_id: uuid.UUID | None = None) -> None:
 def _started(n: int) -> list[Reader]:
     from django.db import connections
 
-    from sessions.services.ingest import counting_in_place
+    from sessions.services.counting import counting_in_place, stop_ahead
 
     connections.close_all()
+    stop_ahead()
     context: Any = multiprocessing.get_context(START)
     readers: list[Reader] = []
     with counting_in_place(at_once=START == "fork"):
@@ -147,7 +148,8 @@ def _serve(pipe: Connection, held: list[Connection]) -> None:
         one.close()
     load_django()
     from sessions.services import queue
-    from sessions.services.ingest import counting_in_place, ingest
+    from sessions.services.counting import counting_in_place
+    from sessions.services.ingest import ingest
 
     def may_write() -> None:
         try:

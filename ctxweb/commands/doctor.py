@@ -18,7 +18,7 @@ MOST_ROUNDS = 2
 
 @click.command("doctor")
 @click.option("--mend", is_flag=True, help="Mend what can be mended.")
-@click.option("--deep", is_flag=True, help="Read every stored file and compare its hash: as long as a copy takes.")
+@click.option("--deep", is_flag=True, help="Also read every stored file, compare its hash, and read all facts.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
 def command(*, mend: bool, deep: bool, as_json: bool) -> None:
     """Check the data folder, the database, the stored files, the queue and the counts.

@@ -12,7 +12,7 @@ from ctxweb.commands._engine import emit, read, settings
 from ctxweb.commands._files import inputs
 from ctxweb.terminal import say, terminal, titled
 from sessions.engine.errors import EngineError
-from sessions.engine.fleet.groups import fleet_document, part_document
+from sessions.engine.fleet.groups import add_up, fleet_document, part_document
 from sessions.engine.fleet.values import BY, NOT_RECORDED
 from sessions.engine.reading import NotATranscript
 
@@ -52,15 +52,16 @@ def command(files: tuple[str, ...], by: str, pairs: tuple[str, ...], *, each: bo
     wanted = {key: str(value) for key, value in settings(pairs, "--only").items()}
     if unknown := set(wanted) - set(BY):
         raise click.UsageError(f"Unknown --only {min(unknown)!r}. Keys: {', '.join(BY)}.")
-    parts = list(_of_files(files) if files else _of_library())
-    parts = [part for part in parts if _fits(part, wanted)]
-    document = fleet_document(parts, by)
+    found = (part for part in (_of_files(files) if files else _of_library()) if _fits(part, wanted))
+    parts = list(found) if each else []
+    sums = add_up(parts if each else found, by)
+    document = fleet_document(sums)
     if each:
         document["sessions"] = [part_document(part) for part in parts]
     if as_json:
         emit(document)
         return
-    if not parts:
+    if not sums.total.n_sessions:
         say("No session. Name files or folders, or store some: `ctxweb ingest PATH`.")
         return
     console = terminal()
@@ -100,7 +101,7 @@ def _show(words: str) -> None:
         click.echo(f"\r\x1b[K{words}", nl=False, err=True)
 
 
-def _of_library() -> list[Part]:
+def _of_library() -> Iterator[Part]:
     """What every stored session adds; what is not worked out yet is now."""
     from ctxweb.commands.ingest import start_django
 
@@ -111,7 +112,7 @@ def _of_library() -> list[Part]:
     n_failed = figures.catch_up(lambda done, total: _show(f"{done:,} of {total:,} sessions" if done < total else ""))
     if n_failed:
         say(f"{n_failed:,} sessions could not be worked out and are left out: upload them again.")
-    return selectors.fleet_parts({})[0]
+    return selectors.fleet_parts({})
 
 
 def _print_groups(console: Terminal, document: dict[str, Any]) -> None:

@@ -130,9 +130,10 @@ def _opened(given: Given) -> Arrival:
 
 
 def _received(file: IO[bytes], filename: str, shown: str) -> Arrival:
+    from sessions.services.counting import start_ahead
     from sessions.services.uploads import receive
 
-    return Arrival(shown, *receive(file=file, filename=filename, folders=True))
+    return Arrival(shown, *receive(file=file, filename=filename, folders=True, on_new=start_ahead))
 
 
 def _settled(arrival: Arrival, readers: Readers | None = None) -> dict[str, Any]:
@@ -147,7 +148,7 @@ def _settled(arrival: Arrival, readers: Readers | None = None) -> dict[str, Any]
             with _progress(arrival.shown, upload.n_bytes) as advance:
                 if readers:
                     readers.settle(upload.pk, advance)
-                upload = _read(upload.pk, advance)
+                upload = _read(upload.pk, advance, verified=not arrival.duplicate)
         return _entry(upload, arrival)
     except OSError as error:
         return _unread(arrival.shown, _reason(error))
@@ -190,12 +191,12 @@ def _entry(upload: Upload, arrival: Arrival) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _read(upload_id: uuid.UUID, advance: Callable[[int], None]) -> Upload:
+def _read(upload_id: uuid.UUID, advance: Callable[[int], None], *, verified: bool) -> Upload:
     """Read the upload here, or wait for the worker that has it; takes over where that worker is gone."""
     from sessions.services.ingest import ingest
     from sessions.services.work import recover
 
-    while not (upload := ingest(upload_id=upload_id, on_progress=advance)).finished:
+    while not (upload := ingest(upload_id=upload_id, on_progress=advance, verified=verified)).finished:
         time.sleep(WAIT_SECONDS)
         recover()
     return upload

@@ -19,11 +19,11 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
-from sessions.adapters import frames, leftovers
+from sessions.adapters import frames, leftovers, ranged
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 CHUNK_BYTES = 1 << 20
 SPOOL_BYTES = 8 << 20
@@ -44,19 +44,37 @@ def blob_name(sha256: str) -> str:
     return f"{sha256[:2]}/{sha256[2:4]}/{sha256}"
 
 
-def put(file: IO[bytes]) -> Blob:
-    """Store what is left to read in ``file``; equal bytes are stored once."""
+def put(file: IO[bytes], on_new: Callable[[int], None] | None = None) -> Blob:
+    """Store what is left to read in ``file``; equal bytes are stored once.
+
+    ``on_new`` is told the number of bytes before they are stored, if they are not there already: where it is given, a
+    seekable ``file`` is read twice, and nothing is packed in vain.
+    """
+    if on_new:
+        start = file.tell()
+        blob = _hashed(file)
+        if exists(blob.sha256):
+            return blob
+        file.seek(start)
+        on_new(blob.n_bytes)
     with _spool() as spool:
-        digest, n_bytes, writer = hashlib.sha256(), 0, frames.FrameWriter(spool)
-        while chunk := file.read(CHUNK_BYTES):
-            digest.update(chunk)
-            writer.write(chunk)
-            n_bytes += len(chunk)
+        writer = frames.FrameWriter(spool)
+        blob = _hashed(file, writer)
         writer.end()
-        blob = Blob(digest.hexdigest(), n_bytes)
         if not exists(blob.sha256):
             _keep(blob.sha256, spool, durable=True)
         return blob
+
+
+def _hashed(file: IO[bytes], writer: frames.FrameWriter | None = None) -> Blob:
+    """What is left to read in ``file``, written to ``writer`` on the way."""
+    digest, n_bytes = hashlib.sha256(), 0
+    while chunk := file.read(CHUNK_BYTES):
+        digest.update(chunk)
+        n_bytes += len(chunk)
+        if writer:
+            writer.write(chunk)
+    return Blob(digest.hexdigest(), n_bytes)
 
 
 def put_bytes(data: bytes, sha256: str) -> None:
@@ -87,7 +105,7 @@ def open_at_rest(sha256: str) -> BinaryIO:
     root = _local_root()
     if root is not None:
         return (root / blob_name(sha256)).open("rb")
-    return cast("BinaryIO", default_storage.open(blob_name(sha256), "rb"))
+    return ranged.opened(cast("IO[bytes]", default_storage.open(blob_name(sha256), "rb")))
 
 
 def verify(sha256: str) -> None:

@@ -8,7 +8,7 @@ from sessions.models.columns import ColumnsRun, SessionColumns
 from sessions.models.figures import CatchingUp, FiguresRun, SessionFigures
 from sessions.models.link import LinkedView, ReplayLink
 from sessions.models.live import LiveSource
-from sessions.models.message import Flag, Media, MessageRow
+from sessions.models.media import Media
 from sessions.models.price import ModelPrice
 from sessions.models.saved import SavedKind, SavedView
 from sessions.models.search import SearchedSession, SearchPart, SearchRun
@@ -30,7 +30,6 @@ __all__ = [
     "ColumnsRun",
     "Continuation",
     "FiguresRun",
-    "Flag",
     "Invitation",
     "Job",
     "LinkedView",
@@ -39,7 +38,6 @@ __all__ = [
     "MediaUse",
     "Member",
     "MemberStatus",
-    "MessageRow",
     "ModelAnswer",
     "ModelPrice",
     "Part",

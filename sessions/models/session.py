@@ -6,15 +6,14 @@ from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from django.db import models
-from django.db.models import Count, F, Q, Window
-from django.db.models.functions import RowNumber
+from django.db.models import F, Q
 from django.urls import reverse
 
+from sessions.models.listed import FileKey, OrderIndex, Passed
 from sessions.models.upload import Upload
 from sessions.models.viewer import visible
 
 if TYPE_CHECKING:
-    import uuid
     from collections.abc import Sequence
 
     from sessions.models.viewer import Viewer
@@ -31,8 +30,9 @@ class TokenLabel(models.TextChoices):
 OVERCOUNTED = 10.0
 """From this factor on, an image's bytes are called over-counted in lists and filters."""
 
+NEWEST_FIRST = (F("ended_at").desc(nulls_last=True), F("created_at").desc())
 SORTS = {
-    "last": (F("ended_at").desc(nulls_last=True), F("created_at").desc(), "position"),
+    "last": (*NEWEST_FIRST, "position", "id"),
     "title": ("title", "id"),
     "format": ("format", "id"),
     "model": ("model", "id"),
@@ -47,12 +47,35 @@ SORTS = {
 """Orders of the library by name; the first is the default."""
 
 
+SEEN = ("branch_of", "parent", "private", "upload")
+FILTERED = ("format", "model", "n_images", "n_compactions", "worst_overcount")
+LISTED = (
+    "position", "id", "file_key", *SEEN, *FILTERED, "n_messages", "tokens", "wire_bytes", "peak_context", "title",
+)  # fmt: skip
+"""After its time: all that a list filters and sorts by, so that its order is read from an index alone."""
+SUMMED = (
+    "tokens_label", "format", "model", *SEEN, "n_images", "n_compactions", "worst_overcount", "n_messages", "tokens",
+    "wire_bytes", "shares_with", "n_shared_messages", "shared_tokens", "shared_wire_bytes", "n_shared_images",
+)  # fmt: skip
+"""What the library adds up, by what its fields offer.
+
+No list is filtered by the first: SQLite would take this index for the filter, and sort all that it finds.
+"""
+OF_FILES = (
+    "file_key", "id", *SEEN, *FILTERED, "tokens_label", "n_messages", "tokens", "wire_bytes", "wrong_cause",
+)  # fmt: skip
+"""What the row of a file adds up."""
+
+
 class SessionQuerySet(models.QuerySet["Session"]):
     """Named questions about sessions."""
 
     def seen_by(self, who: Viewer) -> SessionQuerySet:
         """Sessions that ``who`` sees: their own and the team's."""
-        return self.filter(visible(who, private="private", owner="upload__owner"))
+        if who.is_admin or who.user_id is None:
+            return self.filter(visible(who, private="private", owner="upload__owner"))
+        # No join: the figures of a row are then read from an index alone.
+        return self.filter(Q(private=False) | Q(upload__in=Upload.objects.filter(owner=who.user_id).values("pk")))
 
     def roots(self) -> SessionQuerySet:
         """Sessions that are not a sub-agent of another, each on its latest branch."""
@@ -74,6 +97,12 @@ class SessionQuerySet(models.QuerySet["Session"]):
         """Sessions with at least one image."""
         return self.filter(n_images__gt=0)
 
+    def with_figures(self, **values: object) -> SessionQuerySet:
+        """Sessions whose figures (``SessionFigures``) have these values."""
+        figures = self.model._meta.get_field("figures").related_model
+        having = figures._default_manager.filter(**values).values("session")
+        return self.alias(passed=Passed("pk")).filter(passed__in=having)
+
     def matching(self, words: str) -> SessionQuerySet:
         """Sessions whose title, model, native id or file name contains every word, any case."""
         found = self
@@ -89,22 +118,6 @@ class SessionQuerySet(models.QuerySet["Session"]):
     def sorted_by(self, name: str) -> SessionQuerySet:
         """Ordered by one of ``SORTS``; a leading ``-`` reverses it; an unknown name gives the default order."""
         return self.order_by(*order_of(name))
-
-    def of_file(self, upload_id: uuid.UUID, member: str) -> SessionQuerySet:
-        """Sessions of one file: of an upload, or of one file in an archive."""
-        return self.filter(upload_id=upload_id, member=member)
-
-    def one_a_file(self, name: str, from_n: int) -> SessionQuerySet:
-        """The same, but of a file with ``from_n`` sessions or more only the first in the order ``name``.
-
-        Each has ``n_alike``: how many of those here were read from its file.
-        """
-        file = [F("upload_id"), F("member")]
-        ranked = self.annotate(
-            n_alike=Window(Count("pk"), partition_by=file),
-            rank=Window(RowNumber(), partition_by=file, order_by=order_of(name)),
-        )
-        return ranked.filter(Q(n_alike__lt=from_n) | Q(rank=1)).order_by(*order_of(name))
 
 
 def order_of(name: str) -> list[models.OrderBy]:
@@ -138,7 +151,12 @@ class Session(models.Model):
     from those that were left to the latest.  ``shares_with`` is a session stored earlier that holds some of the same
     messages (resumed or forked): ``n_shared_*`` and ``shared_*`` count those, in this or any other earlier session.
 
+    ``opening`` is the first message as "role kinds preview", kinds with commas, the preview cut at 255 characters: what
+    a rewritten file and a neighbour's transcript are known by.
+
     ``private``: its owner's alone, who is its upload's; else the team's.
+
+    ``file_key`` tells its file from others (``listed.key_of``); it follows from ``upload`` and ``member``.
     """
 
     id = models.CharField(primary_key=True, max_length=16)
@@ -148,13 +166,18 @@ class Session(models.Model):
     native_id = models.CharField(max_length=255, blank=True, db_index=True)
     member = models.CharField(max_length=1100, blank=True)
     text_sha256 = models.CharField(max_length=64, blank=True)
-    parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="children")
+    file_key = FileKey(max_length=16, blank=True, editable=False)
+    parent = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="children", db_index=False
+    )
     parent_call_id = models.CharField(max_length=255, blank=True)
     home_id = models.CharField(max_length=255, blank=True, db_index=True)
     prompt_hash = models.CharField(max_length=16, blank=True)
     spawns = models.JSONField(default=list, blank=True)
     branch = models.CharField(max_length=64, blank=True)
-    branch_of = models.ForeignKey("self", on_delete=models.CASCADE, null=True, blank=True, related_name="branches")
+    branch_of = models.ForeignKey(
+        "self", on_delete=models.CASCADE, null=True, blank=True, related_name="branches", db_index=False
+    )
     shares_with = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="shared_by")
     n_shared_messages = models.PositiveIntegerField(default=0)
     n_shared_requests = models.PositiveIntegerField(default=0)
@@ -163,6 +186,7 @@ class Session(models.Model):
     shared_wire_bytes = models.PositiveBigIntegerField(default=0)
     shared_usage = models.JSONField(default=dict, blank=True)
     title = models.CharField(max_length=255, blank=True)
+    opening = models.CharField(max_length=350, blank=True)
     format = models.CharField(max_length=40)
     model = models.CharField(max_length=100, blank=True)
     client = models.CharField(max_length=100, blank=True)
@@ -197,6 +221,15 @@ class Session(models.Model):
 
     class Meta:
         ordering = ("-created_at", "position")
+        indexes = (
+            OrderIndex(*NEWEST_FIRST, *LISTED, name="session_listed"),
+            models.Index(fields=SUMMED, name="session_summed"),
+            models.Index(fields=OF_FILES, name="session_of_file"),
+            # Not of the others, which are nearly all: SQLite takes an index of NULLs for a narrow choice.
+            models.Index(fields=("parent",), condition=Q(parent__isnull=False), name="session_parent"),
+            models.Index(fields=("branch_of",), condition=Q(branch_of__isnull=False), name="session_branch_of"),
+            models.Index(fields=("worst_overcount",), condition=Q(worst_overcount__isnull=False), name="session_worst"),
+        )
         constraints = (
             models.UniqueConstraint(fields=("upload", "position"), name="session_position_once"),
             models.CheckConstraint(condition=Q(tokens_label__in=TokenLabel.values), name="session_tokens_labelled"),

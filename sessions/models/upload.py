@@ -105,6 +105,7 @@ class Upload(models.Model):
 
     class Meta:
         ordering = ("-created_at", "id")
+        indexes = (models.Index(fields=("status", "dismissed", "private", "owner"), name="upload_status"),)
         constraints = (
             models.CheckConstraint(condition=Q(status__in=State.values), name="upload_status_known"),
             models.UniqueConstraint(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, BinaryIO
 from weakref import WeakSet
 
-from django.db.models import Count, OuterRef, Q, Subquery, Sum
+from django.db.models import Count, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from sessions.adapters import own_models, storage
@@ -15,24 +15,21 @@ from sessions.adapters.cache import Cache
 from sessions.engine.fleet.values import NOT_RECORDED, RULES, Part, Tried
 from sessions.engine.model_info import own_changes
 from sessions.models import (
-    OVERCOUNTED,
     Continuation,
     Member,
     ReplayLink,
     SavedView,
     Session,
     SessionFacts,
-    State,
     Upload,
     viewer,
 )
 from sessions.selectors import columns, files
 from sessions.selectors import search as texts_found
-from sessions.selectors.media import seen_media
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.texts import Texts
@@ -51,16 +48,15 @@ SESSION_FILTERS: dict[str, Callable[[SessionQuerySet], SessionQuerySet]] = {
     "overcount": lambda found: found.overcounted(),
     "compacted": lambda found: found.compacted(),
     "images": lambda found: found.with_images(),
-    "false": lambda found: found.filter(figures__n_false__gt=0),
-    "refused": lambda found: found.filter(figures__n_refused__gt=0),
-    "missed": lambda found: found.filter(figures__n_missed__gt=0),
-    "thrashing": lambda found: found.filter(figures__n_thrash__gt=0),
-    "again": lambda found: found.filter(figures__tokens_again__gt=0),
-    "above": lambda found: found.filter(figures__dollars_above__gt=0),
 }
 """Filters of the library by name."""
+FIGURE_FILTERS = {
+    "false": "n_false", "refused": "n_refused", "missed": "n_missed", "thrashing": "n_thrash", "again": "tokens_again",
+    "above": "dollars_above",
+}  # fmt: skip
+"""Filters by a figure that is not nothing."""
 
-
+FIGURES = "figures__"
 ALIKE = {
     "agent": "figures__agent", "client": "figures__client", "model": "model", "project": "figures__project",
     "week": "figures__week",
@@ -87,31 +83,6 @@ class SessionPage:
 
 
 @dataclass(frozen=True, slots=True)
-class LibraryFacts:
-    """Sums over all sessions, sub-agents included, copied messages once.
-
-    ``n_<label>`` counts sessions whose tokens carry that label, ``n_uploads`` all uploads but failures that were
-    dismissed, ``n_uploads_read`` those that sessions could be read from.
-    """
-
-    n_sessions: int
-    n_uploads: int
-    n_uploads_read: int
-    n_messages: int
-    tokens: int
-    n_measured: int
-    n_calibrated: int
-    n_estimated: int
-    wire_bytes: int
-    n_images: int
-    n_media: int
-    worst: Session | None
-    n_overcounted: int
-    formats: tuple[str, ...]
-    models: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class SessionVersion:
     """``version`` changes with the session's facts; ``watched`` while a file is followed for it."""
 
@@ -133,94 +104,69 @@ def session_list(
     limit: int = PAGE,
     grouped: bool = False,
 ) -> SessionPage:
-    """Root sessions for the library: two queries.
+    """Root sessions for the library: three queries, in which nothing but the page is read from the sessions' rows.
 
     ``file`` leaves those of one file (``files.key``).  ``grouped``: one row for a file with many sessions, with their
-    sums; up to four queries.
+    sums; one query more, and some more where such files crowd the page.
 
-    ``only`` is a name of ``SESSION_FILTERS``, ``sort`` one of ``models.SORTS`` (``-`` in front reverses it); unknown
-    names mean no filter and the default order.  ``alike`` are values by the names of ``ALIKE``.
+    ``only`` is a name of ``SESSION_FILTERS`` or ``FIGURE_FILTERS``, ``sort`` one of ``models.SORTS`` (``-`` in front
+    reverses it); unknown names mean no filter and the default order.  ``alike`` are values by the names of ``ALIKE``.
     """
     mine = Session.objects.seen_by(viewer())
     found = mine.once() if search else mine.roots()
     if only in SESSION_FILTERS:
         found = SESSION_FILTERS[only](found)
+    figures = {f"{FIGURE_FILTERS[only]}__gt": 0} if only in FIGURE_FILTERS else {}
     if format:
         found = found.filter(format=format)
-    found = files.only(_alike(found, {**(alike or {}), "model": model}), file)
+    found = files.only(_alike(found, {**(alike or {}), "model": model}, figures), file)
     if search:
         having, hits, every = texts_found.page(found, search, sort, start, limit, open_text)
         return SessionPage(having, len(every.ids), start, limit, len(every.ids), hits=hits, found=every)
-    if grouped and not file and files.any_grouped(found):
-        page = files.grouped(found, sort, start, limit)
-        rows = Session.objects.filter(pk__in=page.ids).select_related("upload").annotate(n_children=Count("children"))
-        by_id = {row.pk: row for row in rows}
-        sessions = tuple(by_id[pk] for pk in page.ids if pk in by_id)
-        return SessionPage(sessions, page.total, start, limit, page.n_sessions, page.groups)
+    if grouped and not file:
+        ids, totals = files.rows(found, sort, start, limit)
+        sessions = _listed(ids)
+        groups = files.groups(found, [one for one in sessions if one.file_key in totals.by_file])
+        return SessionPage(sessions, totals.n_rows, start, limit, totals.n_sessions, groups)
     total = found.count()
+    return SessionPage(_listed(files.ids(found, sort, start, limit)), total, start, limit, total)
+
+
+def _listed(ids: Sequence[str]) -> tuple[Session, ...]:
+    """The sessions of these ids in this order, with their upload and ``n_children``: one query."""
     children = Session.objects.filter(parent=OuterRef("pk")).order_by().values("parent").values(n=Count("pk"))
-    # A subquery is asked for the rows of the page alone; a join would group the whole library first.
-    listed = found.sorted_by(sort).select_related("upload").annotate(n_children=Coalesce(Subquery(children), 0))
-    return SessionPage(tuple(listed[start : start + limit]), total, start, limit, total)
+    found = Session.objects.filter(pk__in=ids).select_related("upload")
+    by_id = {row.pk: row for row in found.annotate(n_children=Coalesce(Subquery(children), 0))}
+    return tuple(by_id[pk] for pk in ids if pk in by_id)
 
 
-def _alike(found: SessionQuerySet, values: Mapping[str, str]) -> SessionQuerySet:
+def _alike(
+    found: SessionQuerySet, values: Mapping[str, str], figures: Mapping[str, object] | None = None
+) -> SessionQuerySet:
     """Those that have these values in common; "" asks for none, NOT_RECORDED for what is not recorded."""
-    wanted = {ALIKE[name]: "" if value == NOT_RECORDED else value for name, value in values.items() if value}
-    return found.filter(**wanted)
+    wanted: dict[str, object] = {
+        ALIKE[name]: "" if value == NOT_RECORDED else value for name, value in values.items() if value
+    }
+    having = {name.removeprefix(FIGURES): wanted.pop(name) for name in [*wanted] if name.startswith(FIGURES)}
+    having |= figures or {}
+    return (found.with_figures(**having) if having else found).filter(**wanted)
 
 
-def fleet_parts(alike: Mapping[str, str]) -> tuple[list[Part], int]:
-    """What every root session adds that has the values of ``alike``, and how many sessions wait: two queries."""
+def fleet_parts(alike: Mapping[str, str]) -> Iterator[Part]:
+    """What every root session adds that has the values of ``alike``, one after the other: one query."""
     names = [f.name for f in fields(Part)]
     paths = ["pk" if name == "id" else ALIKE.get(name, f"figures__{name}") for name in names]
-    every = Session.objects.seen_by(viewer()).roots()
-    roots = _alike(every, alike)
+    roots = _alike(Session.objects.seen_by(viewer()).roots(), alike)
     known = roots.filter(figures__rules=RULES).order_by("pk")  # sums and lists come out the same each time
-    rows = (dict(zip(names, row, strict=True)) for row in known.values_list(*paths))
-    parts = [Part(**row | {"tried": tuple(Tried(*one) for one in row["tried"])}) for row in rows]
-    return parts, every.count() - every.filter(figures__rules=RULES).count()
+    for row in known.values_list(*paths).iterator():
+        part = dict(zip(names, row, strict=True))
+        yield Part(**part | {"tried": tuple(Tried(*one) for one in part["tried"])})
 
 
-def library_facts() -> LibraryFacts:
-    """The library's head line: seven queries, none of which grows with the messages.
-
-    Messages that a resumed or forked session has from an earlier one are counted once; so are those of branches.
-    """
-    mine = Session.objects.seen_by(viewer())
-    sums = mine.once().aggregate(
-        n_sessions=Count("id"),
-        n_messages=Sum("n_messages", default=0),
-        tokens=Sum("tokens", default=0),
-        n_measured=Count("id", filter=Q(tokens_label="measured")),
-        n_calibrated=Count("id", filter=Q(tokens_label="calibrated")),
-        n_estimated=Count("id", filter=Q(tokens_label="estimated")),
-        wire_bytes=Sum("wire_bytes", default=0),
-        n_images=Sum("n_images", default=0),
-        n_overcounted=Count("id", filter=Q(worst_overcount__gte=OVERCOUNTED)),
-    )
-    again = (
-        mine.once()
-        .filter(shares_with__isnull=False)
-        .aggregate(
-            n_messages=Sum("n_shared_messages", default=0),
-            tokens=Sum("shared_tokens", default=0),
-            wire_bytes=Sum("shared_wire_bytes", default=0),
-            n_images=Sum("n_shared_images", default=0),
-        )
-    )
-    sums |= {name: max(0, sums[name] - n) for name, n in again.items()}
-    worst = mine.once().filter(worst_overcount__isnull=False).sorted_by("overcount").first()
-    return LibraryFacts(
-        **sums,
-        **Upload.objects.seen_by(viewer())
-        .exclude(status=State.FAILED, dismissed=True)
-        .aggregate(n_uploads=Count("pk"), n_uploads_read=Count("pk", filter=Q(status=State.DONE))),
-        n_media=seen_media().filter(media_type__startswith="image/").count(),
-        worst=worst,
-        formats=tuple(mine.order_by("format").values_list("format", flat=True).distinct()),
-        models=tuple(mine.exclude(model="").order_by("model").values_list("model", flat=True).distinct()),
-    )
+def n_without_figures() -> int:
+    """Root sessions whose figures are not worked out yet: two queries."""
+    every = Session.objects.seen_by(viewer()).roots()
+    return every.count() - every.filter(figures__rules=RULES).count()
 
 
 def get_session(session_id: str) -> Session:
@@ -258,20 +204,6 @@ def session_version(session_id: str) -> SessionVersion | None:
         .first()
     )
     return SessionVersion(found[0], found[1], found[2] is not None) if found else None
-
-
-def filter_counts() -> dict[str, int]:
-    """How many root sessions each filter of the library leaves, "all" for none: one query."""
-    return (
-        Session.objects.seen_by(viewer())
-        .roots()
-        .aggregate(
-            all=Count("pk"),
-            overcount=Count("pk", filter=Q(worst_overcount__gte=OVERCOUNTED)),
-            compacted=Count("pk", filter=Q(n_compactions__gt=0)),
-            images=Count("pk", filter=Q(n_images__gt=0)),
-        )
-    )
 
 
 def child_sessions(session: Session) -> tuple[Session, ...]:

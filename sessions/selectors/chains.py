@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Q
 
 from sessions.engine.agent import agents
-from sessions.models import MessageRow, Session, viewer
+from sessions.models import Session, viewer
 
 if TYPE_CHECKING:
     from sessions.engine.types import Message
@@ -54,8 +54,6 @@ def _chained_before(name: str) -> Session | None:
 
 def _chained_after(session: Session) -> tuple[Session, ...]:
     """Sessions whose first message is a summary that names this session's file, oldest first."""
-    rows = MessageRow.objects.filter(
-        session__format__in=chained_formats(), index=0, preview__contains=f"/{session.filename}]"
-    ).exclude(session=session)
-    mine = Session.objects.seen_by(viewer())
-    return tuple(mine.filter(pk__in=rows.values("session_id")).order_by("created_at")[:5])
+    mine = Session.objects.seen_by(viewer()).exclude(pk=session.pk)
+    named = mine.filter(format__in=chained_formats(), opening__contains=f"/{session.filename}]")
+    return tuple(named.order_by("created_at")[:5])

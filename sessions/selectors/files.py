@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from django.core.exceptions import EmptyResultSet
+from django.db import connection
 from django.db.models import Count, Max, Min, Q, Sum
 
+from sessions.models.listed import key_of
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from django.db.models import QuerySet
-
+    from sessions.models import Session
     from sessions.models.session import SessionQuerySet
 
 GROUPED_FROM = 5
 """Sessions of one file, from which on they are one row."""
+STEP, FASTER = 200, 4
+"""Sessions beyond a page of rows that are looked at first, at least; then four times as many each time."""
+MOST_PASSED = 200
+"""Files that are passed over at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +47,16 @@ class FileGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupedPage:
-    """The ids of one page of rows in order, and the group that each stands for, where it does."""
+class Totals:
+    """Of all sessions that match: how many, and how many of each file that is one row."""
 
-    ids: tuple[str, ...]
-    total: int
     n_sessions: int
-    groups: Mapping[str, FileGroup]
+    by_file: Mapping[str, int]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the list."""
+        return self.n_sessions - sum(self.by_file.values()) + len(self.by_file)
 
 
 def key(upload_id: uuid.UUID, member: str) -> str:
@@ -60,59 +70,97 @@ def only(found: SessionQuerySet, file: str) -> SessionQuerySet:
         return found
     upload, _, member = file.partition("/")
     try:
-        return found.of_file(uuid.UUID(upload), member)
+        return found.filter(file_key=key_of(uuid.UUID(upload), member))
     except ValueError:
         return found.none()
 
 
-def any_grouped(found: SessionQuerySet) -> bool:
-    """Whether any file has so many sessions that they are one row."""
-    return bool(_files(found).annotate(n=Count("pk")).filter(n__gte=GROUPED_FROM).exists())
+def ids(found: SessionQuerySet, sort: str, start: int, limit: int) -> list[str]:
+    """The ids of some sessions in their order: one query."""
+    return list(found.sorted_by(sort).values_list("pk", flat=True)[start : start + limit])
 
 
-def grouped(found: SessionQuerySet, sort: str, start: int, limit: int) -> GroupedPage:
-    """One page of rows: sessions, and the first of each group where it would stand.  Four queries."""
-    rows: QuerySet[Any, Any] = found.one_a_file(sort, GROUPED_FROM)
-    page = list(rows.values_list("pk", "n_alike", "upload_id", "member")[start : start + limit])
-    heads = {(upload, member): pk for pk, n, upload, member in page if n >= GROUPED_FROM}
-    return GroupedPage(tuple(row[0] for row in page), rows.count(), found.count(), _sums(found, heads))
+def rows(found: SessionQuerySet, sort: str, start: int, limit: int) -> tuple[list[str], Totals]:
+    """The ids of one page of rows, the first of each large file standing for it, and the totals: two queries.
+
+    Where sessions of large files crowd the page, one or two more.
+    """
+    totals = _totals(found)
+    page: list[str] = []
+    if start < totals.n_rows:
+        walk = _walk(found, sort, totals.by_file, start + limit)
+        page = [pk for _, pk in zip(range(start + limit), walk, strict=False)][start:]
+    return page, totals
 
 
-def _files(found: SessionQuerySet) -> QuerySet[Any, Any]:
-    return found.order_by().values("upload_id", "member")
+def _totals(found: SessionQuerySet) -> Totals:
+    """In one pass over the sessions."""
+    try:
+        by_file, given = found.order_by().values("file_key").annotate(n=Count("*")).query.sql_with_params()
+    except EmptyResultSet:  # no row can be seen
+        return Totals(0, {})
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"WITH files (file_key, n) AS ({by_file}) SELECT '', SUM(n) FROM files"  # noqa: S608 - Django's words
+            " UNION ALL SELECT file_key, n FROM files WHERE n >= %s",
+            [*given, GROUPED_FROM],
+        )
+        (_, n_sessions), *large = cursor.fetchall()
+    return Totals(int(n_sessions or 0), {file: int(n) for file, n in large})
 
 
-def _sums(found: SessionQuerySet, heads: Mapping[tuple[uuid.UUID, str], str]) -> dict[str, FileGroup]:
+def _walk(found: SessionQuerySet, sort: str, by_file: Mapping[str, int], n_wanted: int) -> Iterator[str]:
+    """Sessions in their order, of each of these files the first alone.
+
+    Files that were met are passed over from the next query on, the largest first.
+    """
+    met: set[str] = set()
+    passed: set[str] = set()
+    looked_at: list[str] = []
+    n = n_wanted + max(STEP, n_wanted // 2) if by_file else n_wanted
+    while True:
+        start = sum(file not in passed for file in looked_at)
+        ordered = found.exclude(file_key__in=passed) if passed else found
+        batch = list(ordered.sorted_by(sort).values_list("pk", "file_key")[start : start + n])
+        for pk, file in batch:
+            if file not in met:
+                yield pk
+            if file in by_file:
+                met.add(file)
+        if len(batch) < n:
+            return
+        looked_at += [file for _, file in batch]
+        passed = set(sorted(met, key=lambda file: (-by_file[file], file))[:MOST_PASSED])
+        n *= FASTER
+
+
+def groups(found: SessionQuerySet, heads: Sequence[Session]) -> dict[str, FileGroup]:
+    """What each row stands for, by the id of the session in whose place it is: one query, none without ``heads``."""
     if not heads:
         return {}
-    sums = _files(_of_any(found, heads)).annotate(
-        n_sessions=Count("pk"),
+    by_file = {one.file_key: one for one in heads}
+    sums = found.filter(file_key__in=list(by_file)).order_by("file_key").values("file_key")
+    sums = sums.annotate(
+        n_sessions=Count("*"),
         messages=Sum("n_messages"),
         all_tokens=Sum("tokens"),
-        n_estimated=Count("pk", filter=Q(tokens_label="estimated")),
-        n_calibrated=Count("pk", filter=Q(tokens_label="calibrated")),
+        n_estimated=Count("tokens_label", filter=Q(tokens_label="estimated")),
+        n_calibrated=Count("tokens_label", filter=Q(tokens_label="calibrated")),
         all_bytes=Sum("wire_bytes"),
         images=Sum("n_images"),
         compactions=Sum("n_compactions"),
-        n_wrong=Count("pk", filter=~Q(wrong_cause="")),
+        n_wrong=Count("wrong_cause", filter=~Q(wrong_cause="")),
         worst=Max("worst_overcount"),
         first_model=Min("model"),
         last_model=Max("model"),
     )
     made = {}
     for row in sums:
-        file = (row["upload_id"], row["member"])
+        head = by_file[row["file_key"]]
         label = "estimated" if row["n_estimated"] else "calibrated" if row["n_calibrated"] else "measured"
         same = row["first_model"] if row["first_model"] == row["last_model"] else ""
-        made[heads[file]] = FileGroup(
-            key(*file), row["n_sessions"], row["messages"], row["all_tokens"], label, row["all_bytes"], row["images"],
-            row["compactions"], row["n_wrong"], row["worst"], same,
+        made[head.pk] = FileGroup(
+            key(head.upload_id, head.member), row["n_sessions"], row["messages"], row["all_tokens"], label,
+            row["all_bytes"], row["images"], row["compactions"], row["n_wrong"], row["worst"], same,
         )  # fmt: skip
     return made
-
-
-def _of_any(found: SessionQuerySet, files: Iterable[tuple[uuid.UUID, str]]) -> SessionQuerySet:
-    these = Q(pk__in=())
-    for upload_id, member in files:
-        these |= Q(upload_id=upload_id, member=member)
-    return found.filter(these)

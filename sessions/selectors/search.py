@@ -14,11 +14,11 @@ from django.db.models import Count, F, Q
 from django.db.models.expressions import RawSQL
 
 from sessions.adapters import fulltext
-from sessions.engine import jsonio
+from sessions.engine import jsonio, pack
 from sessions.engine.errors import EngineError
 from sessions.engine.places import Places, strings_at
 from sessions.engine.terms import RULES, Piece, read_query, snippet
-from sessions.models import MessageRow, SearchedSession, SearchPart, Session, viewer
+from sessions.models import SearchedSession, SearchPart, Session, SessionFacts, viewer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -211,8 +211,14 @@ def _shown(
     for message, text in _texts(session, sorted(hits, key=n_bytes), places, opener):
         if query.says(text):
             return SessionHits(n, message, snippet(_line(text, query), query))
-    row = MessageRow.objects.filter(session=session, index=hits[0][1]).values_list("preview", flat=True).first()
-    return SessionHits(n, hits[0][1], (Piece(row or "", is_match=False),))
+    return SessionHits(n, hits[0][1], (Piece(_preview(session, hits[0][1]), is_match=False),))
+
+
+def _preview(session: Session, message: int) -> str:
+    """The beginning of a message as its facts have it; "" where they do not."""
+    packed = SessionFacts.objects.filter(pk=session.pk).values_list("packed", flat=True).first()
+    messages = pack.unpack(bytes(packed)).messages if packed else ()
+    return messages[message].preview if message < len(messages) else ""
 
 
 def _line(text: str, query: Query) -> str:

@@ -48,7 +48,7 @@ def holders() -> tuple[tuple[QuerySet[Upload | LiveSource | Media | Member | Ses
     return (
         (Upload.objects.all(), "sha256"),
         (LiveSource.objects.exclude(previous_sha256=""), "previous_sha256"),
-        (Media.objects.all(), "sha256"),
+        (Media.objects.filter(apart=True), "sha256"),
         (Member.objects.exclude(sha256=""), "sha256"),
         (Session.objects.exclude(text_sha256=""), "text_sha256"),
         (ModelAnswer.objects.exclude(text_sha256=""), "text_sha256"),

@@ -1,7 +1,8 @@
 """What the pages of a long session keep is worked out by a worker as soon as the session is stored.
 
-A row for each session says so; whoever takes it does page after page.  What is kept already is not worked out again, so
-that a run which lost its worker goes on where that was, and one behind a visit finds little left to do.
+A row for each session says so; whoever takes it does page after page, then its figures over many.  What is kept
+already is not worked out again, so that a run which lost its worker goes on where that was, and one behind a visit
+finds little left to do.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from sessions.engine.errors import EngineError
 from sessions.models import CatchingUp, ColumnsRun, Session
 from sessions.selectors import columns
 from sessions.services import columns as keeping
-from sessions.services import queue
+from sessions.services import figures, queue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -32,6 +33,11 @@ afterwards: list[Callable[[], None]] = []
 """Called when a run has ended: set like ``pages``."""
 ALIVE = dt.timedelta(seconds=5 * queue.BEAT_SECONDS)
 """A run that has been silent for longer is not waited for."""
+
+
+def is_always_asked(session: Session) -> bool:
+    """Whether its pages are worked out whenever it is stored: not while it grows (``session_rows.write_sessions``)."""
+    return session.n_messages >= columns.LEAST_MESSAGES and not session.upload.followed
 
 
 def ask(sessions: Iterable[Session]) -> None:
@@ -83,6 +89,7 @@ def _work_out(held: queue.Claim[ColumnsRun]) -> None:
             held.show(phase=name)
             held.beat()  # a visit reads how far it is
             work_out(held.pk)
+    figures.work_out(held.pk)
 
 
 def _finish(held: queue.Claim[ColumnsRun], state: CatchingUp, error: str = "") -> None:

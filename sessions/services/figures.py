@@ -1,4 +1,7 @@
-"""What each session adds to the figures over many: kept beside it, worked out once by each version of the rules."""
+"""What each session adds to the figures over many: kept beside it, worked out once by each version of the rules.
+
+Those of a long session are worked out with what its pages keep (``column_runs``), once it is stored.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from sessions.services import queue
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.why.verdicts import Verdict
@@ -42,8 +45,9 @@ def figures_of(session: Session, weighed: Weighed, verdicts: Sequence[Verdict] |
     return SessionFigures(session_id=session.pk, rules=RULES, tried=[list(one) for one in part.tried], **values)
 
 
-def keep(rows: Sequence[SessionFigures]) -> None:
-    """Write rows in place of those that the sessions had."""
+def keep(rows: Sequence[SessionFigures], later: Iterable[str] = ()) -> None:
+    """Write rows in place of those that the sessions had; what these had whose figures come ``later`` goes."""
+    SessionFigures.objects.filter(session__in=list(later)).delete()
     SessionFigures.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=["session"], update_fields=list(KEPT), batch_size=400
     )
@@ -104,14 +108,14 @@ def catch_up(on_progress: Callable[[int, int], None]) -> int:
     n_failed = 0
     for n_done, pk in enumerate(ids):
         on_progress(n_done, len(ids))
-        n_failed += not _work_out(pk)
+        n_failed += not work_out(pk)
     on_progress(len(ids), len(ids))
     return n_failed
 
 
-def _work_out(pk: str) -> bool:
-    """One session, if it is still there; False where its facts cannot be read."""
-    session = Session.objects.filter(pk=pk).first()
+def work_out(pk: str) -> bool:
+    """One session, if it is still there and waits; False where its facts cannot be read."""
+    session = waiting().filter(pk=pk).first()
     if session is None:
         return True
     selectors.notice(session)

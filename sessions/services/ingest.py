@@ -8,43 +8,33 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from django.db import OperationalError, transaction
 
 from sessions.adapters import storage
 from sessions.engine.errors import EngineError
-from sessions.engine.fast_tokens import FastCounter, InPlaceCounter
 from sessions.engine.parts import without_gc
 from sessions.engine.reading import read_transcripts
-from sessions.engine.tokenizer import TokenCounter
-from sessions.engine.tokenizer_process import ProcessCounter
 from sessions.faults import fault_of
 from sessions.models import Job, Media, Member, State, Upload
-from sessions.services import blobs, continuations, jobs, parts, queue
+from sessions.services import blobs, continuations, counting, jobs, parts, queue, sharing
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive, remarks
 from sessions.services.families import link_families
+from sessions.services.media import MediaStore, write_media
 from sessions.services.search import runs as search
-from sessions.services.session_rows import compared_anew, insert_sessions, note_media, pack_sessions, plain
+from sessions.services.session_rows import compared_anew, insert_sessions, pack_sessions, plain
 from sessions.services.thumbnails import make_thumbnails
 
 if TYPE_CHECKING:
     import uuid
     from collections.abc import Callable, Iterator
 
+    from sessions.engine.measure import OnMedia
     from sessions.engine.types import Parsed
     from sessions.services.archives import Read as ReadOne
     from sessions.services.session_rows import PackedSession
-
-HELPED_BYTES = 4_000_000
-"""From this size on, tokens are counted in a process beside the reader: its start costs half a second of a core."""
-
-HELPED_AMONG_BYTES = 20_000_000
-"""The same where other processes read other files."""
-
-_fast: list[FastCounter] = []
-"""What counts in this process, where it reads one file after the other (``counting_in_place``)."""
 
 KEPT_BY_PEOPLE = {"id", "owner", "private", "created_at", "dismissed"}
 """Fields of an upload that no reading changes."""
@@ -64,41 +54,25 @@ class UploadDeleted(EngineError):
     """Somebody deleted the upload while it waited or was read."""
 
 
-@dataclass(slots=True)
-class MediaStore:
-    """Puts decoded images and documents away while the file is being read, equal ones once."""
-
-    seen: dict[str, Media] = field(default_factory=dict)
-
-    def __call__(self, sha256: str, media_type: str, data: bytes) -> None:
-        """Keep the bytes; called by the engine for every base64 image and document."""
-        if sha256 not in self.seen:
-            storage.put_bytes(data, sha256)
-            self.seen[sha256] = Media(sha256=sha256, media_type=media_type[:100], n_bytes=len(data))
-
-    def note(self, parsed: Parsed) -> None:
-        """Take the sizes that the headers tell."""
-        for transcript in parsed.transcripts:
-            for message in transcript.messages:
-                for leaf in message.leaves():
-                    if leaf.media and (row := self.seen.get(leaf.media.sha256)):
-                        row.width, row.height = leaf.media.width, leaf.media.height
-
-
 def ingest(
-    *, upload_id: uuid.UUID, on_progress: Callable[[int], None] | None = None, on_read: Callable[[], None] | None = None
+    *,
+    upload_id: uuid.UUID,
+    on_progress: Callable[[int], None] | None = None,
+    on_read: Callable[[], None] | None = None,
+    verified: bool = False,
 ) -> Upload:
     """Read the stored bytes of an upload into sessions, if nobody else does; returns the upload as it then stands.
 
     Its images have no thumbnails yet: whoever asked waits for the sessions, and a page makes those that it shows.
     ``on_progress`` is given the bytes read; ``on_read`` is called before anything is written, and may wait until what
-    came before is: what is shared with that is then looked for again.  Raises what ``ingest_claimed`` raises, and
+    came before is: what is shared with that is then looked for again.  ``verified``: the caller has just stored the
+    bytes, so they are not compared with their hash.  Raises what ``ingest_claimed`` raises, and
     UploadDeleted where the upload is no longer there.
     """
     try:
         held = jobs.claim(upload_id=upload_id)
         if held is not None:
-            ingest_claimed(held, on_progress, on_read, thumbnails=False)
+            ingest_claimed(held, on_progress, on_read, thumbnails=False, verified=verified)
         return Upload.objects.called(upload_id)
     except Upload.DoesNotExist:
         raise UploadDeleted(DELETED) from None
@@ -110,6 +84,7 @@ def ingest_claimed(
     on_read: Callable[[], None] | None = None,
     *,
     thumbnails: bool = True,
+    verified: bool = False,
 ) -> None:
     """Read the upload of a claimed job, then make ``thumbnails``; one that was deleted meanwhile leaves nothing.
 
@@ -122,6 +97,8 @@ def ingest_claimed(
         return
     try:
         with queue.beating(held):
+            if not verified:
+                storage.verify(upload.sha256)
             read = _ingest(upload, held, on_progress or (lambda done_bytes: None), on_read)
             if read and thumbnails:
                 _thumbnails(read)
@@ -157,7 +134,6 @@ def _ingest(
         held.show(done_bytes=min(done_bytes, upload.n_bytes), phase=phase)
         on_progress(done_bytes)
 
-    storage.verify(upload.sha256)
     if (archive := _is_archive(upload)) and upload.n_bytes >= parts.SPREAD_BYTES:
         if on_read:
             on_read()
@@ -181,21 +157,24 @@ def _ingest(
                 read.outcome.packed = compared_anew(as_read, read.packed)
         held.show(phase="writing")
         hashes = read.hashes if read else set()
+        freed: set[str] = set()
         with transaction.atomic():
             blobs.naming()
             # Nothing is written where the claim has passed to somebody else meanwhile, or the upload was deleted.
             if not held.rows().update(state=State.DONE, done_bytes=upload.n_bytes, phase=""):
                 break
-            if blobs.missing(hashes) or not continuations.alone(upload, found):
-                # Equal images were deleted with another session while this one was read, or its beginning came.
+            lost = read is not None and sharing.lost(one.session for one in read.packed)
+            if lost or blobs.missing(hashes) or not continuations.alone(upload, found):
+                # What it shares was deleted with another session while this one was read, or its beginning came.
                 transaction.set_rollback(True)
                 continue
             if before:
                 continuations.lead(upload, before, read.packed if read else None)
             if read:
-                write_upload(as_read, read)
+                freed = write_upload(as_read, read)
         if before:
-            blobs.remove_unnamed({before.sha256, upload.sha256})
+            freed |= {before.sha256, upload.sha256}
+        blobs.remove_unnamed(freed)
         return read
     _forget(upload, hashes)
     return None
@@ -258,7 +237,7 @@ class Read:
     @property
     def hashes(self) -> set[str]:
         """The blobs that it needs besides the upload's own."""
-        return {row.sha256 for row in self.media} | {p.session.text_sha256 for p in self.packed} - {""}
+        return {row.sha256 for row in self.media if row.apart} | {p.session.text_sha256 for p in self.packed} - {""}
 
 
 def read_upload(
@@ -275,7 +254,7 @@ def read_upload(
         if is_archive(file):
             with reading(ARCHIVE_GUESS * upload.n_bytes, lambda _: told(file.tell())) as (read, media):
                 return Read(read_archive(upload, file, read), list(media.values()))
-        with reading(upload.n_bytes, told) as (read, media):  # then what counts beside it ends: its memory is free
+        with reading(upload.n_bytes, told, alone=True) as (read, media):
             parsed = read(file, upload.filename)
         if on_packing:
             on_packing()
@@ -286,57 +265,45 @@ def read_upload(
 
 
 @contextmanager
-def reading(n_bytes: int, on_progress: Callable[[int], None]) -> Iterator[tuple[ReadOne, dict[str, Media]]]:
-    """How files of ``n_bytes`` together are read: ``read(file, name)``, and the media that it puts away, by hash."""
+def reading(
+    n_bytes: int, on_progress: Callable[[int], None], *, alone: bool = False
+) -> Iterator[tuple[ReadOne, dict[str, Media]]]:
+    """How files of ``n_bytes`` together are read: ``read(file, name)``, and the media that it puts away, by hash.
+
+    ``alone``: it is one file, and what counts beside its reader ends when all its lines are read.
+    """
     media = MediaStore()
-    with without_gc(), _counter(n_bytes) as counter:
+    with without_gc(), counting.counter_of(n_bytes) as counter:
+
+        def progress(done_bytes: int) -> None:
+            on_progress(done_bytes)
+            if alone and done_bytes >= n_bytes:
+                counter.rest()
 
         def read(part: BinaryIO, name: str) -> Parsed:
-            parsed = read_transcripts(part, name, counter=counter, on_media=media, on_progress=on_progress)
-            media.note(parsed)
-            return parsed
+            def parse(on_media: OnMedia) -> Parsed:
+                return read_transcripts(part, name, counter=counter, on_media=on_media, on_progress=progress)
+
+            return media.read(part, parse)
 
         yield read, media.seen
 
 
-def _counter(n_bytes: int) -> TokenCounter:
-    """Counts in a helper process where the file is large enough to win back the start of one."""
-    if _fast and n_bytes < HELPED_AMONG_BYTES:
-        return InPlaceCounter(_fast[0])
-    return ProcessCounter() if n_bytes >= HELPED_BYTES else TokenCounter()
+def write_upload(upload: Upload, read: Read) -> set[str]:
+    """Everything that was read, in place of what the upload had before; the blobs that may be unnamed now.
 
-
-@contextmanager
-def counting_in_place(*, at_once: bool = False) -> Iterator[None]:
-    """Count the texts of file after file in this process, which has others beside it and is not missed if it dies.
-
-    ``at_once``: what counts is loaded here; a fork of this process has it, and does not load it again.
+    Call inside a transaction.
     """
-    if _fast:
-        yield
-        return
-    with FastCounter() as counter:
-        if at_once:
-            counter.begin()
-        _fast.append(counter)
-        try:
-            yield
-        finally:
-            _fast.clear()
-
-
-def write_upload(upload: Upload, read: Read) -> None:
-    """Everything that was read, in place of what the upload had before.  Call inside a transaction."""
     outcome = read.outcome
     # Who sees it may have been changed while it was read.
     upload.private = Upload.objects.select_for_update().values_list("private", flat=True).get(pk=upload.pk)
     for one in outcome.packed:
         one.session.private = upload.private
-    Media.objects.bulk_create(read.media, ignore_conflicts=True, batch_size=150)
     insert_sessions(upload, outcome.packed)
-    note_media(outcome.packed, [row.sha256 for row in read.media])
+    freed = write_media(outcome.packed, read.media)
     _write_members(upload.pk, outcome.members)
     note_upload(upload, outcome)
+    return freed
 
 
 def note_upload(upload: Upload, outcome: Outcome) -> None:

@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from sessions.adapters import storage
 from sessions.models import Job, LiveSource, Session, State, StoppedSource, Upload
-from sessions.services import blobs, continuations
+from sessions.services import blobs, continuations, sharing
 from sessions.services.ingest import read_upload, write_upload
 from sessions.services.snapshots import Beginning, Snapshot, settled_length
 from sessions.services.uploads import clean_filename
@@ -152,20 +152,19 @@ def _stored(
         current = LiveSource.objects.select_for_update().select_related("upload").filter(key=key).first()
         if (current and current.n_versions) != (source and source.n_versions):
             return current.upload if current else None
-        if blobs.missing({upload.sha256, *read.hashes}):
-            raise OperationalError("equal bytes were deleted while this file was read")
+        if blobs.missing({upload.sha256, *read.hashes}) or sharing.lost(one.session for one in read.packed):
+            raise OperationalError("what it shares with other files was deleted while this file was read")
         if upload._state.adding:
             upload.status = State.DONE
             upload.save(force_insert=True)
-        write_upload(upload, read)
+        freed = write_upload(upload, read)
         job = {"state": State.DONE, "done_bytes": upload.n_bytes, "total_bytes": upload.n_bytes, "heartbeat_at": now}
         Job.objects.update_or_create(upload=upload, defaults=job)
         row = current or LiveSource(key=key, path=str(path), n_versions=0)
         outdated, row.previous_sha256 = row.previous_sha256, before
         row.upload, row.changed_at, row.n_versions = upload, now, row.n_versions + 1
         _note(row, stat, waiting=waiting)
-    if outdated:
-        blobs.remove_unnamed([outdated])
+    blobs.remove_unnamed({outdated, *freed})
     return upload
 
 
@@ -178,8 +177,7 @@ def _continues(upload: Upload, read: Read) -> bool:
     same = (stored.format, stored.native_id) == (fresh.format, fresh.native_id)
     if not same or fresh.n_messages < stored.n_messages:
         return False
-    first = stored.messages.filter(index=0).values_list("index", "role", "kinds", "preview").first()
-    return first is None or first == read.packed[0].rows[0][1:5]
+    return stored.opening in ("", fresh.opening)
 
 
 def _adoptable(sha256: str) -> Upload | None:

@@ -23,9 +23,10 @@ from sessions.engine.types import Fate, Skipped
 from sessions.models import Media, Member, MemberStatus, Part, Session, State, Upload
 from sessions.models.upload import UNFINISHED
 from sessions.models.work import QUEUED
-from sessions.services import blobs, queue
+from sessions.services import blobs, queue, sharing
 from sessions.services.archives import Gathered, Outcome, is_transcript, outcome_of
-from sessions.services.session_rows import drop_sessions, note_media, plain, write_sessions
+from sessions.services.media import write_media
+from sessions.services.session_rows import drop_sessions, plain, write_sessions
 from sessions.services.thumbnails import make_thumbnails
 
 if TYPE_CHECKING:
@@ -220,16 +221,19 @@ def _read(part: Part, held: queue.Claim[Part], reading: Reading, show: Callable[
                         gathered.take(unpacking.Member(row.name, row.n_bytes, file, row.error), row)
                     done += row.n_bytes
         held.show(phase="writing")
-        hashes = {*media, *(row.sha256 for row in gathered.members)}
+        hashes = {row.sha256 for row in gathered.members} | {row.sha256 for row in media.values() if row.apart}
+        freed: set[str] = set()
         with transaction.atomic():
             blobs.naming()
             if not held.rows().update(state=State.DONE, done_bytes=part.total_bytes, found=_found(gathered), phase=""):
                 raise queue.Superseded
-            if not (gone := blobs.missing(hashes)):
-                _write(part.upload, gathered, media)
-            else:  # equal images were deleted with another session while these were read
+            gone = blobs.missing(hashes) or sharing.lost(one.session for one in gathered.packed)
+            if not gone:
+                freed = _write(part.upload, gathered, media)
+            else:  # what they share was deleted with another session while these were read
                 transaction.set_rollback(True)
         if not gone:
+            blobs.remove_unnamed(freed)
             make_thumbnails(media)
             return
         members = list(part.upload.members.filter(position__gte=part.start, position__lt=part.stop))
@@ -246,16 +250,16 @@ def _found(gathered: Gathered) -> dict[str, Any]:
     }
 
 
-def _write(upload: Upload, gathered: Gathered, media: dict[str, Media]) -> None:
+def _write(upload: Upload, gathered: Gathered, media: dict[str, Media]) -> set[str]:
     private = Upload.objects.select_for_update().values_list("private", flat=True).get(pk=upload.pk)
     for one in gathered.packed:
         one.session.private = private
-    Media.objects.bulk_create(media.values(), ignore_conflicts=True, batch_size=150)
     ids = [one.session.id for one in gathered.packed]
     write_sessions(gathered.packed, list(Session.objects.filter(pk__in=ids).values_list("pk", flat=True)))
-    note_media(gathered.packed, list(media))
+    freed = write_media(gathered.packed, list(media.values()))
     told = ["status", "format", "n_sessions", "n_skipped", "error"]
     Member.objects.bulk_update(gathered.members, told, batch_size=100)
+    return freed
 
 
 def _fail(held: queue.Claim[Part], part: Part, reason: str) -> None:

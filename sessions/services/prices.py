@@ -59,13 +59,8 @@ def prices_for(model: ModelInfo, *, kept: bool = False) -> Prices | None:
 
 def models_in_use() -> list[str]:
     """Bare names of the models that stored sessions name, sorted."""
-    return sorted(
-        {
-            normalised(name)
-            for name in Session.objects.seen_by(viewer()).values_list("model", flat=True).distinct()
-            if name
-        }
-    )
+    names = Session.objects.seen_by(viewer()).order_by("model").values_list("model", flat=True).distinct()
+    return sorted({normalised(name) for name in names if name})
 
 
 def set_prices(*, model: str, given: Mapping[str, str]) -> None:

@@ -8,9 +8,8 @@ import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
-
-from django.db import connection
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine import pack
 from sessions.engine.calibration import calibrate
@@ -22,30 +21,23 @@ from sessions.engine.types import Label
 from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.headline import headline, is_trouble, leading
 from sessions.engine.why.verdicts import verdicts_of
-from sessions.models import Flag, MediaUse, MessageRow, Session, SessionFacts, SessionFigures, SessionKey, Upload
+from sessions.models import Session, SessionFacts, SessionFigures, SessionKey, Upload
 from sessions.services import column_runs
 from sessions.services.figures import figures_of, keep
 from sessions.services.sharing import compared_with, keys_of, mark_shared, unmark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from django.db.models import Field
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.types import Message, Parsed, Transcript
+    from sessions.engine.types import Parsed, Transcript
     from sessions.engine.why.verdicts import Verdict
 
-TYPED, META, ATTACHMENT, SUMMARY, REINJECTED, ERROR, APPROXIMATE = (int(flag) for flag in Flag)
 MAX_COUNT = 2**63 - 1
 SPARK_POINTS = 60
 TITLE_CHARS = 80
 VERSION_CHARS = 16
-COLUMNS = (
-    "session", "index", "role", "kinds", "preview", "wire_bytes", "pressure_bytes", "tokens", "label", "overcount",
-    "context_tokens", "request", "flags",
-)  # fmt: skip
-"""Fields of a message row in the order of the tuples that ``message_rows`` makes."""
+PREVIEW_CHARS = 255
 
 
 class PackedSession(NamedTuple):
@@ -53,9 +45,9 @@ class PackedSession(NamedTuple):
 
     session: Session
     facts: bytes
-    rows: list[tuple[Any, ...]]
     keys: Sequence[int] = ()
-    media: Sequence[str] = ()
+    media: Mapping[str, tuple[int, int] | None] = {}
+    """The images and documents that it shows, by hash, and where their base64 stands in its file, where it does."""
     figures: SessionFigures | None = None
     compared: tuple[str, ...] = ()
     """The sessions stored before in which its messages were looked for."""
@@ -87,19 +79,19 @@ def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) ->
         packed: list[PackedSession] = []
         for position, transcript in enumerate(parsed.transcripts):
             facts = beside.submit(pack.pack, transcript)
-            session, rows, figures, compared = _session_and_rows(upload, position, transcript, place)
+            session, figures, compared = _weighed_session(upload, position, transcript, place)
             parent = ids.get(transcript.parent_id) if transcript.parent_id else None
             session.parent_id = parent if parent != session.id else None
             _set_kin(session, transcript, kin.get(transcript.id) or Kin(transcript.id, transcript.parent_id or ""))
             session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
-            keys, media = keys_of(transcript), media_of(transcript)
-            packed.append(PackedSession(session, facts.result(), rows, keys, media, figures, compared))
+            keys, media = keys_of(transcript), media_of(transcript, parsed)
+            packed.append(PackedSession(session, facts.result(), keys, media, figures, compared))
         for position, transcript in enumerate(parsed.alternatives, len(parsed.transcripts)):
             facts = beside.submit(pack.pack, transcript)
-            session, rows, *_ = _session_and_rows(upload, position, transcript, place)
+            session, *_ = _weighed_session(upload, position, transcript, place)
             session.branch_of_id = ids[transcript.id]
             session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
-            packed.append(PackedSession(session, facts.result(), rows, (), media_of(transcript)))
+            packed.append(PackedSession(session, facts.result(), (), media_of(transcript, parsed)))
         return packed
 
 
@@ -111,30 +103,33 @@ def _set_kin(session: Session, transcript: Transcript, kin: Kin) -> None:
     session.spawns = [[plain(s.call_id, 255), plain(s.agent, 255), s.prompt] for s in kin.spawns]
 
 
-def _session_and_rows(
+def _weighed_session(
     upload: Upload, position: int, transcript: Transcript, place: Place
-) -> tuple[Session, list[tuple[Any, ...]], SessionFigures | None, tuple[str, ...]]:
+) -> tuple[Session, SessionFigures | None, tuple[str, ...]]:
     weighed = calibrate.weigh(transcript)
     verdicts = verdicts_of(weighed)
     left = bool(transcript.branches) and not transcript.branches[0].selected
-    key = branch_id(upload, transcript, place.key) if left else session_id(upload, position, transcript.id, place.key)
-    rows = message_rows(key, weighed)
-    session = _session(weighed, rows, verdicts)
-    session.id, session.upload, session.position = key, upload, place.start + position
+    wire = _wire_bytes(weighed)
+    session = _session(weighed, wire, verdicts)
+    session.id = (
+        branch_id(upload, transcript, place.key) if left else session_id(upload, position, transcript.id, place.key)
+    )
+    session.upload, session.position = upload, place.start + position
     session.private = upload.private
     session.member, session.text_sha256 = place.member, place.sha256
     name = (place.member or upload.filename).rpartition("/")[2]
     session.title = plain(transcript.title or _first_prompt(transcript) or name, 255)
     session.branch = plain(transcript.branch, 64)
     if left:
-        return session, rows, None, ()
-    compared = mark_shared(session, upload, weighed, _wire_bytes(rows))
-    return session, rows, figures_of(session, weighed, verdicts), compared
+        return session, None, ()
+    compared = mark_shared(session, upload, weighed, wire)
+    figures = None if column_runs.is_always_asked(session) else figures_of(session, weighed, verdicts)
+    return session, figures, compared
 
 
 def compared_anew(upload: Upload, packed: Sequence[PackedSession]) -> list[PackedSession]:
     """The same sessions, compared with what other processes have stored since they were packed."""
-    return [_compared_anew(upload, one) if one.figures else one for one in packed]
+    return [one if one.session.branch_of_id else _compared_anew(upload, one) for one in packed]
 
 
 def _compared_anew(upload: Upload, one: PackedSession) -> PackedSession:
@@ -142,13 +137,12 @@ def _compared_anew(upload: Upload, one: PackedSession) -> PackedSession:
         return one
     weighed = calibrate.weigh(pack.unpack(one.facts))
     unmark(one.session)
-    compared = mark_shared(one.session, upload, weighed, _wire_bytes(one.rows))
-    return one._replace(figures=figures_of(one.session, weighed), compared=compared)
+    compared = mark_shared(one.session, upload, weighed, _wire_bytes(weighed))
+    return one._replace(figures=one.figures and figures_of(one.session, weighed), compared=compared)
 
 
-def _wire_bytes(rows: Iterable[tuple[Any, ...]]) -> list[int]:
-    at = COLUMNS.index("wire_bytes")
-    return [row[at] for row in rows]
+def _wire_bytes(weighed: Weighed) -> Sequence[int]:
+    return message_sizes(weighed, get("estimators", "wire_bytes"))
 
 
 def insert_sessions(upload: Upload, packed: Sequence[PackedSession]) -> None:
@@ -163,17 +157,13 @@ def drop_sessions(upload: Upload, kept: Iterable[str]) -> set[str]:
     """Delete the upload's sessions that are not among ``kept``; the ids that stay.  Call inside a transaction."""
     before = set(Session.objects.filter(upload=upload).values_list("pk", flat=True))
     stay = before & set(kept)
-    for key in before - stay:
-        MessageRow.objects.filter(session_id=key)._raw_delete(connection.alias)
-        Session.objects.filter(pk=key).delete()
+    Session.objects.filter(pk__in=before - stay).delete()
     return stay
 
 
 def write_sessions(packed: Sequence[PackedSession], there: Iterable[str]) -> None:
     """Write these, in place of what is stored of those that are ``there``.  Call inside a transaction."""
     keys, before = [p.session.id for p in packed], set(there)
-    for key in before:
-        MessageRow.objects.filter(session_id=key)._raw_delete(connection.alias)
     fields = [f.name for f in Session._meta.concrete_fields if f.name not in {"id", "created_at", "private"}]
     Session.objects.bulk_create(
         [p.session for p in packed], update_conflicts=True, unique_fields=["id"], update_fields=fields
@@ -184,45 +174,21 @@ def write_sessions(packed: Sequence[PackedSession], there: Iterable[str]) -> Non
         unique_fields=["session_id"],
         update_fields=["packed"],
     )
-    keep([p.figures for p in packed if p.figures])
+    keep([p.figures for p in packed if p.figures], [p.session.id for p in packed if not p.figures])
     SessionKey.objects.filter(session__in=keys).delete()
     SessionKey.objects.bulk_create(
         [SessionKey(session_id=p.session.id, key=key) for p in packed for key in p.keys], batch_size=400
     )
-    _insert_rows(packed)
     # A branch that a rewind left, and one that grew while its file is watched, wait until somebody looks at them.
     main = [p.session for p in packed if not p.session.branch_of_id]
     column_runs.ask(one for one in main if one.id not in before or not one.upload.followed)
 
 
-def media_of(transcript: Transcript) -> list[str]:
-    """The images and documents that its messages show, by hash."""
+def media_of(transcript: Transcript, parsed: Parsed) -> dict[str, tuple[int, int] | None]:
+    """The images and documents that its messages show, by hash, with their places."""
     leaves = (leaf for message in transcript.messages for leaf in message.leaves())
-    return sorted({leaf.media.sha256 for leaf in leaves if leaf.media and leaf.media.sha256})
-
-
-def note_media(packed: Sequence[PackedSession], kept: Sequence[str]) -> None:
-    """Which session shows which of the ``kept`` media; the first has those that no message shows."""
-    shown = {sha256 for one in packed for sha256 in one.media}
-    stray = set(kept) - shown
-    uses = [
-        MediaUse(session_id=one.session.id, sha256=sha256)
-        for place, one in enumerate(packed)
-        for sha256 in sorted({*one.media, *(stray if place == 0 else ())})
-    ]
-    MediaUse.objects.filter(session__in=[one.session.id for one in packed]).delete()
-    MediaUse.objects.bulk_create(uses, batch_size=400)
-
-
-def _insert_rows(packed: Sequence[PackedSession]) -> None:
-    """All message rows by ``executemany``: five times faster than model instances (estimators 16)."""
-    names = [cast("Field[Any, Any]", MessageRow._meta.get_field(name)).column for name in COLUMNS]
-    quoted = ", ".join(connection.ops.quote_name(name or "") for name in names)
-    marks = ", ".join(["%s"] * len(names))
-    table = connection.ops.quote_name(MessageRow._meta.db_table)
-    with connection.cursor() as cursor:
-        for one in packed:
-            cursor.executemany(f"INSERT INTO {table} ({quoted}) VALUES ({marks})", one.rows)  # noqa: S608 - our names
+    shown = {leaf.media.sha256 for leaf in leaves if leaf.media and leaf.media.sha256}
+    return {sha256: parsed.places.get(sha256) for sha256 in sorted(shown)}
 
 
 def session_id(upload: Upload, position: int, native_id: str, member: str = "") -> str:
@@ -245,36 +211,26 @@ def branch_id(upload: Upload, transcript: Transcript, member: str = "") -> str:
     return _short_id(f"{upload.pk}/{inside}{transcript.id}/branch/{transcript.branch}")
 
 
-def message_rows(key: str, weighed: Weighed) -> list[tuple[Any, ...]]:
-    """One tuple per message, in the order of ``COLUMNS``."""
-    wire, pressure = (message_sizes(weighed, get("estimators", name)) for name in ("wire_bytes", "pressure_bytes"))
-    replies = {r.message: r.index for r in weighed.transcript.requests if r.message is not None}
-    contexts = [r.usage.context if r.usage else weighed.estimated[r.index] for r in weighed.transcript.requests]
-    rows: list[tuple[Any, ...]] = []
-    for message in weighed.transcript.messages:
-        request = replies.get(message.index)
-        rows.append(
-            (
-                key, message.index, str(message.role), ",".join(kinds(message)), plain(message.preview, 255),
-                wire[message.index], pressure[message.index],
-                bounded(weighed.tokens[message.index]), str(weighed.labels[message.index]),
-                weighed.worst_overcount(message),
-                None if request is None else known(contexts[request]), request, _flags(message),
-            )
-        )  # fmt: skip
-    return rows
-
-
 def _verdict(weighed: Weighed, found: Sequence[Verdict]) -> tuple[str, str]:
     """The headline of the session's verdicts, and the worst cause that is no normal one."""
     worst = leading([v for v in found if is_trouble(v)], len(weighed.transcript.requests))
     return headline(weighed, found), CAUSES[worst.cause] if worst else ""
 
 
-def _session(weighed: Weighed, rows: Sequence[tuple[Any, ...]], verdicts: Sequence[Verdict]) -> Session:
+def opening_of(transcript: Transcript) -> str:
+    """Role, kinds and preview of the first message, "" where there is none: ``Session.opening``."""
+    if not transcript.messages:
+        return ""
+    first = transcript.messages[0]
+    return f"{first.role} {','.join(kinds(first))} {plain(first.preview, PREVIEW_CHARS)}"
+
+
+def _session(weighed: Weighed, wire: Sequence[int], verdicts: Sequence[Verdict]) -> Session:
     transcript = weighed.transcript
-    at = {name: position for position, name in enumerate(COLUMNS)}
-    worst = max((r for r in rows if r[at["overcount"]] is not None), key=lambda r: r[at["overcount"]], default=None)
+    overcounts = ((weighed.worst_overcount(message), message.index) for message in transcript.messages)
+    worst, worst_message = max(
+        ((factor, at) for factor, at in overcounts if factor is not None), key=itemgetter(0), default=(None, None)
+    )
     peak, peak_label = _peak(weighed)
     usage = usage_totals(transcript) or {}
     said, wrong = _verdict(weighed, verdicts)
@@ -287,16 +243,17 @@ def _session(weighed: Weighed, rows: Sequence[tuple[Any, ...]], verdicts: Sequen
         n_requests=len(transcript.requests),
         n_images=transcript.n_images,
         n_tool_calls=transcript.n_tool_calls,
-        wire_bytes=sum(r[at["wire_bytes"]] for r in rows),
-        pressure_bytes=sum(r[at["pressure_bytes"]] for r in rows),
+        opening=opening_of(transcript),
+        wire_bytes=sum(wire),
+        pressure_bytes=sum(message_sizes(weighed, get("estimators", "pressure_bytes"))),
         tokens=bounded(weighed.total_tokens),
         tokens_label=str(weighed.total_label),
         usage_input=known(usage.get("input")),
         usage_cache_read=known(usage.get("cache_read")),
         usage_cache_write=known(usage.get("cache_write")),
         usage_output=known(usage.get("output")),
-        worst_overcount=worst[at["overcount"]] if worst else None,
-        worst_message=worst[at["index"]] if worst else None,
+        worst_overcount=worst,
+        worst_message=worst_message,
         n_compactions=len(transcript.compactions),
         headline=plain(said, 400),
         wrong_cause=wrong,
@@ -305,7 +262,7 @@ def _session(weighed: Weighed, rows: Sequence[tuple[Any, ...]], verdicts: Sequen
         window=bounded(weighed.window),
         started_at=_moment(transcript.started_at),
         ended_at=_moment(transcript.ended_at),
-        spark=_spark(weighed, worst[at["index"]] if worst else None),
+        spark=_spark(weighed, worst_message),
         warnings=[plain(warning) for warning in weighed.warnings],
     )
 
@@ -333,17 +290,6 @@ def _spark(weighed: Weighed, worst_message: int | None) -> dict[str, Any]:
         "compactions": [round(min(1.0, c.request / n_requests), 4) for c in transcript.compactions],
         "worst": None if worst_message is None else round(worst_message / n_messages, 4),
     }
-
-
-def _flags(message: Message) -> int:
-    """The message's ``Flag`` bits; added up as integers because enum arithmetic is slow in bulk."""
-    bits = TYPED * message.typed + META * message.meta + ATTACHMENT * bool(message.attachment)
-    bits += SUMMARY * message.summary + REINJECTED * (message.compaction is not None and not message.summary)
-    has_error = is_approximate = False
-    for leaf in message.leaves():
-        has_error |= leaf.is_error
-        is_approximate |= leaf.approximate
-    return bits + ERROR * has_error + APPROXIMATE * is_approximate
 
 
 def plain(text: str, limit: int | None = None) -> str:

@@ -19,7 +19,7 @@ from sessions.engine.types import Kind
 from sessions.models import Session, SessionFacts, SessionKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Message, Transcript
@@ -69,6 +69,12 @@ def mark_shared(session: Session, upload: Upload, weighed: Weighed, wire: Sequen
     session.shared_wire_bytes = sum(wire[index] for index in found.messages)
     session.shared_usage = usage_sums(requests) or {}
     return candidates
+
+
+def lost(sessions: Iterable[Session]) -> bool:
+    """Whether one of them shares messages with a session that was deleted since they were compared."""
+    others = {one.shares_with_id for one in sessions} - {None}
+    return bool(others) and Session.objects.filter(pk__in=others).count() < len(others)
 
 
 def unmark(session: Session) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.adapters import storage, thumbnails
+from sessions.adapters import thumbnails
 from sessions.models import Media
+from sessions.services.media import media_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,8 +39,7 @@ def thumbnail_of(media: Media) -> bytes:
     if media.thumbnail is not None:
         return bytes(media.thumbnail)
     try:
-        with storage.open_blob(media.sha256) as file:
-            made = thumbnails.thumbnail(file.read(thumbnails.MAX_FILE_BYTES + 1))
+        made = thumbnails.thumbnail(media_bytes(media))
     except FileNotFoundError:
         return b""  # the bytes may come back (``ctxweb doctor``): nothing is kept of this try
     Media.objects.filter(pk=media.pk).update(thumbnail=made)

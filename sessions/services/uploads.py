@@ -16,6 +16,7 @@ from sessions.services import blobs
 
 if TYPE_CHECKING:
     import uuid
+    from collections.abc import Callable
 
 
 class Received(NamedTuple):
@@ -26,17 +27,24 @@ class Received(NamedTuple):
 
 
 def receive(
-    *, file: IO[bytes], filename: str, folders: bool = False, owner_id: int | None = None, private: bool = False
+    *,
+    file: IO[bytes],
+    filename: str,
+    folders: bool = False,
+    owner_id: int | None = None,
+    private: bool = False,
+    on_new: Callable[[int], None] | None = None,
 ) -> Received:
     """Store a file and queue it for reading; nothing is parsed here.
 
-    ``folders``: those in the name are kept, for agents whose sessions are found by folder.
+    ``folders``: those in the name are kept, for agents whose sessions are found by folder.  ``on_new`` is told the
+    number of bytes before they are stored, where they are not there already.
 
     Equal bytes are recognised by their sha256 and stored once.  Uploading again what failed before, or what had a
     session deleted, queues it anew.  ``owner_id`` is whose it is; what another account keeps ``private`` is not
     recognised, so nobody learns that it is there.
     """
-    blob = storage.put(file)
+    blob = storage.put(file, on_new)
     name = clean_path(filename) if folders else clean_filename(filename)
     now = timezone.now()
     with transaction.atomic():

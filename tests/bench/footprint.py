@@ -18,7 +18,6 @@ from pathlib import Path
 
 PAGES = ("", "why/", "replay/?policy=claude_code")
 GROUPS = {
-    "rows of messages": ("messagerow",),
     "facts and columns": ("sessionfacts", "sessioncolumns"),
     "search index": ("searchpart", "searchedsession", "searchword", "searchterm", "search_"),
 }
@@ -41,9 +40,10 @@ def main() -> None:
 
 
 def _measure(folder: Path, data: Path) -> None:
+    from django.db.models import Count, Sum
     from django.test import Client
 
-    from sessions.models import Media, MessageRow, Session
+    from sessions.models import Media, Session
     from sessions.services.ingest import ingest
     from sessions.services.search import runs
     from sessions.services.uploads import receive
@@ -61,7 +61,7 @@ def _measure(folder: Path, data: Path) -> None:
     client = Client(HTTP_HOST="localhost")
     n_failed = sum(client.get(f"/s/{pk}/{page}").status_code != 200 for pk in ids for page in PAGES)
     first = time.process_time() - begun
-    n_sessions, n_messages = Session.objects.count(), MessageRow.objects.count()
+    n_sessions, n_messages = Session.objects.aggregate(n=Count("pk"), m=Sum("n_messages")).values()
     print(f"{n_bytes / 1e6:,.0f} MB, {n_sessions:,} sessions, {n_messages:,} messages, {Media.objects.count():,} media")
     print(
         f"processor seconds: {read:.1f} to read, {indexed:.1f} to index, {first:.1f} for {len(PAGES)} first pages each"

@@ -55,9 +55,11 @@ def _measure(folder: Path, times: int) -> None:
     print(f"indexed in {index_seconds:.1f} s; index {index_bytes / 1e6:,.1f} MB, {index_bytes / n_bytes:.1%}")
     for n in range(1, times):
         _again(n)
-    from sessions.models import MessageRow, Session
+    from django.db.models import Count, Sum
 
-    n_sessions, n_messages = Session.objects.count(), MessageRow.objects.count()
+    from sessions.models import Session
+
+    n_sessions, n_messages = Session.objects.aggregate(n=Count("pk"), m=Sum("n_messages")).values()
     print(f"{times * n_bytes / 1e6:,.0f} MB, {n_sessions:,} sessions, {n_messages:,} messages")
     print("| question | sessions | messages | find | with the first 50 hits |\n|---|---:|---:|---:|---:|")
     for words in QUESTIONS:
@@ -82,20 +84,16 @@ def _again(number: int) -> None:
     from django.db import transaction
 
     from sessions.adapters import fulltext
-    from sessions.models import MessageRow, SearchedSession, SearchPart, Session
+    from sessions.models import SearchedSession, SearchPart, Session
 
     first = 1_000_000 * number
     for session in list(Session.objects.filter(position__lt=1_000_000, branch_of=None)):
         old, session.pk = session.pk, f"s_{number:03d}{session.pk[5:]}"
         session.position += first
-        rows = list(MessageRow.objects.filter(session_id=old))
         parts = list(SearchPart.objects.filter(session_id=old, live=True))
-        for row in rows:
-            row.pk, row.session_id = None, session.pk
         with transaction.atomic():
             session.parent_id = None
             session.save(force_insert=True)
-            MessageRow.objects.bulk_create(rows, batch_size=500)
             for part in parts:
                 terms = _terms(part.pk)
                 part.pk, part.session_id = None, session.pk

@@ -129,7 +129,7 @@ def test_a_full_folder_is_refused_and_by_force_put_aside(tmp_path: Path, library
 
 
 def test_lost_bytes_are_told_and_do_not_stop_it(tmp_path: Path, library: Path) -> None:
-    ((sha256,),) = rows(library, "select sha256 from agent_sessions_media")
+    ((sha256,),) = rows(library, "select sha256 from agent_sessions_upload")
     (library / "blobs" / sha256[:2] / sha256[2:4] / sha256).unlink()
     archive = tmp_path / "b.tar"
     done = run(library, "backup", str(archive), "--json")

@@ -48,7 +48,7 @@ def test_the_document_says_what_would_go_and_with_yes_what_went(call: Any) -> No
     assert Session.objects.exists()
     second = loads(call(found.pk, "--json", "--yes").stdout.encode())
     assert second == first | {"deleted": True}
-    assert (second["messages"], second["media"], second["blobs"]) == (found.n_messages, 1, 2)
+    assert (second["messages"], second["media"], second["blobs"]) == (found.n_messages, 1, 1)
     assert second["sessions"] == [
         {"id": found.pk, "title": str(found), "upload": str(found.upload_id), "subagent": False}
     ]

@@ -13,6 +13,7 @@ import pytest
 from sessions.engine.jsonio import loads
 from tests.cli import processes
 from tests.cli.processes import ROOT, environment, rows, run
+from tests.services.claude_lines import png
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +45,7 @@ def test_nothing_is_wrong(library: Path) -> None:
 
 
 def test_found_then_mended_then_gone(library: Path) -> None:
-    execute(library, "delete from agent_sessions_messagerow")
+    execute(library, "delete from agent_sessions_sessionfacts")
     first = run(library, "doctor")
     assert first.returncode == 1
     assert "--mend reads a.jsonl again." in first.stderr
@@ -78,13 +79,21 @@ def test_a_damaged_page_is_said(library: Path) -> None:
 
 
 def test_an_older_database_is_migrated_and_then_looked_at(library: Path) -> None:
+    """Its images lie beside the transcript, decoded; mending leaves them in the transcript alone."""
+    ((sha256,),) = rows(library, "select sha256 from agent_sessions_media")
+    apart = library / "blobs" / sha256[:2] / sha256[2:4] / sha256
+    apart.parent.mkdir(parents=True)
+    apart.write_bytes(png(640, 480))
     back = [sys.executable, "manage.py", "migrate", "agent_sessions", "0012"]
     subprocess.run(back, env=environment(library), cwd=ROOT, capture_output=True, check=True, timeout=120)
     later = [file.name for file in (ROOT / "sessions/migrations").glob("0*.py") if file.name[:4] > "0012"]
     first = run(library, "doctor")
     assert first.returncode == 1
     assert f"migrations to apply: {len(later)}." in first.stderr
-    assert run(library, "doctor", "--mend", "--deep").returncode == 0
+    mended = run(library, "doctor", "--mend", "--deep")
+    assert mended.returncode == 0
+    assert "may be stored twice. Mended: keeps them in the transcript alone" in mended.stderr
+    assert not apart.exists()
     assert rows(library, "select count(*) from agent_sessions_mediause") == [(1,)], "what sessions show is known again"
     assert run(library, "doctor", "--deep").stderr == "Nothing is wrong.\n"
 

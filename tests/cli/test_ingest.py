@@ -44,7 +44,7 @@ def test_it_creates_the_database_and_needs_no_worker(tmp_path: Path) -> None:
     done = run(data, "ingest", str(file), "--json")
     assert done.returncode == 0, done.stderr
     assert rows(data, "select status, format from agent_sessions_upload") == [("done", "claude_code")]
-    assert rows(data, "select count(*) from agent_sessions_messagerow") == [(5,)]
+    assert rows(data, "select n_messages from agent_sessions_session") == [(5,)]
     (upload,) = loads(done.stdout.encode())["uploads"]
     assert rows(data, "select id from agent_sessions_session") == [tuple(upload["sessions"])]
     again = run(data, "ingest", str(file), "--json")

@@ -26,11 +26,11 @@ ingest.ALONE_BYTES, _readers.START, n = 0, sys.argv[1], int(sys.argv[2])
 ingest.cores = lambda: n
 main, here = os.getpid(), ingest._read
 
-def read(pk, advance):
+def read(pk, advance, **told):
     from sessions.models import Job, State
     if Job.objects.filter(upload_id=pk).exclude(state__in=(State.DONE, State.FAILED)).exists():
         print("here", file=sys.stderr)
-    return here(pk, advance)
+    return here(pk, advance, **told)
 
 ingest._read = read
 {more}
@@ -54,7 +54,18 @@ def dying(*, upload_id, **rest):
 
 service.ingest = dying
 """
-PASSING = {"created_at", "heartbeat_at", "worker", "beats", "job_id", "claims", "attempts", "losses", "applied"}
+PASSING = {
+    "created_at",
+    "heartbeat_at",
+    "worker",
+    "beats",
+    "job_id",
+    "claims",
+    "attempts",
+    "losses",
+    "applied",
+    "file_key",
+}
 """Columns that differ between any two runs."""
 NAMED = {"agent_sessions_upload", "agent_sessions_session"}
 

@@ -35,7 +35,7 @@ with open(sys.argv[1], "rb") as file:
 tasks.wake()
 """
 STORED = """
-select s.title, s.n_messages, (select count(*) from agent_sessions_messagerow m where m.session_id = s.id)
+select s.title, s.n_messages, (select s.n_messages from agent_sessions_sessionfacts f where f.session_id = s.id)
 from agent_sessions_session s
 """
 

@@ -23,7 +23,8 @@ select u.sha256, count(distinct u.id), min(u.status), max(u.error),
     where v.sha256 = u.sha256),
   (select coalesce(sum(s.n_messages), 0) from agent_sessions_session s join agent_sessions_upload v
     on v.id = s.upload_id where v.sha256 = u.sha256),
-  (select count(*) from agent_sessions_messagerow m join agent_sessions_session s on s.id = m.session_id
+  (select coalesce(sum(s.n_messages), 0) from agent_sessions_sessionfacts f
+    join agent_sessions_session s on s.id = f.session_id
     join agent_sessions_upload v on v.id = s.upload_id where v.sha256 = u.sha256)
 from agent_sessions_upload u group by u.sha256
 """

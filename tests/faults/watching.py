@@ -61,8 +61,8 @@ def run(size: Size, ground: Ground) -> list[Figure]:
 def _agrees(here: Place, path: Path) -> bool:
     """Whether what is stored for ``path`` is what it holds: its bytes, and a message for each line."""
     found = here.rows(
-        "select u.sha256, (select count(*) from agent_sessions_messagerow m join agent_sessions_session s "
-        "on s.id = m.session_id where s.upload_id = u.id) from agent_sessions_livesource l "
+        "select u.sha256, (select sum(s.n_messages) from agent_sessions_sessionfacts f join agent_sessions_session s "
+        "on s.id = f.session_id where s.upload_id = u.id) from agent_sessions_livesource l "
         f"join agent_sessions_upload u on u.id = l.upload_id where l.path = '{path}'"
     )
     data = path.read_bytes()

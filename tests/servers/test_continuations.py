@@ -20,9 +20,11 @@ COUNT = """
 import django
 django.setup()
 from sessions.adapters import storage
+from sessions.engine import pack
 from sessions.models import Job, Session, Upload
+facts = pack.unpack(bytes(Session.objects.get().facts.packed))
 print(Upload.objects.count(), Session.objects.count(), Job.objects.count(), len(list(storage.stored())))
-print(sum(Session.objects.values_list("n_messages", flat=True)), Session.objects.get().messages.count(),
+print(sum(Session.objects.values_list("n_messages", flat=True)), len(facts.messages),
       Upload.objects.get().status, Session.objects.get().pk)
 """
 KILLED = """

@@ -14,7 +14,7 @@ from sessions.adapters import storage
 from sessions.engine.jsonio import loads
 from sessions.models import Session, Upload
 from sessions.services.backups import copies
-from sessions.services.backups.copies import HOLDERS
+from sessions.services.backups.copies import named_in
 from sessions.services.backups.writing import write_backup
 from sessions.services.deleting import delete
 from tests.services.test_deleting import SHOT, the, with_shots
@@ -36,7 +36,7 @@ def looked_at(archive: Path, folder: Path) -> tuple[set[str], set[str], int]:
         members = {info.name for info in found}
         found.extract("database.sqlite3", folder, filter="data")
     with closing(sqlite3.connect(folder / "database.sqlite3")) as copy:
-        named = {sha for table, field in HOLDERS for (sha,) in copy.execute(f'select "{field}" from "{table}"') if sha}
+        named = named_in(copy)
         ((n_sessions,),) = copy.execute("select count(*) from agent_sessions_session").fetchall()
     return {name.removeprefix("blobs/") for name in members if name.startswith("blobs/")}, named, n_sessions
 

@@ -11,7 +11,7 @@ from django.conf import settings
 from sessions import selectors
 from sessions.adapters import storage
 from sessions.engine import limits
-from sessions.models import Job, Media, MessageRow, Session, State, Upload
+from sessions.models import Job, Media, Session, State, Upload
 from sessions.services.ingest import ingest
 from tests.services.claude_lines import Lines, png, session
 from tests.services.conftest import Ingest  # noqa: TC001 - a fixture's type
@@ -105,7 +105,7 @@ def test_odd_text_is_counted_and_stored(ingested: Ingest, text: bytes) -> None:
     assert (stored.n_messages, stored.n_requests) == (7, 3)
     (content,) = selectors.message_contents(stored, 0)
     assert len(content.text) > 5
-    assert MessageRow.objects.get(index=0).wire_bytes >= 9
+    assert stored.wire_bytes >= 9
 
 
 def test_impossible_figures_and_names_are_kept_within_bounds(ingested: Ingest) -> None:
@@ -124,7 +124,8 @@ def test_an_image_that_claims_too_much_is_priced_from_a_clamped_header(ingested:
     assert upload.status == State.DONE
     media = Media.objects.get()
     assert max(media.width, media.height) <= limits.MAX_SIDE_PIXELS
-    assert 0 < MessageRow.objects.get(index=2).tokens < 10_000
+    weighed = selectors.load_weighed(Session.objects.get().pk)
+    assert 0 < weighed.tokens[2] < 10_000
 
 
 def test_base64_that_is_none_is_kept(ingested: Ingest) -> None:

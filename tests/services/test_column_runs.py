@@ -6,14 +6,16 @@ import datetime as dt
 from typing import TYPE_CHECKING
 
 import pytest
+from django.forms import model_to_dict
 from django.utils import timezone
 
+from sessions import selectors
 from sessions.engine.errors import EngineError
-from sessions.models import CatchingUp, ColumnsRun, SearchRun, Session, SessionColumns
+from sessions.models import CatchingUp, ColumnsRun, SearchRun, Session, SessionColumns, SessionFigures
 from sessions.runs import memory
 from sessions.runs.shelf import Shelf
 from sessions.selectors import columns as stored_columns
-from sessions.services import column_runs, deleting, queue, work
+from sessions.services import column_runs, deleting, figures, ingest, queue, uploads, work
 from sessions.services.live import follow_file
 from sessions.services.processes import Ending
 from tests.services.claude_lines import Lines, session
@@ -73,6 +75,21 @@ def test_pages_of_a_session_that_a_worker_has_seen_to_work_out_nothing(
         memory.forget()
         assert client.get(f"/s/{talk.pk}/{path}").status_code == 200
     assert kept == []
+
+
+def test_figures_over_many_come_with_the_pages(talk: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not SessionFigures.objects.exists(), "storing a session waits for none of it"
+    assert list(figures.waiting()) == [talk]
+    work_off()
+    kept = model_to_dict(SessionFigures.objects.get())
+    assert kept == model_to_dict(figures.figures_of(talk, selectors.load_weighed(talk.pk)))
+    monkeypatch.setattr(figures, "figures_of", None)  # what is there is not worked out again
+    column_runs.ask([talk])
+    work_off()
+    assert state() == CatchingUp.DONE
+    uploads.read_again(upload=talk.upload)
+    ingest.ingest(upload_id=talk.upload.pk)
+    assert list(figures.waiting()) == [talk], "read again: those of before are gone"
 
 
 def test_a_run_that_lost_its_worker_goes_on_where_that_was(talk: Session, kept: list[str]) -> None:

@@ -15,7 +15,6 @@ from sessions.models import (
     Continuation,
     Job,
     MediaUse,
-    MessageRow,
     Session,
     SessionFacts,
     SessionFigures,
@@ -71,12 +70,10 @@ def _state(upload: Upload) -> dict[str, Any]:
     found: dict[str, Any] = {}
     names = {one.pk: one.position for one in upload.sessions.all()}
     for row in upload.sessions.order_by("position"):
-        rows = MessageRow.objects.filter(session=row).order_by("index").values()
         kept = {f.attname: getattr(row, f.attname) for f in Session._meta.concrete_fields}
         kept |= {name: names.get(kept[name]) for name in ("parent_id", "branch_of_id") if kept[name]}
         found[str(row.position)] = (
-            {name: value for name, value in kept.items() if name not in {"id", "upload_id", "created_at"}},
-            [{name: value for name, value in one.items() if name not in {"id", "session_id"}} for one in rows],
+            {name: value for name, value in kept.items() if name not in {"id", "upload_id", "file_key", "created_at"}},
             bytes(SessionFacts.objects.get(session=row).packed),
             [{**one, "session_id": ""} for one in SessionFigures.objects.filter(session=row).values()],
             sorted(SessionKey.objects.filter(session=row).values_list("key", flat=True)),

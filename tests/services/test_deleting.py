@@ -15,11 +15,12 @@ from sessions.models import (
     Job,
     LiveSource,
     Media,
-    MessageRow,
+    MediaUse,
     ModelAnswer,
     ReplayLink,
     SavedView,
     Session,
+    SessionFacts,
     State,
     StoppedSource,
     SummaryJob,
@@ -29,6 +30,7 @@ from sessions.models import (
 from sessions.services import blobs, deleting, ingest, jobs
 from sessions.services.links import create_link
 from sessions.services.live import Change, follow_again, follow_file
+from sessions.services.media import media_bytes
 from sessions.services.model_summaries import keep_answer, kept_answer
 from sessions.services.saving import save_view
 from sessions.services.uploads import receive
@@ -56,6 +58,13 @@ def with_shots(name: str, *shots: bytes) -> bytes:
     return lines.bytes()
 
 
+def keep_apart(media: Media, data: bytes) -> None:
+    """As it was stored before places were noted: decoded, as a blob of its own."""
+    storage.put_bytes(data, media.pk)
+    Media.objects.filter(pk=media.pk).update(apart=True)
+    MediaUse.objects.filter(sha256=media.pk).update(offset=None, n_chars=None)
+
+
 def the(upload: Upload) -> Session:
     return Session.objects.get(upload=upload)
 
@@ -74,7 +83,7 @@ def test_a_session_goes_with_everything_and_leaves_no_bytes(ingested: Ingest, bl
     belongings(found)
     plan = deleting.plan(sessions=[found.pk])
     assert (plan.n_links, plan.n_saved, plan.n_jobs, plan.n_answers, len(plan.sweeps)) == (1, 1, 1, 1, 1)
-    assert (plan.n_messages, plan.n_media, plan.n_blobs) == (found.n_messages, 1, 3)
+    assert (plan.n_messages, plan.n_media, plan.n_blobs) == (found.n_messages, 1, 2)
     assert Session.objects.exists(), "a plan changes nothing"
     stored = sum(path.stat().st_size for path in blobs.rglob("*") if path.is_file())
     assert plan.n_bytes == stored
@@ -83,8 +92,9 @@ def test_a_session_goes_with_everything_and_leaves_no_bytes(ingested: Ingest, bl
         Session,
         Upload,
         Job,
-        MessageRow,
+        SessionFacts,
         Media,
+        MediaUse,
         ReplayLink,
         SavedView,
         SummaryJob,
@@ -105,12 +115,11 @@ def test_what_another_session_needs_stays(ingested: Ingest, blobs: Path) -> None
     assert deleting.plan(sessions=[a.pk]).n_media == 1
     deleting.delete(sessions=[a.pk])
     (media,) = Media.objects.all()
-    with selectors.open_blob(media.pk) as file:
-        assert file.read() == SHOT
+    assert media_bytes(media) == SHOT
     assert kept_answer("both", "summary") == b"Said of both"
     assert (ReplayLink.objects.get().session_id, SweepRun.objects.get().key) == (b.pk, b.pk)
     assert "Look, b" in str(selectors.message_contents(selectors.get_session(b.pk), 0))
-    assert files(blobs) == 4, "the file, the shot and two answers"
+    assert files(blobs) == 3, "the file and two answers"
 
 
 def test_the_upload_of_an_archive_stays_until_its_last_session(ingested: Ingest, blobs: Path) -> None:
@@ -122,7 +131,8 @@ def test_the_upload_of_an_archive_stays_until_its_last_session(ingested: Ingest,
     assert list(Session.objects.all()) == [b]
     assert storage.exists(upload.sha256)
     assert not storage.exists(a.text_sha256)
-    assert files(blobs) == 3
+    assert media_bytes(Media.objects.get()) == OTHER_SHOT
+    assert files(blobs) == 2
     deleting.delete(sessions=[b.pk])
     assert not Upload.objects.exists()
     assert files(blobs) == 0
@@ -205,8 +215,7 @@ def test_an_image_deleted_while_an_equal_one_is_read_is_there_in_the_end(
 
     monkeypatch.setattr(ingest, "read_upload", read_and_delete)
     assert ingest.ingest(upload_id=upload.pk).status == State.DONE
-    with selectors.open_blob(Media.objects.get().pk) as file:
-        assert file.read() == SHOT
+    assert media_bytes(Media.objects.get()) == SHOT
 
 
 def test_a_job_is_cut_off(blobs: Path) -> None:
@@ -222,6 +231,7 @@ def test_a_job_is_cut_off(blobs: Path) -> None:
 def test_bytes_that_a_row_names_are_never_removed(ingested: Ingest) -> None:
     """Every kind of row that names a blob keeps it."""
     archive = ingested(zipped({"a.jsonl": with_shots("a", SHOT), "n.txt": b"no"}), "a.zip")
+    keep_apart(Media.objects.get(), SHOT)
     keep_answer("k", "summary", b"kept words", "m")
     LiveSource.objects.create(
         key="k", path="/x", upload=archive, n_bytes=1, mtime_ns=1, changed_at=timezone.now(),

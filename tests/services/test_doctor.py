@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,13 +13,25 @@ from django.utils import timezone
 
 from sessions import selectors
 from sessions.adapters import storage
-from sessions.models import Job, LiveSource, Media, MediaUse, MessageRow, ModelAnswer, Session, State, SweepRun, Upload
+from sessions.engine import pack
+from sessions.models import (
+    Job,
+    LiveSource,
+    Media,
+    MediaUse,
+    ModelAnswer,
+    Session,
+    SessionFacts,
+    State,
+    SweepRun,
+    Upload,
+)
 from sessions.services.doctor import examine
 from sessions.services.ingest import ingest
 from sessions.services.model_summaries import keep_answer
 from sessions.services.uploads import receive
 from tests.services.packs import zipped
-from tests.services.test_deleting import SHOT, the, with_shots
+from tests.services.test_deleting import SHOT, keep_apart, the, with_shots
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,8 +124,9 @@ def test_a_lost_upload_is_said_and_comes_back_by_uploading_again(ingested: Inges
 
 def test_a_lost_image_is_read_again(ingested: Ingest, blobs: Path) -> None:
     before = the(ingested(with_shots("a", SHOT)))
+    keep_apart(Media.objects.get(), SHOT)
     place(Media.objects.get().pk, blobs).unlink()
-    assert kinds() == ["blob_missing"]
+    assert kinds() == ["blob_missing", "media_twice"]
     assert mend() == []
     assert kinds(deep=True) == []
     assert Session.objects.get().pk == before.pk
@@ -131,6 +145,8 @@ def test_the_lost_text_of_an_archives_session_is_read_again(ingested: Ingest, bl
 def test_changed_bytes_of_the_same_length_are_found_deep_down(ingested: Ingest, blobs: Path) -> None:
     ingested(with_shots("a", SHOT))
     shot = Media.objects.get()
+    keep_apart(shot, SHOT)
+    MediaUse.objects.update(offset=0, n_chars=0)
     place(shot.pk, blobs).write_bytes(bytes(shot.n_bytes))
     assert kinds() == []
     assert kinds(deep=True) == ["damaged", "blob_missing"]
@@ -160,17 +176,28 @@ def test_what_else_names_a_lost_blob_forgets_it(ingested: Ingest, blobs: Path) -
     assert (ModelAnswer.objects.exists(), LiveSource.objects.get().previous_sha256) == (False, "")
 
 
-@pytest.mark.parametrize("fault", ["rows", "facts"])
-def test_missing_counts_are_made_again(ingested: Ingest, fault: str) -> None:
+def test_missing_facts_are_made_again(ingested: Ingest) -> None:
     found = the(ingested(with_shots("a", SHOT)))
-    if fault == "rows":
-        MessageRow.objects.filter(session=found, index__gte=1).delete()
-    else:
-        found.facts.delete()
+    found.facts.delete()
     assert kinds() == ["incomplete"]
     assert mend() == []
     assert kinds() == []
-    assert MessageRow.objects.filter(session=found).count() == found.n_messages
+    assert SessionFacts.objects.filter(session=found).exists()
+
+
+@pytest.mark.parametrize("damage", ["cut", "fewer"])
+def test_damaged_facts_are_found_by_reading_them(ingested: Ingest, damage: str) -> None:
+    found = the(ingested(with_shots("a", SHOT)))
+    facts = SessionFacts.objects.get(session=found)
+    transcript = pack.unpack(bytes(facts.packed))
+    short = replace(transcript, messages=transcript.messages[:1], requests=())
+    SessionFacts.objects.update(packed=facts.packed[:-9] if damage == "cut" else pack.pack(short))
+    assert kinds() == []
+    (finding,) = examine(deep=True)
+    said = "facts that cannot be read" if damage == "cut" else f"1 of {found.n_messages} messages"
+    assert (finding.kind, said in finding.text) == ("incomplete", True)
+    assert mend(deep=True) == []
+    assert list(examine(deep=True)) == []
 
 
 def test_an_image_known_to_no_table_is_read_again(ingested: Ingest) -> None:
@@ -183,11 +210,10 @@ def test_an_image_known_to_no_table_is_read_again(ingested: Ingest) -> None:
 
 def test_an_image_that_no_session_shows_goes(ingested: Ingest, blobs: Path) -> None:
     ingested(with_shots("a", SHOT))
-    (shot,) = Media.objects.all()
     MediaUse.objects.all().delete()
     assert kinds() == ["media_unused"]
     assert mend() == []
-    assert not place(shot.pk, blobs).exists()
+    assert not Media.objects.exists()
 
 
 def test_stuck_work_is_queued_again(blobs: Path) -> None:
@@ -215,7 +241,7 @@ def test_pending_migrations_hide_the_rest(monkeypatch: pytest.MonkeyPatch, inges
     from django.db.migrations.recorder import MigrationRecorder
 
     ingested(with_shots("a"))
-    MessageRow.objects.all().delete()
+    SessionFacts.objects.all().delete()
     MigrationRecorder.Migration.objects.filter(app="agent_sessions", name__gt="0013").delete()
     called: list[Any] = []
     monkeypatch.setattr("sessions.services.doctor.database.call_command", lambda *a, **k: called.append(a))

@@ -11,11 +11,12 @@ from django.test.utils import CaptureQueriesContext
 
 from sessions import selectors
 from sessions.engine.types import Kind
-from sessions.models import Flag, Job, Media, MessageRow, Session, SessionFacts, State, Upload
+from sessions.models import Job, Media, Session, SessionFacts, State, Upload
 from sessions.services import ingest as ingest_module
 from sessions.services import jobs
 from sessions.services.ingest import ingest
 from sessions.services.links import create_link, find_link
+from sessions.services.media import media_bytes
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines, png, session
 
@@ -33,7 +34,6 @@ def everything() -> list[object]:
     return [
         list(Session.objects.order_by("pk").values_list("pk", "upload", "parent", "n_messages", "tokens", "spark")),
         [(f.pk, bytes(f.packed)) for f in SessionFacts.objects.order_by("pk")],
-        list(MessageRow.objects.order_by("session", "index").values_list("session", "index", "tokens", "preview")),
         list(Media.objects.order_by("pk").values_list("pk", "width", "height")),
     ]
 
@@ -49,21 +49,11 @@ def test_a_session_is_stored_with_its_figures(ingested: Ingest) -> None:
     assert stored.usage_cache_read == 12_000 + 12_500 + 13_000
     assert (stored.peak_context, stored.peak_label) == (13_504, "measured")
     assert stored.spark["points"] == [12_504, 13_004, 13_504]
-    assert stored.tokens == sum(MessageRow.objects.values_list("tokens", flat=True))
-    assert stored.wire_bytes == sum(MessageRow.objects.values_list("wire_bytes", flat=True))
+    assert stored.tokens == sum(selectors.load_weighed(stored.pk).tokens)
+    assert stored.opening == "user text Find out why the test fails"
     assert stored.started_at is not None
     assert stored.ended_at is not None
     assert stored.started_at.isoformat() == "2026-09-01T08:00:01+00:00"
-
-
-def test_message_rows_say_what_the_list_shows(ingested: Ingest) -> None:
-    ingested(session(1))
-    prompt, reply, result = MessageRow.objects.order_by("index")
-    assert (prompt.role, prompt.kinds, prompt.flag_set, prompt.request) == ("user", "text", Flag.TYPED, None)
-    assert (reply.role, reply.kind_list, reply.request) == ("assistant", ["text", "tool_use"], 0)
-    assert (reply.tokens, reply.label, reply.context_tokens) == (40, "measured", 12_504)
-    assert (result.kinds, result.flag_set, result.overcount) == ("tool_result", Flag(0), None)
-    assert prompt.preview == "Find out why the test fails"
 
 
 def test_facts_and_texts_come_back(ingested: Ingest) -> None:
@@ -86,15 +76,12 @@ def test_an_image_is_stored_once_and_stands_out(ingested: Ingest, blobs: Path) -
     assert (stored.n_images, stored.worst_message) == (2, 2)
     assert (media.sha256, media.n_bytes) == (hashlib.sha256(image).hexdigest(), len(image))
     assert (media.media_type, media.width, media.height) == ("image/png", 1254, 1254)
-    with selectors.open_blob(media.sha256) as file:
-        assert file.read() == image
-    row = MessageRow.objects.get(index=2)
-    assert row.overcount == stored.worst_overcount
-    assert row.overcount is not None
-    assert row.overcount > 10
-    assert "image" in row.kind_list
+    assert media_bytes(media) == image
+    weighed = selectors.load_weighed(stored.pk)
+    assert stored.worst_overcount == weighed.worst_overcount(weighed.transcript.messages[2])
+    assert stored.worst_overcount > 10
     n_files = sum(path.is_file() for path in blobs.rglob("*"))
-    assert n_files == 2, "the upload and one image"
+    assert n_files == 1, "the upload, which holds the image"
     assert upload.status == State.DONE
 
 

@@ -10,6 +10,7 @@ import pytest
 from sessions import selectors
 from sessions.engine.jsonio import dumps, loads
 from sessions.models import Session, SessionFacts, SessionKey, State
+from sessions.selectors.library import library_facts
 from sessions.services.ingest import ingest
 from sessions.services.sharing import keys_of
 from tests.engine.claude_lines import Lines
@@ -64,7 +65,7 @@ def the(upload: Any) -> Session:
 def test_a_resumed_session_says_what_it_shares_and_is_counted_once(ingested: Ingest) -> None:
     old = talk(N_OLD, "old")
     first = the(ingested(data(old)))
-    alone = selectors.library_facts()
+    alone = library_facts()
     second = the(ingested(data(resumed(old, "new"))))
     assert (first.shares_with_id, second.shares_with_id) == (None, first.pk)
     assert (second.n_shared_messages, second.n_shared_requests) == (2 * N_OLD, N_OLD)
@@ -73,7 +74,7 @@ def test_a_resumed_session_says_what_it_shares_and_is_counted_once(ingested: Ing
         "input": first.usage_input, "cache_read": first.usage_cache_read, "cache_write": first.usage_cache_write,
         "output": first.usage_output,
     }  # fmt: skip
-    both = selectors.library_facts()
+    both = library_facts()
     assert both.n_sessions == 2
     assert both.n_messages == first.n_messages + 6
     assert both.tokens == alone.tokens + second.tokens - second.shared_tokens
@@ -89,7 +90,7 @@ def test_a_fork_of_a_resumed_session_shares_with_both_and_no_message_twice(inges
     third = the(ingested(data(resumed(middle, "newest"))))
     assert third.shares_with_id == second.pk, "the one with most in common"
     assert third.n_shared_messages == second.n_messages
-    assert selectors.library_facts().n_messages == 2 * N_OLD + 6 + 6
+    assert library_facts().n_messages == 2 * N_OLD + 6 + 6
 
 
 def test_a_copy_of_the_middle_is_recognised(ingested: Ingest) -> None:
@@ -137,7 +138,7 @@ def test_when_the_earlier_session_is_deleted_the_later_one_counts_in_full(ingest
     first = the(ingested(data(old)))
     second = the(ingested(data(resumed(old, "new"))))
     first.delete()
-    assert selectors.library_facts().n_messages == second.n_messages
+    assert library_facts().n_messages == second.n_messages
     second.refresh_from_db()
     assert second.shares_with is None
 

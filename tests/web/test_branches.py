@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from sessions import selectors
 from sessions.models import Session
+from sessions.selectors.library import library_facts
 from sessions.services.ingest import ingest
 from tests.services.test_shared_history import data, resumed, talk
 from tests.web.stored import store
@@ -36,7 +37,7 @@ def test_each_branch_is_a_row_of_its_own_and_the_library_counts_one(pair: tuple[
     assert (latest.n_messages, left.n_messages) == (4, 6)
     assert (latest.n_requests, latest.usage_input) == (left.n_requests, left.usage_input)
     assert selectors.session_list().sessions == (latest,)
-    facts = selectors.library_facts()
+    facts = library_facts()
     assert (facts.n_sessions, facts.n_messages) == (1, 4)
 
 

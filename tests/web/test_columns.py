@@ -162,7 +162,7 @@ def test_another_process_replays_no_more_than_the_policy_that_is_looked_at(
     replayed.clear()
     path = f"/s/{talk.pk}/replay/?window=40000&policy=pi"
     first = body(client, path)
-    assert replayed == ["pi", "none"]
+    assert replayed == ["pi"], "the line without compaction is jumped over"
     assert "cost_document" in work
     another_process()
     work.clear()
@@ -176,7 +176,7 @@ def test_another_process_replays_no_more_than_the_policy_that_is_looked_at(
     another_process()
     replayed.clear()
     assert body(client, path) != first
-    assert replayed == ["pi", "none"], "what it would cost without compaction is another figure"
+    assert replayed == ["pi"]
 
 
 @pytest.fixture
@@ -200,7 +200,7 @@ def test_another_process_jumps_over_a_session(  # noqa: PLR0917
     monkeypatch.setattr(Walk, "_request", lambda walk, k: (walked.append(k), inside(walk, k))[1])
     path, document = (f"/s/{wordy.pk}/replay{end}?window=100000&policy={policy}" for end in ("/", ".json"))
     first, whole = body(client, path), body(client, document)
-    assert replayed == ["none"]
+    assert replayed == []
     another_process()
     for done in (work, replayed, walked):
         done.clear()

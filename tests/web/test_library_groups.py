@@ -54,7 +54,8 @@ def test_few_sessions_of_a_file_stay_rows_of_their_own(client: Client) -> None:
 
 def test_files_of_an_archive_are_apart() -> None:
     for n, session in enumerate(make_file(1, 2 * GROUPED_FROM)):
-        Session.objects.filter(pk=session.pk).update(member="a.json" if n % 2 else f"{n}.json")
+        session.member = "a.json" if n % 2 else f"{n}.json"
+        session.save()
     page = selectors.session_list(grouped=True)
     assert page.total == GROUPED_FROM + 1
     (group,) = page.groups.values()

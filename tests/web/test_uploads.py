@@ -210,7 +210,7 @@ def test_an_image_is_served_with_a_fixed_type_and_for_ever(client: Client) -> No
     post(client, ("a.jsonl", Lines().prompt("Look").turn(image).turn("ok").bytes()))
     url = reverse("sessions:media", args=[Media.objects.get().pk])
     response = client.get(url)
-    assert b"".join(response.streaming_content) == image  # type: ignore[attr-defined]
+    assert response.content == image
     assert response["Content-Type"] == "image/png"
     assert response["X-Content-Type-Options"] == "nosniff"
     assert "immutable" in response["Cache-Control"]

@@ -117,12 +117,12 @@ def fleet_view(state: FleetState, found: Fleet) -> FleetView:
         tabs=tabs,
         heads=HEADS,
         column=WORDS[state.by],
-        total=_row(found.total, state, alike, "All sessions"),
-        rows=tuple(_group(group, state, alike) for group in found.groups[:MOST]),
-        n_more=max(0, len(found.groups) - MOST),
+        total=_row(found.sums.total, state, alike, "All sessions"),
+        rows=tuple(_group(group, state, alike) for group in found.sums.groups[:MOST]),
+        n_more=max(0, len(found.sums.groups) - MOST),
         narrowed=narrowed,
         thresholds=_thresholds(found),
-        n_unpriced=found.total.n_sessions - found.total.n_priced,
+        n_unpriced=found.sums.total.n_sessions - found.sums.total.n_priced,
     )
 
 
@@ -173,10 +173,10 @@ def _dollars(value: float | None) -> str:
 
 
 def _thresholds(found: Fleet) -> tuple[ThresholdRow, ...]:
-    best = next((row for row in found.thresholds if row.is_cheapest), None)
+    best = next((row for row in found.sums.thresholds if row.is_cheapest), None)
     least = None if best is None or best.low is None else (best.low + (best.high or 0)) / 2
     rows = []
-    for row in found.thresholds:
+    for row in found.sums.thresholds:
         middle = None if row.low is None else (row.low + (row.high or 0)) / 2
         change = "" if middle is None or not least or row.is_cheapest else f"{100 * (middle / least - 1):+,.0f}%"
         rows.append(

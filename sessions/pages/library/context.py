@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from sessions.models import Session, Upload
     from sessions.pages.library.state import LibraryState
-    from sessions.selectors import LibraryFacts, SessionPage
+    from sessions.selectors import SessionPage
     from sessions.selectors.files import FileGroup
+    from sessions.selectors.library import LibraryFacts
     from sessions.selectors.search import Coverage, SessionHits
 
 GROUP = "group-"
@@ -157,7 +158,6 @@ def library_context(
     state: LibraryState,
     page: SessionPage,
     facts: LibraryFacts,
-    counts: Mapping[str, int],
     coverage: Coverage | None = None,
 ) -> dict[str, Any]:
     """Everything that the library's table needs; ``coverage`` of the index where something is searched."""
@@ -168,7 +168,7 @@ def library_context(
         "shown": page.start + len(page.sessions),
         "more": more(state, page),
         "earlier": urlstate.changed(state, start=0) if state.start else "",
-        "choices": choices(state, counts),
+        "choices": choices(state, facts.choices),
         "columns": columns(state),
         "formats": [(name, format_label(name)) for name in facts.formats],
         "models": facts.models,

@@ -13,6 +13,7 @@ from sessions import selectors
 from sessions.pages.library import context as listing
 from sessions.pages.library import state as urlstate
 from sessions.pages.ui.view import asks_fragment, csv_lines
+from sessions.selectors.library import library_facts
 from sessions.selectors.search import coverage
 from sessions.selectors.uploads import open_uploads
 
@@ -39,7 +40,7 @@ def library(request: HttpRequest) -> HttpResponse:
     state = urlstate.parse(request.GET)
     page = _rows(state, listing.MORE_ROWS if state.start else listing.FIRST_ROWS, grouped=True)
     covered = coverage() if state.q else None
-    context = listing.library_context(state, page, selectors.library_facts(), selectors.filter_counts(), covered)
+    context = listing.library_context(state, page, library_facts(), covered)
     template = _template(request, context)
     response = render(request, template, context)
     patch_vary_headers(response, ["HX-Request", "HX-Target"])

@@ -19,6 +19,7 @@ from sessions.pages.ui.view import csv_lines
 from sessions.pages.uploads import context as imports
 from sessions.selectors.media import get_media
 from sessions.selectors.uploads import upload_list
+from sessions.services.media import media_bytes
 from sessions.services.thumbnails import thumbnail_of
 from sessions.services.uploads import Received, dismiss, receive
 
@@ -149,10 +150,10 @@ def media(request: HttpRequest, sha256: str) -> HttpResponseBase:
     """A stored image of a type that browsers show safely; immutable, because its name is its hash."""
     stored = _media_or_404(sha256)
     try:
-        file = selectors.open_blob(stored.sha256)
+        data = media_bytes(stored)
     except FileNotFoundError:
         raise Http404("The bytes of this image are missing from the store.") from None
-    return _picture(FileResponse(file, content_type=stored.media_type))
+    return _picture(HttpResponse(data, content_type=stored.media_type))
 
 
 @require_GET

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 MOST_TRIES = 80
 """Looks at a locked database, a quarter of a second apart: as long as any other command waits."""
 
-HOLDERS = tuple((rows.model._meta.db_table, field) for rows, field in blobs.holders())
-
 
 class CopyFailed(EngineError):
     """The database could not be copied or put back; the message says why and what to do."""
@@ -48,12 +46,14 @@ def _copy_sqlite(target: Path) -> set[str]:
         source: sqlite3.Connection = connection.connection
         source.backup(copy, progress=_patience())
         copy.execute("PRAGMA journal_mode=DELETE")
-        return {
-            sha256
-            for table, field in HOLDERS
-            for (sha256,) in copy.execute(f'SELECT DISTINCT "{field}" FROM "{table}"')  # noqa: S608 - our names
-            if sha256
-        }
+        return named_in(copy)
+
+
+def named_in(copy: sqlite3.Connection) -> set[str]:
+    """The hashes of the blobs that a copied database names."""
+    asked = (rows.order_by().values_list(field).distinct().query for rows, field in blobs.holders())
+    queries = (query.sql_with_params() for query in asked)
+    return {sha256 for sql, values in queries for (sha256,) in copy.execute(sql.replace("%s", "?"), values)}
 
 
 def _patience() -> Callable[[int, int, int], None]:

@@ -1,14 +1,14 @@
-"""Sessions whose rows are not all there: the upload is read again, under the same ids."""
+"""Sessions whose facts are not all there: the upload is read again, under the same ids."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, F, Q
-
 from sessions.adapters import storage
-from sessions.models import Media, MediaUse, Session, State, Upload
+from sessions.engine import pack
+from sessions.models import Media, MediaUse, Session, SessionFacts, State, Upload
 from sessions.services.doctor.finding import Finding
 from sessions.services.uploads import read_again
 
@@ -16,20 +16,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def incomplete() -> Iterator[Finding]:
-    """Sessions without facts or with too few message rows, and images that are known to no table."""
-    counted = Session.objects.annotate(n_rows=Count("messages")).filter(
-        ~Q(n_rows=F("n_messages")) | Q(facts__isnull=True)
-    )
-    n_rows = dict(counted.values_list("pk", "n_rows"))
-    for session in Session.objects.filter(pk__in=n_rows).select_related("upload"):
-        has = n_rows[session.pk]
-        what = f"{has} of {session.n_messages} messages" if has != session.n_messages else "no facts"
-        yield reread("incomplete", f"Session {session.pk} has {what}.", session.upload)
+def incomplete(*, deep: bool = False) -> Iterator[Finding]:
+    """Sessions without facts, and images that are known to no table; ``deep`` reads the facts of every session."""
+    for session in Session.objects.filter(facts__isnull=True).select_related("upload"):
+        yield reread("incomplete", f"Session {session.pk} has no facts.", session.upload)
+    if deep:
+        yield from _broken_facts()
     known = Media.objects.values("pk")
     for use in MediaUse.objects.exclude(sha256__in=known).select_related("session__upload"):
         text = f"Session {use.session_id} shows {use.sha256[:12]}, of which nothing is known."
         yield reread("incomplete", text, use.session.upload)
+
+
+def _broken_facts() -> Iterator[Finding]:
+    for facts in SessionFacts.objects.select_related("session__upload").iterator(chunk_size=1):
+        session, has = facts.session, "facts that cannot be read"
+        with suppress(Exception):  # whatever a damaged byte makes of them
+            n = len(pack.read_whole(pack.unpack(bytes(facts.packed))).messages)
+            has = "" if n == session.n_messages else f"{n:,} of {session.n_messages:,} messages"
+        if has:
+            yield reread("incomplete", f"Session {session.pk} has {has}.", session.upload)
 
 
 def reread(kind: str, text: str, upload: Upload) -> Finding:

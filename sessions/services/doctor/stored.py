@@ -29,7 +29,8 @@ def blobs_amiss(*, deep: bool) -> Iterator[Finding]:
     The rows are read after the blobs, and a blob may be younger than the rows: what is written or deleted meanwhile is
     looked at twice before it is called wrong.
     """
-    lengths = dict(Upload.objects.values_list("sha256", "n_bytes")) | dict(Media.objects.values_list("pk", "n_bytes"))
+    media = Media.objects.filter(apart=True)
+    lengths = dict(Upload.objects.values_list("sha256", "n_bytes")) | dict(media.values_list("pk", "n_bytes"))
     there, strays, before = set(), [], timezone.now() - STRAY_AFTER
     for blob in storage.stored():
         there.add(blob.sha256)
@@ -46,13 +47,6 @@ def blobs_amiss(*, deep: bool) -> Iterator[Finding]:
         if blob.sha256 not in named:
             text = f"No row names the stored file {blob.sha256[:12]} ({blob.n_bytes:,} bytes)."
             yield Finding("orphan", text, "deletes it", partial(blobs.remove_unnamed, [blob.sha256]))
-
-
-def media_unused() -> Iterator[Finding]:
-    """Images and documents that no session shows."""
-    for media in Media.objects.exclude(pk__in=MediaUse.objects.values("sha256")):
-        text = f"No session shows the {media.media_type} {media.pk[:12]} ({media.n_bytes:,} bytes)."
-        yield Finding("media_unused", text, "deletes it", partial(_forget_media, media.pk))
 
 
 def _is_itself(sha256: str) -> bool:
@@ -90,9 +84,3 @@ def _missing(sha256: str, text: str) -> Iterator[Finding]:
         rows = LiveSource.objects.filter(pk=source.pk, previous_sha256=sha256)
         what = f"{text}: the version before of {source.path}."
         yield Finding(kind, what, "forgets that version", partial(rows.update, previous_sha256=""))
-
-
-def _forget_media(sha256: str) -> None:
-    if not MediaUse.objects.filter(sha256=sha256).exists():
-        Media.objects.filter(pk=sha256).delete()
-        blobs.remove_unnamed([sha256])

@@ -1,0 +1,71 @@
+"""What lists of sessions rest on besides plain columns: the key of a session's file, an order for both databases."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from django.db import models
+from django.db.models.expressions import OrderBy
+
+if TYPE_CHECKING:
+    import uuid
+
+KEY_CHARS = 16
+if TYPE_CHECKING:
+    _Text = models.CharField[str, str]
+else:
+    _Text = models.CharField
+
+
+def key_of(upload_id: uuid.UUID, member: str) -> str:
+    """How the file of a session is told from others: an upload, or one file in an archive; 16 hex digits.
+
+    Paths in archives are too long for an index.
+    """
+    said = f"{upload_id.hex}/{member}".encode("utf-8", "surrogatepass")
+    return hashlib.md5(said, usedforsecurity=False).hexdigest()[:KEY_CHARS]
+
+
+class FileKey(_Text):
+    """``key_of`` the row's upload and member, whenever it is written."""
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> str:
+        """Set and return it."""
+        made = key_of(model_instance.upload_id, model_instance.member)  # type: ignore[attr-defined]
+        setattr(model_instance, self.attname, made)
+        return made
+
+    def deconstruct(self) -> tuple[str, str, Any, Any]:
+        """As a plain column: migrations need no more."""
+        name, _, args, kwargs = super().deconstruct()
+        return name or "", "django.db.models.CharField", args, kwargs
+
+
+class OrderIndex(models.Index):
+    """An index of orders with NULLS LAST: where they descend SQLite does so by itself, and takes no words for it."""
+
+    def create_sql(self, model: Any, schema_editor: Any, using: str = "", **kwargs: Any) -> Any:
+        """As its base does; in SQLite without those words."""
+        if schema_editor.connection.vendor != "sqlite":
+            return super().create_sql(model, schema_editor, using, **kwargs)
+        plain = models.Index(*map(_plain, self.expressions), name=self.name)
+        return plain.create_sql(model, schema_editor, using, **kwargs)
+
+
+def _plain(one: Any) -> Any:
+    return OrderBy(one.expression, descending=one.descending) if isinstance(one, OrderBy) else one
+
+
+class Passed(models.Func):
+    """A column as the rows are passed by, never as what they are looked up by: of many rows that is the faster way.
+
+    SQLite, which keeps no count of values, looks every row up by its id where ids are given; PostgreSQL decides well.
+    """
+
+    template = "%(expressions)s"
+    arity = 1
+
+    def as_sqlite(self, compiler: Any, connection: Any, **more: Any) -> Any:
+        """A sign that changes nothing keeps SQLite from using an index."""
+        return self.as_sql(compiler, connection, template="+%(expressions)s", **more)

@@ -1,0 +1,147 @@
+"""Images and documents of transcripts: each is stored once, in the transcript, and read from its place there.
+
+Apart, as a blob of its own, lies what has no such place: base64 that is written in another way, or stands inside a zip
+archive or a database; and what was stored before places were noted, until its transcript is read again.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, OuterRef
+
+from sessions import selectors
+from sessions.adapters import storage
+from sessions.adapters.frames import Damaged
+from sessions.engine import media_places
+from sessions.models import Media, MediaUse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import BinaryIO
+
+    from sessions.engine.measure import OnMedia
+    from sessions.engine.types import Parsed
+    from sessions.services.session_rows import PackedSession
+
+BATCH = 400
+
+
+@dataclass(slots=True)
+class MediaStore:
+    """The media of the files that are read one after the other; ``seen`` are their rows, by hash."""
+
+    seen: dict[str, Media] = field(default_factory=dict)
+
+    def read(self, file: BinaryIO, parse: Callable[[OnMedia], Parsed]) -> Parsed:
+        """What ``parse`` makes of the file, with the places of its media; those without one are put away."""
+        if not media_places.has_places(file):
+            parsed = parse(self._put)
+        else:
+            traces: dict[str, media_places.Trace] = {}
+            kinds: dict[str, str] = {}
+
+            def trace(sha256: str, media_type: str, data: bytes) -> None:
+                if sha256 not in traces:
+                    traces[sha256], kinds[sha256] = media_places.trace(data), media_type
+                    self._row(sha256, media_type, len(data))
+
+            parsed = parse(trace)
+            places = media_places.find(file, parsed, traces) if traces else {}
+            for sha256, data in media_places.read_again(file, parsed, traces.keys() - places.keys()):
+                self._put(sha256, kinds[sha256], data)
+            parsed = replace(parsed, places=places)
+        self._note(parsed)
+        return parsed
+
+    def _row(self, sha256: str, media_type: str, n_bytes: int) -> Media:
+        return self.seen.setdefault(sha256, Media(sha256=sha256, media_type=media_type[:100], n_bytes=n_bytes))
+
+    def _put(self, sha256: str, media_type: str, data: bytes) -> None:
+        row = self._row(sha256, media_type, len(data))
+        if not row.apart:
+            storage.put_bytes(data, sha256)
+            row.apart = True
+
+    def _note(self, parsed: Parsed) -> None:
+        """Take the sizes that the headers tell."""
+        for transcript in parsed.transcripts:
+            for message in transcript.messages:
+                for leaf in message.leaves():
+                    if leaf.media and (row := self.seen.get(leaf.media.sha256)):
+                        row.width, row.height = leaf.media.width, leaf.media.height
+
+
+def media_bytes(media: Media) -> bytes:
+    """The decoded bytes, from where they lie apart or from the first transcript that has them.
+
+    Raises FileNotFoundError where they are missing, or no longer what they were, everywhere.
+    """
+    if media.apart:
+        with suppress(FileNotFoundError, Damaged), storage.open_blob(media.sha256) as file:
+            return file.read()
+    uses = MediaUse.objects.filter(sha256=media.sha256, n_chars__gt=0).select_related("session__upload").order_by("pk")
+    needed = ("sha256", "offset", "n_chars", "session__text_sha256", "session__upload__sha256")
+    for use in uses.only(*needed).iterator(chunk_size=4):
+        if found := _in_transcript(use):
+            return found
+    raise FileNotFoundError(media.sha256)
+
+
+def stands(use: MediaUse) -> bool:
+    """Whether the session's transcript has it where the row says."""
+    return _in_transcript(use) is not None
+
+
+def _in_transcript(use: MediaUse) -> bytes | None:
+    with suppress(FileNotFoundError, Damaged), selectors.open_text(use.session) as file:
+        return media_places.read(file, media_places.Place(use.offset or 0, use.n_chars or 0), use.sha256)
+    return None
+
+
+def write_media(packed: Sequence[PackedSession], rows: Sequence[Media]) -> set[str]:
+    """Write the media that these sessions show, and where; returns the blobs that need not lie apart any longer.
+
+    What lies apart and no session shows is the first session's; what neither has nor needs bytes has no row.  Call
+    inside a transaction, and ``blobs.remove_unnamed`` with the answer after it.
+    """
+    placed = {sha256 for one in packed for sha256, place in one.media.items() if place}
+    kept = [row for row in rows if row.apart or row.sha256 in placed]
+    Media.objects.bulk_create(kept, ignore_conflicts=True, batch_size=150)
+    apart = [row.sha256 for row in kept if row.apart]
+    for some in _batches(apart):
+        Media.objects.filter(pk__in=some, apart=False).update(apart=True)
+    _note_uses(packed, {row.sha256 for row in kept})
+    return together(placed)
+
+
+def together(hashes: Iterable[str]) -> set[str]:
+    """Those of the media that lay apart though every session has them in its transcript: they do not from now on."""
+    found: set[str] = set()
+    for some in _batches(sorted(hashes)):
+        unplaced = MediaUse.objects.filter(sha256=OuterRef("pk")).exclude(n_chars__gt=0)
+        apart = Media.objects.filter(~Exists(unplaced), pk__in=some, apart=True)
+        now = list(apart.values_list("pk", flat=True))
+        if now:
+            Media.objects.filter(pk__in=now).update(apart=False)
+            found.update(now)
+    return found
+
+
+def _note_uses(packed: Sequence[PackedSession], kept: set[str]) -> None:
+    """Which session shows which of the ``kept`` media; the first has those that no message shows."""
+    stray = kept - {sha256 for one in packed for sha256 in one.media}
+    uses = [
+        MediaUse(session_id=one.session.id, sha256=sha256, offset=offset, n_chars=n_chars)
+        for position, one in enumerate(packed)
+        for sha256 in sorted(kept & {*one.media, *(stray if position == 0 else ())})
+        for offset, n_chars in [one.media.get(sha256) or (0, 0)]
+    ]
+    MediaUse.objects.filter(session__in=[one.session.id for one in packed]).delete()
+    MediaUse.objects.bulk_create(uses, batch_size=400)
+
+
+def _batches(hashes: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (hashes[start : start + BATCH] for start in range(0, len(hashes), BATCH))
