@@ -42,7 +42,7 @@ def test_the_question_says_what_goes_and_changes_nothing(client: Client, session
     assert shown.status_code == 200
     assert "Delete 1 session for good?" in text(shown)
     assert f"1 session with {session.n_messages} messages." in text(shown)
-    assert "1 upload and 2 stored files" in text(shown)
+    assert "1 upload and 1 stored file, " in text(shown)
     assert "1 image or document that no other session shows." in text(shown)
     assert Session.objects.exists()
 

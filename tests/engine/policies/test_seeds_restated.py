@@ -8,16 +8,18 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from sessions.engine import params as parameters
 from sessions.engine import registry
 from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.measure import Measure
+from sessions.engine.measure import Measure, settle
 from sessions.engine.summaries import Summaries
-from sessions.engine.types import Content, Kind, Message, Request, Role, Transcript
+from sessions.engine.text_facts import text_facts
+from sessions.engine.tokenizer import Counted
+from sessions.engine.types import Content, Kind, Message, Parsed, Request, Role, Transcript
 from tests.engine.policies import restated
 from tests.every import EVERY
 from tests.parity.ours import Ours, Watched, signature
@@ -30,7 +32,19 @@ NAMES = ("Read", "Bash", "write_file")
 class Lengths:
     """A counter to which a token is a character."""
 
-    submit: ClassVar = staticmethod(len)
+    def __init__(self) -> None:
+        self._texts: list[tuple[str, int]] = []
+
+    def submit(self, text: str, look: int) -> int:
+        self._texts.append((text, look))
+        return -len(self._texts)
+
+    def results(self) -> Lengths:
+        return self
+
+    def of(self, ticket: int) -> Counted:
+        text, look = self._texts[-ticket - 1]
+        return Counted(len(text), facts=text_facts(text, look))
 
 
 def random_messages(rng: random.Random, *, thinking: bool = False, longest: int = 1_500) -> restated.Messages:
@@ -73,7 +87,8 @@ def said(rng: random.Random, most: int) -> str:
 
 def transcript(messages: restated.Messages) -> Transcript:
     """The list as a session without usage: a request before every reply and one at the end."""
-    measure = Measure(Lengths())  # type: ignore[arg-type]
+    lengths: Any = Lengths()
+    measure = Measure(lengths)
     made: list[Message] = []
     requests: list[Request] = []
     for n, message in enumerate(messages):
@@ -84,7 +99,8 @@ def transcript(messages: restated.Messages) -> Transcript:
         role = Role(message["role"])
         made.append(Message(n, f"m{n}", role, measure(contents), typed=isinstance(held, str)))
     requests.append(Request(len(requests), None))
-    return Transcript("seeds", "seeds", tuple(made), tuple(requests))
+    parsed = Parsed("seeds", (Transcript("seeds", "seeds", tuple(made), tuple(requests)),))
+    return settle(parsed, lengths).transcripts[0]
 
 
 def as_content(block: dict[str, Any]) -> Content:
