@@ -194,9 +194,10 @@ def _entry(upload: Upload, arrival: Arrival) -> dict[str, Any]:
 def _read(upload_id: uuid.UUID, advance: Callable[[int], None], *, verified: bool) -> Upload:
     """Read the upload here, or wait for the worker that has it; takes over where that worker is gone."""
     from sessions.services.ingest import ingest
-    from sessions.services.work import recover
 
     while not (upload := ingest(upload_id=upload_id, on_progress=advance, verified=verified)).finished:
+        from sessions.services.work import recover
+
         time.sleep(WAIT_SECONDS)
         recover()
     return upload

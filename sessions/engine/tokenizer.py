@@ -139,7 +139,7 @@ class TokenCounter:
     negative, so that they can stand in ``Block.n_tokens`` until they are settled.
     """
 
-    def __init__(self, threads: int = 2, name: str = "o200k_base") -> None:
+    def __init__(self, threads: int = 2, name: str = "o200k_base", backlog: int = BACKLOG_CHUNKS) -> None:
         self._name = name
         self._is_large = False
         self._making = threading.Lock()
@@ -147,7 +147,7 @@ class TokenCounter:
         self._rows = array("q")
         self._chunk: Chunk = []
         self._chunk_chars = 0
-        self._queue: Queue[Chunk | None] = Queue(BACKLOG_CHUNKS)
+        self._queue: Queue[Chunk | None] = Queue(backlog)
         self._threads = [threading.Thread(target=self._work, name=f"tokens-{i}", daemon=True) for i in range(threads)]
         self._started = False
 
@@ -173,10 +173,6 @@ class TokenCounter:
         self._flush()
         self._queue.join()
         return Counts(self._rows)
-
-    def rest(self) -> None:
-        """Wait for what was submitted; what helps to count may end, and begins again where more comes."""
-        self.results()
 
     def close(self) -> None:
         """Stop the threads; what was counted stays readable."""

@@ -24,9 +24,11 @@ from sessions.engine.text_facts import text_facts
 from sessions.engine.tokenizer import ROW, TokenCounter, row_of
 
 if TYPE_CHECKING:
-    from sessions.engine.tokenizer import Chunk
+    from sessions.engine.tokenizer import Chunk, Counts
 
 IN_FLIGHT = 2
+BACKLOG = 64
+"""Chunks that wait at most: about what is read while the helper loads its tables."""
 _HEAD = struct.Struct("<II")
 _ROW_BYTES = 8 * ROW
 _START = (
@@ -38,13 +40,15 @@ _START = (
 class ProcessCounter(TokenCounter):
     """A TokenCounter whose texts are counted by a helper process; the same interface and the same figures.
 
-    ``at_once``: the helper loads its fast core when it starts, not when it has seen text enough.
+    ``at_once``: the helper loads its fast core when it starts, not when it has seen text enough.  ``for_one_file``: it
+    ends with the results, so that its memory is free for what follows, and begins again where more comes.
     """
 
     def __init__(self, name: str = "o200k_base", *, at_once: bool = False) -> None:
-        super().__init__(threads=1, name=name)
+        super().__init__(threads=1, name=name, backlog=BACKLOG)
         self._helper: subprocess.Popen[bytes] | None = None
         self._at_once, self._rests = at_once, False
+        self.for_one_file = False
 
     def begin(self) -> None:
         """Start the helper now, not with the first texts."""
@@ -55,11 +59,13 @@ class ProcessCounter(TokenCounter):
         super().close()
         self._stop()
 
-    def rest(self) -> None:
-        """Wait for what was submitted, and end the helper: its memory is free for what follows."""
-        super().rest()
-        self._rests = True
-        self._stop()
+    def results(self) -> Counts:
+        """Wait until every submitted text is counted, and end the helper if it is for one file."""
+        counts = super().results()
+        if self.for_one_file:
+            self._rests = True
+            self._stop()
+        return counts
 
     def kill(self) -> None:
         """End the helper at once, whatever it does."""

@@ -25,13 +25,18 @@ _ahead: list[ProcessCounter] = []
 """What was started for the next file before that is read (``start_ahead``)."""
 
 
-def counter_of(n_bytes: int) -> TokenCounter:
-    """What counts the texts of ``n_bytes``, to be closed when they are read."""
+def counter_of(n_bytes: int, *, alone: bool = False) -> TokenCounter:
+    """What counts the texts of ``n_bytes``, to be closed when they are read.
+
+    ``alone``: they are one file, and what counts beside its reader ends when they are counted.
+    """
     if _fast and n_bytes < HELPED_AMONG_BYTES:
         return InPlaceCounter(_fast[0])
     if n_bytes < HELPED_BYTES:
         return TokenCounter()
-    return _ahead.pop() if _ahead else ProcessCounter(at_once=n_bytes >= HELPED_AMONG_BYTES)
+    counter = _ahead.pop() if _ahead else ProcessCounter(at_once=n_bytes >= HELPED_AMONG_BYTES)
+    counter.for_one_file = alone
+    return counter
 
 
 def start_ahead(n_bytes: int) -> None:

@@ -270,19 +270,14 @@ def reading(
 ) -> Iterator[tuple[ReadOne, dict[str, Media]]]:
     """How files of ``n_bytes`` together are read: ``read(file, name)``, and the media that it puts away, by hash.
 
-    ``alone``: it is one file, and what counts beside its reader ends when all its lines are read.
+    ``alone``: it is one file (``counting.counter_of``).
     """
     media = MediaStore()
-    with without_gc(), counting.counter_of(n_bytes) as counter:
-
-        def progress(done_bytes: int) -> None:
-            on_progress(done_bytes)
-            if alone and done_bytes >= n_bytes:
-                counter.rest()
+    with without_gc(), counting.counter_of(n_bytes, alone=alone) as counter:
 
         def read(part: BinaryIO, name: str) -> Parsed:
             def parse(on_media: OnMedia) -> Parsed:
-                return read_transcripts(part, name, counter=counter, on_media=on_media, on_progress=progress)
+                return read_transcripts(part, name, counter=counter, on_media=on_media, on_progress=on_progress)
 
             return media.read(part, parse)
 

@@ -304,11 +304,13 @@ def test_a_killed_helper_costs_nothing_but_time() -> None:
     assert counter._helper is None
 
 
-def test_a_helper_that_rests_begins_again_with_more() -> None:
+def test_a_helper_for_one_file_ends_with_the_results_and_begins_again_with_more() -> None:
     with ProcessCounter() as counter:
+        counter.for_one_file = True
         first = counter.submit("one two")
-        counter.rest()
+        counter.results()
         assert counter._helper is None
+        counter.for_one_file = False
         second = counter.submit("one two three four")
         counts = counter.results()
         assert counter._helper is not None
