@@ -9,8 +9,10 @@ from __future__ import annotations
 import io
 import logging
 import threading
+from typing import TYPE_CHECKING
 
-from PIL import Image, ImageOps
+if TYPE_CHECKING:
+    from PIL import Image
 
 KINDS = ("PNG", "JPEG", "GIF", "WEBP")
 SIDE = 320
@@ -31,6 +33,8 @@ def thumbnail(data: bytes) -> bytes:
     """The picture as WebP of at most ``MAX_BYTES``; b"" where it is broken, too large, or of another kind."""
     if not data or len(data) > MAX_FILE_BYTES:
         return b""
+    from PIL import Image  # commands that make no picture start without it
+
     try:
         with _one_at_a_time, Image.open(io.BytesIO(data), formats=KINDS) as opened:
             if opened.width * opened.height > MAX_PIXELS:
@@ -42,6 +46,8 @@ def thumbnail(data: bytes) -> bytes:
 
 
 def _small(opened: Image.Image) -> bytes:
+    from PIL import ImageOps
+
     opened.draft("RGB", (2 * SIDE, 2 * SIDE))  # a JPEG is decoded at about this size; the others take no notice
     opened.thumbnail((SIDE, SIDE), reducing_gap=2.0)
     clear = "A" in opened.getbands() or "transparency" in opened.info

@@ -36,6 +36,13 @@ class Header(NamedTuple):
     more: bool = False
 
 
+class Place(NamedTuple):
+    """The letters of base64 in a file, padding included: their offset and how many they are, both in bytes."""
+
+    offset: int
+    n_chars: int
+
+
 def media_facts(media_type: str, data_base64: str) -> Media:
     """Facts of a base64 image or document; ``n_base64`` is the length as written, the bytes' hash is the caller's."""
     n_base64 = len(data_base64)

@@ -13,15 +13,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.images import media_facts
+from sessions.engine.images import Place, media_facts
 from sessions.engine.text_facts import ARGUMENTS, PROSE, VALUE
 from sessions.engine.types import NOT_IN_FILE, Block, Content, Kind, Media, Message, Parsed, Transcript
 
 if TYPE_CHECKING:
     from sessions.engine.tokenizer import Counts, TokenCounter
 
-OnMedia = Callable[[str, str, bytes], None]
-"""Called with the sha256 of the decoded bytes, the media type and the bytes of each base64 image or document."""
+OnMedia = Callable[[str, str, bytes, Place | None], None]
+"""Called for each base64 image or document: sha256 of the decoded bytes, media type, bytes, place if that is known."""
+PlaceOf = Callable[[str], Place | None]
 
 _ADDRESSES = frozenset({"http", "https", "gs", "s3"})
 _STANDARD = bytes.maketrans(b"-_", b"+/")
@@ -32,9 +33,9 @@ _WITHOUT_TOKENS = frozenset({Kind.IMAGE, Kind.DOCUMENT})
 class Measure:
     """Measures contents of one file; blocks come back with tickets in ``n_tokens``."""
 
-    def __init__(self, counter: TokenCounter, on_media: OnMedia | None = None) -> None:
+    def __init__(self, counter: TokenCounter, on_media: OnMedia | None = None, place_of: PlaceOf | None = None) -> None:
         self._counter = counter
-        self._on_media = on_media
+        self._on_media, self._place_of = on_media, place_of
 
     def __call__(self, contents: Iterable[Content]) -> tuple[Block, ...]:
         """One block per content, parts of tool results inside theirs."""
@@ -65,7 +66,8 @@ class Measure:
         sha256 = hashlib.sha256(decoded).hexdigest() if decoded else ""
         facts = media_facts(content.media_type, content.data)
         if self._on_media and decoded:
-            self._on_media(sha256, content.media_type, decoded)
+            place = self._place_of(content.data) if self._place_of else None
+            self._on_media(sha256, content.media_type, decoded, place)
         problems = "; ".join(filter(None, (problem, facts.problem)))
         return replace(facts, n_url=utf8_length(content.url), sha256=sha256, problem=problems)
 

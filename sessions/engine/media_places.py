@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from sessions.engine.archive import MAGIC as ZIP
 from sessions.engine.database import is_database
+from sessions.engine.images import Place
 from sessions.engine.json_values import BOM
 from sessions.engine.jsonio import Source
 from sessions.engine.measure import decoded_media
@@ -31,13 +32,6 @@ EDGE_BYTES = 48
 _RUN = re.compile(rb"([A-Za-z0-9+/_-]{64,})={0,2}")
 """What is shorter is looked up nowhere: the smallest picture there is has 68 bytes."""
 _STANDARD = bytes.maketrans(b"-_", b"+/")
-
-
-class Place(NamedTuple):
-    """The letters of base64, padding included: their offset in the file and how many they are, both in bytes."""
-
-    offset: int
-    n_chars: int
 
 
 class Trace(NamedTuple):

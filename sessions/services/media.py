@@ -16,6 +16,7 @@ from sessions import selectors
 from sessions.adapters import storage
 from sessions.adapters.frames import Damaged
 from sessions.engine import media_places
+from sessions.engine.images import Place
 from sessions.models import Media, MediaUse
 
 if TYPE_CHECKING:
@@ -40,17 +41,23 @@ class MediaStore:
         if not media_places.has_places(file):
             parsed = parse(self._put)
         else:
+            places: dict[str, Place] = {}
             traces: dict[str, media_places.Trace] = {}
             kinds: dict[str, str] = {}
 
-            def trace(sha256: str, media_type: str, data: bytes) -> None:
-                if sha256 not in traces:
+            def note(sha256: str, media_type: str, data: bytes, place: Place | None) -> None:
+                if sha256 in places:
+                    return
+                if place:
+                    places[sha256] = place
+                elif sha256 not in traces:
                     traces[sha256], kinds[sha256] = media_places.trace(data), media_type
-                    self._row(sha256, media_type, len(data))
+                self._row(sha256, media_type, len(data))
 
-            parsed = parse(trace)
-            places = media_places.find(file, parsed, traces) if traces else {}
-            for sha256, data in media_places.read_again(file, parsed, traces.keys() - places.keys()):
+            parsed = parse(note)
+            left = {sha256: trace for sha256, trace in traces.items() if sha256 not in places}
+            places |= media_places.find(file, parsed, left) if left else {}
+            for sha256, data in media_places.read_again(file, parsed, left.keys() - places.keys()):
                 self._put(sha256, kinds[sha256], data)
             parsed = replace(parsed, places=places)
         self._note(parsed)
@@ -59,7 +66,8 @@ class MediaStore:
     def _row(self, sha256: str, media_type: str, n_bytes: int) -> Media:
         return self.seen.setdefault(sha256, Media(sha256=sha256, media_type=media_type[:100], n_bytes=n_bytes))
 
-    def _put(self, sha256: str, media_type: str, data: bytes) -> None:
+    def _put(self, sha256: str, media_type: str, data: bytes, place: Place | None = None) -> None:
+        del place  # into a file whose bytes are not read by their offsets
         row = self._row(sha256, media_type, len(data))
         if not row.apart:
             storage.put_bytes(data, sha256)
@@ -97,7 +105,7 @@ def stands(use: MediaUse) -> bool:
 
 def _in_transcript(use: MediaUse) -> bytes | None:
     with suppress(FileNotFoundError, Damaged), selectors.open_text(use.session) as file:
-        return media_places.read(file, media_places.Place(use.offset or 0, use.n_chars or 0), use.sha256)
+        return media_places.read(file, Place(use.offset or 0, use.n_chars or 0), use.sha256)
     return None
 
 

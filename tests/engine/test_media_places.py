@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from sessions.engine import media_places
 from sessions.engine.errors import EngineError
-from sessions.engine.media_places import Place
+from sessions.engine.images import Place
 from sessions.engine.reading import read_transcripts
 from tests.services.claude_lines import Lines, png
 
@@ -29,8 +29,10 @@ def looked(data: bytes) -> tuple[dict[str, Place], dict[str, bytes]]:
     """The places of the media in a file, and all that were met while it was read."""
     traces, met = {}, {}
 
-    def note(sha256: str, _media_type: str, raw: bytes) -> None:
+    def note(sha256: str, _media_type: str, raw: bytes, place: Place | None) -> None:
         traces[sha256], met[sha256] = media_places.trace(raw), raw
+        if place:
+            assert media_places.read(file, place, sha256) == raw
 
     file = io.BytesIO(data)
     parsed = read_transcripts(file, on_media=note)

@@ -24,6 +24,8 @@ from sessions.services.media import stands, together
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sessions.engine.images import Place
+
 
 def amiss(*, deep: bool) -> Iterator[Finding]:
     """What is wrong; ``deep`` reads every image and document in its transcript."""
@@ -62,7 +64,7 @@ def _move(upload: Upload) -> None:
             blobs.remove_unnamed(freed)
 
 
-def _places(session: Session, hashes: list[str]) -> dict[str, media_places.Place]:
+def _places(session: Session, hashes: list[str]) -> dict[str, Place]:
     """Where those of the media stand that have a place; raises FileNotFoundError, Damaged, UnreadablePack."""
     facts = SessionFacts.objects.filter(session=session).first()
     if facts is None:
