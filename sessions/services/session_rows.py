@@ -163,7 +163,7 @@ def drop_sessions(upload: Upload, kept: Iterable[str]) -> set[str]:
 
 def write_sessions(packed: Sequence[PackedSession], there: Iterable[str]) -> None:
     """Write these, in place of what is stored of those that are ``there``.  Call inside a transaction."""
-    keys, before = [p.session.id for p in packed], set(there)
+    before = set(there)
     fields = [f.name for f in Session._meta.concrete_fields if f.name not in {"id", "created_at", "private"}]
     Session.objects.bulk_create(
         [p.session for p in packed], update_conflicts=True, unique_fields=["id"], update_fields=fields
@@ -175,7 +175,8 @@ def write_sessions(packed: Sequence[PackedSession], there: Iterable[str]) -> Non
         update_fields=["packed"],
     )
     keep([p.figures for p in packed if p.figures], [p.session.id for p in packed if not p.figures])
-    SessionKey.objects.filter(session__in=keys).delete()
+    if before:
+        SessionKey.objects.filter(session__in=before).delete()
     SessionKey.objects.bulk_create(
         [SessionKey(session_id=p.session.id, key=key) for p in packed for key in p.keys], batch_size=400
     )

@@ -6,7 +6,6 @@ from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from sessions.adapters import storage
@@ -73,15 +72,13 @@ def receive(
 
 
 def _known(sha256: str, owner_id: int | None) -> Upload | None:
-    """An upload of these bytes that is followed, the sender's own, or whole and the team's: the first there is."""
-    same = Upload.objects.filter(sha256=sha256)
-    theirs = Q(private=False, n_deleted=0) & ~Q(status=State.FAILED)
-    mine = Q(owner=None) if owner_id is None else Q(owner=owner_id)
-    return (
-        same.filter(followed=True, private=False).first()
-        or same.filter(mine, followed=False).first()
-        or same.filter(theirs, followed=False).order_by("created_at").first()
-    )
+    """An upload of these bytes that is followed, the sender's own, or whole and the team's (its oldest)."""
+    same = list(Upload.objects.filter(sha256=sha256))
+    followed = [one for one in same if one.followed and not one.private]
+    plain = [one for one in same if not one.followed]
+    mine = [one for one in plain if one.owner_id == owner_id]
+    theirs = [one for one in plain if not one.private and not one.n_deleted and one.status != State.FAILED]
+    return next(iter((*followed, *mine, *reversed(theirs))), None)
 
 
 def clean_filename(filename: str) -> str:
