@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import hashlib
 import os
@@ -26,6 +27,9 @@ def load_django() -> None:
     import django
 
     django.setup()
+    from django.db import connections
+
+    atexit.register(connections.close_all)  # SQLite puts its log into the database
 
 
 def migrate() -> int:
