@@ -7,6 +7,7 @@ import time
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -20,6 +21,7 @@ from sessions.engine.words import counted
 if TYPE_CHECKING:
     import uuid
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from ctxweb.commands._files import Given
     from sessions.models import Upload
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 0.2
 ALONE_BYTES = 4_000_000
 """So many bytes of files this process reads itself: others beside it cost as much to start as reading these takes."""
+AHEAD_BYTES = 20_000_000
+"""So large a file, alone, is read while it is stored."""
 SHOWN = 20
 """Files of an archive that could not be read, listed in words; the JSON document has all."""
 
@@ -97,6 +101,36 @@ def ingest_given(given: Given) -> dict[str, Any]:
 
 def _ingest_all(given: Iterable[Given]) -> list[dict[str, Any]]:
     """The same for many, one on each core once there is enough to read; entries in the order of the files."""
+    rest = iter(given)
+    first = list(islice(rest, 2))
+    if len(first) == 1 and _n_bytes(first[0].path) >= AHEAD_BYTES:
+        return [_settled(_stored_and_read(first[0]))]
+    return _ingest_many(chain(first, rest))
+
+
+def _n_bytes(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _stored_and_read(given: Given) -> Arrival:
+    """One large file: its bytes are stored while it is read."""
+    from sessions.services.ahead import store_and_read
+    from sessions.services.ingest import read_alone
+    from sessions.services.uploads import clean_path, receive
+
+    n_bytes, name = _n_bytes(given.path), clean_path(given.name)
+    try:
+        with _progress(given.shown, n_bytes) as advance, given.path.open("rb") as file:
+            blob = store_and_read(given.path, name, lambda lying: read_alone(lying, name, n_bytes, advance))
+            return Arrival(given.shown, *receive(file=file, filename=given.name, folders=True, blob=blob))
+    except OSError as error:
+        return Arrival(given.shown, error=_reason(error))
+
+
+def _ingest_many(given: Iterable[Given]) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = []
     waiting: deque[Arrival] = deque()
     unread: list[Upload] = []

@@ -44,29 +44,7 @@ def blob_name(sha256: str) -> str:
     return f"{sha256[:2]}/{sha256[2:4]}/{sha256}"
 
 
-def put(file: IO[bytes], on_new: Callable[[int], None] | None = None) -> Blob:
-    """Store what is left to read in ``file``; equal bytes are stored once.
-
-    ``on_new`` is told the number of bytes before they are stored, if they are not there already: where it is given, a
-    seekable ``file`` is read twice, and nothing is packed in vain.
-    """
-    if on_new:
-        start = file.tell()
-        blob = _hashed(file)
-        if exists(blob.sha256):
-            return blob
-        file.seek(start)
-        on_new(blob.n_bytes)
-    with _spool() as spool:
-        writer = frames.FrameWriter(spool)
-        blob = _hashed(file, writer)
-        writer.end()
-        if not exists(blob.sha256):
-            _keep(blob.sha256, spool, durable=True)
-        return blob
-
-
-def _hashed(file: IO[bytes], writer: frames.FrameWriter | None = None) -> Blob:
+def hashed(file: IO[bytes], writer: frames.FrameWriter | None = None) -> Blob:
     """What is left to read in ``file``, written to ``writer`` on the way."""
     digest, n_bytes = hashlib.sha256(), 0
     while chunk := file.read(CHUNK_BYTES):
@@ -75,6 +53,28 @@ def _hashed(file: IO[bytes], writer: frames.FrameWriter | None = None) -> Blob:
         if writer:
             writer.write(chunk)
     return Blob(digest.hexdigest(), n_bytes)
+
+
+def put(file: IO[bytes], on_new: Callable[[int], None] | None = None) -> Blob:
+    """Store what is left to read in ``file``; equal bytes are stored once.
+
+    ``on_new`` is told the number of bytes before they are stored, if they are not there already: where it is given, a
+    seekable ``file`` is read twice, and nothing is packed in vain.
+    """
+    if on_new:
+        start = file.tell()
+        blob = hashed(file)
+        if exists(blob.sha256):
+            return blob
+        file.seek(start)
+        on_new(blob.n_bytes)
+    with _spool() as spool:
+        writer = frames.FrameWriter(spool)
+        blob = hashed(file, writer)
+        writer.end()
+        if not exists(blob.sha256):
+            _keep(blob.sha256, spool, durable=True)
+        return blob
 
 
 def put_bytes(data: bytes, sha256: str) -> None:

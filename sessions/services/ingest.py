@@ -19,7 +19,7 @@ from sessions.engine.parts import without_gc
 from sessions.engine.reading import read_transcripts
 from sessions.faults import fault_of
 from sessions.models import Job, Media, Member, State, Upload
-from sessions.services import blobs, continuations, counting, jobs, parts, queue, sharing
+from sessions.services import ahead, blobs, continuations, counting, jobs, parts, queue, sharing
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive, remarks
 from sessions.services.families import link_families
 from sessions.services.media import MediaStore, write_media
@@ -254,14 +254,25 @@ def read_upload(
         if is_archive(file):
             with reading(ARCHIVE_GUESS * upload.n_bytes, lambda _: told(file.tell())) as (read, media):
                 return Read(read_archive(upload, file, read), list(media.values()))
-        with reading(upload.n_bytes, told, alone=True) as (read, media):
-            parsed = read(file, upload.filename)
+        if found := ahead.take(upload.sha256, upload.filename):
+            parsed, media = found.parsed, found.media
+            told(upload.n_bytes)
+        else:
+            parsed, media = read_alone(file, upload.filename, upload.n_bytes, told)
         if on_packing:
             on_packing()
         packed = pack_sessions(upload, parsed)
     skipped = list(parsed.skipped)
     outcome = Outcome(parsed.format, parsed.reason, packed, skipped, parsed.fates, remarks(parsed))
     return Read(outcome, list(media.values()))
+
+
+def read_alone(
+    file: BinaryIO, name: str, n_bytes: int, on_progress: Callable[[int], None]
+) -> tuple[Parsed, dict[str, Media]]:
+    """What one file holds, and the media that it shows, by hash.  Raises EngineError."""
+    with reading(n_bytes, on_progress, alone=True) as (read, media):
+        return read(file, name), media
 
 
 @contextmanager

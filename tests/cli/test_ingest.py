@@ -51,7 +51,12 @@ def test_it_creates_the_database_and_needs_no_worker(tmp_path: Path) -> None:
     assert loads(again.stdout.encode())["uploads"][0]["status"] == "duplicate"
 
 
-def test_a_file_that_grew_continues_its_session(ctxweb: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_file_that_grew_continues_its_session(
+    ctxweb: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead: bool
+) -> None:
+    if ahead:
+        monkeypatch.setattr(ingest, "AHEAD_BYTES", 0)
     file = tmp_path / "a.jsonl"
     file.write_bytes(session(2))
     _, document = ctxweb(ingest.command, file, "--json")

@@ -1,0 +1,70 @@
+"""A large file of the command line is read where it lies while its bytes are stored: neither waits for the other."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from sessions.adapters import storage
+from sessions.engine.errors import EngineError
+from sessions.services import blobs, counting
+from sessions.services.archives import is_archive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from sessions.adapters.storage import Blob
+    from sessions.engine.types import Parsed
+    from sessions.models import Media
+
+
+class Ahead(NamedTuple):
+    """What was made of a file under the name that its reader was told: ``media`` are those it shows, by hash."""
+
+    name: str
+    parsed: Parsed
+    media: dict[str, Media]
+
+
+_kept: dict[str, Ahead] = {}
+"""The last one, by the hash of its bytes, until their upload is read."""
+
+
+def take(sha256: str, name: str) -> Ahead | None:
+    """What was read ahead of these bytes under this name, once; None where nothing was."""
+    found = _kept.get(sha256)
+    return _kept.pop(sha256) if found and found.name == name else None
+
+
+def store_and_read(path: Path, name: str, read: Callable[[BinaryIO], tuple[Parsed, dict[str, Media]]]) -> Blob:
+    """Store the file, and keep what ``read`` makes of it meanwhile (``take``).  Raises OSError.
+
+    Nothing is read of bytes that are there already and of an archive, nothing is kept of a file that cannot be read
+    or changes meanwhile: who reads its upload finds out why.
+    """
+    with path.open("rb") as file, path.open("rb") as beside, ThreadPoolExecutor(1) as thread:
+        state = _state(file)
+        blob = storage.hashed(file)
+        if storage.exists(blob.sha256):
+            return blob
+        if is_archive(file):
+            return storage.put(beside)
+        counting.start_ahead(blob.n_bytes)
+        storing = thread.submit(storage.put, beside)
+        with suppress(EngineError, MemoryError):
+            parsed, media = read(file)
+            if storing.result() == blob and _state(file) == state:
+                _kept.clear()
+                _kept[blob.sha256] = Ahead(name, parsed, media)
+            else:
+                blobs.remove_unnamed({row.sha256 for row in media.values() if row.apart})
+        return storing.result()
+
+
+def _state(file: BinaryIO) -> tuple[int, int]:
+    """What changes with the file's bytes."""
+    found = os.fstat(file.fileno())
+    return found.st_size, found.st_mtime_ns
