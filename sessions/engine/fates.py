@@ -71,7 +71,7 @@ def weights(blocks: Iterable[Block]) -> tuple[int, int, int]:
     """Bytes of text, of base64 and of signatures and encrypted payloads in blocks, parts included."""
     text = media = encrypted = 0
     for block in blocks:
-        for leaf in block.leaves():
+        for leaf in block.leaves() if block.parts else (block,):
             text += leaf.n_bytes
             encrypted += leaf.n_payload
             if leaf.media is not None:

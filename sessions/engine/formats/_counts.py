@@ -17,6 +17,8 @@ def count_of(value: Any) -> int:
     Below 0 and beyond any model call it is kept, at most ``limits.MAX_COUNT`` either way: what holds such a count is
     left out when the file has been read (sessions.engine.plausible), and said so.
     """
+    if value is None:
+        return 0
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
         return int(value)
     if isinstance(value, float) and value.is_integer():
