@@ -18,6 +18,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import accumulate
 from typing import IO, BinaryIO, Protocol
 
+from sessions.adapters.pieces import Pieces
 from sessions.engine import zstd
 from sessions.faults import FaultError
 
@@ -145,44 +146,24 @@ def original(file: BinaryIO) -> BinaryIO:
         raise
 
 
-class _Frames(io.RawIOBase):
-    """The unpacked bytes; the last frame that was read is kept."""
+class _Frames(Pieces):
+    """The unpacked bytes, a frame a piece."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         sizes = _table(file)
         self._places = list(accumulate((packed for packed, _ in sizes), initial=len(MARK)))
         self._starts = list(accumulate((n_bytes for _, n_bytes in sizes), initial=0))
-        self._at, self._kept, self._data = 0, -1, b""
+        self._kept, self._data = -1, b""
+        super().__init__(self._starts[-1])
 
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        before = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._starts[-1]}[whence]
-        if before + offset < 0:
-            raise ValueError(f"a negative place: {before + offset}")
-        self._at = before + offset
-        return self._at
-
-    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]
-        if self._at >= self._starts[-1]:
-            return 0
-        number = bisect_right(self._starts, self._at) - 1
+    def piece(self, at: int, asked: int) -> tuple[int, bytes]:
+        del asked
+        number = bisect_right(self._starts, at) - 1
         if number != self._kept:
             self._data = self._unpacked(number)
             self._kept = number
-        start = self._at - self._starts[number]
-        found = memoryview(self._data)[start : start + len(buffer)]
-        buffer[: len(found)] = found
-        self._at += len(found)
-        return len(found)
+        return self._starts[number], self._data
 
     def close(self) -> None:
         self._data = b""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
+from sessions.adapters.pieces import Pieces
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -27,41 +29,20 @@ def opened(file: IO[bytes]) -> BinaryIO:
     return io.BufferedReader(Ranged(fetch, int(thing.content_length), file.close), LEAST_BYTES)
 
 
-class Ranged(io.RawIOBase):
-    """``n_bytes`` that ``fetch(start, end)`` gives; the last piece is kept.  ``done`` is called when it is closed."""
+class Ranged(Pieces):
+    """``n_bytes`` that ``fetch(start, end)`` gives.  ``done`` is called when it is closed."""
 
     def __init__(self, fetch: Callable[[int, int], bytes], n_bytes: int, done: Callable[[], object]) -> None:
-        self._fetch, self._n_bytes, self._done = fetch, n_bytes, done
-        self._at = self._start = 0
+        super().__init__(n_bytes)
+        self._fetch, self._done = fetch, done
+        self._start = 0
         self._piece = b""
         self._ahead = LEAST_BYTES
 
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        before = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._n_bytes}[whence]
-        if before + offset < 0:
-            raise ValueError(f"a negative place: {before + offset}")
-        self._at = before + offset
-        return self._at
-
-    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]
-        if self._at >= self._n_bytes:
-            return 0
-        if not self._start <= self._at < self._start + len(self._piece):
-            self._take(len(buffer))
-        start = self._at - self._start
-        found = memoryview(self._piece)[start : start + len(buffer)]
-        buffer[: len(found)] = found
-        self._at += len(found)
-        return len(found)
+    def piece(self, at: int, asked: int) -> tuple[int, bytes]:
+        if not self._start <= at < self._start + len(self._piece):
+            self._take(at, asked)
+        return self._start, self._piece
 
     def close(self) -> None:
         if not self.closed:
@@ -69,12 +50,12 @@ class Ranged(io.RawIOBase):
             self._done()
         super().close()
 
-    def _take(self, asked: int) -> None:
+    def _take(self, at: int, asked: int) -> None:
         """Fetch what is asked for, and more; at the end of the file also what stands before it."""
-        goes_on = bool(self._piece) and self._at == self._start + len(self._piece)
+        goes_on = bool(self._piece) and at == self._start + len(self._piece)
         self._ahead = min(2 * self._ahead, MOST_BYTES) if goes_on else LEAST_BYTES
-        end = min(self._n_bytes, self._at + max(asked + LEAST_BYTES, self._ahead))
-        self._start = self._at if goes_on else min(self._at, max(0, end - LEAST_BYTES))
+        end = min(self._n_bytes, at + max(asked + LEAST_BYTES, self._ahead))
+        self._start = at if goes_on else min(at, max(0, end - LEAST_BYTES))
         self._piece = self._fetch(self._start, end)
         if len(self._piece) < end - self._start:
             raise OSError(f"{len(self._piece):,} of {end - self._start:,} bytes came")
