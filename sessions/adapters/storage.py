@@ -59,9 +59,9 @@ def put(file: IO[bytes], on_new: Callable[[int], None] | None = None) -> Blob:
     """Store what is left to read in ``file``; equal bytes are stored once.
 
     ``on_new`` is told the number of bytes before they are stored, if they are not there already: where it is given, a
-    seekable ``file`` is read twice, and nothing is packed in vain.
+    ``file`` that is no pipe is read twice, and nothing is packed in vain.
     """
-    if on_new:
+    if on_new and file.seekable():
         start = file.tell()
         blob = hashed(file)
         if exists(blob.sha256):

@@ -78,9 +78,9 @@ def written_length(value: Mapping[str, Any], key: str, line: bytes) -> int:
     """
     after = list(value)[list(value).index(key) + 1 :]
     start = _end_of_name(key, line)
-    body = line[: _end_of_name(after[0], line) - len(_name(after[0]))] if after else line
-    body = body.rstrip(_BLANK)
-    if start > 0 and body.endswith(b"," if after else b"}"):
+    end = _end_of_name(after[0], line) - len(_name(after[0])) if after else len(line)
+    body = line[: max(end, 0)].rstrip(_BLANK)
+    if 0 < start < end and body.endswith(b"," if after else b"}"):
         return len(body[line.index(b":", start) + 1 : -1].strip())
     return len(dumps(value[key]).encode("utf-8", errors="replace"))
 

@@ -28,7 +28,7 @@ HEAD_MARK = 16
 PROGRESS_BYTES = 1024 * 1024
 PIECE_BYTES = 1024 * 1024
 NEEDLE_BYTES = 64
-"""A long text is looked for by its beginning: the search for all of it would prepare all of it."""
+"""A long text is looked for by its beginning first: the search for all of it prepares all of it."""
 TEXT = "#text"
 """As the whole path of an origin: what stands there is text and no JSON."""
 _BLANK = b" \t\r\n\0"
@@ -149,8 +149,8 @@ class Source:
             return None
         raw = letters.encode()
         start = data.find(raw[:NEEDLE_BYTES])
-        while start >= 0 and not data.startswith(raw, start):
-            start = data.find(raw[:NEEDLE_BYTES], start + 1)
+        if start >= 0 and not data.startswith(raw, start):
+            start = data.find(raw, start + 1)
         return Place(self._line.offset + start, len(raw)) if start >= 0 else None
 
     def head(self) -> Head:

@@ -146,7 +146,11 @@ def _started(name: str, *, at_once: bool) -> subprocess.Popen[bytes] | None:
     code = _START.format(path=sys.path, name=name, at_once=at_once)
     try:
         return subprocess.Popen(  # noqa: S603  our own interpreter, our own code
-            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, close_fds=True
+            [sys.executable, "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            close_fds=True,
+            start_new_session=True,  # Ctrl-C ends who reads the file, and that ends its helper
         )
     except OSError:
         return None

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from sessions.adapters import storage
-from sessions.engine.errors import EngineError
 from sessions.services import blobs, counting
 from sessions.services.archives import is_archive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from sessions.adapters.storage import Blob
@@ -43,7 +42,7 @@ def store_and_read(path: Path, name: str, read: Callable[[BinaryIO], tuple[Parse
     """Store the file, and keep what ``read`` makes of it meanwhile (``take``).  Raises OSError.
 
     Nothing is read of bytes that are there already and of an archive, nothing is kept of a file that cannot be read
-    or changes meanwhile: who reads its upload finds out why.
+    or changes meanwhile: who reads its upload finds out why.  What is interrupted stores nothing.
     """
     with path.open("rb") as file, path.open("rb") as beside, ThreadPoolExecutor(1) as thread:
         state = _state(file)
@@ -53,15 +52,50 @@ def store_and_read(path: Path, name: str, read: Callable[[BinaryIO], tuple[Parse
         if is_archive(file):
             return storage.put(beside)
         counting.start_ahead(blob.n_bytes)
-        storing = thread.submit(storage.put, beside)
-        with suppress(EngineError, MemoryError):
-            parsed, media = read(file)
-            if storing.result() == blob and _state(file) == state:
-                _kept.clear()
-                _kept[blob.sha256] = Ahead(name, parsed, media)
-            else:
-                blobs.remove_unnamed({row.sha256 for row in media.values() if row.apart})
-        return storing.result()
+        lying = _Stoppable(beside)
+        storing = thread.submit(storage.put, cast("IO[bytes]", lying))
+        found: Ahead | None = None
+        try:
+            found = _ahead(file, name, read)
+            stored = storing.result()
+        except BaseException:
+            lying.stopped = True
+            _forget(found, () if storing.exception() else (blob.sha256,))
+            raise
+        if stored == blob and _state(file) == state and found:
+            _kept.clear()
+            _kept[blob.sha256] = found
+        else:
+            _forget(found)
+        return stored
+
+
+def _ahead(file: BinaryIO, name: str, read: Callable[[BinaryIO], tuple[Parsed, dict[str, Media]]]) -> Ahead | None:
+    """What ``read`` makes of the file, None where it cannot: the reader of its upload says why."""
+    try:
+        return Ahead(name, *read(file))
+    except OSError:
+        raise
+    except Exception:
+        return None
+
+
+def _forget(found: Ahead | None, more: Iterable[str] = ()) -> None:
+    """Remove the blobs of what is not kept."""
+    media = found.media.values() if found else ()
+    blobs.remove_unnamed({*(row.sha256 for row in media if row.apart), *more})
+
+
+class _Stoppable(io.RawIOBase):
+    """The file, until somebody says that it is stopped: the thread that stores it cannot be."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.stopped = file, False
+
+    def read(self, n_bytes: int = -1, /) -> bytes:
+        if self.stopped:
+            raise InterruptedError
+        return self._file.read(n_bytes)
 
 
 def _state(file: BinaryIO) -> tuple[int, int]:

@@ -39,6 +39,7 @@ from sessions.models import (
 )
 from sessions.models.upload import UNFINISHED
 from sessions.services import blobs
+from sessions.services.media import together
 from sessions.services.search import runs as search
 
 if TYPE_CHECKING:
@@ -151,15 +152,18 @@ def delete(*, sessions: Iterable[str] = (), uploads: Iterable[uuid.UUID] = ()) -
         SweepRun.objects.filter(pk__in=found.sweeps).delete()
         _saved_about(keys).delete()
         ModelAnswer.objects.filter(pk__in=_answers(keys)).delete()
-        Session.objects.filter(Q(pk__in=keys) | Q(upload__in=whole)).delete()
+        gone = Session.objects.filter(Q(pk__in=keys) | Q(branch_of__in=keys) | Q(upload__in=whole))
+        shown = set(MediaUse.objects.filter(session__in=gone).values_list("sha256", flat=True))
+        gone.delete()
         Upload.objects.filter(pk__in=whole).delete()
         for part in found.partly:
             Upload.objects.filter(pk=part.upload.pk).update(n_deleted=F("n_deleted") + part.n_gone)
         unused = found.hashes - set(MediaUse.objects.filter(sha256__in=found.hashes).values_list("sha256", flat=True))
         Media.objects.filter(pk__in=unused).delete()
+        freed = together(shown - unused)
         if keys:
             search.ask()
-    blobs.remove_unnamed(found.hashes)
+    blobs.remove_unnamed({*found.hashes, *freed})
     for key in keys:
         selectors.weighed_cache.forget(key)
     return found

@@ -1,4 +1,4 @@
-"""From a stored upload to sessions, message rows and media: read, weigh, pack, then one short write.
+"""From a stored upload to sessions and media: read, weigh, pack, then one short write.
 
 Everything that takes time happens before the transaction, so that other writers wait for milliseconds; text never
 enters the database.  Running it twice yields the same rows once, under the same session ids.

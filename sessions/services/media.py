@@ -10,8 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from django.db.models import Exists, OuterRef
-
 from sessions import selectors
 from sessions.adapters import storage
 from sessions.adapters.frames import Damaged
@@ -120,18 +118,22 @@ def write_media(packed: Sequence[PackedSession], rows: Sequence[Media]) -> set[s
     Media.objects.bulk_create(kept, ignore_conflicts=True, batch_size=150)
     apart = [row.sha256 for row in kept if row.apart]
     for some in _batches(apart):
-        Media.objects.filter(pk__in=some, apart=False).update(apart=True)
+        Media.objects.filter(pk__in=some).update(apart=True)  # the rows are locked, too: see ``together``
     _note_uses(packed, {row.sha256 for row in kept})
     return together(placed)
 
 
 def together(hashes: Iterable[str]) -> set[str]:
-    """Those of the media that lay apart though every session has them in its transcript: they do not from now on."""
+    """Those of the media that lay apart though every session has them in its transcript: they do not from now on.
+
+    Call inside a transaction: the rows are locked first, so that what another one has just put apart is seen.
+    """
     found: set[str] = set()
     for some in _batches(sorted(hashes)):
-        unplaced = MediaUse.objects.filter(sha256=OuterRef("pk")).exclude(n_chars__gt=0)
-        apart = Media.objects.filter(~Exists(unplaced), pk__in=some, apart=True)
-        now = list(apart.values_list("pk", flat=True))
+        rows = Media.objects.filter(pk__in=some, apart=True).order_by("pk")
+        apart = set(rows.select_for_update().values_list("pk", flat=True))
+        unplaced = MediaUse.objects.filter(sha256__in=apart).exclude(n_chars__gt=0)
+        now = apart - set(unplaced.values_list("sha256", flat=True))
         if now:
             Media.objects.filter(pk__in=now).update(apart=False)
             found.update(now)

@@ -1,6 +1,6 @@
 """Whether two checkouts read alike: ``python -m tests.bench readings FILE [PATH...]`` writes a digest of each file.
 
-A digest holds all that an upload leaves behind: every field of every session, its packed facts, message rows, keys,
+A digest holds all that an upload leaves behind: every field of every session, its packed facts, keys,
 figures, media, what was skipped and why, where the bytes went.  Read are the fixtures, the shared
 recordings, and the files named; run it in both checkouts and compare the files.
 """

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -218,3 +220,14 @@ def test_a_folder_of_several_agents_keeps_the_folders_that_link_their_sessions(c
     assert child.parent is not None
     assert child.parent.native_id == "c1"
     assert child.filename == "c2.jsonl"
+
+
+def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
+    pipe = tmp_path / "a.jsonl"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(session(3)))
+    writer.start()
+    done = run(tmp_path / "data", "ingest", str(pipe), "--json")
+    writer.join()
+    (upload,) = loads(done.stdout.encode())["uploads"]
+    assert (upload["status"], upload["format"]) == ("new", "claude_code"), done.stderr

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sessions.adapters import storage
 from sessions.models import Media, Session, SessionFacts, State
 from sessions.services import ahead, counting, ingest
 from sessions.services.ingest import read_alone
@@ -126,3 +128,45 @@ def test_what_cannot_be_read_is_stored_and_says_why(tmp_path: Path) -> None:
     upload = uploaded(path, "a.jsonl", stored(path, "a.jsonl"))
     assert upload.status == State.FAILED
     assert "not JSON" in upload.error
+
+
+def test_a_fault_of_a_reader_is_told_as_of_any_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(session(3))
+
+    def broken(*_args: Any, **_more: Any) -> Any:
+        raise KeyError("a fault")
+
+    monkeypatch.setattr(ingest, "read_transcripts", broken)
+    upload = uploaded(path, "a.jsonl", stored(path, "a.jsonl"))
+    assert upload.status == State.FAILED
+    assert "This is a fault of ctxweb; the bytes are kept" in upload.error
+
+
+def test_what_is_interrupted_leaves_no_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(session(3))
+
+    def interrupted(file: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ahead.store_and_read(path, "a.jsonl", interrupted)
+    assert list(storage.stored()) == []
+
+
+def test_where_storing_fails_the_images_put_apart_go_and_the_reason_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, put = tmp_path / "a.jsonl", storage.put
+    data = Lines().prompt("Look").turn(png(640, 480)).bytes()
+    path.write_bytes(data.replace(b"iVBOR", b"iVBO\\u0052"))
+
+    def full(file: Any) -> Any:
+        put(io.BytesIO(b"something else"))
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(storage, "put", full)
+    with pytest.raises(OSError, match="No space left"):
+        stored(path, "a.jsonl")
+    assert [one.n_bytes for one in storage.stored()] == [14], "what others stored stays"

@@ -133,6 +133,34 @@ def test_an_image_that_is_written_otherwise_lies_apart(ingested: Ingest, blobs: 
     assert Media.objects.get().apart, "the first session still needs it"
     deleting.delete(uploads=[upload.pk])
     assert media_bytes(media) == SHOT
+    assert (Media.objects.get().apart, files(blobs)) == (False, 1)
+
+
+def test_an_image_that_is_lost_is_read_again_where_it_has_no_place(ingested: Ingest) -> None:
+    ingested(with_shots("a", SHOT))
+    ingested(with_shots("b", SHOT).replace(b"/", b"\\/"))
+    media = Media.objects.get()
+    for lose in (lambda: None, lambda: Media.objects.update(apart=False)):
+        storage.remove(media.pk)
+        lose()
+        (finding,) = examine()
+        assert finding.mend is not None
+        finding.mend()
+        for upload in Upload.objects.exclude(status=State.DONE):
+            ingest(upload_id=upload.pk)
+        assert list(examine(deep=True)) == []
+        assert (Media.objects.get().apart, storage.exists(media.pk)) == (True, True)
+
+
+def test_an_image_that_lies_apart_without_need_is_found(ingested: Ingest) -> None:
+    ingested(with_shots("a", SHOT))
+    storage.put_bytes(SHOT, Media.objects.get().pk)
+    Media.objects.update(apart=True)
+    (finding,) = examine()
+    assert "stored twice" in finding.text
+    assert finding.mend is not None
+    finding.mend()
+    assert (list(examine(deep=True)), storage.exists(Media.objects.get().pk)) == ([], False)
 
 
 def test_an_image_lies_apart_for_the_later_session_that_needs_it(ingested: Ingest) -> None:

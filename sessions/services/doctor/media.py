@@ -37,6 +37,14 @@ def amiss(*, deep: bool) -> Iterator[Finding]:
     for upload in Upload.objects.filter(pk__in=unlooked.values("session__upload")):
         text = f"{counted(counts.get(upload.pk, 0), 'image')} of {upload.filename} may be stored twice."
         yield Finding("media_twice", text, "keeps them in the transcript alone", partial(_move, upload))
+    lost = MediaUse.objects.exclude(n_chars__gt=0).exclude(n_chars=None)
+    for use in lost.filter(sha256__in=Media.objects.filter(apart=False).values("pk")).select_related("session__upload"):
+        text = f"The image {use.sha256[:12]} of session {use.session_id} is nowhere."
+        yield reread("incomplete", text, use.session.upload)
+    unplaced = MediaUse.objects.exclude(n_chars__gt=0).values("sha256")
+    for media in Media.objects.filter(apart=True, pk__in=MediaUse.objects.values("sha256")).exclude(pk__in=unplaced):
+        text = f"Every session has the {media.media_type} {media.pk[:12]} in its transcript; it is stored twice."
+        yield Finding("media_twice", text, "keeps it in the transcripts alone", partial(_join, media.pk))
     if deep:
         for use in MediaUse.objects.filter(n_chars__gt=0).select_related("session__upload").order_by("session_id"):
             if not stands(use):
@@ -48,6 +56,12 @@ def _forget(sha256: str) -> None:
     if not MediaUse.objects.filter(sha256=sha256).exists():
         Media.objects.filter(pk=sha256).delete()
         blobs.remove_unnamed([sha256])
+
+
+def _join(sha256: str) -> None:
+    with transaction.atomic():
+        freed = together([sha256])
+    blobs.remove_unnamed(freed)
 
 
 def _move(upload: Upload) -> None:

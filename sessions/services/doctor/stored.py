@@ -74,8 +74,7 @@ def _missing(sha256: str, text: str) -> Iterator[Finding]:
         yield Finding(kind, f"{text}: upload {upload.filename} ({upload.pk}).", f"upload {upload.filename} again")
     for session in Session.objects.filter(text_sha256=sha256).select_related("upload"):
         yield reread(kind, f"{text}: the text of session {session.pk}.", session.upload)
-    use = MediaUse.objects.filter(sha256=sha256).select_related("session__upload").first()
-    if use is not None:
+    for use in MediaUse.objects.filter(sha256=sha256).exclude(n_chars__gt=0).select_related("session__upload"):
         yield reread(kind, f"{text}: an image or document of session {use.session_id}.", use.session.upload)
     for answer in ModelAnswer.objects.filter(text_sha256=sha256):
         what = f"{text}: a {answer.kind} by {answer.model}."
