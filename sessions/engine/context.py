@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from sessions.engine.events import Splice
+from sessions.engine.front import Front
 from sessions.engine.parts import Parts
 from sessions.engine.policy import Item
 from sessions.engine.sizes import known_sizes, message_size
@@ -79,6 +80,10 @@ class Context:
     unedited: dict[int, int] = field(default_factory=dict)
     standing: dict[int, int] = field(default_factory=dict)
     results: list[int] = field(default_factory=list)
+    _front: Front = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._front = Front(self.weights, self.members)
 
     def add_step(self, k: int, added: Entering) -> None:
         """Append the messages of step ``k``; they weigh the step's measured weight."""
@@ -126,6 +131,7 @@ class Context:
             self.replace(items, respliced.tokens)
             return
         start, shift, stop = splice.start, len(splice.new) - len(splice.gone), splice.start + len(splice.gone)
+        self._front.back_to(self.items, start)
         self.items, self.tokens, self.saved, self.empty = items, respliced.tokens, 0, 0
         self.size += sum([item.size for item in splice.new]) - sum([item.size for item in splice.gone])
         self.unedited |= respliced.unedited
@@ -141,6 +147,7 @@ class Context:
         if self.history:
             self.weights[0] -= self.history
             self.history = 0
+        self._front = Front(self.weights, self.members)
         self.size = sum([item.size for item in items])
         self.results = [position for position, item in enumerate(items) if holds_result(item)]
         self.unedited, self.standing = self._sums(items)
@@ -148,6 +155,7 @@ class Context:
     def patch(self, changes: Mapping[int, Item]) -> None:
         """Change messages in place; costs what is changed, not the whole list."""
         before = self.tokens
+        self._front.back_to(self.items, min(changes, default=len(self.items)))
         for position, new in changes.items():
             old = self.items[position]
             self.size += new.size - old.size
@@ -199,28 +207,14 @@ class Context:
         return found[::-1]
 
     def prefix(self, n: int) -> int:
-        """Display tokens of the first ``n`` messages; looks at the shorter side of the cut where it may."""
-        tail = self.items[n:]
-        history = self.history if n else 0
-        if n <= len(tail) or not n:
-            return self.weigh(self.items[:n]) + history
-        total, first, first_tokens, last = self.tokens, None, 0, -1
-        for item in tail:
-            step = item.step
-            if item.inserted:
-                total -= item.tokens
-                continue
-            if step < last:
-                return self.weigh(self.items[:n]) + history
-            if step != last:
-                total -= self._step_tokens(step)
-                first, last = step if first is None else first, step
-            if step == first:
-                first_tokens += item.tokens
-        newest = self.items[n - 1]
-        if first is not None and newest.step == first and not newest.inserted:
-            total += self.standing[first] - first_tokens
-        return total
+        """Display tokens of the first ``n`` messages; costs the messages between this cut and the one asked before.
+
+        What steps without messages have added stands before a cut in the second half of the list.
+        """
+        tokens = self._front.to(self.items, n)
+        if n and self._front.unedited.get(0) != self.members[0]:
+            tokens += self.history
+        return tokens + self.empty if 2 * n > len(self.items) else tokens
 
     def _sums(self, items: Iterable[Item]) -> tuple[dict[int, int], dict[int, int]]:
         """Unedited messages and standing tokens by step."""

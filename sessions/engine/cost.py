@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from sessions.engine.caching import WHOLE, cache_use
@@ -211,14 +210,15 @@ def _refetched_at(weighed: Weighed, event: Event, before: Sequence[Item]) -> int
     """
     start = (event.message + 1) if event.message is not None else 0
     newest: dict[str, int] = {}
+    result = Kind.TOOL_RESULT
     for position, item, left in event.history.changes_at(event.index, before):
         if item.inserted:
             continue
         still = () if left is None else left.message.blocks
         for block in item.message.blocks:
-            if block in still:
+            if block.kind is not result or block in still:
                 continue
-            call = _call_of(weighed, before, position, block.call_id) if block.kind is Kind.TOOL_RESULT else None
+            call = _call_of(weighed, before, position, block.call_id)
             if call and call.target and used_otherwise(weighed.target_uses.get(call.target, []), call.name, start):
                 newest[call.target] = weighed.content_tokens(block)
     return sum(newest.values())
@@ -229,10 +229,11 @@ def _call_of(weighed: Weighed, items: Sequence[Item], position: int, call_id: st
     after = range(position + 1, len(items))
     before = range(position, -1, -1)
     repeats = call_id in weighed.repeated_calls
-    for n in (*reversed(after), *before) if repeats else chain(before, after):
-        for block in reversed(items[n].message.blocks):
-            if block.kind is Kind.TOOL_USE and block.call_id == call_id:
-                return block
+    for places in (reversed(after), before) if repeats else (before, after):
+        for n in places:
+            for block in reversed(items[n].message.blocks):
+                if block.kind is Kind.TOOL_USE and block.call_id == call_id:
+                    return block
     return None
 
 

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
     from sessions.engine.policy import Item, View
 
+MARKERS = 16_384
+"""How many markers are remembered: some policies write another one for every result of a long session."""
 MEDIA = (Kind.IMAGE, Kind.DOCUMENT)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=MARKERS)
 def marker(text: str) -> Block:
     """A text block of a marker that a policy writes, counted exactly."""
     n_bytes, n_json = len(text.encode()), json_escapes(text)

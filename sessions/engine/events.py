@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from sessions.engine.quick import quick
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -26,6 +28,7 @@ class Splice(NamedTuple):
     new: Sequence[Item]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class LayerResult:
     """What one layer of a pipeline did in an event; tokens are display tokens, negative where it added some.
@@ -43,6 +46,7 @@ class LayerResult:
     first_changed: int | None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Event:
     """A compaction.
@@ -209,6 +213,7 @@ def _apply(items: list[Item], kind: int, what: Any) -> None:
         items[:] = what
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ChangeCounts:
     """How many messages of two lists are kept, edited, dropped and inserted, and where the first change stands."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from sessions.engine.quick import quick
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Gate(NamedTuple):
     level: str = ""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Item:
     """One message as it stands in the context.

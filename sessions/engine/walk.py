@@ -217,8 +217,8 @@ class Walk:
         held = self.context
         newest: int | None = None
         results: list[tuple[LayerResult, Change]] = []
+        self._show()
         for layer in self.layers:
-            self._show()
             gate = layer.gate(self.params, view)
             if layer.name == self.drawn.name:
                 self.gates[request] = gate
@@ -232,6 +232,7 @@ class Walk:
             made = self._edit(request, layer, gate)
             if made is not None:
                 results.append(made)
+            self._show()
         event = self._event(request, held, newest, results) if results else None
         self.context = held
         view.told = None
