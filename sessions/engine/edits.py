@@ -16,7 +16,8 @@ from sessions.engine.tokenizer import count
 from sessions.engine.types import Block, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
+    from collections.abc import Set as AbstractSet
 
     from sessions.engine.policy import Item, View
 
@@ -88,7 +89,7 @@ def edit_blocks(view: View, item: Item, change: Callable[[Block], Block | None])
     return view.tools.rewrite(item, [new for new in changed if new is not None])
 
 
-def clear_results(view: View, item: Item, call_ids: Collection[str], text: str) -> Item:
+def clear_results(view: View, item: Item, call_ids: AbstractSet[str], text: str) -> Item:
     """The results of ``call_ids`` in a message replaced by ``text``, media included; what was replaced stays."""
 
     def change(block: Block) -> Block:
@@ -97,6 +98,8 @@ def clear_results(view: View, item: Item, call_ids: Collection[str], text: str) 
         new = with_text(block, text)
         return block if item.edited and new == block else new
 
+    if item.message.result_ids() <= call_ids:
+        return view.tools.once(item, text, "" in call_ids, lambda: edit_blocks(view, item, change))
     return edit_blocks(view, item, change)
 
 

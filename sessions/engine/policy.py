@@ -143,6 +143,12 @@ class Tools(Protocol):
     def rewrite(self, item: Item, blocks: Sequence[Block], preview: str | None = None) -> Item:
         """``item`` with other blocks: same id, weighed and sized anew, marked edited."""
 
+    def once(self, item: Item, edit: str, detail: object, make: Callable[[], Item]) -> Item:
+        """What ``make`` makes of a message, made once for all replays of a session where the message is an original.
+
+        ``edit`` names the kind of edit; ``detail`` is all that it depends on beside the message.
+        """
+
     def text(self, item: Item) -> str:
         """The words of an item, its preview where they cannot be read."""
 

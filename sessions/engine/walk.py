@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dataclasses import replace as changed_copy
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.by_request import SentRequest
+from sessions.engine.by_request import SentRequests
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.context import (
     Context,
@@ -100,13 +100,15 @@ class Walk:
         self.context_tokens: list[int | None] = [None] * n
         self.labels: list[Label | None] = [None] * n
         self.gates: list[Gate | None] = [None] * n
-        self.sent: list[SentRequest] = []
+        self.sent = SentRequests(weighed, [], [])
         self.events: list[Event] = []
         self.attempts: list[Attempt] = []
         self.warnings: list[str] = list(weighed.warnings)
         self.asleep = False
         self.changed = False
         self.weak_label = weighed.weak_label
+        self.told = getattr(params, "usage", "recorded") != "none"
+        """Whether gates are told what the provider counted last."""
         self.size_then = 0
         self.last_reply: float | None = None
         self.replaced: list[Item] = []
@@ -140,7 +142,7 @@ class Walk:
         self.context.add_step(k, added)
         self.history.add(added.items)
         self._count(added)
-        cached = self.sent[k - 1].tokens if k else 0
+        cached = self.sent.tokens[-1] if k else 0
         event = self._ask(k, added)
         if event is not None and self.base == "full":
             self.changed = True
@@ -162,7 +164,7 @@ class Walk:
         step = self.weighed.steps[k]
         compaction = self.weighed.transcript.compactions[compaction_index]
         split = min(max(step.start, compaction.boundary), step.stop)
-        n_reply = self.weighed.transcript.requests[self.sent[k - 1].request].n_messages if k else 0
+        n_reply = self.weighed.transcript.requests[self.weighed.steps[k - 1].request].n_messages if k else 0
         before = entering(self.items[step.start : split], n_reply)
         self.context.append(before)
         self.context.tokens += before.tokens
@@ -196,11 +198,12 @@ class Walk:
         self.view.told = recorded.tokens_before if recorded.unseen else None
 
     def _count(self, added: Entering) -> None:
-        typed = added.n_typed
-        self.view.n_turns += typed
-        self.state.turns_since_event += typed
-        self.state.messages_since_event += len(added.items)
-        self.state.requests_since_event += 1
+        state = self.state
+        if added.n_typed:
+            self.view.n_turns += added.n_typed
+            state.turns_since_event += added.n_typed
+        state.messages_since_event += len(added.items)
+        state.requests_since_event += 1
 
     def _restart_counts(self) -> None:
         state = self.state
@@ -209,17 +212,16 @@ class Walk:
     def _ask(self, k: int, added: Entering) -> Event | None:
         """Ask every gate once; where one fires, edit.  The event of all that took effect, None where nothing did."""
         request = self.weighed.steps[k].request
-        view = self.view
+        view, params, held = self.view, self.params, self.context
         view.request = request
-        view.newest_typed = bool(self.context.items) and self.context.items[-1].message.typed
+        view.newest_typed = bool(held.items) and held.items[-1].message.typed
         view.usage = self._last_usage(k, added)
         view.idle_seconds = self._idle(request, added)
-        held = self.context
         newest: int | None = None
         results: list[tuple[LayerResult, Change]] = []
         self._show()
         for layer in self.layers:
-            gate = layer.gate(self.params, view)
+            gate = layer.gate(params, view)
             if layer.name == self.drawn.name:
                 self.gates[request] = gate
             if not gate.fires or self.asleep or (self.state.stopped and not layer.cheap):
@@ -337,12 +339,11 @@ class Walk:
 
     def _note_cleared(self, changes: Iterable[tuple[Item, Item]]) -> None:
         """Remember the calls whose results an edit in place changed."""
-        self.state.cleared |= {
-            block.call_id
-            for old, new in changes
-            for block in new.message.blocks
-            if block.kind is Kind.TOOL_RESULT and block not in old.message.blocks
-        }
+        cleared, kind = self.state.cleared, Kind.TOOL_RESULT
+        for old, new in changes:
+            for block in new.message.blocks:
+                if block.kind is kind and block not in old.message.blocks:
+                    cleared.add(block.call_id)
 
     def _failed(self, request: int, layer: Layer, reason: str, calls: int) -> None:
         """A failed attempt: the list stays, the breaker counts it unless the layer is cheap (replay-semantics 4)."""
@@ -373,7 +374,7 @@ class Walk:
         self._show()
         view.usage = None
         still_on = layer.gate(self.params, view).fires
-        if not still_on and getattr(self.params, "usage", "recorded") != "none":
+        if not still_on and self.told:
             view.usage = LastUsage(view.context, 0, view.size, 0)
             still_on = layer.gate(self.params, view).fires
         self.state.still_on = self.state.still_on + 1 if still_on else 0
@@ -383,10 +384,12 @@ class Walk:
 
     def _last_usage(self, k: int, added: Entering) -> LastUsage | None:
         """What the provider would have reported for the request before (replay-semantics 4)."""
-        if not k or getattr(self.params, "usage", "recorded") == "none":
+        if not k or not self.told:
             return None
-        sent = self.sent[k - 1]
-        return LastUsage(sent.tokens, sent.output, self.size_then, added.size - added.reply_size, sent.written)
+        request = self.weighed.transcript.requests[self.weighed.steps[k - 1].request]
+        written = request.usage.output if request.usage else None
+        tail = added.size - added.reply_size
+        return LastUsage(self.sent.tokens[-1], self.outputs[k - 1], self.size_then, tail, written)
 
     def _idle(self, request: int, added: Entering) -> float | None:
         """Seconds from the last reply to what is sent now, as recorded."""
@@ -399,16 +402,13 @@ class Walk:
 
     def _send(self, k: int, cached: int) -> None:
         """Record what request ``k`` sends; its reply stays as recorded."""
-        step = self.weighed.steps[k]
-        request = self.weighed.transcript.requests[step.request]
-        tokens = self._display() if self.base == "full" else self.series.context[k]
-        measured = self.series.labels[k] is Label.MEASURED and not (self.changed and self.base == "full")
-        self.context_tokens[step.request] = tokens
-        self.labels[step.request] = Label.MEASURED if measured else self.weak_label
-        written = request.usage.output if request.usage else None
-        self.sent.append(
-            SentRequest(step.request, tokens, min(cached, tokens), self.outputs[k], request.timestamp, written)
-        )
+        request = self.weighed.steps[k].request
+        full = self.base == "full"
+        tokens = self._display() if full else self.series.context[k]
+        measured = self.series.labels[k] is Label.MEASURED and not (full and self.changed)
+        self.context_tokens[request] = tokens
+        self.labels[request] = Label.MEASURED if measured else self.weak_label
+        self.sent.add(tokens, min(cached, tokens))
         self.size_then = self.context.size
 
     def _display(self) -> int:
