@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from sessions.engine.events import Splice
 from sessions.engine.front import Front
 from sessions.engine.parts import Parts
-from sessions.engine.policy import Item
+from sessions.engine.policy import Item, Shown
 from sessions.engine.sizes import known_sizes, message_size
 from sessions.engine.types import Kind, Role
 
@@ -333,7 +333,9 @@ def splice_of(before: Sequence[Item], after: Sequence[Item]) -> Splice:
     """What differs between two lists; items that are the same at both ends are passed over without looking at them."""
     most = min(len(before), len(after))
     start = _n_same(map(is_, before, after), most)
-    end = _n_same(map(is_, islice(reversed(before), most - start), reversed(after)), most - start)
+    end = min(after.n_end, most - start) if isinstance(after, Shown) else 0
+    ends = islice(reversed(before), end, most - start), islice(reversed(after), end, None)
+    end += _n_same(map(is_, *ends), most - start - end)
     return Splice(start, before[start : len(before) - end], after[start : len(after) - end])
 
 

@@ -29,6 +29,7 @@ from sessions.engine.events import (
     count_splice,
 )
 from sessions.engine.outputs import outputs
+from sessions.engine.parts import without_gc
 from sessions.engine.policy import EditFailed, Gate, Item, LastUsage, State, View
 from sessions.engine.types import Kind, Label
 from sessions.engine.unreplayed import assumed_windows, not_replayed
@@ -120,14 +121,15 @@ class Walk:
     def run(self, n_events: int | None = None) -> None:
         """Walk every request of the branch in the order sent; no further than ``n_events`` compactions, where given."""
         steps = self.weighed.steps
-        for k in range(self.reached, len(steps)):
-            if n_events is not None and len(self.events) >= n_events:
-                return
-            self.reached, compaction = k + 1, steps[k].compaction
-            if self.base == "recorded" and compaction is not None:
-                self._recorded_compaction(k, compaction)
-            else:
-                self._request(k)
+        with without_gc():
+            for k in range(self.reached, len(steps)):
+                if n_events is not None and len(self.events) >= n_events:
+                    return
+                self.reached, compaction = k + 1, steps[k].compaction
+                if self.base == "recorded" and compaction is not None:
+                    self._recorded_compaction(k, compaction)
+                else:
+                    self._request(k)
 
     def _request(self, k: int) -> None:
         """Step, gates, edits, send (replay-semantics 4)."""
@@ -219,8 +221,11 @@ class Walk:
         view.idle_seconds = self._idle(request, added)
         newest: int | None = None
         results: list[tuple[LayerResult, Change]] = []
-        self._show()
+        shown = False
         for layer in self.layers:
+            if not shown:
+                self._show()
+                shown = True
             gate = layer.gate(params, view)
             if layer.name == self.drawn.name:
                 self.gates[request] = gate
@@ -234,7 +239,7 @@ class Walk:
             made = self._edit(request, layer, gate)
             if made is not None:
                 results.append(made)
-            self._show()
+            shown = False
         event = self._event(request, held, newest, results) if results else None
         self.context = held
         view.told = None
