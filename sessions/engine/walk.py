@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import ChainMap
 from dataclasses import dataclass
 from dataclasses import replace as changed_copy
 from typing import TYPE_CHECKING, Any
@@ -19,14 +19,16 @@ from sessions.engine.context import (
     splice_of,
 )
 from sessions.engine.events import (
+    Change,
     ChangeCounts,
     Event,
     History,
     LayerResult,
-    Splice,
+    added_up,
     count_changes,
     count_patch,
     count_splice,
+    joined,
 )
 from sessions.engine.outputs import outputs
 from sessions.engine.parts import without_gc
@@ -45,10 +47,6 @@ THRASH_LIMIT = 3
 """Events in a row that leave the gate on before a policy is stopped (replay-semantics 4)."""
 BREAKER = 3
 """Failed attempts in a row before a policy without a breaker of its own is stopped."""
-
-
-Change = Mapping[int, Item] | Splice
-"""What an edit changed: items in place by position, or a stretch of the list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +152,10 @@ class Walk:
     def _common(self, event: Event, before_step: int) -> int:
         """Tokens of the after list that the request before sent alike: its prefix up to the first change."""
         change = self.history.change(event.index)
-        if isinstance(change, Splice):
-            first = common_prefix(self.replaced, self.context.items, change.start)
+        if isinstance(change, dict):
+            first = min(change)
         else:
-            patch = self.history.in_place(event.index)
-            first = min(patch) if patch else common_prefix(event.before, self.context.items)
+            first = common_prefix(self.replaced, self.context.items, change.start)  # type: ignore[union-attr]
         return self.weighed.overhead + self.context.prefix(min(first, before_step))
 
     def _recorded_compaction(self, k: int, compaction_index: int) -> None:
@@ -300,26 +297,11 @@ class Walk:
         layers = tuple([result for result, _ in results])
         after_tokens = self._display()
         before_tokens = after_tokens + sum([layer.freed_tokens for layer in layers])
-        outcome: Change
-        if len(results) == 1:
-            outcome = results[0][1]
-        elif all(isinstance(outcome, dict) for _, outcome in results):
-            outcome = {position: item for _, patch in results for position, item in patch.items()}  # type: ignore[union-attr]
-        else:
-            self.replaced = list(self.history.list_now())
-            outcome = splice_of(self.replaced, self.context.items)
-        number = len(self.events)
+        outcome, counts = self._together([change for _, change in results], layers)
         self.history.event(outcome)
-        if len(layers) == 1:
-            one = layers[0]
-            counts = ChangeCounts(self._kept(one), one.edited, one.dropped, one.inserted, one.first_changed)
-        elif isinstance(outcome, Splice):
-            counts = count_splice(self.replaced, self.context.items, outcome, number)
-        else:
-            counts = count_changes(*self.history.lists(number))
         drawn = next((layer for layer in layers if layer.name == self.drawn.name), layers[0])
         event = Event(
-            number, request, newest, drawn.gate, before_tokens, after_tokens, counts.kept, counts.edited,
+            len(self.events), request, newest, drawn.gate, before_tokens, after_tokens, counts.kept, counts.edited,
             counts.dropped, counts.inserted, counts.first, self.summaries.source, self.summaries.calls_here, layers,
             self.history,
         )  # fmt: skip
@@ -330,8 +312,17 @@ class Walk:
             self.history.restart(tuple(held.items))
         return event
 
-    def _kept(self, layer: LayerResult) -> int:
-        return len(self.context.items) - layer.inserted - layer.edited
+    def _together(self, changes: list[Change], layers: Sequence[LayerResult]) -> tuple[Change, ChangeCounts]:
+        """What the layers of an event come to, and how much that changes."""
+        items = self.context.items
+        outcome = joined(changes)
+        if outcome is not None:
+            return outcome, added_up(layers, len(items))
+        before = self.replaced = list(self.history.list_now())
+        if all(isinstance(change, dict) for change in changes):
+            return dict(ChainMap(*reversed(changes))), count_changes(before, items)  # type: ignore[arg-type]
+        splice = splice_of(before, items)
+        return splice, count_splice(before, items, splice, len(self.events))
 
     def _remember(self, event: Event) -> None:
         state = self.state
