@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -94,8 +95,8 @@ class Summarizer:
 
 Made = tuple[Item, object, Item]
 """A message, how it is edited, and what that makes of it."""
-N_EDITS = 2
-"""Kinds of edits of which a session keeps what they made: that of the policy just replayed, and one to compare with."""
+N_EDITS = 4
+"""Kinds of edits of which a session keeps what they made: those of the policy just replayed and of one beside it."""
 _MADE: WeakKeyDictionary[Weighed, dict[str, dict[int, Made]]] = WeakKeyDictionary()
 
 
@@ -310,12 +311,21 @@ def _failing(spec: str) -> Callable[[int], bool]:
 
 def drafted_message(draft: Draft, message_id: str, ratio: float) -> Message:
     """A message for a draft: of its text, or of ``tokens`` × 4 characters where it is a stub."""
-    text = draft.text
-    n_chars = len(text) if text else draft.tokens * CHARS_PER_TOKEN
-    n_bytes = len(text.encode("utf-8", "replace")) if text else n_chars
-    n_tokens = round(draft.tokens / ratio)
-    block = Block(Kind.TEXT, n_chars=n_chars, n_bytes=n_bytes, n_tokens=n_tokens, n_json=json_escapes(text))
+    made = _noted if len(draft.text) <= NOTE_CHARS else _noted.__wrapped__
+    block = made(draft.text, draft.tokens, ratio)
     return Message(-1, message_id, Role(draft.role), (block,), preview=draft.preview, summary=draft.summary)
+
+
+NOTE_CHARS = 300
+"""Texts up to this are notes that a policy writes again and again."""
+
+
+@lru_cache(maxsize=256)
+def _noted(text: str, tokens: int, ratio: float) -> Block:
+    n_chars = len(text) if text else tokens * CHARS_PER_TOKEN
+    n_bytes = len(text.encode("utf-8", "replace")) if text else n_chars
+    n_tokens = round(tokens / ratio)
+    return Block(Kind.TEXT, n_chars=n_chars, n_bytes=n_bytes, n_tokens=n_tokens, n_json=json_escapes(text))
 
 
 def _number(summarizer: Summarizer, text: str) -> int | None:
