@@ -40,11 +40,6 @@ class SentRequests(Sequence[SentRequest]):
         """The same, to which nothing is added any more."""
         return SentRequests(self.weighed, list(self.tokens), list(self.cached))
 
-    def add(self, tokens: int, cached: int) -> None:
-        """The next request of the branch."""
-        self.tokens.append(tokens)
-        self.cached.append(cached)
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 

@@ -310,9 +310,12 @@ def count_patch(n_before: int, patch: Mapping[int, Item], before: Sequence[Item]
 
 def added_up(layers: Sequence[LayerResult], n_after: int) -> ChangeCounts:
     """What layers did together that touched different messages, the list being of ``n_after`` messages then."""
-    edited, dropped = sum([one.edited for one in layers]), sum([one.dropped for one in layers])
-    inserted = sum([one.inserted for one in layers])
-    first = min([one.first_changed for one in layers if one.first_changed is not None], default=None)
+    edited = dropped = inserted = 0
+    first = None
+    for one in layers:
+        edited, dropped, inserted = edited + one.edited, dropped + one.dropped, inserted + one.inserted
+        if first is None or (one.first_changed is not None and one.first_changed < first):
+            first = one.first_changed
     return ChangeCounts(n_after - inserted - edited, edited, dropped, inserted, first)
 
 

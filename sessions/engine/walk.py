@@ -80,7 +80,9 @@ class Walk:
         """``window`` None is the session's own."""
         self.weighed, self.policy, self.params = weighed, policy, params
         self.base, self.summaries = base, summaries
+        self.steps, self.requests, self.overhead = weighed.steps, weighed.transcript.requests, weighed.overhead
         self.layers, self.drawn = policy.pipeline, policy.drawn
+        self.named = {layer.name: layer for layer in reversed(self.layers)}
         self.counted = frozenset(layer.name for layer in self.layers if not layer.cheap)
         """Names of the layers whose failures count."""
         self.estimator: str = estimator.name
@@ -90,7 +92,8 @@ class Walk:
         self.items = message_items(weighed, estimator)
         self.reached = 0
         """How many steps were walked."""
-        self.entering = entering_steps(weighed, estimator, weighed.left_out if base == "full" else frozenset())
+        self.all_entering = entering_steps(weighed, estimator, weighed.left_out if base == "full" else frozenset())
+        self.entering: Sequence[Entering] = self.all_entering
         self.series, self.tokens, self.outputs = weighed.recorded, weighed.tokens, outputs(weighed)
         self.context = Context(list(self.series.weights), [0] * len(weighed.steps), [], history=weighed.history)
         self.history = History()
@@ -118,12 +121,13 @@ class Walk:
 
     def run(self, n_events: int | None = None) -> None:
         """Walk every request of the branch in the order sent; no further than ``n_events`` compactions, where given."""
-        steps = self.weighed.steps
+        if n_events is None:
+            self.entering = self.all_entering.whole()
         with without_gc():
-            for k in range(self.reached, len(steps)):
+            for k in range(self.reached, len(self.steps)):
                 if n_events is not None and len(self.events) >= n_events:
                     return
-                self.reached, compaction = k + 1, steps[k].compaction
+                self.reached, compaction = k + 1, self.steps[k].compaction
                 if self.base == "recorded" and compaction is not None:
                     self._recorded_compaction(k, compaction)
                 else:
@@ -131,7 +135,7 @@ class Walk:
 
     def _request(self, k: int) -> None:
         """Step, gates, edits, send (replay-semantics 4)."""
-        step = self.weighed.steps[k]
+        step = self.steps[k]
         added = self.entering[k]
         self._hold(k)
         if step.compaction is not None and self.base == "full":
@@ -156,14 +160,14 @@ class Walk:
             first = min(change)
         else:
             first = common_prefix(self.replaced, self.context.items, change.start)  # type: ignore[union-attr]
-        return self.weighed.overhead + self.context.prefix(min(first, before_step))
+        return self.overhead + self.context.prefix(min(first, before_step))
 
     def _recorded_compaction(self, k: int, compaction_index: int) -> None:
         """Base "recorded" at a recorded compaction: ask about the list before it, then take the recording's."""
-        step = self.weighed.steps[k]
+        step = self.steps[k]
         compaction = self.weighed.transcript.compactions[compaction_index]
         split = min(max(step.start, compaction.boundary), step.stop)
-        n_reply = self.weighed.transcript.requests[self.weighed.steps[k - 1].request].n_messages if k else 0
+        n_reply = self.requests[self.steps[k - 1].request].n_messages if k else 0
         before = entering(self.items[step.start : split], n_reply)
         self.context.append(before)
         self.context.tokens += before.tokens
@@ -177,7 +181,7 @@ class Walk:
         self._ask(k, before)
         kept = [changed_copy(self.items[index], step=k) for index in compaction.preserved]
         after = [*kept, *self.items[split : step.stop]]
-        weight = self.series.context[k] - self.weighed.overhead
+        weight = self.series.context[k] - self.overhead
         self.context.members[k], self.context.weights[k] = len(after), weight
         self.context.replace(after, weight)
         self.history.restart(tuple(after))
@@ -185,7 +189,7 @@ class Walk:
         self.state.cleared.clear()
         self.state.memory.clear()
         self.asleep = False
-        self._send(k, self.weighed.overhead)
+        self._send(k, self.overhead)
 
     def _hold(self, k: int) -> None:
         """The model and the window of step ``k``'s request."""
@@ -210,7 +214,7 @@ class Walk:
 
     def _ask(self, k: int, added: Entering) -> Event | None:
         """Ask every gate once; where one fires, edit.  The event of all that took effect, None where nothing did."""
-        request = self.weighed.steps[k].request
+        request = self.steps[k].request
         view, params, held = self.view, self.params, self.context
         view.request = request
         view.newest_typed = bool(held.items) and held.items[-1].message.typed
@@ -275,7 +279,7 @@ class Walk:
             held = self.context.items
             splice = splice_of(held, outcome)
             weight = self.context.respliced(outcome, splice)
-            freed = before - max(0, self.weighed.overhead + weight.tokens)
+            freed = before - max(0, self.overhead + weight.tokens)
             counts = count_splice(held, outcome, splice, len(self.events))
             if freed > 0:
                 if counts.edited:
@@ -299,7 +303,9 @@ class Walk:
         before_tokens = after_tokens + sum([layer.freed_tokens for layer in layers])
         outcome, counts = self._together([change for _, change in results], layers)
         self.history.event(outcome)
-        drawn = next((layer for layer in layers if layer.name == self.drawn.name), layers[0])
+        drawn = layers[0]
+        if len(layers) > 1:
+            drawn = next((layer for layer in layers if layer.name == self.drawn.name), drawn)
         event = Event(
             len(self.events), request, newest, drawn.gate, before_tokens, after_tokens, counts.kept, counts.edited,
             counts.dropped, counts.inserted, counts.first, self.summaries.source, self.summaries.calls_here, layers,
@@ -315,7 +321,7 @@ class Walk:
     def _together(self, changes: list[Change], layers: Sequence[LayerResult]) -> tuple[Change, ChangeCounts]:
         """What the layers of an event come to, and how much that changes."""
         items = self.context.items
-        outcome = joined(changes)
+        outcome = changes[0] if len(changes) == 1 else joined(changes)
         if outcome is not None:
             return outcome, added_up(layers, len(items))
         before = self.replaced = list(self.history.list_now())
@@ -366,7 +372,7 @@ class Walk:
         if not self.counted and self.base == "full":
             return
         view = self.view
-        layer = next(layer for layer in self.layers if layer.name == name)
+        layer = self.named[name]
         self._show()
         view.usage = None
         still_on = layer.gate(self.params, view).fires
@@ -382,8 +388,8 @@ class Walk:
         """What the provider would have reported for the request before (replay-semantics 4)."""
         if not k or not self.told:
             return None
-        request = self.weighed.transcript.requests[self.weighed.steps[k - 1].request]
-        written = request.usage.output if request.usage else None
+        usage = self.requests[self.steps[k - 1].request].usage
+        written = usage.output if usage else None
         tail = added.size - added.reply_size
         return LastUsage(self.sent.tokens[-1], self.outputs[k - 1], self.size_then, tail, written)
 
@@ -393,22 +399,23 @@ class Walk:
             self.last_reply = added.replied
         replied, now = self.last_reply, added.arrived
         if now is None:
-            now = self.weighed.transcript.requests[request].timestamp
+            now = self.requests[request].timestamp
         return None if replied is None or now is None else max(0.0, now - replied)
 
     def _send(self, k: int, cached: int) -> None:
         """Record what request ``k`` sends; its reply stays as recorded."""
-        request = self.weighed.steps[k].request
+        request = self.steps[k].request
         full = self.base == "full"
         tokens = self._display() if full else self.series.context[k]
         measured = self.series.labels[k] is Label.MEASURED and not (full and self.changed)
         self.context_tokens[request] = tokens
         self.labels[request] = Label.MEASURED if measured else self.weak_label
-        self.sent.add(tokens, min(cached, tokens))
+        self.sent.tokens.append(tokens)
+        self.sent.cached.append(min(cached, tokens))
         self.size_then = self.context.size
 
     def _display(self) -> int:
-        return max(0, self.weighed.overhead + self.context.tokens)
+        return max(0, self.overhead + self.context.tokens)
 
 
 def _newest(items: Sequence[Item]) -> int | None:
