@@ -193,7 +193,9 @@ class History:
             places = [(outcome.place_before(position), item) for position, item in outcome.patch.items()]
             found += [(place, before[place], item) for place, item in places if changed(before[place], item)]
             return sorted(found, key=itemgetter(0))
-        return _changes_of(outcome if isinstance(outcome, Splice) else Splice(0, before, cast("Sequence[Item]", outcome)))
+        return _changes_of(
+            outcome if isinstance(outcome, Splice) else Splice(0, before, cast("Sequence[Item]", outcome))
+        )
 
     def befores(self) -> Iterator[list[Item]]:
         """The list before every event in order: one list, which must not be changed, and is another at the next."""

@@ -45,8 +45,9 @@ def is_carried(view: View) -> bool:
     held, kind = cleared(view), Kind.TOOL_RESULT
     for position in view.results[max(0, held.frontier - 1) : held.frontier + 1]:
         item = view.items[position]
-        if not item.edited and any([b.call_id in held.ids for b in item.message.blocks if b.kind is kind]):
-            return False
+        for block in () if item.edited else item.message.blocks:
+            if block.kind is kind and block.call_id in held.ids:
+                return False
     return True
 
 
@@ -61,7 +62,7 @@ def open_results(view: View, excluded: frozenset[str] = frozenset()) -> list[Res
     for place in view.results[held.frontier :]:
         item = items[place]
         blocks = [b for b in item.message.blocks if b.kind is kind and not (item.edited and b.call_id in ids)]
-        if not found and not any([names.get(block.call_id) not in excluded for block in blocks]):
+        if not found and all(names.get(block.call_id) in excluded for block in blocks):
             held.frontier, held.anchor = held.frontier + 1, item.id
             continue
         found += [ResultPlace(place, block) for block in blocks]

@@ -79,7 +79,8 @@ def shown_cut(
 ) -> Shown:
     """Stretches of the client's list (from, to), in order, as the list that this request sends; without split pairs.
 
-    What stands in the midst of a stretch is not looked at.  ``edited`` are items in place of the client's own, by position; ``note`` stands after the first stretch.
+    What stands in the midst of a stretch is not looked at.  ``edited`` are items in place of the client's own, by
+    position; ``note`` stands after the first stretch.
     """
     held = client(view)
     changed = {n: [item] for n, item in edited.items()} if edited else {}

@@ -7,6 +7,7 @@ What they would send is what ``orphans=keep`` replays; ``drop``, the default, ta
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.params import choice
@@ -126,8 +127,11 @@ def mended(view: View, before: Sequence[Item], after: Sequence[Item]) -> list[It
 
 def without(view: View, item: Item, orphans: AbstractSet[str]) -> list[Item]:
     """A message without the calls and results of ``orphans``; none where nothing of it is left."""
-    blocks = [block for block in item.message.blocks if not _is_orphan(block, orphans)]
-    return [view.tools.rewrite(item, blocks)] if blocks else []
+    which = [not _is_orphan(block, orphans) for block in item.message.blocks]
+    if not any(which):
+        return []
+    blocks = item.message.blocks
+    return [view.tools.once(item, "without", which, lambda: view.tools.rewrite(item, list(compress(blocks, which))))]
 
 
 def _is_orphan(block: Block, orphans: AbstractSet[str]) -> bool:

@@ -22,6 +22,7 @@ after a refusal (seeds 1.2).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import cut_text, edit_blocks, marker, result_chars, with_text
@@ -235,7 +236,9 @@ def micro_to_target(params: Any, view: View) -> dict[int, Item]:
     seen = [place for place in found_results(view) if place.position < last_reply]
     old = seen[: -params.keep_results or None]
     long = [place for place in old if result_chars(place.block) > params.min_chars]
-    return _until(view, target(params), long, "saved", lambda block: with_text(block, f"[Result saved to {saved(block)}]"))
+    return _until(
+        view, target(params), long, "saved", lambda block: with_text(block, f"[Result saved to {saved(block)}]")
+    )
 
 
 def fit_edit(params: Any, view: View) -> dict[int, Item]:
@@ -264,14 +267,18 @@ def _until(
             break
         swapped.add(id(block))
         item = view.items[position]
-        which = [id(b) in swapped for b in item.message.blocks]
-        new = view.tools.once(
-            item, name, which, lambda item=item: edit_blocks(view, item, lambda b: change(b) if id(b) in swapped else b)
-        )
+        new = _with_some(view, item, swapped, name, change)
         if new is not item:
             left -= changes.get(position, item).size - new.size
             changes[position] = new
     return changes
+
+
+def _with_some(view: View, item: Item, chosen: set[int], name: str, change: Callable[[Block], Block]) -> Item:
+    """A message whose blocks of these ids in memory are changed."""
+    which = [id(block) in chosen for block in item.message.blocks]
+    make = partial(edit_blocks, view, item, lambda block: change(block) if id(block) in chosen else block)
+    return view.tools.once(item, name, which, make)
 
 
 def over_limit(params: Any, view: View) -> Gate:
