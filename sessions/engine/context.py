@@ -290,22 +290,19 @@ def _steps_at(steps: Sequence[Step], start: int, stop: int) -> list[int]:
 def entering(items: Sequence[Item], n_reply: int) -> Entering:
     """``items`` with their sums; the first ``n_reply`` of them are the last request's reply."""
     replied = arrived = None
-    for item in items:
-        stamp = item.message.timestamp
-        if stamp is not None and item.message.role is Role.ASSISTANT:
-            replied = stamp
-        elif stamp is not None:
-            arrived = stamp
-    return Entering(
-        items,
-        sum(item.tokens for item in items),
-        sum(item.size for item in items),
-        sum(item.size for item in items[:n_reply] if item.message.role is Role.ASSISTANT),
-        tuple(n for n, item in enumerate(items) if holds_result(item)),
-        sum(item.message.typed for item in items),
-        replied,
-        arrived,
-    )
+    tokens = size = reply_size = n_typed = 0
+    results: list[int] = []
+    for n, item in enumerate(items):
+        message, stamp = item.message, item.message.timestamp
+        tokens, size, n_typed = tokens + item.tokens, size + item.size, n_typed + message.typed
+        if message.role is not Role.ASSISTANT:
+            arrived = arrived if stamp is None else stamp
+        else:
+            replied = replied if stamp is None else stamp
+            reply_size += item.size if n < n_reply else 0
+        if holds_result(item):
+            results.append(n)
+    return Entering(items, tokens, size, reply_size, tuple(results), n_typed, replied, arrived)
 
 
 def entering_steps(weighed: Weighed, estimator: Any, left_out: frozenset[int]) -> Parts[Entering]:

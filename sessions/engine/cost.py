@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.by_request import sent_tokens
 from sessions.engine.caching import WHOLE, cache_use
 from sessions.engine.outputs import outputs
+from sessions.engine.parts import without_gc
 from sessions.engine.prices import PER_MILLION, Prices, prices_of, step_prices
 from sessions.engine.types import Block, Kind
 
@@ -100,6 +101,7 @@ def bill_of(prices: Prices | None, use: CacheUse, *, plain: int, shared: int, re
     return Bill(plain + part, cached, written, output, kept_long)
 
 
+@without_gc()
 def totals(replay: Replay, *, prices: Prices | None = None) -> Totals:
     """What the replayed session sends, reads, writes and costs.
 

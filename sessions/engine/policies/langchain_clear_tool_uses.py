@@ -102,12 +102,13 @@ def gate(params: Params, view: View) -> Gate:
     whole = view.size + taken
     fires = whole > params.trigger and not (params.clear_at_least and taken >= params.clear_at_least)
     if fires:
-        fires = next(waiting(params, view), None) is not None
+        found = view.state.memory["waiting"] = list(waiting(params, view))
+        fires = bool(found)
     return Gate(fires, "approximate tokens of the whole history", whole, params.trigger, ">", "tokens")
 
 
 def edit(params: Params, view: View) -> dict[int, Item]:
-    """Clear, oldest first."""
+    """Clear, oldest first, what the gate found (``memory["waiting"]``)."""
     taken = saved(view)
     patch: dict[int, Item] = {}
 
@@ -116,7 +117,8 @@ def edit(params: Params, view: View) -> dict[int, Item]:
         taken += patch.get(position, view.items[position]).size - new.size
         patch[position] = new
 
-    for position, reply, call_id in list(waiting(params, view)):
+    found = view.state.memory.pop("waiting", None)
+    for position, reply, call_id in list(waiting(params, view)) if found is None else found:
         item = patch.get(position, view.items[position])
         view.state.memory.setdefault("cleared", set()).add(call_id)
         change(position, clear_results(view, item, {call_id}, PLACEHOLDER))
