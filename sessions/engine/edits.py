@@ -40,6 +40,8 @@ def result_chars(block: Block) -> int:
 
 def result_tokens(item: Item, block: Block) -> int:
     """Display tokens of one block of a message: its share of the message's by tiktoken's count."""
+    if item.message.blocks == (block,):
+        return item.tokens if sum([leaf.n_tokens for leaf in block.leaves()]) else 0
     whole = sum([leaf.n_tokens for leaf in item.message.leaves()])
     mine = sum([leaf.n_tokens for leaf in block.leaves()])
     return item.tokens * mine // whole if whole else 0

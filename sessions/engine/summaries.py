@@ -320,7 +320,7 @@ NOTE_CHARS = 300
 """Texts up to this are notes that a policy writes again and again."""
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=8_192)
 def _noted(text: str, tokens: int, ratio: float) -> Block:
     n_chars = len(text) if text else tokens * CHARS_PER_TOKEN
     n_bytes = len(text.encode("utf-8", "replace")) if text else n_chars
