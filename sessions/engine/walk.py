@@ -23,7 +23,9 @@ from sessions.engine.events import (
     ChangeCounts,
     Event,
     History,
+    Joined,
     LayerResult,
+    Splice,
     added_up,
     count_changes,
     count_patch,
@@ -156,10 +158,12 @@ class Walk:
     def _common(self, event: Event, before_step: int) -> int:
         """Tokens of the after list that the request before sent alike: its prefix up to the first change."""
         change = self.history.change(event.index)
-        if isinstance(change, dict):
+        if isinstance(change, Splice | Joined):
+            first = common_prefix(self.replaced, self.context.items, change.start)
+        elif isinstance(change, dict) and change:
             first = min(change)
         else:
-            first = common_prefix(self.replaced, self.context.items, change.start)  # type: ignore[union-attr]
+            first = common_prefix(event.before, self.context.items)
         return self.overhead + self.context.prefix(min(first, before_step))
 
     def _recorded_compaction(self, k: int, compaction_index: int) -> None:
