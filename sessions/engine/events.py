@@ -289,9 +289,9 @@ def count_changes(before: Sequence[Item], after: Sequence[Item]) -> ChangeCounts
 def count_splice(before: Sequence[Item], after: Sequence[Item], splice: Splice, event: int) -> ChangeCounts:
     """``count_changes`` of two lists that differ by a splice, at the cost of what changes; ``event`` is its number."""
     start, gone, new = splice
-    if not new:
-        return ChangeCounts(len(before) - len(gone), 0, len(gone), 0, first_changed(before, after, start))
     mine = f"e{event}."
+    if not _n_made(gone, mine) and _n_made(new, mine) == len(new):
+        return ChangeCounts(len(before) - len(gone), 0, len(gone), len(new), first_changed(before, after, start))
     old = {item.id: item for item in gone}
     returned = [item.id for item in new if item.id not in old and not item.id.startswith(mine)]
     if returned and not {item.id for item in before}.isdisjoint(returned):
@@ -302,6 +302,11 @@ def count_splice(before: Sequence[Item], after: Sequence[Item], splice: Splice, 
     dropped = len([1 for item in gone if item.id not in new_ids])
     kept = len(before) - len(gone) + len(standing) - edited
     return ChangeCounts(kept, edited, dropped, len(new) - len(standing), first_changed(before, after, start))
+
+
+def _n_made(items: Sequence[Item], mine: str) -> int:
+    """How many of the messages were inserted under an id that begins so."""
+    return len([1 for item in items if item.inserted and item.id.startswith(mine)])
 
 
 def count_patch(n_before: int, patch: Mapping[int, Item], before: Sequence[Item]) -> ChangeCounts:

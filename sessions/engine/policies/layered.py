@@ -134,7 +134,7 @@ def snip(tail_shrinks: int) -> Callable[[Any, View], list[Item]]:
     """The snip: head, marker, tail; the tail is ``max_messages − head − tail_shrinks`` messages."""
 
     def edit(params: Any, view: View) -> list[Item]:
-        system, rest = apart(view.items)
+        system, rest = apart(view.items) if n_conversation(view) < len(view.items) else ([], view.items)
         head = min(params.head, len(rest))
         while head < len(rest) and (ids := rest[head].message.result_ids()) and ids & _calls(rest[:head]):
             head += 1
