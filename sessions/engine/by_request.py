@@ -36,6 +36,15 @@ class SentRequests(Sequence[SentRequest]):
     def __init__(self, weighed: Weighed, tokens: list[int], cached: list[int]) -> None:
         self.weighed, self.tokens, self.cached = weighed, tokens, cached
 
+    def copy(self) -> SentRequests:
+        """The same, to which nothing is added any more."""
+        return SentRequests(self.weighed, list(self.tokens), list(self.cached))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __len__(self) -> int:
         return len(self.tokens)
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from sessions.engine.events import Splice
+from sessions.engine.front import Front
 from sessions.engine.parts import Parts
-from sessions.engine.policy import Item
+from sessions.engine.policy import Item, Shown
 from sessions.engine.sizes import known_sizes, message_size
 from sessions.engine.types import Kind, Role
 
@@ -79,6 +80,10 @@ class Context:
     unedited: dict[int, int] = field(default_factory=dict)
     standing: dict[int, int] = field(default_factory=dict)
     results: list[int] = field(default_factory=list)
+    _front: Front = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._front = Front(self.weights, self.members)
 
     def add_step(self, k: int, added: Entering) -> None:
         """Append the messages of step ``k``; they weigh the step's measured weight."""
@@ -126,6 +131,7 @@ class Context:
             self.replace(items, respliced.tokens)
             return
         start, shift, stop = splice.start, len(splice.new) - len(splice.gone), splice.start + len(splice.gone)
+        self._front.back_to(self.items, start)
         self.items, self.tokens, self.saved, self.empty = items, respliced.tokens, 0, 0
         self.size += sum([item.size for item in splice.new]) - sum([item.size for item in splice.gone])
         self.unedited |= respliced.unedited
@@ -141,6 +147,7 @@ class Context:
         if self.history:
             self.weights[0] -= self.history
             self.history = 0
+        self._front = Front(self.weights, self.members)
         self.size = sum([item.size for item in items])
         self.results = [position for position, item in enumerate(items) if holds_result(item)]
         self.unedited, self.standing = self._sums(items)
@@ -148,6 +155,7 @@ class Context:
     def patch(self, changes: Mapping[int, Item]) -> None:
         """Change messages in place; costs what is changed, not the whole list."""
         before = self.tokens
+        self._front.back_to(self.items, min(changes, default=len(self.items)))
         for position, new in changes.items():
             old = self.items[position]
             self.size += new.size - old.size
@@ -199,28 +207,14 @@ class Context:
         return found[::-1]
 
     def prefix(self, n: int) -> int:
-        """Display tokens of the first ``n`` messages; looks at the shorter side of the cut where it may."""
-        tail = self.items[n:]
-        history = self.history if n else 0
-        if n <= len(tail) or not n:
-            return self.weigh(self.items[:n]) + history
-        total, first, first_tokens, last = self.tokens, None, 0, -1
-        for item in tail:
-            step = item.step
-            if item.inserted:
-                total -= item.tokens
-                continue
-            if step < last:
-                return self.weigh(self.items[:n]) + history
-            if step != last:
-                total -= self._step_tokens(step)
-                first, last = step if first is None else first, step
-            if step == first:
-                first_tokens += item.tokens
-        newest = self.items[n - 1]
-        if first is not None and newest.step == first and not newest.inserted:
-            total += self.standing[first] - first_tokens
-        return total
+        """Display tokens of the first ``n`` messages; costs the messages between this cut and the one asked before.
+
+        What steps without messages have added stands before a cut in the second half of the list.
+        """
+        tokens = self._front.to(self.items, n)
+        if n and self._front.unedited.get(0) != self.members[0]:
+            tokens += self.history
+        return tokens + self.empty if 2 * n > len(self.items) else tokens
 
     def _sums(self, items: Iterable[Item]) -> tuple[dict[int, int], dict[int, int]]:
         """Unedited messages and standing tokens by step."""
@@ -296,22 +290,19 @@ def _steps_at(steps: Sequence[Step], start: int, stop: int) -> list[int]:
 def entering(items: Sequence[Item], n_reply: int) -> Entering:
     """``items`` with their sums; the first ``n_reply`` of them are the last request's reply."""
     replied = arrived = None
-    for item in items:
-        stamp = item.message.timestamp
-        if stamp is not None and item.message.role is Role.ASSISTANT:
-            replied = stamp
-        elif stamp is not None:
-            arrived = stamp
-    return Entering(
-        items,
-        sum(item.tokens for item in items),
-        sum(item.size for item in items),
-        sum(item.size for item in items[:n_reply] if item.message.role is Role.ASSISTANT),
-        tuple(n for n, item in enumerate(items) if holds_result(item)),
-        sum(item.message.typed for item in items),
-        replied,
-        arrived,
-    )
+    tokens = size = reply_size = n_typed = 0
+    results: list[int] = []
+    for n, item in enumerate(items):
+        message, stamp = item.message, item.message.timestamp
+        tokens, size, n_typed = tokens + item.tokens, size + item.size, n_typed + message.typed
+        if message.role is not Role.ASSISTANT:
+            arrived = arrived if stamp is None else stamp
+        else:
+            replied = replied if stamp is None else stamp
+            reply_size += item.size if n < n_reply else 0
+        if holds_result(item):
+            results.append(n)
+    return Entering(items, tokens, size, reply_size, tuple(results), n_typed, replied, arrived)
 
 
 def entering_steps(weighed: Weighed, estimator: Any, left_out: frozenset[int]) -> Parts[Entering]:
@@ -339,7 +330,9 @@ def splice_of(before: Sequence[Item], after: Sequence[Item]) -> Splice:
     """What differs between two lists; items that are the same at both ends are passed over without looking at them."""
     most = min(len(before), len(after))
     start = _n_same(map(is_, before, after), most)
-    end = _n_same(map(is_, islice(reversed(before), most - start), reversed(after)), most - start)
+    end = min(after.n_end, most - start) if isinstance(after, Shown) else 0
+    ends = islice(reversed(before), end, most - start), islice(reversed(after), end, None)
+    end += _n_same(map(is_, *ends), most - start - end)
     return Splice(start, before[start : len(before) - end], after[start : len(after) - end])
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, field
+from itertools import repeat
+from operator import is_, mul
 from typing import TYPE_CHECKING
 
+from sessions.engine.by_request import sent_tokens
 from sessions.engine.caching import WHOLE, cache_use
+from sessions.engine.outputs import outputs
+from sessions.engine.parts import without_gc
 from sessions.engine.prices import PER_MILLION, Prices, prices_of, step_prices
 from sessions.engine.types import Block, Kind
 
@@ -97,41 +101,33 @@ def bill_of(prices: Prices | None, use: CacheUse, *, plain: int, shared: int, re
     return Bill(plain + part, cached, written, output, kept_long)
 
 
+@without_gc()
 def totals(replay: Replay, *, prices: Prices | None = None) -> Totals:
     """What the replayed session sends, reads, writes and costs.
 
     Every request is charged by its own model and size (policies 14.4), the session's own at ``prices`` (None: list
     prices).
     """
-    weighed, sent = replay.weighed, replay.sent
-    asked, use = step_prices(weighed, prices), cache_use(weighed)
-    groups: dict[Prices | None, _Group] = {}
-    known: dict[int, _Group] = {}
-
-    def group(step: int, tokens: int) -> _Group:
-        """Prices are found by what they are, and known by which: few stand for thousands of requests."""
-        priced = asked[step]
-        own = priced.at(tokens) if priced else None
-        found = known.get(id(own))
-        if found is None:
-            found = known[id(own)] = groups.setdefault(own, _Group())
-        return found
-
-    for k, one in enumerate(sent):
-        group(k, one.tokens).add(0, one.tokens, one.cached * use.shares[k], one.output)
-    if sent:
-        group(0, sent[0].tokens).read += WHOLE * min(use.start, sent[0].tokens)
+    weighed = replay.weighed
+    tokens, cached = sent_tokens(replay.sent)
+    use, charged = cache_use(weighed), _Charged(step_prices(weighed, prices))
+    group, groups = charged.group, charged.groups
+    charged.add_sent(tokens, cached, use.shares, outputs(weighed))
+    if tokens:
+        group(0, tokens[0]).read += WHOLE * min(use.start, tokens[0])
     calls = _summary_calls(replay, use)
     for step, plain, shared, read, output in calls:
         group(step, plain + shared).add(plain, shared, read, output)
-    steps = {one.request: k for k, one in enumerate(sent)}
+    steps = {step.request: k for k, step in enumerate(weighed.steps)} if replay.events else {}
     befores = replay.events[0].history.befores() if replay.events else ()
     for event, before in zip(replay.events, befores, strict=True):
-        group(steps[event.request], event.after_tokens).again += _refetched_at(weighed, event, before)
+        again = _refetched_at(weighed, event, before)
+        if again:
+            group(steps[event.request], event.after_tokens).again += again
     bills = {own: one.bill(own, use) for own, one in groups.items()}
     return Totals(
         compactions=len(replay.events),
-        peak_context_tokens=max((s.tokens for s in replay.sent), default=0),
+        peak_context_tokens=max(tokens, default=0),
         input_tokens=sum(bill.input for bill in bills.values()),
         cache_read_tokens=sum(bill.read for bill in bills.values()),
         cache_write_tokens=sum(bill.write for bill in bills.values()),
@@ -160,6 +156,40 @@ class _Group:
         return bill_of(prices, use, plain=self.plain, shared=self.shared, read=self.read, output=self.output)
 
 
+@dataclass(slots=True)
+class _Charged:
+    """The groups of a replay by their prices, in the order met; ``asked`` are the prices of each step's model."""
+
+    asked: Sequence[Prices | None]
+    groups: dict[Prices | None, _Group] = field(default_factory=dict)
+    _known: dict[int, _Group] = field(default_factory=dict)
+
+    def group(self, step: int, tokens: int) -> _Group:
+        """Prices are found by what they are, and known by which: few stand for thousands of requests."""
+        priced = self.asked[step]
+        own = priced.at(tokens) if priced else None
+        found = self._known.get(id(own))
+        if found is None:
+            found = self._known[id(own)] = self.groups.setdefault(own, _Group())
+        return found
+
+    def add_sent(
+        self, tokens: Sequence[int], cached: Sequence[int], shares: Sequence[int], outputs: Sequence[int]
+    ) -> None:
+        """Every request sent, by step; added up at once where all are charged alike."""
+        if tokens and self._alike(max(tokens)):
+            read = sum(map(mul, cached, shares))
+            self.group(0, 0).add(0, sum(tokens), read, sum(outputs[: len(tokens)]))
+            return
+        for k, (whole, prefix) in enumerate(zip(tokens, cached, strict=True)):
+            self.group(k, whole).add(0, whole, prefix * shares[k], outputs[k])
+
+    def _alike(self, most: int) -> bool:
+        """Whether the prices of all requests are the same, those of one with ``most`` tokens too."""
+        one = self.asked[0]
+        return (one is None or one.at(most) is one) and all(map(is_, self.asked, repeat(one)))
+
+
 def _cost(groups: Mapping[Prices | None, _Group], bills: Mapping[Prices | None, Bill], use: CacheUse) -> Cost | None:
     """The sum of all groups, None where one has no price."""
     low = high = 0.0
@@ -181,13 +211,14 @@ def _summary_calls(replay: Replay, use: CacheUse) -> list[tuple[int, int, int, i
     if not replay.policy.summary_calls:
         return []
     calls: list[tuple[int, int, int, int, int]] = []
-    steps = {sent.request: k for k, sent in enumerate(replay.sent)}
+    steps = {step.request: k for k, step in enumerate(replay.weighed.steps)}
+    sent, _ = sent_tokens(replay.sent)
 
     def call(request: int, tokens: int, written: int) -> tuple[int, int, int, int, int]:
         k = steps[request]
         if not replay.policy.shares_prefix:
             return (k, tokens, 0, 0, written)
-        return (k, 0, tokens, min(tokens, replay.sent[k - 1].tokens) * use.shares[k], written)
+        return (k, 0, tokens, min(tokens, sent[k - 1]) * use.shares[k], written)
 
     for event in replay.events:
         written = summary_tokens(event) if event.summary_calls else 0
@@ -211,14 +242,15 @@ def _refetched_at(weighed: Weighed, event: Event, before: Sequence[Item]) -> int
     """
     start = (event.message + 1) if event.message is not None else 0
     newest: dict[str, int] = {}
+    result = Kind.TOOL_RESULT
     for position, item, left in event.history.changes_at(event.index, before):
         if item.inserted:
             continue
         still = () if left is None else left.message.blocks
         for block in item.message.blocks:
-            if block in still:
+            if block.kind is not result or block in still:
                 continue
-            call = _call_of(weighed, before, position, block.call_id) if block.kind is Kind.TOOL_RESULT else None
+            call = _call_of(weighed, before, position, block.call_id)
             if call and call.target and used_otherwise(weighed.target_uses.get(call.target, []), call.name, start):
                 newest[call.target] = weighed.content_tokens(block)
     return sum(newest.values())
@@ -229,10 +261,11 @@ def _call_of(weighed: Weighed, items: Sequence[Item], position: int, call_id: st
     after = range(position + 1, len(items))
     before = range(position, -1, -1)
     repeats = call_id in weighed.repeated_calls
-    for n in (*reversed(after), *before) if repeats else chain(before, after):
-        for block in reversed(items[n].message.blocks):
-            if block.kind is Kind.TOOL_USE and block.call_id == call_id:
-                return block
+    for places in (reversed(after), before) if repeats else (before, after):
+        for n in places:
+            for block in reversed(items[n].message.blocks):
+                if block.kind is Kind.TOOL_USE and block.call_id == call_id:
+                    return block
     return None
 
 

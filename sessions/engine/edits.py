@@ -16,14 +16,17 @@ from sessions.engine.tokenizer import count
 from sessions.engine.types import Block, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
+    from collections.abc import Set as AbstractSet
 
     from sessions.engine.policy import Item, View
 
+MARKERS = 16_384
+"""How many markers are remembered: some policies write another one for every result of a long session."""
 MEDIA = (Kind.IMAGE, Kind.DOCUMENT)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=MARKERS)
 def marker(text: str) -> Block:
     """A text block of a marker that a policy writes, counted exactly."""
     n_bytes, n_json = len(text.encode()), json_escapes(text)
@@ -37,6 +40,8 @@ def result_chars(block: Block) -> int:
 
 def result_tokens(item: Item, block: Block) -> int:
     """Display tokens of one block of a message: its share of the message's by tiktoken's count."""
+    if item.message.blocks == (block,):
+        return item.tokens if sum([leaf.n_tokens for leaf in block.leaves()]) else 0
     whole = sum([leaf.n_tokens for leaf in item.message.leaves()])
     mine = sum([leaf.n_tokens for leaf in block.leaves()])
     return item.tokens * mine // whole if whole else 0
@@ -86,7 +91,7 @@ def edit_blocks(view: View, item: Item, change: Callable[[Block], Block | None])
     return view.tools.rewrite(item, [new for new in changed if new is not None])
 
 
-def clear_results(view: View, item: Item, call_ids: Collection[str], text: str) -> Item:
+def clear_results(view: View, item: Item, call_ids: AbstractSet[str], text: str) -> Item:
     """The results of ``call_ids`` in a message replaced by ``text``, media included; what was replaced stays."""
 
     def change(block: Block) -> Block:
@@ -95,6 +100,8 @@ def clear_results(view: View, item: Item, call_ids: Collection[str], text: str) 
         new = with_text(block, text)
         return block if item.edited and new == block else new
 
+    if item.message.result_ids() <= call_ids:
+        return view.tools.once(item, text, "" in call_ids, lambda: edit_blocks(view, item, change))
     return edit_blocks(view, item, change)
 
 

@@ -6,11 +6,15 @@ whole list once for each.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from sessions.engine.quick import quick
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from sessions.engine.policy import Gate, Item
 
@@ -26,6 +30,43 @@ class Splice(NamedTuple):
     new: Sequence[Item]
 
 
+class Joined(NamedTuple):
+    """A splice, then other messages edited in place: ``patch`` has them by their position after the splice."""
+
+    splice: Splice
+    patch: Mapping[int, Item]
+
+    @property
+    def start(self) -> int:
+        """How many messages at the start are the very same."""
+        return min(self.splice.start, *self.patch)
+
+    def place_before(self, position: int) -> int:
+        """Where a message stood before the splice."""
+        start, gone, new = self.splice
+        return position if position < start else position + len(gone) - len(new)
+
+
+Change = Sequence["Item"] | Mapping[int, "Item"] | Splice | Joined
+"""How a list changed: the whole new list, items in place by position, a stretch, or a stretch and others in place."""
+
+
+def joined(changes: Sequence[Change]) -> Change | None:
+    """Changes made one after the other as one, where they touch different messages; else None."""
+    first, *others = changes
+    splice = first if isinstance(first, Splice) else None
+    patch: dict[int, Item] = {}
+    for one in others if splice else changes:
+        if not isinstance(one, dict) or not patch.keys().isdisjoint(one):
+            return None
+        patch |= one
+    if splice is None or not patch:
+        return splice or patch
+    stop = splice.start + len(splice.new)
+    return None if any(splice.start <= at < stop for at in patch) else Joined(splice, patch)
+
+
+@quick
 @dataclass(frozen=True, slots=True)
 class LayerResult:
     """What one layer of a pipeline did in an event; tokens are display tokens, negative where it added some.
@@ -43,6 +84,7 @@ class LayerResult:
     first_changed: int | None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Event:
     """A compaction.
@@ -105,7 +147,7 @@ class Event:
 class History:
     """How the list changed over a replay: what was appended, edited in place or replaced, in order."""
 
-    moves: list[tuple[int, Sequence[Item] | Mapping[int, Item] | Splice]] = field(default_factory=list)
+    moves: list[tuple[int, Change]] = field(default_factory=list)
     marks: list[int] = field(default_factory=list)
     """For each event: the number of its move."""
     _last: tuple[int, tuple[Item, ...]] | None = None
@@ -115,30 +157,23 @@ class History:
     Whoever takes it puts it back, so two that ask at once never share it.
     """
 
-    ADD, PATCH, LIST, SPLICE = 0, 1, 2, 3
+    ADD, PATCH, LIST, SPLICE, JOINED = 0, 1, 2, 3, 4
 
     def add(self, items: Sequence[Item]) -> None:
         """Items were appended."""
         self.moves.append((History.ADD, items))
 
-    def event(self, outcome: Sequence[Item] | Mapping[int, Item] | Splice) -> None:
-        """An event edited in place (a mapping of positions), replaced a stretch or made a new list."""
+    def event(self, outcome: Change) -> None:
+        """An event changed the list."""
         self.marks.append(len(self.moves))
         self.restart(outcome)
 
-    def restart(self, outcome: Sequence[Item] | Mapping[int, Item] | Splice) -> None:
+    def restart(self, outcome: Change) -> None:
         """The list changed without an event."""
-        in_place = isinstance(outcome, dict)
-        kind = History.PATCH if in_place else History.SPLICE if isinstance(outcome, Splice) else History.LIST
-        self.moves.append((kind, outcome))
+        self.moves.append((_KINDS.get(type(outcome), History.LIST), outcome))
 
-    def in_place(self, event: int) -> Mapping[int, Item] | None:
-        """What event ``event`` edited in place; None where it made a new list."""
-        kind, outcome = self.moves[self.marks[event]]
-        return outcome if kind == History.PATCH else None  # type: ignore[return-value]
-
-    def change(self, event: int) -> Sequence[Item] | Mapping[int, Item] | Splice:
-        """What event ``event`` did: items by position, a stretch, or the whole new list."""
+    def change(self, event: int) -> Change:
+        """What event ``event`` did."""
         return self.moves[self.marks[event]][1]
 
     def lists(self, event: int) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
@@ -153,11 +188,14 @@ class History:
         outcome = self.change(event)
         if isinstance(outcome, dict):
             return [(position, before[position], outcome[position]) for position in sorted(outcome)]
-        whole = Splice(0, before, cast("Sequence[Item]", outcome))
-        start, gone, new = outcome if isinstance(outcome, Splice) else whole
-        after = {item.id: item for item in new}
-        found = [(position, item, after.get(item.id)) for position, item in enumerate(gone, start)]
-        return [one for one in found if one[2] is not one[1] and (one[2] is None or changed(one[1], one[2]))]
+        if isinstance(outcome, Joined):
+            found = _changes_of(outcome.splice)
+            places = [(outcome.place_before(position), item) for position, item in outcome.patch.items()]
+            found += [(place, before[place], item) for place, item in places if changed(before[place], item)]
+            return sorted(found, key=itemgetter(0))
+        return _changes_of(
+            outcome if isinstance(outcome, Splice) else Splice(0, before, cast("Sequence[Item]", outcome))
+        )
 
     def befores(self) -> Iterator[list[Item]]:
         """The list before every event in order: one list, which must not be changed, and is another at the next."""
@@ -197,6 +235,19 @@ class History:
         return tuple(found)
 
 
+_KINDS = {dict: History.PATCH, Splice: History.SPLICE, Joined: History.JOINED}
+
+
+def _changes_of(splice: Splice) -> list[tuple[int, Item, Item | None]]:
+    """What a splice edited (old and new) or dropped (old and None), with positions before it."""
+    start, gone, new = splice
+    if not new:
+        return [(position, item, None) for position, item in enumerate(gone, start)]
+    after = {item.id: item for item in new}
+    found = [(position, item, after.get(item.id)) for position, item in enumerate(gone, start)]
+    return [one for one in found if one[2] is not one[1] and (one[2] is None or changed(one[1], one[2]))]
+
+
 def _apply(items: list[Item], kind: int, what: Any) -> None:
     if kind == History.ADD:
         items += what
@@ -205,10 +256,14 @@ def _apply(items: list[Item], kind: int, what: Any) -> None:
             items[position] = item
     elif kind == History.SPLICE:
         items[what.start : what.start + len(what.gone)] = what.new
+    elif kind == History.JOINED:
+        _apply(items, History.SPLICE, what.splice)
+        _apply(items, History.PATCH, what.patch)
     else:
         items[:] = what
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ChangeCounts:
     """How many messages of two lists are kept, edited, dropped and inserted, and where the first change stands."""
@@ -234,9 +289,9 @@ def count_changes(before: Sequence[Item], after: Sequence[Item]) -> ChangeCounts
 def count_splice(before: Sequence[Item], after: Sequence[Item], splice: Splice, event: int) -> ChangeCounts:
     """``count_changes`` of two lists that differ by a splice, at the cost of what changes; ``event`` is its number."""
     start, gone, new = splice
-    if not new:
-        return ChangeCounts(len(before) - len(gone), 0, len(gone), 0, first_changed(before, after, start))
     mine = f"e{event}."
+    if not _n_made(gone, mine) and _n_made(new, mine) == len(new):
+        return ChangeCounts(len(before) - len(gone), 0, len(gone), len(new), first_changed(before, after, start))
     old = {item.id: item for item in gone}
     returned = [item.id for item in new if item.id not in old and not item.id.startswith(mine)]
     if returned and not {item.id for item in before}.isdisjoint(returned):
@@ -249,10 +304,26 @@ def count_splice(before: Sequence[Item], after: Sequence[Item], splice: Splice, 
     return ChangeCounts(kept, edited, dropped, len(new) - len(standing), first_changed(before, after, start))
 
 
+def _n_made(items: Sequence[Item], mine: str) -> int:
+    """How many of the messages were inserted under an id that begins so."""
+    return len([1 for item in items if item.inserted and item.id.startswith(mine)])
+
+
 def count_patch(n_before: int, patch: Mapping[int, Item], before: Sequence[Item]) -> ChangeCounts:
     """The same for an edit in place."""
     edited = [position for position, item in patch.items() if changed(before[position], item)]
     return ChangeCounts(n_before - len(edited), len(edited), 0, 0, min(edited, default=None))
+
+
+def added_up(layers: Sequence[LayerResult], n_after: int) -> ChangeCounts:
+    """What layers did together that touched different messages, the list being of ``n_after`` messages then."""
+    edited = dropped = inserted = 0
+    first = None
+    for one in layers:
+        edited, dropped, inserted = edited + one.edited, dropped + one.dropped, inserted + one.inserted
+        if first is None or (one.first_changed is not None and one.first_changed < first):
+            first = one.first_changed
+    return ChangeCounts(n_after - inserted - edited, edited, dropped, inserted, first)
 
 
 def changed(old: Item, new: Item) -> bool:

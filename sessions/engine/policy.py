@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from sessions.engine.quick import quick
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Gate(NamedTuple):
     level: str = ""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Item:
     """One message as it stands in the context.
@@ -141,6 +143,12 @@ class Tools(Protocol):
     def rewrite(self, item: Item, blocks: Sequence[Block], preview: str | None = None) -> Item:
         """``item`` with other blocks: same id, weighed and sized anew, marked edited."""
 
+    def once(self, item: Item, edit: str, detail: object, make: Callable[[], Item]) -> Item:
+        """What ``make`` makes of a message, made once for all replays of a session where the message is an original.
+
+        ``edit`` names the kind of edit; ``detail`` is all that it depends on beside the message.
+        """
+
     def text(self, item: Item) -> str:
         """The words of an item, its preview where they cannot be read."""
 
@@ -198,6 +206,16 @@ class View:
     def summarize(self, dropped: Sequence[Item], attachments: Sequence[Draft] = (), **how: Any) -> tuple[Item, ...]:
         """See ``Tools.summarize``."""
         return self.tools.summarize(dropped, attachments, **how)
+
+
+class Shown(list[Item]):
+    """A whole list whose last ``n_end`` messages stand at the end of the list before as well, the very same items."""
+
+    __slots__ = ("n_end",)
+
+    def __init__(self, items: Sequence[Item], n_end: int) -> None:
+        super().__init__(items)
+        self.n_end = n_end
 
 
 Edited = list[Item] | dict[int, Item]

@@ -107,7 +107,7 @@ def replay_of(walk: Walk, summarizer: str) -> Replay:
     return Replay(
         walk.weighed, walk.policy, walk.params, walk.base, walk.estimator, summarizer, walk.window, walk.window_source,
         tuple(walk.context_tokens), tuple(walk.labels), tuple(walk.gates), tuple(walk.events), tuple(walk.attempts),
-        tuple(walk.sent), tuple(dict.fromkeys(walk.warnings)), walk.summaries.written, tuple(walk.windows),
+        walk.sent.copy(), tuple(dict.fromkeys(walk.warnings)), walk.summaries.written, tuple(walk.windows),
         walk.summaries.outlines,
     )  # fmt: skip
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from sessions.engine import registry
 from sessions.engine.calibration.weights import message_estimate
@@ -91,6 +93,23 @@ class Summarizer:
     needs_writer: bool = False
 
 
+Made = tuple[Item, object, Item]
+"""A message, how it is edited, and what that makes of it."""
+N_EDITS = 4
+"""Kinds of edits of which a session keeps what they made: those of the policy just replayed and of one beside it."""
+_MADE: WeakKeyDictionary[Weighed, dict[str, dict[int, Made]]] = WeakKeyDictionary()
+
+
+def _made_of(weighed: Weighed, edit: str) -> dict[int, Made]:
+    """What a kind of edit made of a session's messages so far, by their index; that of earlier kinds is let go."""
+    known = _MADE.setdefault(weighed, {})
+    found = known.pop(edit, None) or {}
+    for older in list(known)[: -(N_EDITS - 1)]:
+        known.pop(older, None)
+    known[edit] = found
+    return found
+
+
 class Summaries:
     """The summarizer of one replay: makes what policies insert, with ids and sizes, and the tools of their edits."""
 
@@ -120,6 +139,7 @@ class Summaries:
         self.n_calls, self.calls_here, self.n_summaries = 0, 0, 0
         self.last: tuple[Item, ...] = ()
         self._others: dict[str, tuple[Estimator, list[int]]] = {}
+        self._made: dict[str, dict[int, Made]] = {}
         self.written: dict[str, str] = {}
         """Texts of inserted items by id, where they have one."""
         self.outlines: dict[str, Outline] = {}
@@ -202,6 +222,18 @@ class Summaries:
         size = message_size(new, self.estimator, self.weighed.model)
         return Item(item.id, new, tokens, size, item.step, item.inserted, edited=True)
 
+    def once(self, item: Item, edit: str, detail: object, make: Callable[[], Item]) -> Item:
+        """See ``policy.Tools.once``."""
+        if item.edited or item.inserted:
+            return make()
+        if edit not in self._made:
+            self._made[edit] = _made_of(self.weighed, f"{edit} {self.estimator.key}")
+        made = self._made[edit]
+        held = made.get(item.message.index)
+        if held is None or held[0] is not item or held[1] != detail:
+            held = made[item.message.index] = (item, detail, make())
+        return held[2]
+
     def text(self, item: Item) -> str:
         """See ``policy.Tools.text``."""
         if item.message.index < 0:
@@ -279,12 +311,21 @@ def _failing(spec: str) -> Callable[[int], bool]:
 
 def drafted_message(draft: Draft, message_id: str, ratio: float) -> Message:
     """A message for a draft: of its text, or of ``tokens`` × 4 characters where it is a stub."""
-    text = draft.text
-    n_chars = len(text) if text else draft.tokens * CHARS_PER_TOKEN
-    n_bytes = len(text.encode("utf-8", "replace")) if text else n_chars
-    n_tokens = round(draft.tokens / ratio)
-    block = Block(Kind.TEXT, n_chars=n_chars, n_bytes=n_bytes, n_tokens=n_tokens, n_json=json_escapes(text))
+    made = _noted if len(draft.text) <= NOTE_CHARS else _noted.__wrapped__
+    block = made(draft.text, draft.tokens, ratio)
     return Message(-1, message_id, Role(draft.role), (block,), preview=draft.preview, summary=draft.summary)
+
+
+NOTE_CHARS = 300
+"""Texts up to this are notes that a policy writes again and again."""
+
+
+@lru_cache(maxsize=8_192)
+def _noted(text: str, tokens: int, ratio: float) -> Block:
+    n_chars = len(text) if text else tokens * CHARS_PER_TOKEN
+    n_bytes = len(text.encode("utf-8", "replace")) if text else n_chars
+    n_tokens = round(tokens / ratio)
+    return Block(Kind.TEXT, n_chars=n_chars, n_bytes=n_bytes, n_tokens=n_tokens, n_json=json_escapes(text))
 
 
 def _number(summarizer: Summarizer, text: str) -> int | None:

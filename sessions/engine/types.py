@@ -12,7 +12,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from sessions.engine.quick import quick
+from sessions.engine.quick import quick, quick_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -108,7 +108,7 @@ class Media:
     problem: str = ""
 
 
-@quick
+@quick_by("n_chars")
 @dataclass(frozen=True, slots=True)
 class Block:
     """What is known about one block without its text.

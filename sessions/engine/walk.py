@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import ChainMap
 from dataclasses import dataclass
 from dataclasses import replace as changed_copy
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.by_request import SentRequest
+from sessions.engine.by_request import SentRequests
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.context import (
     Context,
@@ -19,16 +19,21 @@ from sessions.engine.context import (
     splice_of,
 )
 from sessions.engine.events import (
+    Change,
     ChangeCounts,
     Event,
     History,
+    Joined,
     LayerResult,
     Splice,
+    added_up,
     count_changes,
     count_patch,
     count_splice,
+    joined,
 )
 from sessions.engine.outputs import outputs
+from sessions.engine.parts import without_gc
 from sessions.engine.policy import EditFailed, Gate, Item, LastUsage, State, View
 from sessions.engine.types import Kind, Label
 from sessions.engine.unreplayed import assumed_windows, not_replayed
@@ -44,10 +49,6 @@ THRASH_LIMIT = 3
 """Events in a row that leave the gate on before a policy is stopped (replay-semantics 4)."""
 BREAKER = 3
 """Failed attempts in a row before a policy without a breaker of its own is stopped."""
-
-
-Change = Mapping[int, Item] | Splice
-"""What an edit changed: items in place by position, or a stretch of the list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,9 @@ class Walk:
         """``window`` None is the session's own."""
         self.weighed, self.policy, self.params = weighed, policy, params
         self.base, self.summaries = base, summaries
+        self.steps, self.requests, self.overhead = weighed.steps, weighed.transcript.requests, weighed.overhead
         self.layers, self.drawn = policy.pipeline, policy.drawn
+        self.named = {layer.name: layer for layer in reversed(self.layers)}
         self.counted = frozenset(layer.name for layer in self.layers if not layer.cheap)
         """Names of the layers whose failures count."""
         self.estimator: str = estimator.name
@@ -91,7 +94,8 @@ class Walk:
         self.items = message_items(weighed, estimator)
         self.reached = 0
         """How many steps were walked."""
-        self.entering = entering_steps(weighed, estimator, weighed.left_out if base == "full" else frozenset())
+        self.all_entering = entering_steps(weighed, estimator, weighed.left_out if base == "full" else frozenset())
+        self.entering: Sequence[Entering] = self.all_entering
         self.series, self.tokens, self.outputs = weighed.recorded, weighed.tokens, outputs(weighed)
         self.context = Context(list(self.series.weights), [0] * len(weighed.steps), [], history=weighed.history)
         self.history = History()
@@ -100,13 +104,15 @@ class Walk:
         self.context_tokens: list[int | None] = [None] * n
         self.labels: list[Label | None] = [None] * n
         self.gates: list[Gate | None] = [None] * n
-        self.sent: list[SentRequest] = []
+        self.sent = SentRequests(weighed, [], [])
         self.events: list[Event] = []
         self.attempts: list[Attempt] = []
         self.warnings: list[str] = list(weighed.warnings)
         self.asleep = False
         self.changed = False
         self.weak_label = weighed.weak_label
+        self.told = getattr(params, "usage", "recorded") != "none"
+        """Whether gates are told what the provider counted last."""
         self.size_then = 0
         self.last_reply: float | None = None
         self.replaced: list[Item] = []
@@ -117,19 +123,21 @@ class Walk:
 
     def run(self, n_events: int | None = None) -> None:
         """Walk every request of the branch in the order sent; no further than ``n_events`` compactions, where given."""
-        steps = self.weighed.steps
-        for k in range(self.reached, len(steps)):
-            if n_events is not None and len(self.events) >= n_events:
-                return
-            self.reached, compaction = k + 1, steps[k].compaction
-            if self.base == "recorded" and compaction is not None:
-                self._recorded_compaction(k, compaction)
-            else:
-                self._request(k)
+        if n_events is None:
+            self.entering = self.all_entering.whole()
+        with without_gc():
+            for k in range(self.reached, len(self.steps)):
+                if n_events is not None and len(self.events) >= n_events:
+                    return
+                self.reached, compaction = k + 1, self.steps[k].compaction
+                if self.base == "recorded" and compaction is not None:
+                    self._recorded_compaction(k, compaction)
+                else:
+                    self._request(k)
 
     def _request(self, k: int) -> None:
         """Step, gates, edits, send (replay-semantics 4)."""
-        step = self.weighed.steps[k]
+        step = self.steps[k]
         added = self.entering[k]
         self._hold(k)
         if step.compaction is not None and self.base == "full":
@@ -140,7 +148,7 @@ class Walk:
         self.context.add_step(k, added)
         self.history.add(added.items)
         self._count(added)
-        cached = self.sent[k - 1].tokens if k else 0
+        cached = self.sent.tokens[-1] if k else 0
         event = self._ask(k, added)
         if event is not None and self.base == "full":
             self.changed = True
@@ -150,19 +158,20 @@ class Walk:
     def _common(self, event: Event, before_step: int) -> int:
         """Tokens of the after list that the request before sent alike: its prefix up to the first change."""
         change = self.history.change(event.index)
-        if isinstance(change, Splice):
+        if isinstance(change, Splice | Joined):
             first = common_prefix(self.replaced, self.context.items, change.start)
+        elif isinstance(change, dict) and change:
+            first = min(change)
         else:
-            patch = self.history.in_place(event.index)
-            first = min(patch) if patch else common_prefix(event.before, self.context.items)
-        return self.weighed.overhead + self.context.prefix(min(first, before_step))
+            first = common_prefix(event.before, self.context.items)
+        return self.overhead + self.context.prefix(min(first, before_step))
 
     def _recorded_compaction(self, k: int, compaction_index: int) -> None:
         """Base "recorded" at a recorded compaction: ask about the list before it, then take the recording's."""
-        step = self.weighed.steps[k]
+        step = self.steps[k]
         compaction = self.weighed.transcript.compactions[compaction_index]
         split = min(max(step.start, compaction.boundary), step.stop)
-        n_reply = self.weighed.transcript.requests[self.sent[k - 1].request].n_messages if k else 0
+        n_reply = self.requests[self.steps[k - 1].request].n_messages if k else 0
         before = entering(self.items[step.start : split], n_reply)
         self.context.append(before)
         self.context.tokens += before.tokens
@@ -176,7 +185,7 @@ class Walk:
         self._ask(k, before)
         kept = [changed_copy(self.items[index], step=k) for index in compaction.preserved]
         after = [*kept, *self.items[split : step.stop]]
-        weight = self.series.context[k] - self.weighed.overhead
+        weight = self.series.context[k] - self.overhead
         self.context.members[k], self.context.weights[k] = len(after), weight
         self.context.replace(after, weight)
         self.history.restart(tuple(after))
@@ -184,7 +193,7 @@ class Walk:
         self.state.cleared.clear()
         self.state.memory.clear()
         self.asleep = False
-        self._send(k, self.weighed.overhead)
+        self._send(k, self.overhead)
 
     def _hold(self, k: int) -> None:
         """The model and the window of step ``k``'s request."""
@@ -196,11 +205,12 @@ class Walk:
         self.view.told = recorded.tokens_before if recorded.unseen else None
 
     def _count(self, added: Entering) -> None:
-        typed = added.n_typed
-        self.view.n_turns += typed
-        self.state.turns_since_event += typed
-        self.state.messages_since_event += len(added.items)
-        self.state.requests_since_event += 1
+        state = self.state
+        if added.n_typed:
+            self.view.n_turns += added.n_typed
+            state.turns_since_event += added.n_typed
+        state.messages_since_event += len(added.items)
+        state.requests_since_event += 1
 
     def _restart_counts(self) -> None:
         state = self.state
@@ -208,18 +218,20 @@ class Walk:
 
     def _ask(self, k: int, added: Entering) -> Event | None:
         """Ask every gate once; where one fires, edit.  The event of all that took effect, None where nothing did."""
-        request = self.weighed.steps[k].request
-        view = self.view
+        request = self.steps[k].request
+        view, params, held = self.view, self.params, self.context
         view.request = request
-        view.newest_typed = bool(self.context.items) and self.context.items[-1].message.typed
+        view.newest_typed = bool(held.items) and held.items[-1].message.typed
         view.usage = self._last_usage(k, added)
         view.idle_seconds = self._idle(request, added)
-        held = self.context
         newest: int | None = None
         results: list[tuple[LayerResult, Change]] = []
+        shown = False
         for layer in self.layers:
-            self._show()
-            gate = layer.gate(self.params, view)
+            if not shown:
+                self._show()
+                shown = True
+            gate = layer.gate(params, view)
             if layer.name == self.drawn.name:
                 self.gates[request] = gate
             if not gate.fires or self.asleep or (self.state.stopped and not layer.cheap):
@@ -232,6 +244,7 @@ class Walk:
             made = self._edit(request, layer, gate)
             if made is not None:
                 results.append(made)
+            shown = False
         event = self._event(request, held, newest, results) if results else None
         self.context = held
         view.told = None
@@ -270,7 +283,7 @@ class Walk:
             held = self.context.items
             splice = splice_of(held, outcome)
             weight = self.context.respliced(outcome, splice)
-            freed = before - max(0, self.weighed.overhead + weight.tokens)
+            freed = before - max(0, self.overhead + weight.tokens)
             counts = count_splice(held, outcome, splice, len(self.events))
             if freed > 0:
                 if counts.edited:
@@ -292,26 +305,13 @@ class Walk:
         layers = tuple([result for result, _ in results])
         after_tokens = self._display()
         before_tokens = after_tokens + sum([layer.freed_tokens for layer in layers])
-        outcome: Change
-        if len(results) == 1:
-            outcome = results[0][1]
-        elif all(isinstance(outcome, dict) for _, outcome in results):
-            outcome = {position: item for _, patch in results for position, item in patch.items()}  # type: ignore[union-attr]
-        else:
-            self.replaced = list(self.history.list_now())
-            outcome = splice_of(self.replaced, self.context.items)
-        number = len(self.events)
+        outcome, counts = self._together([change for _, change in results], layers)
         self.history.event(outcome)
-        if len(layers) == 1:
-            one = layers[0]
-            counts = ChangeCounts(self._kept(one), one.edited, one.dropped, one.inserted, one.first_changed)
-        elif isinstance(outcome, Splice):
-            counts = count_splice(self.replaced, self.context.items, outcome, number)
-        else:
-            counts = count_changes(*self.history.lists(number))
-        drawn = next((layer for layer in layers if layer.name == self.drawn.name), layers[0])
+        drawn = layers[0]
+        if len(layers) > 1:
+            drawn = next((layer for layer in layers if layer.name == self.drawn.name), drawn)
         event = Event(
-            number, request, newest, drawn.gate, before_tokens, after_tokens, counts.kept, counts.edited,
+            len(self.events), request, newest, drawn.gate, before_tokens, after_tokens, counts.kept, counts.edited,
             counts.dropped, counts.inserted, counts.first, self.summaries.source, self.summaries.calls_here, layers,
             self.history,
         )  # fmt: skip
@@ -322,8 +322,17 @@ class Walk:
             self.history.restart(tuple(held.items))
         return event
 
-    def _kept(self, layer: LayerResult) -> int:
-        return len(self.context.items) - layer.inserted - layer.edited
+    def _together(self, changes: list[Change], layers: Sequence[LayerResult]) -> tuple[Change, ChangeCounts]:
+        """What the layers of an event come to, and how much that changes."""
+        items = self.context.items
+        outcome = changes[0] if len(changes) == 1 else joined(changes)
+        if outcome is not None:
+            return outcome, added_up(layers, len(items))
+        before = self.replaced = list(self.history.list_now())
+        if all(isinstance(change, dict) for change in changes):
+            return dict(ChainMap(*reversed(changes))), count_changes(before, items)  # type: ignore[arg-type]
+        splice = splice_of(before, items)
+        return splice, count_splice(before, items, splice, len(self.events))
 
     def _remember(self, event: Event) -> None:
         state = self.state
@@ -336,12 +345,11 @@ class Walk:
 
     def _note_cleared(self, changes: Iterable[tuple[Item, Item]]) -> None:
         """Remember the calls whose results an edit in place changed."""
-        self.state.cleared |= {
-            block.call_id
-            for old, new in changes
-            for block in new.message.blocks
-            if block.kind is Kind.TOOL_RESULT and block not in old.message.blocks
-        }
+        cleared, kind = self.state.cleared, Kind.TOOL_RESULT
+        for old, new in changes:
+            for block in new.message.blocks:
+                if block.kind is kind and block not in old.message.blocks:
+                    cleared.add(block.call_id)
 
     def _failed(self, request: int, layer: Layer, reason: str, calls: int) -> None:
         """A failed attempt: the list stays, the breaker counts it unless the layer is cheap (replay-semantics 4)."""
@@ -368,11 +376,11 @@ class Walk:
         if not self.counted and self.base == "full":
             return
         view = self.view
-        layer = next(layer for layer in self.layers if layer.name == name)
+        layer = self.named[name]
         self._show()
         view.usage = None
         still_on = layer.gate(self.params, view).fires
-        if not still_on and getattr(self.params, "usage", "recorded") != "none":
+        if not still_on and self.told:
             view.usage = LastUsage(view.context, 0, view.size, 0)
             still_on = layer.gate(self.params, view).fires
         self.state.still_on = self.state.still_on + 1 if still_on else 0
@@ -382,10 +390,12 @@ class Walk:
 
     def _last_usage(self, k: int, added: Entering) -> LastUsage | None:
         """What the provider would have reported for the request before (replay-semantics 4)."""
-        if not k or getattr(self.params, "usage", "recorded") == "none":
+        if not k or not self.told:
             return None
-        sent = self.sent[k - 1]
-        return LastUsage(sent.tokens, sent.output, self.size_then, added.size - added.reply_size, sent.written)
+        usage = self.requests[self.steps[k - 1].request].usage
+        written = usage.output if usage else None
+        tail = added.size - added.reply_size
+        return LastUsage(self.sent.tokens[-1], self.outputs[k - 1], self.size_then, tail, written)
 
     def _idle(self, request: int, added: Entering) -> float | None:
         """Seconds from the last reply to what is sent now, as recorded."""
@@ -393,25 +403,23 @@ class Walk:
             self.last_reply = added.replied
         replied, now = self.last_reply, added.arrived
         if now is None:
-            now = self.weighed.transcript.requests[request].timestamp
+            now = self.requests[request].timestamp
         return None if replied is None or now is None else max(0.0, now - replied)
 
     def _send(self, k: int, cached: int) -> None:
         """Record what request ``k`` sends; its reply stays as recorded."""
-        step = self.weighed.steps[k]
-        request = self.weighed.transcript.requests[step.request]
-        tokens = self._display() if self.base == "full" else self.series.context[k]
-        measured = self.series.labels[k] is Label.MEASURED and not (self.changed and self.base == "full")
-        self.context_tokens[step.request] = tokens
-        self.labels[step.request] = Label.MEASURED if measured else self.weak_label
-        written = request.usage.output if request.usage else None
-        self.sent.append(
-            SentRequest(step.request, tokens, min(cached, tokens), self.outputs[k], request.timestamp, written)
-        )
+        request = self.steps[k].request
+        full = self.base == "full"
+        tokens = self._display() if full else self.series.context[k]
+        measured = self.series.labels[k] is Label.MEASURED and not (full and self.changed)
+        self.context_tokens[request] = tokens
+        self.labels[request] = Label.MEASURED if measured else self.weak_label
+        self.sent.tokens.append(tokens)
+        self.sent.cached.append(min(cached, tokens))
         self.size_then = self.context.size
 
     def _display(self) -> int:
-        return max(0, self.weighed.overhead + self.context.tokens)
+        return max(0, self.overhead + self.context.tokens)
 
 
 def _newest(items: Sequence[Item]) -> int | None:

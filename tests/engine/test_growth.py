@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.replay import Replay
 
 MOST = 2.3
 """Times the work that a session of twice the length may take."""
@@ -118,6 +119,29 @@ def test_a_replay_grows_with_the_session(policy: str, tokens: int) -> None:
     small, large = (replay(session_of(n, tokens), policy, summarizer="stub:500").events for n in N_TURNS)
     shift = 2 if large and not small else 1
     assert_level(of)
+
+
+LEAVES = {
+    "openhands_masking": "attention_window", "openhands_recent": "max_events", "ag2_history_limiter": "max_messages",
+    "autogen_head_tail": "tail_size", "layered_v1": "max_messages",
+}  # fmt: skip
+"""The parameter that says how many messages an edit leaves, of policies that edit at every request."""
+
+
+@pytest.mark.parametrize("policy", LEAVES)
+def test_an_edit_costs_what_it_changes_and_not_what_it_leaves(policy: str) -> None:
+    """Eight times the messages in the list are at most a quarter more work for an event."""
+    weighed = warm(session_of(512, SLIM), policy)
+
+    def work_of_an_event(n_left: int) -> float:
+        def do() -> Replay:
+            return replay(weighed, policy, params={LEAVES[policy]: n_left}, summarizer="stub:500")
+
+        return work(lambda: totals(do())) / len(do().events)
+
+    work_of_an_event(25)
+    small, large = work_of_an_event(25), work_of_an_event(200)
+    assert large <= 1.25 * small, (small, large)
 
 
 @pytest.mark.parametrize(

@@ -197,8 +197,9 @@ class Weighed:
 
     def content_tokens(self, block: Block) -> int:
         """Tokens of what a block holds: its texts by the scale, its images and documents by rule."""
-        texts = (self.scale.tokens_of(leaf) for leaf in block.leaves() if leaf.n_tokens or leaf.n_payload)
-        return round(sum(texts)) + sum(self.image_tokens(leaf) for leaf in block.leaves())
+        leaves = list(block.leaves())
+        texts = [self.scale.tokens_of(leaf) for leaf in leaves if leaf.n_tokens or leaf.n_payload]
+        return round(sum(texts)) + sum([self.image_tokens(leaf) for leaf in leaves])
 
     def framing_tokens(self, block: Block) -> int:
         """Tokens of a call or a result beside what it holds: ids, wrappers, the frames of its images."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies._lists import ResultPlace, call_names, results_of
+from sessions.engine.policies._lists import ResultPlace, call_names
 from sessions.engine.types import Kind
 
 if TYPE_CHECKING:
@@ -18,19 +18,23 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Clearing:
-    """What was cleared so far: call ids, their display tokens, and how far ``View.results`` holds nothing open."""
+    """What was cleared so far: call ids, their display tokens, and how far ``View.results`` holds nothing open.
+
+    ``chosen`` is what the gate found to be cleared now, for the edit.
+    """
 
     ids: set[str] = field(default_factory=set)
     tokens: int = 0
     frontier: int = 0
     anchor: str = ""
     n_items: int = 0
+    chosen: list[ResultPlace] | None = None
 
 
 def cleared(view: View) -> Clearing:
     """The memory of this replay (``memory["cleared"]``); a list that became shorter starts anew."""
-    held: Clearing = view.state.memory.setdefault("cleared", Clearing())
-    if len(view.items) < held.n_items:
+    held: Clearing | None = view.state.memory.get("cleared")
+    if held is None or len(view.items) < held.n_items:
         held = view.state.memory["cleared"] = Clearing()
     held.n_items = len(view.items)
     return held
@@ -38,13 +42,13 @@ def cleared(view: View) -> Clearing:
 
 def is_carried(view: View) -> bool:
     """False where what was cleared stands in the list as it was: a replay along the recorded context shows it only."""
-    held = cleared(view)
-    places = view.results[max(0, held.frontier - 1) : held.frontier + 1]
-    return not any(
-        block.call_id in held.ids and not view.items[position].edited
-        for position in places
-        for block in results_of(view.items[position])
-    )
+    held, kind = cleared(view), Kind.TOOL_RESULT
+    for position in view.results[max(0, held.frontier - 1) : held.frontier + 1]:
+        item = view.items[position]
+        for block in () if item.edited else item.message.blocks:
+            if block.kind is kind and block.call_id in held.ids:
+                return False
+    return True
 
 
 def open_results(view: View, excluded: frozenset[str] = frozenset()) -> list[ResultPlace]:
@@ -53,31 +57,22 @@ def open_results(view: View, excluded: frozenset[str] = frozenset()) -> list[Res
     if held.frontier and not _stands(view, held):
         held.frontier, held.anchor, held.tokens = 0, "", 0
     names = call_names(view) if excluded else {}
-    while held.frontier < len(view.results):
-        position = view.results[held.frontier]
-        if any(
-            _is_open(view, held, ResultPlace(position, b)) and names.get(b.call_id) not in excluded
-            for b in results_of(view.items[position])
-        ):
-            break
-        held.frontier, held.anchor = held.frontier + 1, view.items[position].id
     items, ids, kind = view.items, held.ids, Kind.TOOL_RESULT
-    return [
-        ResultPlace(position, block)
-        for position in view.results[held.frontier :]
-        for block in items[position].message.blocks
-        if block.kind is kind and not (items[position].edited and block.call_id in ids)
-    ]
+    found: list[ResultPlace] = []
+    for place in view.results[held.frontier :]:
+        item = items[place]
+        blocks = [b for b in item.message.blocks if b.kind is kind and not (item.edited and b.call_id in ids)]
+        if not found and all(names.get(block.call_id) in excluded for block in blocks):
+            held.frontier, held.anchor = held.frontier + 1, item.id
+            continue
+        found += [ResultPlace(place, block) for block in blocks]
+    return found
 
 
 def _stands(view: View, held: Clearing) -> bool:
     if held.frontier > len(view.results):
         return False
     return view.items[view.results[held.frontier - 1]].id == held.anchor
-
-
-def _is_open(view: View, held: Clearing, found: ResultPlace) -> bool:
-    return not (view.items[found.position].edited and found.block.call_id in held.ids)
 
 
 def call_position(view: View, found: ResultPlace) -> int | None:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies._pairs import Pairs, mended, without
+from sessions.engine.policies._pairs import Pairs, without
+from sessions.engine.policy import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ class Client:
     """All messages of the client, and their size in the gate's unit.
 
     ``lengths`` are those that the list may have had when the request before was sent: as it stood, and as edited.
-    ``until[n]`` is the size of the first n.
+    ``until[n]`` is the size of the first n; from position ``whole_from`` on, all of them end the list.
     """
 
     items: list[Item] = field(default_factory=list)
@@ -37,6 +38,7 @@ class Client:
     lengths: set[int] = field(default_factory=set)
     pairs: Pairs = field(default_factory=Pairs)
     until: list[int] = field(default_factory=lambda: [0])
+    whole_from: int = 0
 
 
 def client(view: View) -> Client:
@@ -55,7 +57,7 @@ def client(view: View) -> Client:
         first_new -= 1
     if held.lengths and first_new not in held.lengths:
         held.items, held.size, held.known, first_new = [], 0, set(), 0
-        held.pairs, held.until = Pairs(), [0]
+        held.pairs, held.until, held.whole_from = Pairs(), [0], 0
     added = view.items[first_new:]
     held.items += added
     held.pairs.add(added)
@@ -67,12 +69,6 @@ def client(view: View) -> Client:
     return held
 
 
-def shown(view: View, items: Sequence[Item], *, orphans: str = "drop") -> list[Item]:
-    """Some of the client's messages as the list that this request sends, without split pairs; remembers its length."""
-    held = client(view)
-    return _sent(held, mended(view, held.pairs, items) if orphans == "drop" else list(items))
-
-
 def shown_cut(
     view: View,
     spans: Spans,
@@ -80,10 +76,11 @@ def shown_cut(
     orphans: str = "drop",
     edited: Mapping[int, Item] | None = None,
     note: Sequence[Item] = (),
-) -> list[Item]:
-    """``shown`` of stretches of the client's list (from, to), in order; what stands in their midst is not looked at.
+) -> Shown:
+    """Stretches of the client's list (from, to), in order, as the list that this request sends; without split pairs.
 
-    ``edited`` are items in place of the client's own, by position; ``note`` stands after the first stretch.
+    What stands in the midst of a stretch is not looked at.  ``edited`` are items in place of the client's own, by
+    position; ``note`` stands after the first stretch.
     """
     held = client(view)
     changed = {n: [item] for n, item in edited.items()} if edited else {}
@@ -94,16 +91,16 @@ def shown_cut(
     left: list[Item] = []
     for number, (start, stop) in enumerate(spans):
         part = held.items[start:stop]
-        for n in sorted([n for n in changed if start <= n < stop], reverse=True):
+        for n in sorted([n for n in changed if start <= n < stop], reverse=True) if changed else ():
             part[n - start : n - start + 1] = changed[n]
         left += part if number else [*part, *note]
     held.known.update(map(_ID, note))
-    return _sent(held, left)
-
-
-def _sent(held: Client, items: list[Item]) -> list[Item]:
-    held.lengths.add(len(items))
-    return items
+    held.lengths.add(len(left))
+    n, (start, stop) = len(held.items), spans[-1]
+    ends = stop == n and (len(spans) > 1 or not note)
+    # Whichever list stands by the next request, from here on it has all of the client's messages.
+    held.whole_from = max(held.whole_from, start, max(changed, default=-1) + 1) if ends else n
+    return Shown(left, n - held.whole_from)
 
 
 def same(items: Sequence[Item], others: Sequence[Item]) -> bool:

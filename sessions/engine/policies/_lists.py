@@ -114,3 +114,18 @@ def call_names(view: View) -> dict[str, str]:
     if view.items:
         view.state.memory["calls"] = (names, view.items[-1].id)
     return names
+
+
+def answered_again(view: View) -> set[str]:
+    """Ids of more than one tool result, of all seen so far; looks only at what is new (``memory["answered"]``)."""
+    known: set[str]
+    again: set[str]
+    known, again, seen = view.state.memory.get("answered", (set(), set(), ""))
+    for item in reversed(view.items):
+        if item.id == seen:
+            break
+        for block in results_of(item):
+            (again if block.call_id in known else known).add(block.call_id)
+    if view.items:
+        view.state.memory["answered"] = (known, again, view.items[-1].id)
+    return again

@@ -7,6 +7,7 @@ What they would send is what ``orphans=keep`` replays; ``drop``, the default, ta
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.params import choice
@@ -53,17 +54,19 @@ class Pairs:
 
     def add(self, items: Iterable[Item]) -> None:
         """More messages."""
-        calls, results = self.calls, self.results
-        for position, item in enumerate(items, self.n_items):
+        calls, results, position = self.calls, self.results, self.n_items
+        for item in items:
             made, answered = item.message.halves()
-            for call in made | answered:
+            for call in made:
                 if call in calls or call in results:
                     self._cross(call, position)
-            for call in made:
                 calls.setdefault(call, []).append(position)
             for call in answered:
+                if call in calls or call in results:
+                    self._cross(call, position)
                 results.setdefault(call, []).append(position)
-            self.n_items = position + 1
+            position += 1
+        self.n_items = position
 
     def _cross(self, call: str, position: int) -> None:
         """An id that was seen before is seen again at a position."""
@@ -77,20 +80,28 @@ class Pairs:
     def split_by(self, spans: Spans) -> set[str]:
         """Ids of which the list has both halves, and its stretches ``spans`` (from, to) but one."""
         near = [call for span in spans for cut in span for call in self.crossing.get(cut, ())]
-        calls, results = self.calls, self.results
-        both = [call for call in {*near, *self.far} if call in calls and call in results]
-        return {call for call in both if bool(_within(calls[call], spans)) != bool(_within(results[call], spans))}
+        split: set[str] = set()
+        for call in (*near, *self.far) if self.far else near:
+            made, answered = self.calls.get(call), self.results.get(call)
+            if made and answered and _stands(made, spans) != _stands(answered, spans):
+                split.add(call)
+        return split
 
     def places(self, ids: Iterable[str], spans: Spans) -> set[int]:
         """Positions in these stretches of the messages that make or answer these calls."""
-        return {n for call in ids for n in _within([*self.calls[call], *self.results[call]], spans)}
+        found = [place for call in ids for place in (*self.calls[call], *self.results[call])]
+        return {place for place in found if _stands((place,), spans)}
 
 
-def _within(places: Sequence[int], spans: Spans) -> list[int]:
-    return [place for place in places for start, stop in spans if start <= place < stop]
+def _stands(places: Sequence[int], spans: Spans) -> bool:
+    for place in places:
+        for start, stop in spans:
+            if start <= place < stop:
+                return True
+    return False
 
 
-def mended(view: View, before: Sequence[Item] | Pairs, after: Sequence[Item]) -> list[Item]:
+def mended(view: View, before: Sequence[Item], after: Sequence[Item]) -> list[Item]:
     """``after`` without calls and results whose other half was in ``before`` and is not in it any more.
 
     A message of which nothing is left goes altogether.  ``before`` is looked through only where a half is alone.
@@ -100,10 +111,9 @@ def mended(view: View, before: Sequence[Item] | Pairs, after: Sequence[Item]) ->
     alone = calls ^ results
     if not alone:
         return list(after)
-    if not isinstance(before, Pairs):
-        held, before = before, Pairs()
-        before.add(held)
-    orphans = alone & ((before.calls.keys() & results) | (before.results.keys() & calls))
+    held = Pairs()
+    held.add(before)
+    orphans = alone & ((held.calls.keys() & results) | (held.results.keys() & calls))
     if not orphans:
         return list(after)
     kept: list[Item] = []
@@ -117,8 +127,11 @@ def mended(view: View, before: Sequence[Item] | Pairs, after: Sequence[Item]) ->
 
 def without(view: View, item: Item, orphans: AbstractSet[str]) -> list[Item]:
     """A message without the calls and results of ``orphans``; none where nothing of it is left."""
-    blocks = [block for block in item.message.blocks if not _is_orphan(block, orphans)]
-    return [view.tools.rewrite(item, blocks)] if blocks else []
+    which = [not _is_orphan(block, orphans) for block in item.message.blocks]
+    if not any(which):
+        return []
+    blocks = item.message.blocks
+    return [view.tools.once(item, "without", which, lambda: view.tools.rewrite(item, list(compress(blocks, which))))]
 
 
 def _is_orphan(block: Block, orphans: AbstractSet[str]) -> bool:

@@ -29,14 +29,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.params import choice, param, when
-from sessions.engine.policies._client import client, shown, shown_cut
+from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._pairs import orphans_param
-from sessions.engine.policies._roles import TOOL, roles
+from sessions.engine.policies._roles import TOOL, role_of
 from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sessions.engine.policy import Item
     from sessions.engine.types import Block
@@ -56,21 +56,21 @@ class HistoryParams:
     orphans: str = orphans_param()
 
 
-def kept(roles_: Sequence[str], max_messages: int, *, keep_first: bool, straight: bool = False) -> list[int]:
-    """Positions of the messages sent, in the order sent."""
-    if len(roles_) <= max_messages:
-        return list(range(len(roles_)))
-    found = [0] if keep_first else []
-    left = max_messages - len(found)
-    for position in range(len(roles_) - 1, 0, -1):
-        if left > 1:
-            found.insert(1 if keep_first else 0, position)
-        if left == 1 and roles_[position] != TOOL:
-            found.insert(1, position)
-        left -= 1
-        if left == 0:
-            break
-    return sorted(found) if straight else found
+def stretches(
+    n: int, max_messages: int, is_tool: Callable[[int], bool], *, keep_first: bool, straight: bool = False
+) -> list[tuple[int, int]]:
+    """The stretches (from, to) that are sent of ``n`` messages, in the order sent."""
+    if n <= max_messages:
+        return [(0, n)]
+    first = [(0, 1)] if keep_first else []
+    if max_messages == len(first):
+        return first
+    newest = n - max_messages + len(first)
+    if is_tool(newest):
+        return [*first, (newest + 1, n)]
+    if keep_first or straight or newest + 1 == n:
+        return [*first, (newest, n)]
+    return [(newest + 1, newest + 2), (newest, newest + 1), (newest + 2, n)]
 
 
 def history_gate(params: HistoryParams, view: View) -> Gate:
@@ -82,15 +82,14 @@ def history_gate(params: HistoryParams, view: View) -> Gate:
 def history_edit(params: HistoryParams, view: View) -> list[Item]:
     """The messages sent."""
     held = client(view).items
-    n_older = len(held) - params.max_messages
-    positions = kept(
-        [*[""] * n_older, *roles(held[n_older:])],
+    spans = stretches(
+        len(held),
         params.max_messages,
+        lambda position: role_of(held[position]) == TOOL,
         keep_first=params.keep_first_message == "on",
         straight=params.order == "straight",
     )
-    left = [held[position] for position in positions]
-    return shown(view, left, orphans=params.orphans)
+    return shown_cut(view, spans, orphans=params.orphans)
 
 
 HISTORY = Policy(

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sessions.engine.edits import result_chars
 from sessions.engine.params import choice, param, when
 from sessions.engine.policies._roles import ASSISTANT, SYSTEM, TOOL, USER, has_calls, role_of, tool_names
-from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
+from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, Shown, View
 from sessions.engine.types import Block, Kind
 
 if TYPE_CHECKING:
@@ -73,8 +73,7 @@ class Limits(NamedTuple):
     truncation: int
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Messages that stay or go together: ``kind`` is system, user, assistant or tool."""
 
     kind: str
@@ -101,7 +100,7 @@ def groups(items: Sequence[Item]) -> list[Group]:
     for position, item in enumerate(items):
         kind = role_of(item)
         if kind == TOOL:
-            home = next((group_of[c] for c in sorted(item.message.result_ids()) if c in group_of), None)
+            home = _home(group_of, item)
             if home is None and found and found[-1][0] == TOOL:
                 home = found[-1][1]
             if home is not None:
@@ -115,6 +114,15 @@ def groups(items: Sequence[Item]) -> list[Group]:
             positions = [position]
         found.append((kind, positions))
     return [Group(kind, tuple(positions)) for kind, positions in found]
+
+
+def _home(group_of: dict[str, list[int]], item: Item) -> list[int] | None:
+    """The group that made a call which a message answers: of several, the one of the first id."""
+    ids = item.message.result_ids()
+    for call in sorted(ids) if len(ids) > 1 else ids:
+        if call in group_of:
+            return group_of[call]
+    return None
 
 
 def _thinking_before(items: Sequence[Item], position: int, found: list[tuple[str, list[int]]]) -> list[int]:
@@ -166,12 +174,14 @@ def collapse(params: Params, view: View) -> list[Item]:
     old = {group.positions[0]: group for group in tools[: max(0, len(tools) - params.keep_last)]}
     gone = {position for group in old.values() for position in group.positions[1:]}
     left, rest = view.items[:start], view.items[start:]
-    for position, item in enumerate(rest):
+    stop = max([*gone, *old], default=-1) + 1
+    for position, item in enumerate(rest[:stop]):
         if position in old:
             left.append(collapsed(view, [rest[p] for p in old[position].positions]))
         elif position not in gone:
             left.append(item)
-    return dropped(left, _limits(params, view).eviction) if params.phases == "budget" else left
+    left += rest[stop:]
+    return dropped(left, _limits(params, view).eviction) if params.phases == "budget" else Shown(left, len(rest) - stop)
 
 
 def truncate_gate(params: Params, view: View) -> Gate:
@@ -212,6 +222,10 @@ def dropped(items: Sequence[Item], target: int, *, first_user: bool = False, str
 
 def collapsed(view: View, members: Sequence[Item]) -> Item:
     """A group as one reply: the line of its results, which takes the place of its first message."""
+    return view.tools.once(members[0], POLICY.name, members[1:], lambda: _as_one(view, members))
+
+
+def _as_one(view: View, members: Sequence[Item]) -> Item:
     names = tool_names(members)
     results = [b for item in members for b in item.message.blocks if b.kind is Kind.TOOL_RESULT]
     n_label = label_length([(names.get(b.call_id, ""), result_chars(b)) for b in results])

@@ -187,13 +187,15 @@ def uses_gate(params: UsesParams, view: View) -> Gate:
     reason = "prompt as the client holds it"
     if measure <= limit:
         return Gate(False, reason, measure, limit, ">", unit)
+    held = cleared(view)
+    held.chosen = None
     if not is_carried(view):
         return Gate(True, f"{reason}; what was cleared is only shown", measure, limit, ">", unit)
-    chosen = candidates(params, view)
+    chosen = held.chosen = candidates(params, view)
     if not chosen:
         return Gate(False, f"{reason}; nothing new to clear", measure, limit, ">", unit)
     least = params.clear_at_least or 0
-    if least and (total := cleared(view).tokens + sum(_tokens(params, view, found) for found in chosen)) < least:
+    if least and (total := held.tokens + sum(_tokens(params, view, found) for found in chosen)) < least:
         reason += f"; {total:,} tokens could be cleared, {least:,} are asked for"
         return Gate(False, reason, measure, limit, ">", unit)
     return Gate(True, reason, measure, limit, ">", unit)
@@ -244,8 +246,8 @@ def _is_blanked(params: UsesParams, block: Block, found: ResultPlace) -> bool:
 
 def uses_edit(params: UsesParams, view: View) -> dict[int, Item]:
     """The chosen results become placeholders, in place; arguments become an empty object where asked for."""
-    chosen = candidates(params, view)
     held = cleared(view)
+    chosen = candidates(params, view) if held.chosen is None else held.chosen
     patch: dict[int, Item] = {}
     for found in chosen:
         item = patch.get(found.position, view.items[found.position])

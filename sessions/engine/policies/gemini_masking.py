@@ -159,7 +159,7 @@ def _mask(view: View, item: Item, calls: set[str]) -> Item:
             return block
         return cut_text(block, PREVIEW, FRAME)
 
-    return edit_blocks(view, item, change)
+    return view.tools.once(item, POLICY.name, calls, lambda: edit_blocks(view, item, change))
 
 
 POLICY = Policy(

@@ -10,16 +10,13 @@ emptied on demand.  The count is not scaled by usage.  What is cleared once stay
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from sessions.engine.edits import clear_results, edit_blocks, marker
 from sessions.engine.params import choice, param, when
-from sessions.engine.policies._lists import results_of
 from sessions.engine.policies._looked import looked, looked_at
-from sessions.engine.policies._roles import ASSISTANT, role_of
 from sessions.engine.policy import Gate, Layer, Policy, View
-from sessions.engine.types import Kind
+from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,11 +62,12 @@ def waiting(params: Params, view: View) -> Iterator[tuple[int, int, str]]:
     for n in range(start, min(stop + 1, len(view.results))):
         position = view.results[n]
         item = view.items[position]
-        for block in islice(results_of(item), left if n == stop else None):
+        found = [block for block in item.message.blocks if block.kind is Kind.TOOL_RESULT]
+        for block in found[:left] if n == stop else found:
             if item.edited and block.call_id in cleared:
                 continue
             reply = position - 1
-            while reply >= 0 and role_of(view.items[reply]) != ASSISTANT:
+            while reply >= 0 and view.items[reply].message.role is not Role.ASSISTANT:
                 reply -= 1
             if reply >= 0 and _may_go(view.items[reply], block.call_id, excluded):
                 if not waits:
@@ -82,9 +80,8 @@ def waiting(params: Params, view: View) -> Iterator[tuple[int, int, str]]:
 
 def _may_go(reply: Item, call_id: str, excluded: frozenset[str]) -> bool:
     """Whether a reply makes this call, of a tool that is not excluded."""
-    calls = (b.name for b in reply.message.blocks if b.kind is Kind.TOOL_USE and b.call_id == call_id)
-    name = next(calls, None) if call_id else None
-    return name is not None and name not in excluded
+    calls = [b.name for b in reply.message.blocks if b.kind is Kind.TOOL_USE and b.call_id == call_id]
+    return bool(call_id and calls) and calls[0] not in excluded
 
 
 def _first_kept(view: View, keep: int) -> tuple[int, int]:
@@ -92,7 +89,7 @@ def _first_kept(view: View, keep: int) -> tuple[int, int]:
     if not keep:
         return len(view.results), 0
     for n in reversed(range(len(view.results))):
-        held = len(list(results_of(view.items[view.results[n]])))
+        held = len([1 for block in view.items[view.results[n]].message.blocks if block.kind is Kind.TOOL_RESULT])
         if held >= keep:
             return n, held - keep
         keep -= held
@@ -105,12 +102,13 @@ def gate(params: Params, view: View) -> Gate:
     whole = view.size + taken
     fires = whole > params.trigger and not (params.clear_at_least and taken >= params.clear_at_least)
     if fires:
-        fires = next(waiting(params, view), None) is not None
+        found = view.state.memory["waiting"] = list(waiting(params, view))
+        fires = bool(found)
     return Gate(fires, "approximate tokens of the whole history", whole, params.trigger, ">", "tokens")
 
 
 def edit(params: Params, view: View) -> dict[int, Item]:
-    """Clear, oldest first."""
+    """Clear, oldest first, what the gate found (``memory["waiting"]``)."""
     taken = saved(view)
     patch: dict[int, Item] = {}
 
@@ -119,7 +117,8 @@ def edit(params: Params, view: View) -> dict[int, Item]:
         taken += patch.get(position, view.items[position]).size - new.size
         patch[position] = new
 
-    for position, reply, call_id in list(waiting(params, view)):
+    found = view.state.memory.pop("waiting", None)
+    for position, reply, call_id in list(waiting(params, view)) if found is None else found:
         item = patch.get(position, view.items[position])
         view.state.memory.setdefault("cleared", set()).add(call_id)
         change(position, clear_results(view, item, {call_id}, PLACEHOLDER))

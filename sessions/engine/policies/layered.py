@@ -22,13 +22,21 @@ after a refusal (seeds 1.2).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import cut_text, edit_blocks, marker, result_chars, with_text
 from sessions.engine.params import param, when
-from sessions.engine.policies._lists import ResultPlace, apart, found_results, last_assistant, n_results, results_of
+from sessions.engine.policies._lists import (
+    ResultPlace,
+    answered_again,
+    apart,
+    found_results,
+    last_assistant,
+    n_results,
+    results_of,
+)
 from sessions.engine.policies._looked import n_conversation
-from sessions.engine.policies._roles import tool_names
 from sessions.engine.policy import Draft, EditFailed, Gate, Layer, Policy, View
 from sessions.engine.types import Block, Kind, Role
 
@@ -91,7 +99,13 @@ def waiting_results(view: View) -> list[ResultPlace]:
 
 def budget_gate(params: Any, view: View) -> Gate:
     """The results of the last user message total more than the limit."""
-    total = sum([result_chars(block) for _, block in waiting_results(view)])
+    total = 0
+    for item in reversed(view.items):
+        if item.message.role is Role.ASSISTANT:
+            break
+        for block in item.message.blocks:
+            if block.kind is Kind.TOOL_RESULT:
+                total += result_chars(block)
     return Gate(
         total > params.results_limit, "results of the last user message", total, params.results_limit, ">", "chars"
     )
@@ -120,9 +134,9 @@ def snip(tail_shrinks: int) -> Callable[[Any, View], list[Item]]:
     """The snip: head, marker, tail; the tail is ``max_messages − head − tail_shrinks`` messages."""
 
     def edit(params: Any, view: View) -> list[Item]:
-        system, rest = apart(view.items)
+        system, rest = apart(view.items) if n_conversation(view) < len(view.items) else ([], view.items)
         head = min(params.head, len(rest))
-        while head < len(rest) and rest[head].message.result_ids() & _calls(rest[:head]):
+        while head < len(rest) and (ids := rest[head].message.result_ids()) and ids & _calls(rest[:head]):
             head += 1
         start = max(0, len(rest) - (params.max_messages - params.head - tail_shrinks))
         while start > head and rest[start : start + 1] and rest[start].message.result_ids():
@@ -154,11 +168,63 @@ def micro_gate(params: Any, view: View) -> Gate:
 
 def micro_edit(params: Any, view: View) -> dict[int, Item]:
     """Results older than the last ``keep_results`` and longer than the minimum become one line."""
-    old = found_results(view)[: -params.keep_results or None]
-    long = [block for _, block in old if result_chars(block) > params.min_chars]
-    ids = {block.call_id for block in long}
-    names = tool_names([item for item in view.items if "" in ids or not ids.isdisjoint(item.message.call_ids())])
-    return _swap(view, {b.call_id: with_text(b, f"[Previous: used {names.get(b.call_id, 'tool')}]") for b in long})
+    long = [(place, f"[Previous: used {_name_of(view, place.block.call_id)}]") for place in _long(params, view)]
+    if not answered_again(view).isdisjoint([place.block.call_id for place, _ in long]):
+        return _swap(view, {place.block.call_id: with_text(place.block, text) for place, text in long})
+    texts: dict[int, dict[str, str]] = {}
+    for (position, block), text in long:
+        texts.setdefault(position, {})[block.call_id] = text
+    made = {position: _shortened(view, view.items[position], found) for position, found in texts.items()}
+    return {position: item for position, item in made.items() if item is not view.items[position]}
+
+
+def _shortened(view: View, item: Item, texts: dict[str, str]) -> Item:
+    """A message with these texts as its results, by call id."""
+
+    def change(block: Block) -> Block:
+        is_one = block.kind is Kind.TOOL_RESULT and block.call_id in texts
+        return with_text(block, texts[block.call_id]) if is_one else block
+
+    if texts.keys().isdisjoint(item.message.result_ids()):
+        return item
+    return view.tools.once(item, "shortened", texts, lambda: edit_blocks(view, item, change))
+
+
+def _long(params: Any, view: View) -> list[ResultPlace]:
+    """The results to become one line, oldest first.
+
+    What stands before a message with none, none before it either, is not looked at again (``memory["short_to"]``).
+    """
+    known, kept = view.state.memory.get("short_to"), params.keep_results
+    found: list[ResultPlace] = []
+    short_to = None
+    for position in reversed(view.results):
+        item = view.items[position]
+        if item.id == known:
+            short_to = short_to or known
+            break
+        is_short = True
+        for block in reversed(item.message.blocks):
+            if block.kind is not Kind.TOOL_RESULT:
+                continue
+            kept -= 1
+            if kept >= 0:
+                is_short = False
+            elif result_chars(block) > params.min_chars:
+                is_short = False
+                found.append(ResultPlace(position, block))
+        short_to = (short_to or item.id) if is_short else None
+    view.state.memory["short_to"] = short_to
+    return found[::-1]
+
+
+def _name_of(view: View, call_id: str) -> str:
+    """The tool that the last call of this id in the list calls."""
+    for item in reversed(view.items):
+        for block in reversed(item.message.blocks):
+            if block.kind is Kind.TOOL_USE and block.call_id == call_id:
+                return block.name
+    return "tool"
 
 
 def micro_to_target(params: Any, view: View) -> dict[int, Item]:
@@ -170,7 +236,9 @@ def micro_to_target(params: Any, view: View) -> dict[int, Item]:
     seen = [place for place in found_results(view) if place.position < last_reply]
     old = seen[: -params.keep_results or None]
     long = [place for place in old if result_chars(place.block) > params.min_chars]
-    return _until(view, target(params), long, lambda block: with_text(block, f"[Result saved to {saved(block)}]"))
+    return _until(
+        view, target(params), long, "saved", lambda block: with_text(block, f"[Result saved to {saved(block)}]")
+    )
 
 
 def fit_edit(params: Any, view: View) -> dict[int, Item]:
@@ -181,24 +249,36 @@ def fit_edit(params: Any, view: View) -> dict[int, Item]:
         return cut if result_chars(cut) < result_chars(block) else block
 
     largest = sorted(found_results(view), key=lambda place: -result_chars(place.block))
-    return _until(view, target(params), largest, change)
+    return _until(view, target(params), largest, f"fit to {params.fit_preview}", change)
 
 
-def _until(view: View, goal: int, places: list[ResultPlace], change: Callable[[Block], Block]) -> dict[int, Item]:
-    """Items whose results are changed in the order of ``places``, until the list is at most ``goal`` in its unit."""
+def _until(
+    view: View, goal: int, places: list[ResultPlace], name: str, change: Callable[[Block], Block]
+) -> dict[int, Item]:
+    """Items whose results are changed in the order of ``places``, until the list is at most ``goal`` in its unit.
+
+    ``name`` says all that ``change`` depends on.
+    """
     left = view.size - goal
-    swaps: dict[int, Block] = {}
+    swapped: set[int] = set()
     changes: dict[int, Item] = {}
     for position, block in places:
         if left <= 0:
             break
-        swaps[id(block)] = change(block)
-        held = changes.get(position, view.items[position])
-        new = edit_blocks(view, view.items[position], lambda b: swaps.get(id(b), b))
-        if new is not view.items[position]:
+        swapped.add(id(block))
+        item = view.items[position]
+        new = _with_some(view, item, swapped, name, change)
+        if new is not item:
+            left -= changes.get(position, item).size - new.size
             changes[position] = new
-            left -= held.size - new.size
     return changes
+
+
+def _with_some(view: View, item: Item, chosen: set[int], name: str, change: Callable[[Block], Block]) -> Item:
+    """A message whose blocks of these ids in memory are changed."""
+    which = [id(block) in chosen for block in item.message.blocks]
+    make = partial(edit_blocks, view, item, lambda block: change(block) if id(block) in chosen else block)
+    return view.tools.once(item, name, which, make)
 
 
 def over_limit(params: Any, view: View) -> Gate:

@@ -19,7 +19,7 @@ from sessions.engine.policy import Draft, Item, State, SummaryFailed, View
 from sessions.engine.types import Block, Kind, Message, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 ROLES = {"s": Role.SYSTEM, "a": Role.ASSISTANT, "t": Role.ASSISTANT}
 
@@ -77,6 +77,11 @@ class Desk:
         """Weighed anew, by characters."""
         size = sum(result_chars(b) for b in blocks)
         return replace(item, message=replace(item.message, blocks=tuple(blocks)), tokens=size, size=size, edited=True)
+
+    def once(self, item: Item, edit: str, detail: object, make: Callable[[], Item]) -> Item:
+        """Made every time."""
+        del item, edit, detail
+        return make()
 
     def text(self, item: Item) -> str:
         """As many x as it weighs."""

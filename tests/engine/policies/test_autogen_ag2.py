@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.policies.ag2 import kept
+from sessions.engine.policies.ag2 import stretches
 from tests.engine.policies.listed import planned
 from tests.engine.policies.sent import last, reply, result, turns, user, views
 from tests.parity.lists import transcript
@@ -48,12 +48,16 @@ def test_a_pair_split_by_the_limit_is_mended_or_kept():
 @pytest.mark.golden("ag2_history_limiter")
 def test_the_history_limiter_swaps_the_oldest_two_as_the_original_does():
     roles = ["user", "assistant", "tool", "assistant", "user"]
-    assert kept(roles, 4, keep_first=False) == [2, 1, 3, 4]
-    assert kept(roles, 4, keep_first=False, straight=True) == [1, 2, 3, 4]
-    assert kept(roles, 3, keep_first=False) == [3, 4], "the last place is not for a tool message"
-    assert kept(roles, 3, keep_first=True) == [0, 3, 4]
-    assert kept(roles, 1, keep_first=True) == [0]
-    assert kept(roles, 5, keep_first=False) == [0, 1, 2, 3, 4]
+
+    def kept(most, **how):
+        return [n for span in stretches(5, most, lambda n: roles[n] == "tool", **how) for n in range(*span)]
+
+    assert kept(4, keep_first=False) == [2, 1, 3, 4]
+    assert kept(4, keep_first=False, straight=True) == [1, 2, 3, 4]
+    assert kept(3, keep_first=False) == [3, 4], "the last place is not for a tool message"
+    assert kept(3, keep_first=True) == [0, 3, 4]
+    assert kept(1, keep_first=True) == [0]
+    assert kept(5, keep_first=False) == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.golden("ag2_token_limiter")

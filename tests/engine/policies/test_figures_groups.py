@@ -36,7 +36,8 @@ def params_of(name, **given):
 def test_ag2_keeps_the_newest(roles, most, first, straight, kept):
     """No result as the oldest; in the original's order the oldest trades places with the next."""
     names = [{"u": "user", "a": "assistant", "t": "tool"}[letter] for letter in roles]
-    assert ag2.kept(names, most, keep_first=first, straight=straight) == kept
+    spans = ag2.stretches(len(names), most, lambda n: names[n] == "tool", keep_first=first, straight=straight)
+    assert [n for span in spans for n in range(*span)] == kept
 
 
 @pytest.mark.parametrize(("n", "fires"), [(2, False), (3, False), (4, True)])

@@ -41,7 +41,7 @@ def counting(function: Callable[..., Any], counts: list[int]) -> Callable[..., A
         ("batched_masking", _parametric, "_edited"),
         ("gemini_compression", gemini_compression, "role_of"),
         ("gemini_masking", gemini_masking, "quarter_tokens"),
-        ("langchain_clear_tool_uses", langchain_clear_tool_uses, "role_of"),
+        ("langchain_clear_tool_uses", langchain_clear_tool_uses, "_may_go"),
         ("langchain_trim", langchain_trim, "role_of"),
         ("autogen_token_limited", autogen, "role_of"),
         ("ag2_history_limiter", Message, "halves"),
