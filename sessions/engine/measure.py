@@ -13,7 +13,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sessions.engine import shelf
 from sessions.engine.images import media_facts
+from sessions.engine.made import Made
+from sessions.engine.pack import folded
 from sessions.engine.text_facts import ARGUMENTS, PROSE, VALUE
 from sessions.engine.types import NOT_IN_FILE, Block, Content, Kind, Media, Message, Parsed, Transcript
 
@@ -110,11 +113,15 @@ def settle(parsed: Parsed, counter: TokenCounter) -> Parsed:
 
 
 def _transcript(transcript: Transcript, counts: Counts) -> Transcript:
-    targets = {
-        b.call_id: b.target for m in transcript.messages for b in m.blocks if b.kind is Kind.TOOL_USE and b.target
-    }
-    messages = tuple(_message(message, counts, targets) for message in transcript.messages)
-    return replace(transcript, messages=messages, system=_settled(transcript.system, counts, targets))
+    messages = transcript.messages
+    targets = {b.call_id: b.target for m in messages for b in m.blocks if b.kind is Kind.TOOL_USE and b.target}
+    unsettled = messages.taken() if isinstance(messages, Made) else messages
+    settled = (_message(message, counts, targets) for message in unsettled)
+    return replace(
+        transcript,
+        messages=folded(settled) if len(messages) >= shelf.FOLDED_FROM else tuple(settled),
+        system=_settled(transcript.system, counts, targets),
+    )
 
 
 def _message(message: Message, counts: Counts, targets: dict[str, str]) -> Message:

@@ -27,6 +27,20 @@ class Damaged(EngineError):
     """Bytes that were not sealed by this rule, or are no longer what was sealed."""
 
 
+class Packed(bytes):
+    """A section that is compressed already."""
+
+
+def packed(data: bytes) -> Packed:
+    """A section as ``seal`` compresses it."""
+    return Packed(zlib.compress(data, LEVEL))
+
+
+def unpacked(data: bytes) -> bytes:
+    """What ``packed`` was given."""
+    return zlib.decompress(data)
+
+
 class Sections:
     """What was sealed under ``key``: sections by name."""
 
@@ -47,9 +61,9 @@ class Sections:
 
 def seal(key: str, sections: Mapping[str, bytes]) -> bytes:
     """The sections in one byte string; equal ones make equal bytes."""
-    packed = {name: zlib.compress(data, LEVEL) for name, data in sections.items()}
-    head = json.dumps([key, [[name, len(data)] for name, data in packed.items()]]).encode("ascii")
-    rest = b"".join((_LENGTH.pack(len(head)), head, *packed.values()))
+    small = {name: data if isinstance(data, Packed) else packed(data) for name, data in sections.items()}
+    head = json.dumps([key, [[name, len(data)] for name, data in small.items()]]).encode("ascii")
+    rest = b"".join((_LENGTH.pack(len(head)), head, *small.values()))
     return _CRC.pack(MAGIC, zlib.crc32(rest)) + rest
 
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine import shelf
 from sessions.engine.formats._assembly import transcript_of
 from sessions.engine.formats._claude_chain import Way, preserved_uuids, ways_of, without_copies
 from sessions.engine.formats._claude_usage import ClaudeMessage, message_of, reply_usage, units_of
@@ -17,10 +19,11 @@ from sessions.engine.formats._preview import title_of
 from sessions.engine.formats._provider_errors import error_at, once
 from sessions.engine.formats._values import text_of
 from sessions.engine.kin import Kin, Spawn
+from sessions.engine.made import Made
 from sessions.engine.types import Branch, RecordedCompaction, Request, Role, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from sessions.engine.formats._claude_lines import ClaudeRecord
     from sessions.engine.types import Message, ProviderError, RecordedClearing
@@ -41,7 +44,7 @@ class Lines:
     copies: Sequence[ClaudeRecord]
     off: frozenset[int]
     units: Sequence[ClaudeMessage]
-    on_branch: Sequence[ClaudeMessage]
+    on_branch: list[ClaudeMessage]
     orders: Sequence[int]
     reply_orders: Sequence[int]
 
@@ -99,7 +102,7 @@ def _transcript(lines: Lines, native_id: str, title: str, client: str, branches:
     marks = _marks(lines)
     requests = _requests(lines)
     known = {record.uuid for records in (lines.records, lines.copies) for record in records} if marks else set()
-    times = [record.timestamp for record in lines.records if record.is_message and record.timestamp is not None]
+    times = [time for r in lines.records if r.is_message and (time := r.body.timestamp) is not None]
     return transcript_of(
         _messages(lines, marks),
         requests,
@@ -120,9 +123,9 @@ def _transcript(lines: Lines, native_id: str, title: str, client: str, branches:
 def _errors(lines: Lines, marks: Sequence[Boundary], requests: Sequence[Request]) -> tuple[ProviderError, ...]:
     """The requests of this branch that were refused for their size."""
     found = (
-        error_at(r.refusal, bisect_left(lines.orders, r.order), bisect_left(lines.reply_orders, r.order), requests)
+        error_at(r.rare.refusal, bisect_left(lines.orders, r.order), bisect_left(lines.reply_orders, r.order), requests)
         for r in lines.records
-        if r.refusal is not None and r.order not in lines.off
+        if r.rare.refusal is not None and r.order not in lines.off
     )
     return once(found, {bisect_left(lines.orders, mark.record.order) for mark in marks})
 
@@ -130,9 +133,11 @@ def _errors(lines: Lines, marks: Sequence[Boundary], requests: Sequence[Request]
 def _clearings(lines: Lines, requests: Sequence[Request]) -> tuple[RecordedClearing, ...]:
     """The microcompactions of this branch: results cleared in place."""
     return tuple(
-        clearing_at(r.clearing, bisect_left(lines.orders, r.order), bisect_left(lines.reply_orders, r.order), requests)
+        clearing_at(
+            r.rare.clearing, bisect_left(lines.orders, r.order), bisect_left(lines.reply_orders, r.order), requests
+        )
         for r in lines.records
-        if r.clearing is not None and r.order not in lines.off
+        if r.rare.clearing is not None and r.order not in lines.off
     )
 
 
@@ -143,12 +148,12 @@ def _branches(ways: Sequence[Way], split: Sequence[Lines]) -> tuple[Branch, ...]
     for way, lines in zip(ways, split, strict=True):
         leaf = next((record for record in lines.records if record.order == way.leaf), None)
         own = [unit for unit in lines.on_branch if unit.first.order not in shared]
-        first = next((unit.first for unit in own if unit.first.typed), own[0].first if own else None)
-        times = [unit.first.timestamp for unit in own if unit.first.timestamp is not None]
+        first = next((unit.first for unit in own if unit.first.body.typed), own[0].first if own else None)
+        times = [unit.first.body.timestamp for unit in own if unit.first.body.timestamp is not None]
         found.append(
             Branch(
-                leaf=(leaf.uuid or f"L{leaf.origin.line}") if leaf else "",
-                preview=(title_of(first.title) or first.preview) if first else "",
+                leaf=(leaf.uuid or f"L{leaf.body.origin.line}") if leaf else "",
+                preview=(title_of(first.body.title) or first.body.preview) if first else "",
                 n_messages=len(lines.on_branch),
                 n_requests=sum(unit.is_reply for unit in lines.on_branch),
                 timestamp=max(times, default=None),
@@ -168,14 +173,14 @@ def linked(
     prompts: dict[str, list[tuple[str, str]]] = {}
     for transcript, records in [*parents, *children]:
         for record in records:
-            agents.update({f"agent-{agent}": (transcript.id, call) for agent, call in record.agents})
-            for call, prompt in record.prompts:
+            agents.update({f"agent-{agent}": (transcript.id, call) for agent, call in record.rare.agents})
+            for call, prompt in record.rare.prompts:
                 prompts.setdefault(prompt, []).append((transcript.id, call))
     found = []
     for transcript, records in children:
         home = next((p.id for p, lines in parents if lines[0].session == records[0].session), parents[0][0].id)
         parent, call = agents.get(transcript.id, (home, ""))
-        prompt = next((record.prompt for record in records if record.prompt), "")
+        prompt = next((record.rare.prompt for record in records if record.rare.prompt), "")
         options = [option for option in prompts.get(prompt, []) if option[0] != transcript.id]
         if not call and prompt and options:
             parent, call = options[0]
@@ -189,30 +194,34 @@ def kin_of(transcript: Transcript, records: Sequence[ClaudeRecord]) -> Kin:
 
     The home of a sub-agent is the session named on its lines, whichever agent of that session started it.
     """
-    agents = {call: f"agent-{agent}" for record in records for agent, call in record.agents}
-    prompts = {call: prompt for record in records for call, prompt in record.prompts}
+    agents = {call: f"agent-{agent}" for record in records for agent, call in record.rare.agents}
+    prompts = {call: prompt for record in records for call, prompt in record.rare.prompts}
     first = records[0]
     return Kin(
         session=transcript.id,
         home=first.session if first.sidechain and first.session != transcript.id else "",
-        prompt=next((record.prompt for record in records if record.prompt), ""),
+        prompt=next((record.rare.prompt for record in records if record.rare.prompt), ""),
         spawns=tuple(Spawn(call, agents.get(call, ""), prompts.get(call, "")) for call in {**prompts, **agents}),
     )
 
 
-def _messages(lines: Lines, marks: Sequence[Boundary]) -> tuple[Message, ...]:
-    units = lines.on_branch
-    made = _made_by(units, marks)
-    started = {bisect_left(lines.orders, r.order) for r in lines.records if r.resumed and r.order not in lines.off}
+def _messages(lines: Lines, marks: Sequence[Boundary]) -> Sequence[Message]:
+    """The messages of the branch; those of a very long one are made when they are walked over."""
+    made = _made_by(lines.on_branch, marks)
+    some = (r for r in lines.records if r.rare.resumed and r.order not in lines.off)
+    started = {bisect_left(lines.orders, record.order) for record in some}
+    messages = Made(lines.on_branch, partial(_made, made=made, started=started))
+    return messages if len(messages) >= shelf.FOLDED_FROM else tuple(messages)
+
+
+def _made(units: Iterator[ClaudeMessage], made: Mapping[int, int], started: Container[int]) -> Iterator[Message]:
     taken: set[str] = set()
-    messages = []
     for index, unit in enumerate(units):
         native_id = unit.first.response_id or unit.first.uuid
         if not native_id or native_id in taken:
-            native_id = f"L{unit.first.origin.line}"
+            native_id = f"L{unit.first.body.origin.line}"
         taken.add(native_id)
-        messages.append(message_of(unit, index, native_id, made.get(index), resumed=index in started))
-    return tuple(messages)
+        yield message_of(unit, index, native_id, made.get(index), resumed=index in started)
 
 
 def _made_by(units: Sequence[ClaudeMessage], marks: Sequence[Boundary]) -> dict[int, int]:
@@ -237,7 +246,7 @@ def _marks(lines: Lines) -> list[Boundary]:
     for record in lines.records:
         if record.order in lines.off:
             continue
-        if record.boundary is not None:
+        if record.rare.boundary is not None:
             marks.append(Boundary(record))
             waiting = True
         elif record.summary and record.order in by_order:
@@ -252,18 +261,21 @@ def _marks(lines: Lines) -> list[Boundary]:
 
 def _requests(lines: Lines) -> list[Request]:
     places = {unit.first.order: index for index, unit in enumerate(lines.on_branch)}
-    return [
-        Request(
-            index=index,
-            message=places.get(unit.first.order),
-            usage=reply_usage(unit),
-            on_branch=unit.first.order not in lines.off,
-            response_id=unit.first.response_id,
-            model=unit.first.model,
-            timestamp=unit.first.timestamp,
-        )
-        for index, unit in enumerate(unit for unit in lines.units if unit.is_reply)
-    ]
+    replies = (unit for unit in lines.units if unit.is_reply)
+    return [_request(unit, index, places.get(unit.first.order), lines.off) for index, unit in enumerate(replies)]
+
+
+def _request(unit: ClaudeMessage, index: int, message: int | None, off: Container[int]) -> Request:
+    first, body = unit.first, unit.first.body
+    return Request(
+        index=index,
+        message=message,
+        usage=reply_usage(unit),
+        on_branch=first.order not in off,
+        response_id=first.response_id,
+        model=body.model,
+        timestamp=body.timestamp,
+    )
 
 
 def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], known: Container[str]) -> RecordedCompaction:
@@ -276,7 +288,7 @@ def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], known
     before = next((requests[i] for i in range(n_before - 1, -1, -1) if requests[i].on_branch), None)
     after = requests[request].usage if request < len(requests) else None
     preserved = preserved_uuids(mark.record, lines.copies, lines.records)
-    facts: Mapping[str, Any] = mark.record.boundary or {}
+    facts: Mapping[str, Any] = mark.record.rare.boundary or {}
     trigger = text_of(facts.get("trigger"))
     return RecordedCompaction(
         boundary=boundary,
@@ -314,12 +326,12 @@ def _follows_unseen(boundary: ClaudeRecord, known: Container[str]) -> bool:
 
 
 def _prompt_title(units: Sequence[ClaudeMessage]) -> str:
-    return next((title for unit in units if unit.first.typed and (title := title_of(unit.first.title))), "")
+    return next((title for unit in units if unit.first.body.typed and (title := title_of(unit.first.body.title))), "")
 
 
 def _warnings(lines: Lines) -> tuple[str, ...]:
     left = sum(unit.is_reply and unit.first.order in lines.off for unit in lines.units)
-    cleared = sum(record.cleared for record in lines.records)
+    cleared = sum(record.rare.cleared for record in lines.records)
     notes = []
     if left:
         notes.append(f"Requests on a branch that a rewind left: {left}, counted but not among the messages")

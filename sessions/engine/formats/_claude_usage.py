@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine import limits
@@ -20,16 +20,28 @@ if TYPE_CHECKING:
 class ClaudeMessage:
     """A message in the making: all lines of one response, or one user or attachment line.
 
-    ``first`` is its first line, which is where it stands; ``is_reply`` tells whether it is a model's.
+    ``first`` is its first line, which is where it stands; ``more`` are the others.
     """
 
-    records: list[ClaudeRecord]
-    first: ClaudeRecord = field(init=False)
-    is_reply: bool = field(init=False)
+    first: ClaudeRecord
+    more: list[ClaudeRecord] | None = None
 
-    def __post_init__(self) -> None:
-        self.first = self.records[0]
-        self.is_reply = self.first.role is Role.ASSISTANT
+    @property
+    def records(self) -> Sequence[ClaudeRecord]:
+        """All its lines."""
+        return (self.first, *self.more) if self.more else (self.first,)
+
+    def add(self, record: ClaudeRecord) -> None:
+        """One line more."""
+        if self.more is None:
+            self.more = [record]
+        else:
+            self.more.append(record)
+
+    @property
+    def is_reply(self) -> bool:
+        """Whether it is a model's."""
+        return self.first.role is Role.ASSISTANT
 
 
 def units_of(records: Sequence[ClaudeRecord]) -> list[ClaudeMessage]:
@@ -43,15 +55,15 @@ def units_of(records: Sequence[ClaudeRecord]) -> list[ClaudeMessage]:
         if record.role is Role.ASSISTANT and record.response_id:
             known = replies.get(record.response_id)
             if known:
-                known.records.append(record)
+                known.add(record)
                 continue
-            replies[record.response_id] = unit = ClaudeMessage([record])
+            replies[record.response_id] = unit = ClaudeMessage(record)
             units.append(unit)
             run = None
         elif record.role is Role.ASSISTANT and run:
-            run.records.append(record)
+            run.add(record)
         else:
-            units.append(ClaudeMessage([record]))
+            units.append(ClaudeMessage(record))
             run = units[-1] if record.role is Role.ASSISTANT else None
     return units
 
@@ -62,14 +74,15 @@ def reply_usage(unit: ClaudeMessage) -> Usage | None:
     A placeholder is an output that no line with a stop reason confirms and that is too small for what was written:
     8 characters or more for each token.
     """
-    reported = [record.usage for record in unit.records if record.usage]
+    bodies = [record.body for record in unit.records]
+    reported = [body.usage for body in bodies if body.usage]
     if not reported:
         return None
     best = reported[0]
     for usage in reported[1:]:
         best = usage if (usage.output, usage.context) >= (best.output, best.context) else best
-    n_visible = sum(record.n_visible for record in unit.records)
-    stopped = any(record.stopped for record in unit.records)
+    n_visible = sum([body.n_visible for body in bodies])
+    stopped = any(body.stopped for body in bodies)
     unfinished = not stopped and n_visible >= PLACEHOLDER_CHARS_PER_TOKEN * best.output
     return replace(best, placeholder=True) if unfinished and n_visible else best
 
@@ -78,20 +91,20 @@ def message_of(
     unit: ClaudeMessage, index: int, native_id: str, compaction: int | None, *, resumed: bool = False
 ) -> Message:
     """The message of a unit at ``index``."""
-    first, records = unit.first, unit.records
-    is_one = len(records) == 1
+    record, first = unit.first, unit.first.body
+    bodies = [first, *[each.body for each in unit.more]] if unit.more else None
     return Message(
         index=index,
         id=native_id,
-        role=first.role or Role.USER,
-        blocks=first.blocks if is_one else tuple([block for record in records for block in record.blocks]),
-        origins=(first.origin,) if is_one else tuple([record.origin for record in records]),
-        preview=first.preview if is_one else _joined([record.preview for record in records]),
+        role=record.role or Role.USER,
+        blocks=tuple([block for body in bodies for block in body.blocks]) if bodies else first.blocks,
+        origins=tuple([body.origin for body in bodies]) if bodies else (first.origin,),
+        preview=_joined([body.preview for body in bodies]) if bodies else first.preview,
         timestamp=first.timestamp,
         typed=first.typed,
         meta=first.meta,
-        attachment=first.attachment,
-        summary=first.summary,
+        attachment=record.attachment,
+        summary=record.summary,
         compaction=compaction,
         planned=first.planned,
         resumed=resumed,
