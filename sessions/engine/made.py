@@ -1,40 +1,56 @@
-"""Values that are not kept but made anew for each walk over them; the last walk lets go of what they are made of."""
+"""Messages that are not kept but made anew for each walk over them; the last walk lets go of what they are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
+from sessions.engine.types import Message
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from sessions.engine.types import Block
 
 S = TypeVar("S")
-T = TypeVar("T")
 
 
-class Made(Sequence[T], Generic[S, T]):
-    """As many values as there are ``sources``, one of each, in their order; ``make`` walks over them once."""
+class Made(Sequence[Message], Generic[S]):
+    """As many messages as there are ``sources``, one of each, in their order: ``make`` walks over them once.
 
-    __slots__ = ("_make", "_n", "_sources")
+    ``look`` gives the blocks of one source, which costs less than to make the message.
+    """
 
-    def __init__(self, sources: list[S], make: Callable[[Iterator[S]], Iterator[T]]) -> None:
-        self._sources, self._make, self._n = sources, make, len(sources)
+    __slots__ = ("_look", "_make", "_n", "_sources")
+
+    def __init__(
+        self,
+        sources: list[S],
+        make: Callable[[Iterator[S]], Iterator[Message]],
+        look: Callable[[S], Iterable[Block]],
+    ) -> None:
+        self._sources, self._make, self._look, self._n = sources, make, look, len(sources)
 
     def __len__(self) -> int:
         return self._n
 
-    def __iter__(self) -> Iterator[T]:
+    def __iter__(self) -> Iterator[Message]:
         return self._make(iter(self._sources))
 
     @overload
-    def __getitem__(self, index: int) -> T: ...
+    def __getitem__(self, index: int) -> Message: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
-    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+    def __getitem__(self, index: slice) -> tuple[Message, ...]: ...
+    def __getitem__(self, index: int | slice) -> Message | tuple[Message, ...]:
         return tuple(self)[index]
 
-    def taken(self) -> Iterator[T]:
-        """Every value for the last time: each source is let go when its value is made."""
+    def blocks(self) -> Iterator[Block]:
+        """The blocks of all messages."""
+        return chain.from_iterable(map(self._look, self._sources))
+
+    def taken(self) -> Iterator[Message]:
+        """Every message for the last time: each source is let go when its message is made."""
         sources, self._sources = self._sources, []
         sources.reverse()
         return self._make(_popped(sources))

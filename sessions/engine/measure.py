@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from sessions.engine import shelf
 from sessions.engine.images import media_facts
 from sessions.engine.made import Made
+from sessions.engine.memory import give_back
 from sessions.engine.pack import folded
 from sessions.engine.text_facts import ARGUMENTS, PROSE, VALUE
 from sessions.engine.types import NOT_IN_FILE, Block, Content, Kind, Media, Message, Parsed, Transcript
@@ -105,16 +106,23 @@ def decoded_media(data: str | bytes) -> tuple[bytes, str]:
 def settle(parsed: Parsed, counter: TokenCounter) -> Parsed:
     """``parsed`` with real token counts in place of tickets; waits until the counter is done."""
     counts = counter.results()
-    return replace(
+    is_long = any(isinstance(transcript.messages, Made) for transcript in parsed.transcripts)
+    if is_long:
+        give_back()
+    settled = replace(
         parsed,
         transcripts=tuple(_transcript(transcript, counts) for transcript in parsed.transcripts),
         alternatives=tuple(_transcript(transcript, counts) for transcript in parsed.alternatives),
     )
+    if is_long:
+        give_back()
+    return settled
 
 
 def _transcript(transcript: Transcript, counts: Counts) -> Transcript:
     messages = transcript.messages
-    targets = {b.call_id: b.target for m in messages for b in m.blocks if b.kind is Kind.TOOL_USE and b.target}
+    blocks = messages.blocks() if isinstance(messages, Made) else (b for m in messages for b in m.blocks)
+    targets = {b.call_id: b.target for b in blocks if b.kind is Kind.TOOL_USE and b.target}
     unsettled = messages.taken() if isinstance(messages, Made) else messages
     settled = (_message(message, counts, targets) for message in unsettled)
     return replace(

@@ -86,13 +86,27 @@ def pack(transcript: Transcript) -> bytes:
         table = Table()
         rows = [_pack_request(request, table.index) for request in t.requests[start : start + REQUESTS]]
         sections[f"requests {start // REQUESTS}"] = _written([rows, table.strings])
-    return seal(KEY, sections)
+    data = seal(KEY, sections)
+    if isinstance(t.messages, FoldedMessages):
+        sealed = unseal(data)
+        t.messages.shelf.move([sealed.packed[name] for name in sections if name.startswith("messages")])
+    return data
 
 
 def folded(messages: Iterable[Message]) -> FoldedMessages:
     """The messages of a very long session, whose packed sections are made here, each when it is full."""
     shelf = Shelf(lambda some: packed(_written_messages(some)), lambda data: _messages(unpacked(data)), n_kept=MESSAGES)
     return FoldedMessages.of(messages, shelf)
+
+
+def ids_of(messages: Sequence[Message]) -> Iterator[str]:
+    """The native id of every message, without making those that are packed."""
+    if not isinstance(messages, FoldedMessages):
+        yield from (message.id for message in messages)
+        return
+    for part in messages.shelf.parts():
+        rows, _, strings, _ = _read(unpacked(part))
+        yield from (strings[row[1]] for row in rows)
 
 
 def _message_sections(messages: Sequence[Message]) -> Iterator[bytes]:

@@ -36,35 +36,38 @@ def packed(data: bytes) -> Packed:
     return Packed(zlib.compress(data, LEVEL))
 
 
-def unpacked(data: bytes) -> bytes:
+def unpacked(data: bytes | memoryview) -> bytes:
     """What ``packed`` was given."""
     return zlib.decompress(data)
 
 
 class Sections:
-    """What was sealed under ``key``: sections by name."""
+    """What was sealed under ``key``: sections by name; ``packed`` has them as they stand in the bytes."""
 
     def __init__(self, key: str, packed: Mapping[str, memoryview]) -> None:
         self.key = key
-        self._packed = packed
+        self.packed = packed
 
     def __contains__(self, name: str) -> bool:
-        return name in self._packed
+        return name in self.packed
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._packed)
+        return iter(self.packed)
 
     def __getitem__(self, name: str) -> bytes:
         """The section's bytes, decompressed anew at each call; raises KeyError."""
-        return zlib.decompress(self._packed[name])
+        return zlib.decompress(self.packed[name])
 
 
 def seal(key: str, sections: Mapping[str, bytes]) -> bytes:
     """The sections in one byte string; equal ones make equal bytes."""
     small = {name: data if isinstance(data, Packed) else packed(data) for name, data in sections.items()}
     head = json.dumps([key, [[name, len(data)] for name, data in small.items()]]).encode("ascii")
-    rest = b"".join((_LENGTH.pack(len(head)), head, *small.values()))
-    return _CRC.pack(MAGIC, zlib.crc32(rest)) + rest
+    rest = (_LENGTH.pack(len(head)), head, *small.values())
+    found = 0
+    for part in rest:
+        found = zlib.crc32(part, found)
+    return b"".join((_CRC.pack(MAGIC, found), *rest))  # joined once: a long session has tens of megabytes
 
 
 def is_sealed(data: bytes) -> bool:

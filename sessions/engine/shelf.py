@@ -29,10 +29,10 @@ class Shelf(Generic[T]):
     __slots__ = ("_fold", "_fresh", "_n_fresh", "_open", "_parts", "_unfold")
 
     def __init__(
-        self, fold: Callable[[Sequence[T]], bytes], unfold: Callable[[bytes], Sequence[T]], n_kept: int
+        self, fold: Callable[[Sequence[T]], bytes], unfold: Callable[[bytes | memoryview], Sequence[T]], n_kept: int
     ) -> None:
         self._fold, self._unfold = fold, unfold
-        self._parts: list[bytes] = []
+        self._parts: list[bytes | memoryview] = []
         self._fresh: list[T] = []
         self._n_fresh = max(n_kept, SIZE)
         self._open: tuple[tuple[int, Sequence[T]], ...] = ()
@@ -57,7 +57,11 @@ class Shelf(Generic[T]):
         self._open = ((part, values), *self._open[: N_OPEN - 1])
         return values[at]
 
-    def parts(self) -> Iterator[bytes]:
+    def move(self, parts: Sequence[bytes | memoryview]) -> None:
+        """Read from now on from these equal parts, which somebody else keeps too."""
+        self._parts[:] = parts[: len(self._parts)]
+
+    def parts(self) -> Iterator[bytes | memoryview]:
         """Everything, packed: ``SIZE`` values in each part but the last."""
         yield from self._parts
         for start in range(0, len(self._fresh), SIZE):

@@ -79,12 +79,13 @@ def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) ->
         packed: list[PackedSession] = []
         for position, transcript in enumerate(parsed.transcripts):
             facts = beside.submit(pack.pack, transcript)
-            session, figures, compared = _weighed_session(upload, position, transcript, place)
+            keys = keys_of(transcript)
+            session, figures, compared = _weighed_session(upload, position, transcript, place, keys)
             parent = ids.get(transcript.parent_id) if transcript.parent_id else None
             session.parent_id = parent if parent != session.id else None
             _set_kin(session, transcript, kin.get(transcript.id) or Kin(transcript.id, transcript.parent_id or ""))
             session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
-            keys, media = keys_of(transcript), media_of(transcript, parsed)
+            media = media_of(transcript, parsed)
             packed.append(PackedSession(session, facts.result(), keys, media, figures, compared))
         for position, transcript in enumerate(parsed.alternatives, len(parsed.transcripts)):
             facts = beside.submit(pack.pack, transcript)
@@ -104,7 +105,7 @@ def _set_kin(session: Session, transcript: Transcript, kin: Kin) -> None:
 
 
 def _weighed_session(
-    upload: Upload, position: int, transcript: Transcript, place: Place
+    upload: Upload, position: int, transcript: Transcript, place: Place, keys: Sequence[int] = ()
 ) -> tuple[Session, SessionFigures | None, tuple[str, ...]]:
     weighed = calibrate.weigh(transcript)
     verdicts = verdicts_of(weighed)
@@ -122,7 +123,7 @@ def _weighed_session(
     session.branch = plain(transcript.branch, 64)
     if left:
         return session, None, ()
-    compared = mark_shared(session, upload, weighed, wire)
+    compared = mark_shared(session, upload, weighed, wire, keys)
     figures = None if column_runs.is_always_asked(session) else figures_of(session, weighed, verdicts)
     return session, figures, compared
 
@@ -137,7 +138,7 @@ def _compared_anew(upload: Upload, one: PackedSession) -> PackedSession:
         return one
     weighed = calibrate.weigh(pack.unpack(one.facts))
     unmark(one.session)
-    compared = mark_shared(one.session, upload, weighed, _wire_bytes(weighed))
+    compared = mark_shared(one.session, upload, weighed, _wire_bytes(weighed), one.keys)
     return one._replace(figures=one.figures and figures_of(one.session, weighed), compared=compared)
 
 

@@ -1,10 +1,10 @@
-"""What a line of a Claude Code file holds, beside the few facts by which lines are chained; many wait packed."""
+"""What the lines of a Claude Code file hold, beside the few facts by which they are chained; many wait packed."""
 
 from __future__ import annotations
 
 import marshal
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -28,14 +28,11 @@ _LEVEL = 1
 
 @quick
 @dataclass(frozen=True, slots=True)
-class ClaudeBody:
-    """One line without its text.  ``n_visible`` counts the characters that a reply shows; ``title`` is of a prompt."""
+class ClaudeFacts:
+    """What a line records beside its content.  ``n_visible`` counts the characters that a reply shows."""
 
     origin: Origin
     timestamp: float | None
-    blocks: tuple[Block, ...] = ()
-    preview: str = ""
-    title: str = ""
     model: str = ""
     usage: Usage | None = None
     stopped: bool = False
@@ -45,37 +42,60 @@ class ClaudeBody:
     planned: bool = False
 
 
-Bodies = Shelf[ClaudeBody]
-"""Those of a file, by ``ClaudeRecord.order``."""
+@quick
+@dataclass(frozen=True, slots=True)
+class ClaudeBody:
+    """The content of a line without its text; ``title`` is that of a prompt."""
+
+    blocks: tuple[Block, ...] = ()
+    preview: str = ""
+    title: str = ""
 
 
-def bodies() -> Bodies:
-    """An empty shelf for those of a file."""
-    return Shelf(_folded, _unfolded, shelf.FOLDED_FROM)
+@dataclass(slots=True)
+class Shelves:
+    """Those of a file, by ``ClaudeRecord.order``."""
+
+    facts: Shelf[ClaudeFacts] = field(default_factory=lambda: Shelf(_folded_facts, _facts, shelf.FOLDED_FROM))
+    bodies: Shelf[ClaudeBody] = field(default_factory=lambda: Shelf(_folded_bodies, _bodies, shelf.FOLDED_FROM))
 
 
-def _folded(some: Sequence[ClaudeBody]) -> bytes:
+def _packed(value: Any) -> bytes:
+    return zlib.compress(marshal.dumps(value), _LEVEL)
+
+
+def _unpacked(data: bytes | memoryview) -> Any:
+    return marshal.loads(zlib.decompress(data))  # noqa: S302  this process wrote it
+
+
+def _folded_facts(some: Sequence[ClaudeFacts]) -> bytes:
+    return _packed([_facts_row(facts) for facts in some])
+
+
+def _facts_row(f: ClaudeFacts) -> tuple[Any, ...]:
+    o, figures = f.origin, None if f.usage is None else _FIGURES(f.usage)
+    return (
+        o.line, o.offset, o.length, f.timestamp, f.model, figures, f.stopped, f.n_visible, f.typed, f.meta, f.planned
+    )  # fmt: skip
+
+
+def _facts(data: bytes | memoryview) -> list[ClaudeFacts]:
+    return [
+        ClaudeFacts(Origin(line, offset, length), time, model, None if figures is None else Usage(*figures), *rest)
+        for line, offset, length, time, model, figures, *rest in _unpacked(data)
+    ]
+
+
+def _folded_bodies(some: Sequence[ClaudeBody]) -> bytes:
     table = Table()
-    rows = [_row(body, table) for body in some]
-    return zlib.compress(marshal.dumps((rows, table.media, table.strings, table.classes)), _LEVEL)
+    rows = [([block_row(block, table) for block in body.blocks], body.preview, body.title) for body in some]
+    return _packed((rows, table.media, table.strings, table.classes))
 
 
-def _row(b: ClaudeBody, table: Table) -> tuple[Any, ...]:
-    o, u = b.origin, b.usage
-    blocks = [block_row(block, table) for block in b.blocks]
-    figures = None if u is None else _FIGURES(u)
-    origin = (o.line, o.offset, o.length)
-    return (*origin, b.timestamp, blocks, b.preview, b.title, table.index(b.model), figures, b.stopped, b.n_visible,
-            b.typed, b.meta, b.planned)  # fmt: skip
-
-
-def _unfolded(data: bytes) -> list[ClaudeBody]:
-    rows, media_rows, s, classes = marshal.loads(zlib.decompress(data))  # noqa: S302  this process wrote it
+def _bodies(data: bytes | memoryview) -> list[ClaudeBody]:
+    rows, media_rows, s, classes = _unpacked(data)
     media, each = [media_of(row, s) for row in media_rows], iter(classes)
     return [
-        ClaudeBody(
-            Origin(line, offset, length), time, tuple([block_of(block, s, media, each) for block in blocks]),
-            preview, title, s[model], None if figures is None else Usage(*figures), *rest,
-        )
-        for line, offset, length, time, blocks, preview, title, model, figures, *rest in rows
-    ]  # fmt: skip
+        ClaudeBody(tuple([block_of(block, s, media, each) for block in blocks]), preview, title)
+        for blocks, preview, title in rows
+    ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine import shelf
 from sessions.engine.formats._assembly import transcript_of
 from sessions.engine.formats._claude_chain import Way, preserved_uuids, ways_of, without_copies
-from sessions.engine.formats._claude_usage import ClaudeMessage, message_of, reply_usage, units_of
+from sessions.engine.formats._claude_usage import ClaudeMessage, blocks_of, message_of, reply_usage, units_of
 from sessions.engine.formats._clearings import clearing_at
 from sessions.engine.formats._preview import title_of
 from sessions.engine.formats._provider_errors import error_at, once
@@ -102,7 +102,7 @@ def _transcript(lines: Lines, native_id: str, title: str, client: str, branches:
     marks = _marks(lines)
     requests = _requests(lines)
     known = {record.uuid for records in (lines.records, lines.copies) for record in records} if marks else set()
-    times = [time for r in lines.records if r.is_message and (time := r.body.timestamp) is not None]
+    times = [time for r in lines.records if r.is_message and (time := r.facts.timestamp) is not None]
     return transcript_of(
         _messages(lines, marks),
         requests,
@@ -148,11 +148,11 @@ def _branches(ways: Sequence[Way], split: Sequence[Lines]) -> tuple[Branch, ...]
     for way, lines in zip(ways, split, strict=True):
         leaf = next((record for record in lines.records if record.order == way.leaf), None)
         own = [unit for unit in lines.on_branch if unit.first.order not in shared]
-        first = next((unit.first for unit in own if unit.first.body.typed), own[0].first if own else None)
-        times = [unit.first.body.timestamp for unit in own if unit.first.body.timestamp is not None]
+        first = next((unit.first for unit in own if unit.first.facts.typed), own[0].first if own else None)
+        times = [unit.first.facts.timestamp for unit in own if unit.first.facts.timestamp is not None]
         found.append(
             Branch(
-                leaf=(leaf.uuid or f"L{leaf.body.origin.line}") if leaf else "",
+                leaf=(leaf.uuid or f"L{leaf.facts.origin.line}") if leaf else "",
                 preview=(title_of(first.body.title) or first.body.preview) if first else "",
                 n_messages=len(lines.on_branch),
                 n_requests=sum(unit.is_reply for unit in lines.on_branch),
@@ -210,7 +210,7 @@ def _messages(lines: Lines, marks: Sequence[Boundary]) -> Sequence[Message]:
     made = _made_by(lines.on_branch, marks)
     some = (r for r in lines.records if r.rare.resumed and r.order not in lines.off)
     started = {bisect_left(lines.orders, record.order) for record in some}
-    messages = Made(lines.on_branch, partial(_made, made=made, started=started))
+    messages = Made(lines.on_branch, partial(_made, made=made, started=started), blocks_of)
     return messages if len(messages) >= shelf.FOLDED_FROM else tuple(messages)
 
 
@@ -219,7 +219,7 @@ def _made(units: Iterator[ClaudeMessage], made: Mapping[int, int], started: Cont
     for index, unit in enumerate(units):
         native_id = unit.first.response_id or unit.first.uuid
         if not native_id or native_id in taken:
-            native_id = f"L{unit.first.body.origin.line}"
+            native_id = f"L{unit.first.facts.origin.line}"
         taken.add(native_id)
         yield message_of(unit, index, native_id, made.get(index), resumed=index in started)
 
@@ -266,15 +266,15 @@ def _requests(lines: Lines) -> list[Request]:
 
 
 def _request(unit: ClaudeMessage, index: int, message: int | None, off: Container[int]) -> Request:
-    first, body = unit.first, unit.first.body
+    first, facts = unit.first, unit.first.facts
     return Request(
         index=index,
         message=message,
         usage=reply_usage(unit),
         on_branch=first.order not in off,
         response_id=first.response_id,
-        model=body.model,
-        timestamp=body.timestamp,
+        model=facts.model,
+        timestamp=facts.timestamp,
     )
 
 
@@ -326,7 +326,7 @@ def _follows_unseen(boundary: ClaudeRecord, known: Container[str]) -> bool:
 
 
 def _prompt_title(units: Sequence[ClaudeMessage]) -> str:
-    return next((title for unit in units if unit.first.body.typed and (title := title_of(unit.first.body.title))), "")
+    return next((title for unit in units if unit.first.facts.typed and (title := title_of(unit.first.body.title))), "")
 
 
 def _warnings(lines: Lines) -> tuple[str, ...]:

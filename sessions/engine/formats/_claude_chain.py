@@ -97,7 +97,7 @@ def sidechains(records: Iterable[ClaudeRecord]) -> dict[str, list[ClaudeRecord]]
     for record in records:
         key = f"agent-{record.agent}" if record.agent else ""
         if not key:
-            key = roots.get(record.parent) or record.uuid or f"L{record.body.origin.line}"
+            key = roots.get(record.parent) or record.uuid or f"L{record.facts.origin.line}"
             if record.parent in by_uuid and record.parent not in roots:
                 key = _root(record, by_uuid)
             roots[record.uuid] = key

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of
 from sessions.engine.formats._anthropic_usage import usage_of
 from sessions.engine.formats._blocks import is_prompt, opaque
-from sessions.engine.formats._claude_bodies import ClaudeBody
+from sessions.engine.formats._claude_bodies import ClaudeBody, ClaudeFacts
 from sessions.engine.formats._clearings import RESULTS, Clearing
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._preview import preview_of, prompt_words
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sessions.engine.formats import Measured
-    from sessions.engine.formats._claude_bodies import Bodies
+    from sessions.engine.formats._claude_bodies import Shelves
     from sessions.engine.jsonio import Line
 
 SYNTHETIC_MODEL = "<synthetic>"
@@ -73,11 +73,11 @@ NOTHING = Rare()
 class ClaudeRecord:
     """One chained line: the facts by which it finds its place.  ``order`` counts records of the file from 0.
 
-    What it holds stands on the shelf ``bodies``, once it is put there.
+    What it holds stands on the ``shelves``, once it is put there.
     """
 
     order: int
-    bodies: Bodies
+    shelves: Shelves
     uuid: str
     parent: str
     session: str
@@ -90,9 +90,14 @@ class ClaudeRecord:
     rare: Rare = NOTHING
 
     @property
+    def facts(self) -> ClaudeFacts:
+        """What the line records beside its content."""
+        return self.shelves.facts[self.order]
+
+    @property
     def body(self) -> ClaudeBody:
-        """What the line holds."""
-        return self.bodies[self.order]
+        """Its content."""
+        return self.shelves.bodies[self.order]
 
     @property
     def is_message(self) -> bool:
@@ -106,9 +111,9 @@ class ClaudeRecord:
 
 
 def record_of(
-    line: Line, value: Mapping[str, Any], order: int, bodies: Bodies, measure: Measured
-) -> tuple[ClaudeRecord, ClaudeBody]:
-    """The record of a line that is an object, and what goes on the shelf with it; measured when it is a message."""
+    line: Line, value: Mapping[str, Any], order: int, shelves: Shelves, measure: Measured
+) -> tuple[ClaudeRecord, ClaudeFacts, ClaudeBody]:
+    """The record of a line that is an object, and what goes on the shelves with it; measured when it is a message."""
     role = role_of(value)
     contents = () if role is None else line_contents(value)
     blocks = measure(contents)
@@ -119,19 +124,13 @@ def record_of(
         rare["cleared"] = True
     if role is not Role.ASSISTANT and (refusal := _refusal(value)):
         rare.setdefault("refusal", refusal)
-    said = (
-        {}
-        if role is None
-        else _reply(value, contents, rare)
-        if role is Role.ASSISTANT
-        else _said(value, contents, rare)
-    )
-    origin, time = Origin(line.number, line.offset, line.length), seconds(value.get("timestamp"))
-    body = ClaudeBody(origin, time, blocks, preview_of(contents) if contents else "", **said)
+    said, title = _told(value, contents, role, rare)
+    facts = ClaudeFacts(Origin(line.number, line.offset, line.length), seconds(value.get("timestamp")), **said)
+    body = ClaudeBody(blocks, preview_of(contents) if contents else "", title)
     attachment = value.get("attachment")
     record = ClaudeRecord(
         order=order,
-        bodies=bodies,
+        shelves=shelves,
         uuid=text_of(value.get("uuid")),
         parent=text_of(value.get("parentUuid")) or text_of(value.get("logicalParentUuid")),
         session=intern(text_of(value.get("sessionId")) or text_of(value.get("session_id"))),
@@ -146,7 +145,7 @@ def record_of(
             record.attachment = intern(text_of(attachment.get("type")) or "attachment")
     if rare:
         record.rare = Rare(**rare)
-    return record, body
+    return record, facts, body
 
 
 def _marks(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -225,13 +224,22 @@ def line_contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
     return contents_of(message["content"] if isinstance(message, dict) else message)
 
 
+def _told(
+    value: Mapping[str, Any], contents: tuple[Content, ...], role: Role | None, rare: dict[str, Any]
+) -> tuple[dict[str, Any], str]:
+    """Fields of the facts that the role decides, and the title of a prompt."""
+    if role is None:
+        return {}, ""
+    return (_reply(value, contents, rare), "") if role is Role.ASSISTANT else _said(value, contents, rare)
+
+
 def _response_id(value: Mapping[str, Any]) -> str:
     message = value.get("message")
     return text_of(message.get("id")) if isinstance(message, dict) else ""
 
 
 def _reply(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[str, Any]) -> dict[str, Any]:
-    """Facts of a body that are a reply's; the prompts that its calls give go to ``rare``."""
+    """Fields of a reply's facts; the prompts that its calls give go to ``rare``."""
     message = value.get("message")
     if not isinstance(message, dict):
         return {}
@@ -253,11 +261,11 @@ def _reply(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[s
     }
 
 
-def _said(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[str, Any]) -> dict[str, Any]:
-    """Facts of a body that are no reply's: whether a person typed it; hashes and agents go to ``rare``."""
+def _said(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The same of what is no reply: whether a person typed it, and its title; hashes and agents go to ``rare``."""
     meta = value.get("isMeta") is True
     if isinstance(value.get("attachment"), dict):
-        return {"meta": meta}
+        return {"meta": meta}, ""
     results = [c for c in contents if c.kind is Kind.TOOL_RESULT]
     texts = [c.text for c in contents if c.kind is Kind.TEXT]
     by_client = bool(texts) and texts[0].startswith(UNTYPED_PREFIXES)
@@ -267,10 +275,10 @@ def _said(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[st
     if agent and results:
         rare["agents"] = ((agent, results[0].call_id),)
     if not typed:
-        return {"meta": meta}
+        return {"meta": meta}, ""
     rare["prompt"] = prompt_hash("\n".join(texts))
     planned = value.get("permissionMode") == "plan"
-    return {"meta": meta, "typed": True, "planned": planned, "title": prompt_words(texts)}
+    return {"meta": meta, "typed": True, "planned": planned}, prompt_words(texts)
 
 
 def prompt_hash(prompt: str) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.formats._claude_lines import ClaudeRecord
-    from sessions.engine.types import Usage
+    from sessions.engine.types import Block, Usage
 
 
 @dataclass(slots=True)
@@ -74,39 +74,44 @@ def reply_usage(unit: ClaudeMessage) -> Usage | None:
     A placeholder is an output that no line with a stop reason confirms and that is too small for what was written:
     8 characters or more for each token.
     """
-    bodies = [record.body for record in unit.records]
-    reported = [body.usage for body in bodies if body.usage]
+    lines = [record.facts for record in unit.records]
+    reported = [facts.usage for facts in lines if facts.usage]
     if not reported:
         return None
     best = reported[0]
     for usage in reported[1:]:
         best = usage if (usage.output, usage.context) >= (best.output, best.context) else best
-    n_visible = sum([body.n_visible for body in bodies])
-    stopped = any(body.stopped for body in bodies)
+    n_visible = sum([facts.n_visible for facts in lines])
+    stopped = any(facts.stopped for facts in lines)
     unfinished = not stopped and n_visible >= PLACEHOLDER_CHARS_PER_TOKEN * best.output
     return replace(best, placeholder=True) if unfinished and n_visible else best
+
+
+def blocks_of(unit: ClaudeMessage) -> list[Block]:
+    """The blocks of a unit's message."""
+    return [block for record in unit.records for block in record.body.blocks]
 
 
 def message_of(
     unit: ClaudeMessage, index: int, native_id: str, compaction: int | None, *, resumed: bool = False
 ) -> Message:
     """The message of a unit at ``index``."""
-    record, first = unit.first, unit.first.body
-    bodies = [first, *[each.body for each in unit.more]] if unit.more else None
+    record, facts, body, more = unit.first, unit.first.facts, unit.first.body, unit.more
+    bodies = [body, *[each.body for each in more]] if more else None
     return Message(
         index=index,
         id=native_id,
         role=record.role or Role.USER,
-        blocks=tuple([block for body in bodies for block in body.blocks]) if bodies else first.blocks,
-        origins=tuple([body.origin for body in bodies]) if bodies else (first.origin,),
-        preview=_joined([body.preview for body in bodies]) if bodies else first.preview,
-        timestamp=first.timestamp,
-        typed=first.typed,
-        meta=first.meta,
+        blocks=tuple([block for each in bodies for block in each.blocks]) if bodies else body.blocks,
+        origins=(facts.origin, *[each.facts.origin for each in more]) if more else (facts.origin,),
+        preview=_joined([each.preview for each in bodies]) if bodies else body.preview,
+        timestamp=facts.timestamp,
+        typed=facts.typed,
+        meta=facts.meta,
         attachment=record.attachment,
         summary=record.summary,
         compaction=compaction,
-        planned=first.planned,
+        planned=facts.planned,
         resumed=resumed,
     )
 

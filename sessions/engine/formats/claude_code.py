@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.fates import Tally
 from sessions.engine.formats import YES, Coverage, Sniff
-from sessions.engine.formats._claude_bodies import Bodies, bodies
+from sessions.engine.formats._claude_bodies import Shelves
 from sessions.engine.formats._claude_build import kin_of, linked, transcripts_of
 from sessions.engine.formats._claude_chain import sessions_of, sidechains
 from sessions.engine.formats._claude_lines import UI_TYPES, ClaudeRecord, line_contents, record_of, role_of
@@ -41,7 +41,7 @@ class ClaudeReading:
     """What one pass over the file collects."""
 
     records: list[ClaudeRecord] = field(default_factory=list)
-    bodies: Bodies = field(default_factory=bodies)
+    shelves: Shelves = field(default_factory=Shelves)
     skipped: list[Skipped] = field(default_factory=list)
     titles: dict[tuple[str, str], str] = field(default_factory=dict)
     leaves: dict[str, str] = field(default_factory=dict)
@@ -110,7 +110,7 @@ def _read(reading: ClaudeReading, line: Line, value: Mapping[str, Any], measure:
     is_empty = kind in ("user", "assistant") and value.get("message") is None
     if is_empty:
         reading.skipped.append(Skipped(line.number, line.offset, f"a line of type {kind} without a message"))
-    record, body = record_of(line, value, len(reading.records), reading.bodies, measure)
+    record, facts, body = record_of(line, value, len(reading.records), reading.shelves, measure)
     if kind not in KNOWN_TYPES and not record.is_message:
         reading.unknown[kind] += 1
     twin_bytes = 0
@@ -127,7 +127,8 @@ def _read(reading: ClaudeReading, line: Line, value: Mapping[str, Any], measure:
         if reading.records:
             _share(record, reading.records[-1])
         reading.records.append(record)
-        reading.bodies.add(body)
+        reading.shelves.facts.add(facts)
+        reading.shelves.bodies.add(body)
 
 
 def _share(record: ClaudeRecord, before: ClaudeRecord) -> None:
