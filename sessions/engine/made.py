@@ -14,23 +14,28 @@ if TYPE_CHECKING:
     from sessions.engine.types import Block
 
 S = TypeVar("S")
+EVERY = 256
+"""So many messages are taken between two that are told to ``let_go``."""
 
 
 class Made(Sequence[Message], Generic[S]):
     """As many messages as there are ``sources``, one of each, in their order: ``make`` walks over them once.
 
-    ``look`` gives the blocks of one source, which costs less than to make the message.
+    ``look`` gives the blocks of one source, which costs less than to make the message; ``let_go`` is told a source
+    before which nothing is needed any more.
     """
 
-    __slots__ = ("_look", "_make", "_n", "_sources")
+    __slots__ = ("_let_go", "_look", "_make", "_n", "_sources")
 
     def __init__(
         self,
         sources: list[S],
         make: Callable[[Iterator[S]], Iterator[Message]],
         look: Callable[[S], Iterable[Block]],
+        let_go: Callable[[S], None],
     ) -> None:
-        self._sources, self._make, self._look, self._n = sources, make, look, len(sources)
+        self._sources, self._make, self._look, self._let_go = sources, make, look, let_go
+        self._n = len(sources)
 
     def __len__(self) -> int:
         return self._n
@@ -53,9 +58,11 @@ class Made(Sequence[Message], Generic[S]):
         """Every message for the last time: each source is let go when its message is made."""
         sources, self._sources = self._sources, []
         sources.reverse()
-        return self._make(_popped(sources))
+        return self._make(self._popped(sources))
 
-
-def _popped(sources: list[S]) -> Iterator[S]:
-    while sources:
-        yield sources.pop()
+    def _popped(self, sources: list[S]) -> Iterator[S]:
+        while sources:
+            source = sources.pop()
+            if len(sources) % EVERY == 0:
+                self._let_go(source)
+            yield source

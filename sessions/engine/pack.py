@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import EngineError
 from sessions.engine.folded import FoldedMessages
+from sessions.engine.memory import give_back
 from sessions.engine.parts import Parts, without_gc
 from sessions.engine.sealed import Damaged, Packed, is_sealed, packed, seal, unpacked, unseal
 from sessions.engine.shelf import SIZE, Shelf
@@ -90,6 +91,8 @@ def pack(transcript: Transcript) -> bytes:
     if isinstance(t.messages, FoldedMessages):
         sealed = unseal(data)
         t.messages.shelf.move([sealed.packed[name] for name in sections if name.startswith("messages")])
+        del sections
+        give_back()
     return data
 
 

@@ -26,7 +26,7 @@ class Shelf(Generic[T]):
     ``unfold`` gives equal values, anew each time a part is opened.
     """
 
-    __slots__ = ("_fold", "_fresh", "_n_fresh", "_open", "_parts", "_unfold")
+    __slots__ = ("_fold", "_fresh", "_n_fresh", "_n_gone", "_open", "_parts", "_unfold")
 
     def __init__(
         self, fold: Callable[[Sequence[T]], bytes], unfold: Callable[[bytes | memoryview], Sequence[T]], n_kept: int
@@ -34,6 +34,7 @@ class Shelf(Generic[T]):
         self._fold, self._unfold = fold, unfold
         self._parts: list[bytes | memoryview] = []
         self._fresh: list[T] = []
+        self._n_gone = 0
         self._n_fresh = max(n_kept, SIZE)
         self._open: tuple[tuple[int, Sequence[T]], ...] = ()
 
@@ -60,6 +61,11 @@ class Shelf(Generic[T]):
     def move(self, parts: Sequence[bytes | memoryview]) -> None:
         """Read from now on from these equal parts, which somebody else keeps too."""
         self._parts[:] = parts[: len(self._parts)]
+
+    def let_go(self, number: int) -> None:
+        """Forget the parts before the one with this value: nobody asks for them any more."""
+        self._n_gone, first = max(self._n_gone, min(number // SIZE, len(self._parts))), self._n_gone
+        self._parts[first : self._n_gone] = [b""] * (self._n_gone - first)
 
     def parts(self) -> Iterator[bytes | memoryview]:
         """Everything, packed: ``SIZE`` values in each part but the last."""

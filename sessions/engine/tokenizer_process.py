@@ -64,7 +64,7 @@ class ProcessCounter(TokenCounter):
         if self.for_one_file:
             self._rests = True
             self._stop()
-            self._tickets, self._rows = {}, array("q")
+            self._tickets, self._older, self._rows = {}, {}, array("q")
         return counts
 
     def kill(self) -> None:

@@ -54,10 +54,17 @@ class ClaudeBody:
 
 @dataclass(slots=True)
 class Shelves:
-    """Those of a file, by ``ClaudeRecord.order``."""
+    """Those of a file, by ``ClaudeRecord.order``.  ``once``: they are read by one session, on one branch."""
 
     facts: Shelf[ClaudeFacts] = field(default_factory=lambda: Shelf(_folded_facts, _facts, shelf.FOLDED_FROM))
     bodies: Shelf[ClaudeBody] = field(default_factory=lambda: Shelf(_folded_bodies, _bodies, shelf.FOLDED_FROM))
+    once: bool = False
+
+    def let_go(self, order: int) -> None:
+        """Forget what stands before a line, where no other session or branch needs it."""
+        if self.once:
+            self.facts.let_go(order)
+            self.bodies.let_go(order)
 
 
 def _packed(value: Any) -> bytes:

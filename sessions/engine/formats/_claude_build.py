@@ -5,6 +5,7 @@ Rules: formats 3.6, replay-semantics 1.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import partial
@@ -102,7 +103,8 @@ def _transcript(lines: Lines, native_id: str, title: str, client: str, branches:
     marks = _marks(lines)
     requests = _requests(lines)
     known = {record.uuid for records in (lines.records, lines.copies) for record in records} if marks else set()
-    times = [time for r in lines.records if r.is_message and (time := r.facts.timestamp) is not None]
+    times = array("d")
+    times.extend(time for r in lines.records if r.is_message and (time := r.facts.timestamp) is not None)
     return transcript_of(
         _messages(lines, marks),
         requests,
@@ -207,31 +209,51 @@ def kin_of(transcript: Transcript, records: Sequence[ClaudeRecord]) -> Kin:
 
 def _messages(lines: Lines, marks: Sequence[Boundary]) -> Sequence[Message]:
     """The messages of the branch; those of a very long one are made when they are walked over."""
-    made = _made_by(lines.on_branch, marks)
+    made = _made_by(lines, marks)
     some = (r for r in lines.records if r.rare.resumed and r.order not in lines.off)
     started = {bisect_left(lines.orders, record.order) for record in some}
-    messages = Made(lines.on_branch, partial(_made, made=made, started=started), blocks_of)
+    walk = partial(_made, nameless=_nameless(lines.on_branch), made=made, started=started)
+    messages = Made(lines.on_branch, walk, blocks_of, _let_go)
     return messages if len(messages) >= shelf.FOLDED_FROM else tuple(messages)
 
 
-def _made(units: Iterator[ClaudeMessage], made: Mapping[int, int], started: Container[int]) -> Iterator[Message]:
+def _nameless(units: Sequence[ClaudeMessage]) -> set[int]:
+    """Indices of the messages that are named by their line: they have no id, or one that an earlier one has."""
     taken: set[str] = set()
+    found: set[int] = set()
     for index, unit in enumerate(units):
         native_id = unit.first.response_id or unit.first.uuid
         if not native_id or native_id in taken:
-            native_id = f"L{unit.first.facts.origin.line}"
+            native_id = _line_name(unit)
+            found.add(index)
         taken.add(native_id)
+    return found
+
+
+def _line_name(unit: ClaudeMessage) -> str:
+    return f"L{unit.first.facts.origin.line}"
+
+
+def _let_go(unit: ClaudeMessage) -> None:
+    unit.first.shelves.let_go(unit.first.order)
+
+
+def _made(
+    units: Iterator[ClaudeMessage], *, nameless: Container[int], made: Mapping[int, int], started: Container[int]
+) -> Iterator[Message]:
+    for index, unit in enumerate(units):
+        native_id = _line_name(unit) if index in nameless else unit.first.response_id or unit.first.uuid
         yield message_of(unit, index, native_id, made.get(index), resumed=index in started)
 
 
-def _made_by(units: Sequence[ClaudeMessage], marks: Sequence[Boundary]) -> dict[int, int]:
+def _made_by(lines: Lines, marks: Sequence[Boundary]) -> dict[int, int]:
     """Message index to the compaction that made it: the summary, and the attachments directly after it."""
     made: dict[int, int] = {}
-    places = {unit.first.order: index for index, unit in enumerate(units)}
+    units = lines.on_branch
     for k, mark in enumerate(marks):
         if mark.summary is None:
             continue
-        index = places[mark.summary.first.order]
+        index = bisect_left(lines.orders, mark.summary.first.order)
         made[index] = k
         while index + 1 < len(units) and units[index + 1].first.attachment:
             index += 1
@@ -240,7 +262,6 @@ def _made_by(units: Sequence[ClaudeMessage], marks: Sequence[Boundary]) -> dict[
 
 
 def _marks(lines: Lines) -> list[Boundary]:
-    by_order = {unit.first.order: unit for unit in lines.on_branch}
     marks: list[Boundary] = []
     waiting = False
     for record in lines.records:
@@ -249,10 +270,10 @@ def _marks(lines: Lines) -> list[Boundary]:
         if record.rare.boundary is not None:
             marks.append(Boundary(record))
             waiting = True
-        elif record.summary and record.order in by_order:
+        elif record.summary and (place := _place(lines, record.order)) is not None:
             if not waiting:
                 marks.append(Boundary(record))
-            marks[-1].summary = by_order[record.order]
+            marks[-1].summary = lines.on_branch[place]
             waiting = False
         elif record.role is Role.ASSISTANT:
             waiting = False
@@ -260,9 +281,14 @@ def _marks(lines: Lines) -> list[Boundary]:
 
 
 def _requests(lines: Lines) -> list[Request]:
-    places = {unit.first.order: index for index, unit in enumerate(lines.on_branch)}
     replies = (unit for unit in lines.units if unit.is_reply)
-    return [_request(unit, index, places.get(unit.first.order), lines.off) for index, unit in enumerate(replies)]
+    return [_request(unit, index, _place(lines, unit.first.order), lines.off) for index, unit in enumerate(replies)]
+
+
+def _place(lines: Lines, order: int) -> int | None:
+    """The index of the message that begins with a line; None where it is not on the branch."""
+    index = bisect_left(lines.orders, order)
+    return index if index < len(lines.orders) and lines.orders[index] == order else None
 
 
 def _request(unit: ClaudeMessage, index: int, message: int | None, off: Container[int]) -> Request:

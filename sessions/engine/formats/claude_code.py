@@ -83,6 +83,7 @@ class ClaudeCode:
         for line, value in objects(source, reading.skipped):
             _read(reading, line, value, measure)
         built, alternatives = _transcripts(reading, source.name)
+        reading.shelves.once = len(built) == 1 and not alternatives
         return Parsed(
             format=self.name,
             transcripts=tuple(transcript for transcript, _ in built),
