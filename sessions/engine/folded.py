@@ -13,6 +13,7 @@ from sessions.engine.types import Block, Message
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from sessions.engine.sealed import Packed
     from sessions.engine.shelf import Shelf
     from sessions.engine.types import Origin
 
@@ -23,14 +24,14 @@ class FoldedMessage(Message):
     """A message of which the shelf holds all that is read from it here; equal to the whole one."""
 
     __slots__ = ("_shelf",)
-    _shelf: Shelf[Message]
+    _shelf: Shelf[Message, Packed]
 
     def __new__(cls, *values: Any, **fields: Any) -> Message:  # type: ignore[misc]
         """A changed copy (``dataclasses.replace``) is a message like others."""
         return Message(*values, **fields)
 
     @classmethod
-    def of(cls, message: Message, blocks: tuple[Block, ...], shelf: Shelf[Message]) -> Message:
+    def of(cls, message: Message, blocks: tuple[Block, ...], shelf: Shelf[Message, Packed]) -> Message:
         """The message, which the shelf holds at its index; ``blocks`` are equal to its own."""
         folded = object.__new__(cls)
         for name in _STANDING:
@@ -83,10 +84,10 @@ def _itself(message: Message) -> Message:
 class FoldedMessages(tuple[Message, ...]):  # noqa: SLOT001  a tuple takes no slots
     """All messages of a session, in order; ``shelf`` holds them whole."""
 
-    shelf: Shelf[Message]
+    shelf: Shelf[Message, Packed]
 
     @classmethod
-    def of(cls, messages: Iterable[Message], shelf: Shelf[Message]) -> FoldedMessages:
+    def of(cls, messages: Iterable[Message], shelf: Shelf[Message, Packed]) -> FoldedMessages:
         """The messages, each let go when it is on the empty ``shelf``."""
         lean = Lean()
 

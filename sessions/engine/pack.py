@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import EngineError
 from sessions.engine.folded import FoldedMessages
-from sessions.engine.memory import give_back
 from sessions.engine.parts import Parts, without_gc
 from sessions.engine.sealed import Damaged, Packed, is_sealed, packed, seal, unpacked, unseal
 from sessions.engine.shelf import SIZE, Shelf
+from sessions.engine.spool import Spool
 from sessions.engine.types import (
     Block,
     Branch,
@@ -81,25 +81,29 @@ def pack(transcript: Transcript) -> bytes:
         table.classes,
         t.project,
     ]
-    sections = {"head": _written(value)}
+    sections: dict[str, bytes | Packed] = {"head": _written(value)}
     sections |= {f"messages {number}": section for number, section in enumerate(_message_sections(t.messages))}
     for start in range(0, len(t.requests), REQUESTS):
         table = Table()
         rows = [_pack_request(request, table.index) for request in t.requests[start : start + REQUESTS]]
         sections[f"requests {start // REQUESTS}"] = _written([rows, table.strings])
-    data = seal(KEY, sections)
-    if isinstance(t.messages, FoldedMessages):
-        sealed = unseal(data)
-        t.messages.shelf.move([sealed.packed[name] for name in sections if name.startswith("messages")])
-        del sections
-        give_back()
-    return data
+    return seal(KEY, sections)
 
 
 def folded(messages: Iterable[Message]) -> FoldedMessages:
     """The messages of a very long session, whose packed sections are made here, each when it is full."""
-    shelf = Shelf(lambda some: packed(_written_messages(some)), lambda data: _messages(unpacked(data)), n_kept=MESSAGES)
+    spool = Spool()
+    shelf: Shelf[Message, Packed] = Shelf(
+        lambda some: spool.put(packed(_written_messages(some))),
+        lambda part: _messages(unpacked(part.read())),
+        n_kept=MESSAGES,
+    )
     return FoldedMessages.of(messages, shelf)
+
+
+def is_folded(transcript: Transcript) -> bool:
+    """Whether its messages are packed already, all but the last few."""
+    return isinstance(transcript.messages, FoldedMessages)
 
 
 def ids_of(messages: Sequence[Message]) -> Iterator[str]:
@@ -108,13 +112,13 @@ def ids_of(messages: Sequence[Message]) -> Iterator[str]:
         yield from (message.id for message in messages)
         return
     for part in messages.shelf.parts():
-        rows, _, strings, _ = _read(unpacked(part))
+        rows, _, strings, _ = _read(unpacked(part.read()))
         yield from (strings[row[1]] for row in rows)
 
 
-def _message_sections(messages: Sequence[Message]) -> Iterator[bytes]:
+def _message_sections(messages: Sequence[Message]) -> Iterator[bytes | Packed]:
     if isinstance(messages, FoldedMessages):
-        yield from map(Packed, messages.shelf.parts())
+        yield from messages.shelf.parts()
         return
     for start in range(0, len(messages), MESSAGES):
         yield _written_messages(messages[start : start + MESSAGES])

@@ -6,10 +6,11 @@ sections), the sections (zlib).
 
 from __future__ import annotations
 
+import io
 import json
 import struct
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sessions.engine.errors import EngineError
 
@@ -27,47 +28,58 @@ class Damaged(EngineError):
     """Bytes that were not sealed by this rule, or are no longer what was sealed."""
 
 
-class Packed(bytes):
-    """A section that is compressed already."""
+class Packed(Protocol):
+    """A section that is compressed already, wherever its bytes are."""
+
+    def __len__(self) -> int:
+        """Bytes of it."""
+
+    def read(self) -> bytes:
+        """Its bytes."""
 
 
-def packed(data: bytes) -> Packed:
+def packed(data: bytes) -> bytes:
     """A section as ``seal`` compresses it."""
-    return Packed(zlib.compress(data, LEVEL))
+    return zlib.compress(data, LEVEL)
 
 
-def unpacked(data: bytes | memoryview) -> bytes:
+def unpacked(data: bytes) -> bytes:
     """What ``packed`` was given."""
     return zlib.decompress(data)
 
 
 class Sections:
-    """What was sealed under ``key``: sections by name; ``packed`` has them as they stand in the bytes."""
+    """What was sealed under ``key``: sections by name."""
 
     def __init__(self, key: str, packed: Mapping[str, memoryview]) -> None:
         self.key = key
-        self.packed = packed
+        self._packed = packed
 
     def __contains__(self, name: str) -> bool:
-        return name in self.packed
+        return name in self._packed
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.packed)
+        return iter(self._packed)
 
     def __getitem__(self, name: str) -> bytes:
         """The section's bytes, decompressed anew at each call; raises KeyError."""
-        return zlib.decompress(self.packed[name])
+        return zlib.decompress(self._packed[name])
 
 
-def seal(key: str, sections: Mapping[str, bytes]) -> bytes:
+def seal(key: str, sections: Mapping[str, bytes | Packed]) -> bytes:
     """The sections in one byte string; equal ones make equal bytes."""
-    small = {name: data if isinstance(data, Packed) else packed(data) for name, data in sections.items()}
+    small = {name: packed(data) if isinstance(data, bytes) else data for name, data in sections.items()}
     head = json.dumps([key, [[name, len(data)] for name, data in small.items()]]).encode("ascii")
-    rest = (_LENGTH.pack(len(head)), head, *small.values())
-    found = 0
-    for part in rest:
-        found = zlib.crc32(part, found)
-    return b"".join((_CRC.pack(MAGIC, found), *rest))  # joined once: a long session has tens of megabytes
+    # Written once: a long session has tens of megabytes, which are not held twice.
+    out, found = io.BytesIO(), 0
+    out.write(_CRC.pack(MAGIC, found))
+    for part in (_LENGTH.pack(len(head)), head, *small.values()):
+        data = part if isinstance(part, bytes) else part.read()
+        found = zlib.crc32(data, found)
+        out.write(data)
+    out.seek(0)
+    out.write(_CRC.pack(MAGIC, found))
+    return out.getvalue()
 
 
 def is_sealed(data: bytes) -> bool:

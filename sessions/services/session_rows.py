@@ -78,15 +78,16 @@ def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) ->
     with ThreadPoolExecutor(1) as beside:
         packed: list[PackedSession] = []
         for position, transcript in enumerate(parsed.transcripts):
-            facts = beside.submit(pack.pack, transcript)
+            facts = None if pack.is_folded(transcript) else beside.submit(pack.pack, transcript)
             keys = keys_of(transcript)
             session, figures, compared = _weighed_session(upload, position, transcript, place, keys)
+            # What is nearly packed already is put together last: until then it takes no memory.
+            data = facts.result() if facts else pack.pack(transcript)
             parent = ids.get(transcript.parent_id) if transcript.parent_id else None
             session.parent_id = parent if parent != session.id else None
             _set_kin(session, transcript, kin.get(transcript.id) or Kin(transcript.id, transcript.parent_id or ""))
-            session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
-            media = media_of(transcript, parsed)
-            packed.append(PackedSession(session, facts.result(), keys, media, figures, compared))
+            session.version = hashlib.sha256(data).hexdigest()[:VERSION_CHARS]
+            packed.append(PackedSession(session, data, keys, media_of(transcript, parsed), figures, compared))
         for position, transcript in enumerate(parsed.alternatives, len(parsed.transcripts)):
             facts = beside.submit(pack.pack, transcript)
             session, *_ = _weighed_session(upload, position, transcript, place)

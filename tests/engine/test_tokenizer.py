@@ -308,13 +308,13 @@ def test_a_helper_for_one_file_ends_with_the_results_and_begins_again_with_more(
     with ProcessCounter() as counter:
         counter.for_one_file = True
         first = counter.submit("one two")
-        counter.results()
+        before = counter.results()
         assert counter._helper is None
         counter.for_one_file = False
         second = counter.submit("one two three four")
         counts = counter.results()
         assert counter._helper is not None
-        assert [counts.of(ticket).n_tokens for ticket in (first, second)] == [2, 4]
+        assert [before.of(first).n_tokens, counts.of(second).n_tokens] == [2, 4]
 
 
 def test_helper_ends_with_its_parent_and_flags_approximate_counts() -> None:

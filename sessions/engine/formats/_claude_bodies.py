@@ -56,8 +56,8 @@ class ClaudeBody:
 class Shelves:
     """Those of a file, by ``ClaudeRecord.order``.  ``once``: they are read by one session, on one branch."""
 
-    facts: Shelf[ClaudeFacts] = field(default_factory=lambda: Shelf(_folded_facts, _facts, shelf.FOLDED_FROM))
-    bodies: Shelf[ClaudeBody] = field(default_factory=lambda: Shelf(_folded_bodies, _bodies, shelf.FOLDED_FROM))
+    facts: Shelf[ClaudeFacts, bytes] = field(default_factory=lambda: Shelf(_folded_facts, _facts, shelf.FOLDED_FROM))
+    bodies: Shelf[ClaudeBody, bytes] = field(default_factory=lambda: Shelf(_folded_bodies, _bodies, shelf.FOLDED_FROM))
     once: bool = False
 
     def let_go(self, order: int) -> None:
@@ -71,7 +71,7 @@ def _packed(value: Any) -> bytes:
     return zlib.compress(marshal.dumps(value), _LEVEL)
 
 
-def _unpacked(data: bytes | memoryview) -> Any:
+def _unpacked(data: bytes) -> Any:
     return marshal.loads(zlib.decompress(data))  # noqa: S302  this process wrote it
 
 
@@ -86,7 +86,7 @@ def _facts_row(f: ClaudeFacts) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _facts(data: bytes | memoryview) -> list[ClaudeFacts]:
+def _facts(data: bytes) -> list[ClaudeFacts]:
     return [
         ClaudeFacts(Origin(line, offset, length), time, model, None if figures is None else Usage(*figures), *rest)
         for line, offset, length, time, model, figures, *rest in _unpacked(data)
@@ -99,7 +99,7 @@ def _folded_bodies(some: Sequence[ClaudeBody]) -> bytes:
     return _packed((rows, table.media, table.strings, table.classes))
 
 
-def _bodies(data: bytes | memoryview) -> list[ClaudeBody]:
+def _bodies(data: bytes) -> list[ClaudeBody]:
     rows, media_rows, s, classes = _unpacked(data)
     media, each = [media_of(row, s) for row in media_rows], iter(classes)
     return [
