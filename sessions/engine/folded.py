@@ -6,6 +6,9 @@ are looked at once or twice, in order.
 
 from __future__ import annotations
 
+import struct
+from dataclasses import fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.types import Block, Message
@@ -17,7 +20,34 @@ if TYPE_CHECKING:
     from sessions.engine.shelf import Shelf
     from sessions.engine.types import Origin
 
+_CLASSES: Any = Block.__dict__["classes"]
+"""Where a block keeps them."""
+_VALUES = attrgetter(*(f.name for f in fields(Block)))
+_MOST = 0xFFFF
 _STANDING = ("index", "role", "typed", "meta", "attachment", "summary", "compaction", "planned", "resumed", "_halves")
+
+
+class FoldedBlock(Block):
+    """A block whose ``classes`` stand as two bytes each, where these hold them; equal to a plain one."""
+
+    __slots__ = ()
+
+    @property
+    def classes(self) -> tuple[int, ...]:
+        """As ``Block.classes``."""
+        held: tuple[int, ...] | bytes = _CLASSES.__get__(self)
+        return struct.unpack(f"{len(held) // 2}H", held) if isinstance(held, bytes) else held
+
+    @classes.setter
+    def classes(self, numbers: tuple[int, ...]) -> None:
+        is_small = bool(numbers) and max(numbers) <= _MOST
+        _CLASSES.__set__(self, struct.pack(f"{len(numbers)}H", *numbers) if is_small else numbers)
+
+    def __eq__(self, other: object) -> bool:
+        return _VALUES(self) == _VALUES(other) if isinstance(other, Block) else NotImplemented
+
+    def __hash__(self) -> int:
+        return Block.__hash__(self)
 
 
 class FoldedMessage(Message):
@@ -114,12 +144,12 @@ class Lean:
         number, word = self._number, self._word
         return tuple(
             [
-                Block(
+                FoldedBlock(
                     b.kind, number(b.n_chars, b.n_chars), number(b.n_bytes, b.n_bytes), number(b.n_tokens, b.n_tokens),
                     number(b.n_payload, b.n_payload), b.approximate, word(b.name, b.name),
                     word(b.call_id, b.call_id), word(b.target, b.target), b.is_error, b.media,
                     self.blocks(b.parts) if b.parts else (), number(b.n_non_ascii, b.n_non_ascii), b.cut,
-                    number(b.n_json, b.n_json), tuple([number(n, n) for n in b.classes]),
+                    number(b.n_json, b.n_json), b.classes,
                 )
                 for b in blocks
             ]

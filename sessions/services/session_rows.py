@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sessions.engine import pack
 from sessions.engine.calibration import calibrate
 from sessions.engine.kin import Kin
+from sessions.engine.memory import give_back
 from sessions.engine.registry import get
 from sessions.engine.report import kinds, usage_totals
 from sessions.engine.sizes import message_sizes
@@ -81,8 +82,7 @@ def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) ->
             facts = None if pack.is_folded(transcript) else beside.submit(pack.pack, transcript)
             keys = keys_of(transcript)
             session, figures, compared = _weighed_session(upload, position, transcript, place, keys)
-            # What is nearly packed already is put together last: until then it takes no memory.
-            data = facts.result() if facts else pack.pack(transcript)
+            data = facts.result() if facts else _packed_last(transcript)
             parent = ids.get(transcript.parent_id) if transcript.parent_id else None
             session.parent_id = parent if parent != session.id else None
             _set_kin(session, transcript, kin.get(transcript.id) or Kin(transcript.id, transcript.parent_id or ""))
@@ -95,6 +95,12 @@ def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) ->
             session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
             packed.append(PackedSession(session, facts.result(), (), media_of(transcript, parsed)))
         return packed
+
+
+def _packed_last(transcript: Transcript) -> bytes:
+    """The facts of a session that is nearly packed already: put together, they would only be in the way before."""
+    give_back()
+    return pack.pack(transcript)
 
 
 def _set_kin(session: Session, transcript: Transcript, kin: Kin) -> None:

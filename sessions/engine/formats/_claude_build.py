@@ -21,10 +21,10 @@ from sessions.engine.formats._provider_errors import error_at, once
 from sessions.engine.formats._values import text_of
 from sessions.engine.kin import Kin, Spawn
 from sessions.engine.made import Made
-from sessions.engine.types import Branch, RecordedCompaction, Request, Role, Transcript
+from sessions.engine.types import Branch, RecordedCompaction, Request, Role, Transcript, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from sessions.engine.formats._claude_lines import ClaudeRecord
     from sessions.engine.types import Message, ProviderError, RecordedClearing
@@ -282,7 +282,11 @@ def _marks(lines: Lines) -> list[Boundary]:
 
 def _requests(lines: Lines) -> list[Request]:
     replies = (unit for unit in lines.units if unit.is_reply)
-    return [_request(unit, index, _place(lines, unit.first.order), lines.off) for index, unit in enumerate(replies)]
+    known: dict[int, int] = {}  # equal figures, as one object
+    return [
+        _request(unit, index, _place(lines, unit.first.order), lines.off, known.setdefault)
+        for index, unit in enumerate(replies)
+    ]
 
 
 def _place(lines: Lines, order: int) -> int | None:
@@ -291,12 +295,20 @@ def _place(lines: Lines, order: int) -> int | None:
     return index if index < len(lines.orders) and lines.orders[index] == order else None
 
 
-def _request(unit: ClaudeMessage, index: int, message: int | None, off: Container[int]) -> Request:
-    first, facts = unit.first, unit.first.facts
+def _request(
+    unit: ClaudeMessage, index: int, message: int | None, off: Container[int], number: Callable[[int, int], int]
+) -> Request:
+    first, facts, u = unit.first, unit.first.facts, reply_usage(unit)
+    if u is not None:
+        u = Usage(
+            number(u.input, u.input), number(u.cache_read, u.cache_read), number(u.cache_write, u.cache_write),
+            number(u.output, u.output), u.placeholder, number(u.reasoning, u.reasoning),
+            number(u.cache_write_1h, u.cache_write_1h), number(u.last_input, u.last_input),
+        )  # fmt: skip
     return Request(
         index=index,
         message=message,
-        usage=reply_usage(unit),
+        usage=u,
         on_branch=first.order not in off,
         response_id=first.response_id,
         model=facts.model,
