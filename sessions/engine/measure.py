@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,6 @@ from sessions.engine import shelf
 from sessions.engine.images import media_facts
 from sessions.engine.made import Made
 from sessions.engine.memory import give_back
-from sessions.engine.pack import folded
 from sessions.engine.text_facts import ARGUMENTS, PROSE, VALUE
 from sessions.engine.types import NOT_IN_FILE, Block, Content, Kind, Media, Message, Parsed, Transcript
 
@@ -125,11 +124,14 @@ def _transcript(transcript: Transcript, counts: Counts) -> Transcript:
     targets = {b.call_id: b.target for b in blocks if b.kind is Kind.TOOL_USE and b.target}
     unsettled = messages.taken() if isinstance(messages, Made) else messages
     settled = (_message(message, counts, targets) for message in unsettled)
-    return replace(
-        transcript,
-        messages=folded(settled) if len(messages) >= shelf.FOLDED_FROM else tuple(settled),
-        system=_settled(transcript.system, counts, targets),
-    )
+    found = _folded(settled) if len(messages) >= shelf.FOLDED_FROM else tuple(settled)
+    return replace(transcript, messages=found, system=_settled(transcript.system, counts, targets))
+
+
+def _folded(messages: Iterator[Message]) -> Sequence[Message]:
+    from sessions.engine.pack import folded
+
+    return folded(messages)
 
 
 def _message(message: Message, counts: Counts, targets: dict[str, str]) -> Message:

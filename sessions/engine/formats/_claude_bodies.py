@@ -9,7 +9,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine import shelf
-from sessions.engine.pack import Table, block_of, block_row, media_of
 from sessions.engine.quick import quick
 from sessions.engine.shelf import Shelf
 from sessions.engine.types import Origin, Usage
@@ -94,12 +93,16 @@ def _facts(data: bytes) -> list[ClaudeFacts]:
 
 
 def _folded_bodies(some: Sequence[ClaudeBody]) -> bytes:
+    from sessions.engine.pack import Table, block_row
+
     table = Table()
     rows = [([block_row(block, table) for block in body.blocks], body.preview, body.title) for body in some]
     return _packed((rows, table.media, table.strings, table.classes))
 
 
 def _bodies(data: bytes) -> list[ClaudeBody]:
+    from sessions.engine.pack import block_of, media_of
+
     rows, media_rows, s, classes = _unpacked(data)
     media, each = [media_of(row, s) for row in media_rows], iter(classes)
     return [
