@@ -79,7 +79,10 @@ def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) ->
     with ThreadPoolExecutor(1) as beside:
         packed: list[PackedSession] = []
         for position, transcript in enumerate(parsed.transcripts):
-            facts = None if pack.is_folded(transcript) else beside.submit(pack.pack, transcript)
+            is_long = pack.is_folded(transcript)
+            if is_long:
+                give_back()
+            facts = None if is_long else beside.submit(pack.pack, transcript)
             keys = keys_of(transcript)
             session, figures, compared = _weighed_session(upload, position, transcript, place, keys)
             data = facts.result() if facts else _packed_last(transcript)

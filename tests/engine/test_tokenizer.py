@@ -358,3 +358,15 @@ def test_counting_in_place_gives_each_file_its_counts() -> None:
                 tickets = [counter.submit(text) for text in texts]
                 settled = counter.results()
             assert [settled.of(ticket)[:2] for ticket in tickets] == [astuple(count(text)) for text in texts]
+
+
+def test_texts_far_apart_are_counted_anew_and_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two to four different texts are remembered here: what is known does not grow with the file."""
+    monkeypatch.setattr(tokenizer, "REMEMBERED", 2)
+    texts = ["one", "one two", "one", "three four five", "one", *(f"text {n}" for n in range(9)), "one"]
+    with TokenCounter() as counter:
+        tickets = [counter.submit(text) for text in texts]
+        assert len(counter._tickets) + len(counter._older) <= 4
+        counts = counter.results()
+    assert tickets[0] == tickets[2] == tickets[4] != tickets[-1]
+    assert [counts.of(ticket).n_tokens for ticket in tickets] == [count(text).n_tokens for text in texts]

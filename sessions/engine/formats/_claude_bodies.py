@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine import shelf
+from sessions.engine.memory import give_back
 from sessions.engine.quick import quick
 from sessions.engine.shelf import Shelf
 from sessions.engine.types import Origin, Usage
@@ -23,6 +24,8 @@ _FIGURES = attrgetter(
 )
 """Of a ``Usage``, in the order in which it takes them."""
 _LEVEL = 1
+RETURNED_EVERY = 32_768
+"""Lines between two returns of memory, which take some milliseconds."""
 
 
 @quick
@@ -53,17 +56,24 @@ class ClaudeBody:
 
 @dataclass(slots=True)
 class Shelves:
-    """Those of a file, by ``ClaudeRecord.order``.  ``once``: they are read by one session, on one branch."""
+    """Those of a file, by ``ClaudeRecord.order``.  ``once``: they are read by one session, on one branch;
+    ``returned`` is the line before which their memory went back to the system.
+    """
 
     facts: Shelf[ClaudeFacts, bytes] = field(default_factory=lambda: Shelf(_folded_facts, _facts, shelf.FOLDED_FROM))
     bodies: Shelf[ClaudeBody, bytes] = field(default_factory=lambda: Shelf(_folded_bodies, _bodies, shelf.FOLDED_FROM))
     once: bool = False
+    returned: int = 0
 
     def let_go(self, order: int) -> None:
         """Forget what stands before a line, where no other session or branch needs it."""
-        if self.once:
-            self.facts.let_go(order)
-            self.bodies.let_go(order)
+        if not self.once:
+            return
+        self.facts.let_go(order)
+        self.bodies.let_go(order)
+        if order - self.returned >= RETURNED_EVERY:
+            self.returned = order
+            give_back()
 
 
 def _packed(value: Any) -> bytes:

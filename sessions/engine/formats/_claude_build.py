@@ -21,6 +21,7 @@ from sessions.engine.formats._provider_errors import error_at, once
 from sessions.engine.formats._values import text_of
 from sessions.engine.kin import Kin, Spawn
 from sessions.engine.made import Made
+from sessions.engine.memory import give_back
 from sessions.engine.types import Branch, RecordedCompaction, Request, Role, Transcript, Usage
 
 if TYPE_CHECKING:
@@ -212,6 +213,8 @@ def _messages(lines: Lines, marks: Sequence[Boundary]) -> Sequence[Message]:
     made = _made_by(lines, marks)
     some = (r for r in lines.records if r.rare.resumed and r.order not in lines.off)
     started = {bisect_left(lines.orders, record.order) for record in some}
+    if len(lines.on_branch) >= shelf.FOLDED_FROM:
+        give_back()
     walk = partial(_made, nameless=_nameless(lines.on_branch), made=made, started=started)
     messages = Made(lines.on_branch, walk, blocks_of, _let_go)
     return messages if len(messages) >= shelf.FOLDED_FROM else tuple(messages)
