@@ -80,11 +80,6 @@ class Shelf(Generic[T, P]):
         for start in range(0, len(self._fresh), SIZE):
             yield self._fold(self._fresh[start : start + SIZE])
 
-    @property
-    def n_objects(self) -> int:
-        """How many of its values stand as objects, not packed."""
-        return len(self._fresh) + sum(len(values) for _, values in self._open)
-
     def _put_away(self) -> None:
         """Pack what is there in whole parts; from now on each part when it is full."""
         if not self._n_parts:
