@@ -9,11 +9,14 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sessions.engine import shelf
 from sessions.engine.images import Place, media_facts
+from sessions.engine.made import Made
+from sessions.engine.memory import give_back
 from sessions.engine.text_facts import ARGUMENTS, PROSE, VALUE
 from sessions.engine.types import NOT_IN_FILE, Block, Content, Kind, Media, Message, Parsed, Transcript
 
@@ -104,19 +107,33 @@ def decoded_media(data: str | bytes) -> tuple[bytes, str]:
 def settle(parsed: Parsed, counter: TokenCounter) -> Parsed:
     """``parsed`` with real token counts in place of tickets; waits until the counter is done."""
     counts = counter.results()
-    return replace(
+    is_long = any(isinstance(transcript.messages, Made) for transcript in parsed.transcripts)
+    if is_long:
+        give_back()
+    settled = replace(
         parsed,
         transcripts=tuple(_transcript(transcript, counts) for transcript in parsed.transcripts),
         alternatives=tuple(_transcript(transcript, counts) for transcript in parsed.alternatives),
     )
+    if is_long:
+        give_back()
+    return settled
 
 
 def _transcript(transcript: Transcript, counts: Counts) -> Transcript:
-    targets = {
-        b.call_id: b.target for m in transcript.messages for b in m.blocks if b.kind is Kind.TOOL_USE and b.target
-    }
-    messages = tuple(_message(message, counts, targets) for message in transcript.messages)
-    return replace(transcript, messages=messages, system=_settled(transcript.system, counts, targets))
+    messages = transcript.messages
+    blocks = messages.blocks() if isinstance(messages, Made) else (b for m in messages for b in m.blocks)
+    targets = {b.call_id: b.target for b in blocks if b.kind is Kind.TOOL_USE and b.target}
+    unsettled = messages.taken() if isinstance(messages, Made) else messages
+    settled = (_message(message, counts, targets) for message in unsettled)
+    found = _folded(settled) if len(messages) >= shelf.FOLDED_FROM else tuple(settled)
+    return replace(transcript, messages=found, system=_settled(transcript.system, counts, targets))
+
+
+def _folded(messages: Iterator[Message]) -> Sequence[Message]:
+    from sessions.engine.pack import folded
+
+    return folded(messages)
 
 
 def _message(message: Message, counts: Counts, targets: dict[str, str]) -> Message:

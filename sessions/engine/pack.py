@@ -15,8 +15,11 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import EngineError
+from sessions.engine.folded import FoldedMessages
 from sessions.engine.parts import Parts, without_gc
-from sessions.engine.sealed import Damaged, is_sealed, seal, unseal
+from sessions.engine.sealed import Damaged, Packed, is_sealed, packed, seal, unpacked, unseal
+from sessions.engine.shelf import SIZE, Shelf
+from sessions.engine.spool import Spool
 from sessions.engine.types import (
     Block,
     Branch,
@@ -35,12 +38,12 @@ from sessions.engine.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sessions.engine.sealed import Sections
 
 VERSION, KEY = 1, "pack 2"
-MESSAGES, REQUESTS = 256, 1_024
+MESSAGES, REQUESTS = SIZE, 1_024
 """How many stand in a section."""
 Row = list[Any]
 
@@ -55,7 +58,7 @@ class UnreadablePack(EngineError):
 
 def pack(transcript: Transcript) -> bytes:
     """The transcript with everything it holds; token counts must be settled if they are to mean anything."""
-    t, table = transcript, _Table()
+    t, table = transcript, Table()
     text = table.index
     head = [
         text(t.id), text(t.format), text(t.parent_id), text(t.parent_call_id), text(t.title), text(t.model),
@@ -67,7 +70,7 @@ def pack(transcript: Transcript) -> bytes:
         len(t.messages),
         len(t.requests),
         [_pack_compaction(compaction, text) for compaction in t.compactions],
-        [_pack_block(block, table) for block in t.system],
+        [block_row(block, table) for block in t.system],
         table.media,
         table.strings,
         [[b.leaf, b.preview, b.n_messages, b.n_requests, b.timestamp, b.selected] for b in t.branches],
@@ -78,16 +81,53 @@ def pack(transcript: Transcript) -> bytes:
         table.classes,
         t.project,
     ]
-    sections = {"head": _written(value)}
-    for start in range(0, len(t.messages), MESSAGES):
-        table = _Table()
-        rows = [_pack_message(message, table) for message in t.messages[start : start + MESSAGES]]
-        sections[f"messages {start // MESSAGES}"] = _written([rows, table.media, table.strings, table.classes])
+    sections: dict[str, bytes | Packed] = {"head": _written(value)}
+    sections |= {f"messages {number}": section for number, section in enumerate(_message_sections(t.messages))}
     for start in range(0, len(t.requests), REQUESTS):
-        table = _Table()
+        table = Table()
         rows = [_pack_request(request, table.index) for request in t.requests[start : start + REQUESTS]]
         sections[f"requests {start // REQUESTS}"] = _written([rows, table.strings])
     return seal(KEY, sections)
+
+
+def folded(messages: Iterable[Message]) -> FoldedMessages:
+    """The messages of a very long session, whose packed sections are made here, each when it is full."""
+    spool = Spool()
+    shelf: Shelf[Message, Packed] = Shelf(
+        lambda some: spool.put(packed(_written_messages(some))),
+        lambda part: _messages(unpacked(part.read())),
+        n_kept=MESSAGES,
+    )
+    return FoldedMessages.of(messages, shelf)
+
+
+def is_folded(transcript: Transcript) -> bool:
+    """Whether its messages are packed already, all but the last few."""
+    return isinstance(transcript.messages, FoldedMessages)
+
+
+def ids_of(messages: Sequence[Message]) -> Iterator[str]:
+    """The native id of every message, without making those that are packed."""
+    if not isinstance(messages, FoldedMessages):
+        yield from (message.id for message in messages)
+        return
+    for part in messages.shelf.parts():
+        rows, _, strings, _ = _read(unpacked(part.read()))
+        yield from (strings[row[1]] for row in rows)
+
+
+def _message_sections(messages: Sequence[Message]) -> Iterator[bytes | Packed]:
+    if isinstance(messages, FoldedMessages):
+        yield from messages.shelf.parts()
+        return
+    for start in range(0, len(messages), MESSAGES):
+        yield _written_messages(messages[start : start + MESSAGES])
+
+
+def _written_messages(messages: Sequence[Message]) -> bytes:
+    table = Table()
+    rows = [_pack_message(message, table) for message in messages]
+    return _written([rows, table.media, table.strings, table.classes])
 
 
 def is_whole(data: bytes) -> bool:
@@ -139,14 +179,14 @@ def _opened(sections: Sections) -> Transcript:
     value[2], value[3] = (), ()
     return replace(
         _unpack(value),
-        messages=Parts(n_messages, MESSAGES, partial(_messages, sections)),
+        messages=Parts(n_messages, MESSAGES, lambda part: _messages(sections[f"messages {part}"])),
         requests=Parts(n_requests, REQUESTS, partial(_requests, sections)),
     )
 
 
-def _messages(sections: Sections, part: int) -> tuple[Message, ...]:
-    rows, media_rows, s, classes = _read(sections[f"messages {part}"])
-    media, each = [_unpack_media(row, s) for row in media_rows], iter(classes)
+def _messages(section: bytes) -> tuple[Message, ...]:
+    rows, media_rows, s, classes = _read(section)
+    media, each = [media_of(row, s) for row in media_rows], iter(classes)
     return tuple([_unpack_message(row, s, media, each) for row in rows])
 
 
@@ -158,7 +198,7 @@ def _requests(sections: Sections, part: int) -> tuple[Request, ...]:
 def _unpack(value: Row) -> Transcript:
     # Earlier packs end before the branches, errors, clearings, gaps, trigger, classes or project.
     _, head, rows, requests, compactions, system, media_rows, s, *added = value
-    media = [_unpack_media(row, s) for row in media_rows]
+    media = [media_of(row, s) for row in media_rows]
     classes = iter(added[5]) if len(added) > 5 else repeat(0)
     ident, form, parent, call, title, model, client, window, started, ended, warnings = head
     return Transcript(
@@ -167,7 +207,7 @@ def _unpack(value: Row) -> Transcript:
         tuple([_unpack_request(row, s) for row in requests]),
         tuple([_unpack_compaction(row, s) for row in compactions]),
         s[parent], s[call], s[title], s[model], s[client], window,
-        tuple([_unpack_block(row, s, media, classes) for row in system]),
+        tuple([block_of(row, s, media, classes) for row in system]),
         started, ended, tuple([s[warning] for warning in warnings]),
         tuple(Branch(*row) for row in added[0]) if added else (),
         tuple(ProviderError(*row) for row in added[1]) if len(added) > 1 else (),
@@ -178,7 +218,7 @@ def _unpack(value: Row) -> Transcript:
     )  # fmt: skip
 
 
-class _Table:
+class Table:
     """Strings and media, each once; index 0 is None.  ``classes`` are those of every block as packed, 0 for none."""
 
     def __init__(self) -> None:
@@ -189,6 +229,7 @@ class _Table:
         self._media_index: dict[Media | None, int] = {None: 0}
 
     def index(self, text: str | None) -> int:
+        """The place of a string in ``strings``."""
         found = self._index.get(text)
         if found is None:
             found = self._index[text] = len(self.strings)
@@ -196,6 +237,7 @@ class _Table:
         return found
 
     def media_index(self, media: Media | None) -> int:
+        """The place of an image's or document's facts in ``media``."""
         found = self._media_index.get(media)
         if found is None and media is not None:
             m, text = media, self.index
@@ -205,19 +247,19 @@ class _Table:
         return found or 0
 
 
-def _pack_message(m: Message, table: _Table) -> Row:
+def _pack_message(m: Message, table: Table) -> Row:
     text = table.index
     flags = m.typed | m.meta << 1 | m.summary << 2 | m.planned << 3 | m.resumed << 4
     return [
         m.index, text(m.id), _ROLE_INDEX[m.role], flags, text(m.preview), m.timestamp, text(m.attachment), m.compaction,
-        [_pack_origin(origin) for origin in m.origins], [_pack_block(block, table) for block in m.blocks],
+        [_pack_origin(origin) for origin in m.origins], [block_row(block, table) for block in m.blocks],
     ]  # fmt: skip
 
 
 def _unpack_message(row: Row, s: list[str], media: list[Media | None], classes: Iterator[Any]) -> Message:
     index, ident, role, flags, preview, timestamp, attachment, compaction, origins, blocks = row
     return Message(
-        index, s[ident], _ROLES[role], tuple([_unpack_block(block, s, media, classes) for block in blocks]),
+        index, s[ident], _ROLES[role], tuple([block_of(block, s, media, classes) for block in blocks]),
         tuple([_unpack_origin(origin) for origin in origins]), s[preview], timestamp,
         flags & 1 == 1, flags & 2 == 2, s[attachment], flags & 4 == 4, compaction,
         flags & 8 == 8, flags & 16 == 16,
@@ -234,14 +276,15 @@ def _unpack_origin(row: Row) -> Origin:
     return Origin(row[0], row[1], row[2], tuple(row[3]))
 
 
-def _pack_block(b: Block, table: _Table) -> Row:
+def block_row(b: Block, table: Table) -> Row:
+    """A block as numbers; its strings, media and classes go to ``table``."""
     text = table.index
     flags = b.approximate | b.is_error << 1 | bool(b.n_json) << 2 | ((text(b.cut) + 1) << 3 if b.cut else 0)
     table.classes.append(b.classes or 0)
     row: Row = [_KIND_INDEX[b.kind], b.n_chars, b.n_bytes, b.n_tokens, b.n_payload, flags]
     row += [text(b.name), text(b.call_id), text(b.target)]
     if b.media is not None or b.parts:
-        row += [table.media_index(b.media), [_pack_block(part, table) for part in b.parts]]
+        row += [table.media_index(b.media), [block_row(part, table) for part in b.parts]]
     if b.n_non_ascii:
         row.append(b.n_non_ascii)
     if b.n_json:
@@ -249,7 +292,8 @@ def _pack_block(b: Block, table: _Table) -> Row:
     return row
 
 
-def _unpack_block(row: Row, s: list[str], media: list[Media | None], classes: Iterator[Any]) -> Block:
+def block_of(row: Row, s: list[str], media: list[Media | None], classes: Iterator[Any]) -> Block:
+    """The block of a row, which is used up; in the order in which the rows were made."""
     # 9 or 11 numbers (media and parts), one more where the text is not all ASCII, and one where a flag says so.
     counted = tuple(next(classes) or ())
     n_json = row.pop() if row[5] & 4 else 0
@@ -262,7 +306,7 @@ def _unpack_block(row: Row, s: list[str], media: list[Media | None], classes: It
             counted,
         )  # fmt: skip
     kind, n_chars, n_bytes, n_tokens, n_payload, flags, name, call, target, facts, parts = row
-    inner = tuple([_unpack_block(part, s, media, classes) for part in parts])
+    inner = tuple([block_of(part, s, media, classes) for part in parts])
     return Block(
         _KINDS[kind], n_chars, n_bytes, n_tokens, n_payload, flags & 1 == 1, s[name], s[call], s[target],
         flags & 2 == 2, media[facts], inner, n_non_ascii, s[(flags >> 3) - 1] if flags > 7 else "", n_json,
@@ -270,7 +314,8 @@ def _unpack_block(row: Row, s: list[str], media: list[Media | None], classes: It
     )  # fmt: skip
 
 
-def _unpack_media(row: Row | None, s: list[str]) -> Media | None:
+def media_of(row: Row | None, s: list[str]) -> Media | None:
+    """Facts of an image or a document from ``Table.media``."""
     if row is None:
         return None
     media_type, n_base64, n_url, width, height, n_pages, sha256, problem = row

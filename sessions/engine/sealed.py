@@ -6,10 +6,11 @@ sections), the sections (zlib).
 
 from __future__ import annotations
 
+import io
 import json
 import struct
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sessions.engine.errors import EngineError
 
@@ -25,6 +26,26 @@ LEVEL = 3
 
 class Damaged(EngineError):
     """Bytes that were not sealed by this rule, or are no longer what was sealed."""
+
+
+class Packed(Protocol):
+    """A section that is compressed already, wherever its bytes are."""
+
+    def __len__(self) -> int:
+        """Bytes of it."""
+
+    def read(self) -> bytes:
+        """Its bytes."""
+
+
+def packed(data: bytes) -> bytes:
+    """A section as ``seal`` compresses it."""
+    return zlib.compress(data, LEVEL)
+
+
+def unpacked(data: bytes) -> bytes:
+    """What ``packed`` was given."""
+    return zlib.decompress(data)
 
 
 class Sections:
@@ -45,12 +66,20 @@ class Sections:
         return zlib.decompress(self._packed[name])
 
 
-def seal(key: str, sections: Mapping[str, bytes]) -> bytes:
+def seal(key: str, sections: Mapping[str, bytes | Packed]) -> bytes:
     """The sections in one byte string; equal ones make equal bytes."""
-    packed = {name: zlib.compress(data, LEVEL) for name, data in sections.items()}
-    head = json.dumps([key, [[name, len(data)] for name, data in packed.items()]]).encode("ascii")
-    rest = b"".join((_LENGTH.pack(len(head)), head, *packed.values()))
-    return _CRC.pack(MAGIC, zlib.crc32(rest)) + rest
+    small = {name: packed(data) if isinstance(data, bytes) else data for name, data in sections.items()}
+    head = json.dumps([key, [[name, len(data)] for name, data in small.items()]]).encode("ascii")
+    # Written once: a long session has tens of megabytes, which are not held twice.
+    out, found = io.BytesIO(), 0
+    out.write(_CRC.pack(MAGIC, found))
+    for part in (_LENGTH.pack(len(head)), head, *small.values()):
+        data = part if isinstance(part, bytes) else part.read()
+        found = zlib.crc32(data, found)
+        out.write(data)
+    out.seek(0)
+    out.write(_CRC.pack(MAGIC, found))
+    return out.getvalue()
 
 
 def is_sealed(data: bytes) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from sessions.engine.registry import get
+from sessions.engine.shelf import shared
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
@@ -42,8 +43,6 @@ def message_sizes(weighed: Weighed, estimator: Estimator) -> list[int]:
     """Size of every message of a session by an estimator, in its unit; computed once per estimator."""
     known = _SIZES.setdefault(weighed, {})
     if estimator.key not in known:
-        known[estimator.key] = [
-            message_size(m, estimator, model)
-            for m, model in zip(weighed.transcript.messages, weighed.models, strict=True)
-        ]
+        each = zip(weighed.transcript.messages, weighed.models, strict=True)
+        known[estimator.key] = list(shared(message_size(m, estimator, model) for m, model in each))
     return known[estimator.key]

@@ -24,6 +24,8 @@ CHUNK_TEXTS = 128
 CHUNK_CHARS = 1_000_000
 BACKLOG_CHUNKS = 4
 FALLBACK_CHARS = 20_000
+REMEMBERED = 50_000
+"""Between so many different texts and twice as many are known again; one that was forgotten is counted once more."""
 
 
 Chunk = list[tuple[int, str, int]]
@@ -133,7 +135,7 @@ class Counts:
 
 
 class TokenCounter:
-    """Counts texts on threads while the caller goes on reading; equal texts are counted once.
+    """Counts texts on threads while the caller goes on reading; equal texts are counted once, unless far apart.
 
     ``submit`` blocks while about four chunks wait, so memory stays flat however long the file.  Tickets are
     negative, so that they can stand in ``Block.n_tokens`` until they are settled.
@@ -144,6 +146,7 @@ class TokenCounter:
         self._is_large = False
         self._making = threading.Lock()
         self._tickets: dict[int, int] = {}
+        self._older: dict[int, int] = {}
         self._rows = array("q")
         self._chunk: Chunk = []
         self._chunk_chars = 0
@@ -156,9 +159,11 @@ class TokenCounter:
         if not text:
             return 0
         key = 4 * (hash(text) * 31 + len(text)) + look
-        ticket = self._tickets.get(key)
-        if ticket is not None:
+        ticket = self._tickets.get(key) or self._older.get(key)
+        if ticket:
             return ticket
+        if len(self._tickets) >= REMEMBERED:
+            self._older, self._tickets = self._tickets, {}
         self._rows.extend(_EMPTY)
         ticket = -len(self._rows) // ROW
         self._tickets[key] = ticket

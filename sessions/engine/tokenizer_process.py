@@ -8,18 +8,17 @@ does, so it cannot outlive a killed parent.  If it fails, the parent counts for 
 
 from __future__ import annotations
 
-import ctypes
 import os
 import struct
 import subprocess
 import sys
 from array import array
 from collections import deque
-from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO
 
 from sessions.engine.fast_tokens import FastCounter
+from sessions.engine.memory import give_back
 from sessions.engine.text_facts import text_facts
 from sessions.engine.tokenizer import ROW, TokenCounter, row_of
 
@@ -60,11 +59,12 @@ class ProcessCounter(TokenCounter):
         self._stop()
 
     def results(self) -> Counts:
-        """Wait until every submitted text is counted, and end the helper if it is for one file."""
+        """Wait until every submitted text is counted; if it is for one file, end the helper and forget its texts."""
         counts = super().results()
         if self.for_one_file:
             self._rests = True
             self._stop()
+            self._tickets, self._older, self._rows = {}, {}, array("q")
         return counts
 
     def kill(self) -> None:
@@ -165,8 +165,7 @@ def serve(name: str, *, at_once: bool = False) -> None:
     with FastCounter(name) as counter:
         if at_once:
             counter.begin()
-            with suppress(AttributeError, OSError):  # only glibc keeps what was freed: 12 MB that loading left behind
-                ctypes.CDLL(None).malloc_trim(0)
+            give_back()  # 12 MB that loading left behind
         while texts := _texts(source):
             found = counter.counts([text for text, _ in texts])
             rows = (row_of(each, text_facts(*text)) for each, text in zip(found, texts, strict=True))

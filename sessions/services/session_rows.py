@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sessions.engine import pack
 from sessions.engine.calibration import calibrate
 from sessions.engine.kin import Kin
+from sessions.engine.memory import give_back
 from sessions.engine.registry import get
 from sessions.engine.report import kinds, usage_totals
 from sessions.engine.sizes import message_sizes
@@ -78,14 +79,18 @@ def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) ->
     with ThreadPoolExecutor(1) as beside:
         packed: list[PackedSession] = []
         for position, transcript in enumerate(parsed.transcripts):
-            facts = beside.submit(pack.pack, transcript)
-            session, figures, compared = _weighed_session(upload, position, transcript, place)
+            is_long = pack.is_folded(transcript)
+            if is_long:
+                give_back()
+            facts = None if is_long else beside.submit(pack.pack, transcript)
+            keys = keys_of(transcript)
+            session, figures, compared = _weighed_session(upload, position, transcript, place, keys)
+            data = facts.result() if facts else _packed_last(transcript)
             parent = ids.get(transcript.parent_id) if transcript.parent_id else None
             session.parent_id = parent if parent != session.id else None
             _set_kin(session, transcript, kin.get(transcript.id) or Kin(transcript.id, transcript.parent_id or ""))
-            session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
-            keys, media = keys_of(transcript), media_of(transcript, parsed)
-            packed.append(PackedSession(session, facts.result(), keys, media, figures, compared))
+            session.version = hashlib.sha256(data).hexdigest()[:VERSION_CHARS]
+            packed.append(PackedSession(session, data, keys, media_of(transcript, parsed), figures, compared))
         for position, transcript in enumerate(parsed.alternatives, len(parsed.transcripts)):
             facts = beside.submit(pack.pack, transcript)
             session, *_ = _weighed_session(upload, position, transcript, place)
@@ -93,6 +98,12 @@ def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) ->
             session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
             packed.append(PackedSession(session, facts.result(), (), media_of(transcript, parsed)))
         return packed
+
+
+def _packed_last(transcript: Transcript) -> bytes:
+    """The facts of a session that is nearly packed already: put together, they would only be in the way before."""
+    give_back()
+    return pack.pack(transcript)
 
 
 def _set_kin(session: Session, transcript: Transcript, kin: Kin) -> None:
@@ -104,7 +115,7 @@ def _set_kin(session: Session, transcript: Transcript, kin: Kin) -> None:
 
 
 def _weighed_session(
-    upload: Upload, position: int, transcript: Transcript, place: Place
+    upload: Upload, position: int, transcript: Transcript, place: Place, keys: Sequence[int] = ()
 ) -> tuple[Session, SessionFigures | None, tuple[str, ...]]:
     weighed = calibrate.weigh(transcript)
     verdicts = verdicts_of(weighed)
@@ -122,7 +133,7 @@ def _weighed_session(
     session.branch = plain(transcript.branch, 64)
     if left:
         return session, None, ()
-    compared = mark_shared(session, upload, weighed, wire)
+    compared = mark_shared(session, upload, weighed, wire, keys)
     figures = None if column_runs.is_always_asked(session) else figures_of(session, weighed, verdicts)
     return session, figures, compared
 
@@ -137,7 +148,7 @@ def _compared_anew(upload: Upload, one: PackedSession) -> PackedSession:
         return one
     weighed = calibrate.weigh(pack.unpack(one.facts))
     unmark(one.session)
-    compared = mark_shared(one.session, upload, weighed, _wire_bytes(weighed))
+    compared = mark_shared(one.session, upload, weighed, _wire_bytes(weighed), one.keys)
     return one._replace(figures=one.figures and figures_of(one.session, weighed), compared=compared)
 
 

@@ -45,19 +45,21 @@ class Shared:
 
 def keys_of(transcript: Transcript) -> list[int]:
     """The sampled hashes of a session's native ids."""
-    ids = [m.id for m in transcript.messages if len(m.id) >= LEAST_CHARS]
-    hashed = [_hashed(ident) for ident in ids]
-    return sorted({key for number, key in enumerate(hashed) if number < ALWAYS or key % ONE_IN == 0})
+    ids = (ident for ident in pack.ids_of(transcript.messages) if len(ident) >= LEAST_CHARS)
+    hashed = enumerate(map(_hashed, ids))
+    return sorted({key for number, key in hashed if number < ALWAYS or key % ONE_IN == 0})
 
 
-def mark_shared(session: Session, upload: Upload, weighed: Weighed, wire: Sequence[int]) -> tuple[str, ...]:
+def mark_shared(
+    session: Session, upload: Upload, weighed: Weighed, wire: Sequence[int], keys: Sequence[int]
+) -> tuple[str, ...]:
     """Fill in what ``session`` shares with sessions of earlier uploads; ``wire`` are its messages' bytes.
 
-    Returns the sessions that it was compared with.
+    Returns the sessions that it was compared with: those that have one of its ``keys``.
     """
     transcript = weighed.transcript
-    candidates = compared_with(keys_of(transcript), upload)
-    found = _compared(transcript, candidates)
+    candidates = compared_with(keys, upload)
+    found = _compared(transcript, candidates) if candidates else Shared()
     if not found.by_session:
         return candidates
     requests = [r for r in transcript.requests if r.response_id in found.responses]

@@ -60,14 +60,14 @@ TRANSCRIPT = st.builds(
 
 def packed_whole(transcript: Transcript) -> bytes:
     """The transcript as version 1 packed it, in one piece."""
-    table = pack_module._Table()
+    table = pack_module.Table()
     rows = [pack_module._pack_message(message, table) for message in transcript.messages]
     requests = [pack_module._pack_request(request, table.index) for request in transcript.requests]
     value = pack_module._read(unseal(pack(replace(transcript, messages=(), requests=())))["head"])
     head = [table.index(None if place is None else value[7][place]) for place in value[1][:7]]
     value[1] = [*head, *value[1][7:10], [table.index(value[7][place]) for place in value[1][10]]]
     value[4] = [pack_module._pack_compaction(compaction, table.index) for compaction in transcript.compactions]
-    value[5] = [pack_module._pack_block(block, table) for block in transcript.system]
+    value[5] = [pack_module.block_row(block, table) for block in transcript.system]
     value[2], value[3], value[6], value[7], value[13] = rows, requests, table.media, table.strings, table.classes
     return zlib.compress(json.dumps(value).encode())
 

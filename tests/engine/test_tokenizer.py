@@ -308,13 +308,13 @@ def test_a_helper_for_one_file_ends_with_the_results_and_begins_again_with_more(
     with ProcessCounter() as counter:
         counter.for_one_file = True
         first = counter.submit("one two")
-        counter.results()
+        before = counter.results()
         assert counter._helper is None
         counter.for_one_file = False
         second = counter.submit("one two three four")
         counts = counter.results()
         assert counter._helper is not None
-        assert [counts.of(ticket).n_tokens for ticket in (first, second)] == [2, 4]
+        assert [before.of(first).n_tokens, counts.of(second).n_tokens] == [2, 4]
 
 
 def test_helper_ends_with_its_parent_and_flags_approximate_counts() -> None:
@@ -358,3 +358,15 @@ def test_counting_in_place_gives_each_file_its_counts() -> None:
                 tickets = [counter.submit(text) for text in texts]
                 settled = counter.results()
             assert [settled.of(ticket)[:2] for ticket in tickets] == [astuple(count(text)) for text in texts]
+
+
+def test_texts_far_apart_are_counted_anew_and_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two to four different texts are remembered here: what is known does not grow with the file."""
+    monkeypatch.setattr(tokenizer, "REMEMBERED", 2)
+    texts = ["one", "one two", "one", "three four five", "one", *(f"text {n}" for n in range(9)), "one"]
+    with TokenCounter() as counter:
+        tickets = [counter.submit(text) for text in texts]
+        assert len(counter._tickets) + len(counter._older) <= 4
+        counts = counter.results()
+    assert tickets[0] == tickets[2] == tickets[4] != tickets[-1]
+    assert [counts.of(ticket).n_tokens for ticket in tickets] == [count(text).n_tokens for text in texts]

@@ -81,7 +81,7 @@ def hidden_tokens(
     lists = round(_once([rests[at] for at in said_anew if at in rests], prior.relisted))
     for at in said_anew if lists else ():
         found[at] = found.get(at, 0) + lists
-    much = {at: rest - found.get(at, 0) for at, rest in rests.items()}
+    much = {at: rest - found.get(at, 0) for at, rest in rests.items()} if found else rests
     said = _after_tools(transcript, [step for step in steps if step.request in much], much)
     for step in steps if said else ():
         if more := sum(said.get(name, 0) for name in _tools(transcript, step)):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.calibration.scale import attachment_sort, n_framed, n_prompts, n_results
 from sessions.engine.estimators._images import document_tokens, image_tokens
+from sessions.engine.shelf import shared
 from sessions.engine.types import Kind, Label
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def message_tokens(
         tokens.append(sum(shares.values()))
         only_media = bool(shares) and not any(leaf.n_tokens for leaf in message.leaves())
         labels.append(Label.ESTIMATED if only_media else ratio_label)
-    return tuple(tokens), tuple(labels)
+    return tuple(shared(tokens)), tuple(labels)
 
 
 def is_hidden_thinking(block: Block) -> bool:

@@ -13,6 +13,7 @@ from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._clearings import Clearing, clearing_at
 from sessions.engine.formats._preview import preview_of, prompt_words, title_of
 from sessions.engine.formats._provider_errors import Refusal, error_at, once
+from sessions.engine.made import Made
 from sessions.engine.types import Kind, Message, RecordedCompaction, Request, Role, Transcript
 
 if TYPE_CHECKING:
@@ -234,7 +235,8 @@ def transcript_of(
 
     ``facts`` are fields of Transcript, which count before those unless they are empty.
     """
-    times = [message.timestamp for message in messages if message.timestamp is not None]
+    known = facts.get("started_at") and facts.get("ended_at")
+    times = [] if known else [message.timestamp for message in messages if message.timestamp is not None]
     models = Counter(request.model for request in requests if request.model)
     defaults: dict[str, Any] = {
         "id": "",
@@ -243,7 +245,7 @@ def transcript_of(
         "ended_at": max(times, default=None),
     }
     return Transcript(
-        messages=tuple(messages),
+        messages=messages if isinstance(messages, Made) else tuple(messages),
         requests=tuple(requests),
         compactions=tuple(compactions),
         **(defaults | _named(facts)),

@@ -5,22 +5,27 @@ Rules: formats 3.6, replay-semantics 1.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine import shelf
 from sessions.engine.formats._assembly import transcript_of
 from sessions.engine.formats._claude_chain import Way, preserved_uuids, ways_of, without_copies
-from sessions.engine.formats._claude_usage import ClaudeMessage, message_of, reply_usage, units_of
+from sessions.engine.formats._claude_usage import ClaudeMessage, blocks_of, message_of, reply_usage, units_of
 from sessions.engine.formats._clearings import clearing_at
 from sessions.engine.formats._preview import title_of
 from sessions.engine.formats._provider_errors import error_at, once
 from sessions.engine.formats._values import text_of
 from sessions.engine.kin import Kin, Spawn
-from sessions.engine.types import Branch, RecordedCompaction, Request, Role, Transcript
+from sessions.engine.made import Made
+from sessions.engine.memory import give_back
+from sessions.engine.types import Branch, RecordedCompaction, Request, Role, Transcript, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from sessions.engine.formats._claude_lines import ClaudeRecord
     from sessions.engine.types import Message, ProviderError, RecordedClearing
@@ -41,7 +46,7 @@ class Lines:
     copies: Sequence[ClaudeRecord]
     off: frozenset[int]
     units: Sequence[ClaudeMessage]
-    on_branch: Sequence[ClaudeMessage]
+    on_branch: list[ClaudeMessage]
     orders: Sequence[int]
     reply_orders: Sequence[int]
 
@@ -99,7 +104,8 @@ def _transcript(lines: Lines, native_id: str, title: str, client: str, branches:
     marks = _marks(lines)
     requests = _requests(lines)
     known = {record.uuid for records in (lines.records, lines.copies) for record in records} if marks else set()
-    times = [record.timestamp for record in lines.records if record.is_message and record.timestamp is not None]
+    times = array("d")
+    times.extend(time for r in lines.records if r.is_message and (time := r.facts.timestamp) is not None)
     return transcript_of(
         _messages(lines, marks),
         requests,
@@ -120,9 +126,9 @@ def _transcript(lines: Lines, native_id: str, title: str, client: str, branches:
 def _errors(lines: Lines, marks: Sequence[Boundary], requests: Sequence[Request]) -> tuple[ProviderError, ...]:
     """The requests of this branch that were refused for their size."""
     found = (
-        error_at(r.refusal, bisect_left(lines.orders, r.order), bisect_left(lines.reply_orders, r.order), requests)
+        error_at(r.rare.refusal, bisect_left(lines.orders, r.order), bisect_left(lines.reply_orders, r.order), requests)
         for r in lines.records
-        if r.refusal is not None and r.order not in lines.off
+        if r.rare.refusal is not None and r.order not in lines.off
     )
     return once(found, {bisect_left(lines.orders, mark.record.order) for mark in marks})
 
@@ -130,9 +136,11 @@ def _errors(lines: Lines, marks: Sequence[Boundary], requests: Sequence[Request]
 def _clearings(lines: Lines, requests: Sequence[Request]) -> tuple[RecordedClearing, ...]:
     """The microcompactions of this branch: results cleared in place."""
     return tuple(
-        clearing_at(r.clearing, bisect_left(lines.orders, r.order), bisect_left(lines.reply_orders, r.order), requests)
+        clearing_at(
+            r.rare.clearing, bisect_left(lines.orders, r.order), bisect_left(lines.reply_orders, r.order), requests
+        )
         for r in lines.records
-        if r.clearing is not None and r.order not in lines.off
+        if r.rare.clearing is not None and r.order not in lines.off
     )
 
 
@@ -143,12 +151,12 @@ def _branches(ways: Sequence[Way], split: Sequence[Lines]) -> tuple[Branch, ...]
     for way, lines in zip(ways, split, strict=True):
         leaf = next((record for record in lines.records if record.order == way.leaf), None)
         own = [unit for unit in lines.on_branch if unit.first.order not in shared]
-        first = next((unit.first for unit in own if unit.first.typed), own[0].first if own else None)
-        times = [unit.first.timestamp for unit in own if unit.first.timestamp is not None]
+        first = next((unit.first for unit in own if unit.first.facts.typed), own[0].first if own else None)
+        times = [unit.first.facts.timestamp for unit in own if unit.first.facts.timestamp is not None]
         found.append(
             Branch(
-                leaf=(leaf.uuid or f"L{leaf.origin.line}") if leaf else "",
-                preview=(title_of(first.title) or first.preview) if first else "",
+                leaf=(leaf.uuid or f"L{leaf.facts.origin.line}") if leaf else "",
+                preview=(title_of(first.body.title) or first.body.preview) if first else "",
                 n_messages=len(lines.on_branch),
                 n_requests=sum(unit.is_reply for unit in lines.on_branch),
                 timestamp=max(times, default=None),
@@ -168,14 +176,14 @@ def linked(
     prompts: dict[str, list[tuple[str, str]]] = {}
     for transcript, records in [*parents, *children]:
         for record in records:
-            agents.update({f"agent-{agent}": (transcript.id, call) for agent, call in record.agents})
-            for call, prompt in record.prompts:
+            agents.update({f"agent-{agent}": (transcript.id, call) for agent, call in record.rare.agents})
+            for call, prompt in record.rare.prompts:
                 prompts.setdefault(prompt, []).append((transcript.id, call))
     found = []
     for transcript, records in children:
         home = next((p.id for p, lines in parents if lines[0].session == records[0].session), parents[0][0].id)
         parent, call = agents.get(transcript.id, (home, ""))
-        prompt = next((record.prompt for record in records if record.prompt), "")
+        prompt = next((record.rare.prompt for record in records if record.rare.prompt), "")
         options = [option for option in prompts.get(prompt, []) if option[0] != transcript.id]
         if not call and prompt and options:
             parent, call = options[0]
@@ -189,40 +197,66 @@ def kin_of(transcript: Transcript, records: Sequence[ClaudeRecord]) -> Kin:
 
     The home of a sub-agent is the session named on its lines, whichever agent of that session started it.
     """
-    agents = {call: f"agent-{agent}" for record in records for agent, call in record.agents}
-    prompts = {call: prompt for record in records for call, prompt in record.prompts}
+    agents = {call: f"agent-{agent}" for record in records for agent, call in record.rare.agents}
+    prompts = {call: prompt for record in records for call, prompt in record.rare.prompts}
     first = records[0]
     return Kin(
         session=transcript.id,
         home=first.session if first.sidechain and first.session != transcript.id else "",
-        prompt=next((record.prompt for record in records if record.prompt), ""),
+        prompt=next((record.rare.prompt for record in records if record.rare.prompt), ""),
         spawns=tuple(Spawn(call, agents.get(call, ""), prompts.get(call, "")) for call in {**prompts, **agents}),
     )
 
 
-def _messages(lines: Lines, marks: Sequence[Boundary]) -> tuple[Message, ...]:
-    units = lines.on_branch
-    made = _made_by(units, marks)
-    started = {bisect_left(lines.orders, r.order) for r in lines.records if r.resumed and r.order not in lines.off}
+def _messages(lines: Lines, marks: Sequence[Boundary]) -> Sequence[Message]:
+    """The messages of the branch; those of a very long one are made when they are walked over."""
+    made = _made_by(lines, marks)
+    some = (r for r in lines.records if r.rare.resumed and r.order not in lines.off)
+    started = {bisect_left(lines.orders, record.order) for record in some}
+    if len(lines.on_branch) >= shelf.FOLDED_FROM:
+        give_back()
+    walk = partial(_made, nameless=_nameless(lines.on_branch), made=made, started=started)
+    messages = Made(lines.on_branch, walk, blocks_of, _let_go)
+    return messages if len(messages) >= shelf.FOLDED_FROM else tuple(messages)
+
+
+def _nameless(units: Sequence[ClaudeMessage]) -> set[int]:
+    """Indices of the messages that are named by their line: they have no id, or one that an earlier one has."""
     taken: set[str] = set()
-    messages = []
+    found: set[int] = set()
     for index, unit in enumerate(units):
         native_id = unit.first.response_id or unit.first.uuid
         if not native_id or native_id in taken:
-            native_id = f"L{unit.first.origin.line}"
+            native_id = _line_name(unit)
+            found.add(index)
         taken.add(native_id)
-        messages.append(message_of(unit, index, native_id, made.get(index), resumed=index in started))
-    return tuple(messages)
+    return found
 
 
-def _made_by(units: Sequence[ClaudeMessage], marks: Sequence[Boundary]) -> dict[int, int]:
+def _line_name(unit: ClaudeMessage) -> str:
+    return f"L{unit.first.facts.origin.line}"
+
+
+def _let_go(unit: ClaudeMessage) -> None:
+    unit.first.shelves.let_go(unit.first.order)
+
+
+def _made(
+    units: Iterator[ClaudeMessage], *, nameless: Container[int], made: Mapping[int, int], started: Container[int]
+) -> Iterator[Message]:
+    for index, unit in enumerate(units):
+        native_id = _line_name(unit) if index in nameless else unit.first.response_id or unit.first.uuid
+        yield message_of(unit, index, native_id, made.get(index), resumed=index in started)
+
+
+def _made_by(lines: Lines, marks: Sequence[Boundary]) -> dict[int, int]:
     """Message index to the compaction that made it: the summary, and the attachments directly after it."""
     made: dict[int, int] = {}
-    places = {unit.first.order: index for index, unit in enumerate(units)}
+    units = lines.on_branch
     for k, mark in enumerate(marks):
         if mark.summary is None:
             continue
-        index = places[mark.summary.first.order]
+        index = bisect_left(lines.orders, mark.summary.first.order)
         made[index] = k
         while index + 1 < len(units) and units[index + 1].first.attachment:
             index += 1
@@ -231,19 +265,18 @@ def _made_by(units: Sequence[ClaudeMessage], marks: Sequence[Boundary]) -> dict[
 
 
 def _marks(lines: Lines) -> list[Boundary]:
-    by_order = {unit.first.order: unit for unit in lines.on_branch}
     marks: list[Boundary] = []
     waiting = False
     for record in lines.records:
         if record.order in lines.off:
             continue
-        if record.boundary is not None:
+        if record.rare.boundary is not None:
             marks.append(Boundary(record))
             waiting = True
-        elif record.summary and record.order in by_order:
+        elif record.summary and (place := _place(lines, record.order)) is not None:
             if not waiting:
                 marks.append(Boundary(record))
-            marks[-1].summary = by_order[record.order]
+            marks[-1].summary = lines.on_branch[place]
             waiting = False
         elif record.role is Role.ASSISTANT:
             waiting = False
@@ -251,19 +284,39 @@ def _marks(lines: Lines) -> list[Boundary]:
 
 
 def _requests(lines: Lines) -> list[Request]:
-    places = {unit.first.order: index for index, unit in enumerate(lines.on_branch)}
+    replies = (unit for unit in lines.units if unit.is_reply)
+    known: dict[int, int] = {}  # equal figures, as one object
     return [
-        Request(
-            index=index,
-            message=places.get(unit.first.order),
-            usage=reply_usage(unit),
-            on_branch=unit.first.order not in lines.off,
-            response_id=unit.first.response_id,
-            model=unit.first.model,
-            timestamp=unit.first.timestamp,
-        )
-        for index, unit in enumerate(unit for unit in lines.units if unit.is_reply)
+        _request(unit, index, _place(lines, unit.first.order), lines.off, known.setdefault)
+        for index, unit in enumerate(replies)
     ]
+
+
+def _place(lines: Lines, order: int) -> int | None:
+    """The index of the message that begins with a line; None where it is not on the branch."""
+    index = bisect_left(lines.orders, order)
+    return index if index < len(lines.orders) and lines.orders[index] == order else None
+
+
+def _request(
+    unit: ClaudeMessage, index: int, message: int | None, off: Container[int], number: Callable[[int, int], int]
+) -> Request:
+    first, facts, u = unit.first, unit.first.facts, reply_usage(unit)
+    if u is not None:
+        u = Usage(
+            number(u.input, u.input), number(u.cache_read, u.cache_read), number(u.cache_write, u.cache_write),
+            number(u.output, u.output), u.placeholder, number(u.reasoning, u.reasoning),
+            number(u.cache_write_1h, u.cache_write_1h), number(u.last_input, u.last_input),
+        )  # fmt: skip
+    return Request(
+        index=index,
+        message=message,
+        usage=u,
+        on_branch=first.order not in off,
+        response_id=first.response_id,
+        model=facts.model,
+        timestamp=facts.timestamp,
+    )
 
 
 def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], known: Container[str]) -> RecordedCompaction:
@@ -276,7 +329,7 @@ def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], known
     before = next((requests[i] for i in range(n_before - 1, -1, -1) if requests[i].on_branch), None)
     after = requests[request].usage if request < len(requests) else None
     preserved = preserved_uuids(mark.record, lines.copies, lines.records)
-    facts: Mapping[str, Any] = mark.record.boundary or {}
+    facts: Mapping[str, Any] = mark.record.rare.boundary or {}
     trigger = text_of(facts.get("trigger"))
     return RecordedCompaction(
         boundary=boundary,
@@ -314,12 +367,12 @@ def _follows_unseen(boundary: ClaudeRecord, known: Container[str]) -> bool:
 
 
 def _prompt_title(units: Sequence[ClaudeMessage]) -> str:
-    return next((title for unit in units if unit.first.typed and (title := title_of(unit.first.title))), "")
+    return next((title for unit in units if unit.first.facts.typed and (title := title_of(unit.first.body.title))), "")
 
 
 def _warnings(lines: Lines) -> tuple[str, ...]:
     left = sum(unit.is_reply and unit.first.order in lines.off for unit in lines.units)
-    cleared = sum(record.cleared for record in lines.records)
+    cleared = sum(record.rare.cleared for record in lines.records)
     notes = []
     if left:
         notes.append(f"Requests on a branch that a rewind left: {left}, counted but not among the messages")

@@ -7,36 +7,58 @@ context of the earlier.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from sessions.engine.formats._claude_usage import reply_usage
 from sessions.engine.types import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sessions.engine.formats._claude_lines import ClaudeRecord
     from sessions.engine.formats._claude_usage import ClaudeMessage
+    from sessions.engine.types import Usage
 
     Fork = tuple[list[frozenset[int]], frozenset[int]]
 
 
+NONE = -1
+"""Stands in a table where there is no line."""
+
+
 @dataclass(slots=True)
 class Tree:
-    """Parent links of one session's lines, by ``ClaudeRecord.order``."""
+    """Parent links of one session's lines, by their places in ``records``; NONE where there is none.
+
+    ``child`` and ``sibling`` are a line's first child and the next one of the same parent; ``unit`` is the number of
+    the reply that begins with a line, ``first_reply`` the first at or below it, ``last_line`` the last message there.
+    """
 
     records: Sequence[ClaudeRecord]
     units: Sequence[ClaudeMessage]
-    by_order: dict[int, ClaudeRecord] = field(default_factory=dict)
-    parents: dict[int, int] = field(default_factory=dict)
-    children: dict[int, list[int]] = field(default_factory=dict)
-    replies: dict[int, ClaudeMessage] = field(default_factory=dict)
-    reply_orders: list[int] = field(default_factory=list)
-    first_reply: dict[int, int] = field(default_factory=dict)
-    last_line: dict[int, int] = field(default_factory=dict)
+    parents: array[int]
+    child: array[int]
+    sibling: array[int]
+    unit: array[int]
+    first_reply: array[int]
+    last_line: array[int]
+    replies: array[int] = field(default_factory=lambda: array("i"))
+
+    def children(self, place: int) -> Iterator[int]:
+        """The children of a line, in file order."""
+        place = self.child[place]
+        while place != NONE:
+            yield place
+            place = self.sibling[place]
+
+    def reply(self, place: int) -> ClaudeMessage | None:
+        """The reply that begins with a line."""
+        return None if self.unit[place] == NONE else self.units[self.unit[place]]
 
 
 MOST_WAYS = 200
@@ -75,7 +97,7 @@ def sidechains(records: Iterable[ClaudeRecord]) -> dict[str, list[ClaudeRecord]]
     for record in records:
         key = f"agent-{record.agent}" if record.agent else ""
         if not key:
-            key = roots.get(record.parent) or record.uuid or f"L{record.origin.line}"
+            key = roots.get(record.parent) or record.uuid or f"L{record.facts.origin.line}"
             if record.parent in by_uuid and record.parent not in roots:
                 key = _root(record, by_uuid)
             roots[record.uuid] = key
@@ -123,15 +145,15 @@ def ways_of(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> 
     """
     tree = _tree(records, units)
     forks = [(fork, _latest(tree, fork)) for fork in _forks(tree)]
-    left_by = Counter(order for fork, latest in forks for group in fork if group is not latest for order in group)
+    left_by = Counter(place for fork, latest in forks for group in fork if group is not latest for place in group)
     others = [group for fork, latest in forks for group in fork if group is not latest]
-    ways = [_way(tree, tree.by_order, frozenset(left_by))]
+    ways = [_way(tree, range(len(records)), frozenset(left_by))]
     newest = sorted(others, key=max, reverse=True)[:MOST_WAYS]
     return [*ways, *(_way(tree, group, _off(forks, left_by, min(group))) for group in newest)]
 
 
 def _off(forks: Sequence[Fork], left_by: Counter[int], through: int) -> frozenset[int]:
-    """The lines not on the latest branch through the line ``through``."""
+    """The places of lines not on the latest branch through the one at ``through``."""
     off = set(left_by)
     turned = []
     for fork, latest in forks:
@@ -146,12 +168,15 @@ def _off(forks: Sequence[Fork], left_by: Counter[int], through: int) -> frozense
 
 
 def _forks(tree: Tree) -> list[list[frozenset[int]]]:
-    """For each real rewind its alternatives, as the orders of all lines below them."""
-    roots = [r.order for r in tree.records if r.order not in tree.parents and not r.parent and _is_prompt(r)]
-    chained = [order for order in roots if tree.first_reply.get(order, order) != order]
+    """For each real rewind its alternatives, as the places of all lines below them."""
+    places = range(len(tree.records))
+    roots = (at for at in places if tree.parents[at] == NONE and not tree.records[at].parent)
+    chained = [at for at in roots if tree.first_reply[at] not in (NONE, at) and _is_prompt(tree.records[at])]
+    parents = (tree.parents[at] for at in places if tree.parents[at] != NONE and tree.child[tree.parents[at]] == at)
     found = []
-    for parent, branches in [*tree.children.items(), (-1, chained)]:
-        if sum(order in tree.first_reply for order in branches) < 2:
+    for parent in chain(parents, (NONE,)):
+        branches = chained if parent == NONE else list(tree.children(parent))
+        if len(branches) < 2 or sum(tree.first_reply[at] != NONE for at in branches) < 2:
             continue
         alternatives = _alternatives(tree, parent, branches)
         if len(alternatives) > 1:
@@ -160,19 +185,21 @@ def _forks(tree: Tree) -> list[list[frozenset[int]]]:
 
 
 def _latest(tree: Tree, fork: Sequence[frozenset[int]]) -> frozenset[int]:
-    return max(fork, key=lambda group: max(tree.last_line.get(order, order) for order in group))
+    return max(fork, key=lambda group: max(tree.last_line[at] if tree.last_line[at] != NONE else at for at in group))
 
 
 def _way(tree: Tree, among: Iterable[int], off: frozenset[int]) -> Way:
-    """The branch without ``off``, whose last message is one of the lines ``among``."""
-    return Way(max((o for o in among if o not in off and tree.by_order[o].is_message), default=-1), off)
+    """The branch without ``off``, whose last message is one of the lines ``among``: places, as orders."""
+    records = tree.records
+    leaf = max((at for at in among if at not in off and records[at].is_message), default=NONE)
+    return Way(NONE if leaf == NONE else records[leaf].order, frozenset([records[at].order for at in off]))
 
 
 def preserved_uuids(
     boundary: ClaudeRecord, copies: Iterable[ClaudeRecord], records: Sequence[ClaudeRecord]
 ) -> set[str]:
     """Uuids of the messages that a compaction kept: named by its metadata, or written again after it."""
-    facts = boundary.boundary or {}
+    facts = boundary.rare.boundary or {}
     named = facts.get("preservedMessages")
     uuids = named.get("uuids") if isinstance(named, dict) else None
     kept = {uuid for uuid in uuids if isinstance(uuid, str)} if isinstance(uuids, list) else set()
@@ -187,7 +214,7 @@ def preserved_uuids(
 
 
 def _shape(record: ClaudeRecord) -> tuple[object, ...]:
-    return tuple((b.kind, b.n_bytes, b.n_payload, b.call_id, len(b.parts)) for b in record.blocks)
+    return tuple((b.kind, b.n_bytes, b.n_payload, b.call_id, len(b.parts)) for b in record.body.blocks)
 
 
 def _root(record: ClaudeRecord, by_uuid: dict[str, ClaudeRecord]) -> str:
@@ -205,60 +232,78 @@ def _find(merged: dict[str, str], name: str) -> str:
 
 
 def _tree(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> Tree:
-    tree = Tree(records, units)
-    by_uuid = {record.uuid: record.order for record in reversed(records) if record.uuid}
-    tree.by_order = {record.order: record for record in records}
-    tree.replies = {unit.first.order: unit for unit in tree.units if unit.is_reply}
-    tree.reply_orders = sorted(tree.replies)
-    for record in records:
-        parent = by_uuid.get(record.parent)
-        if parent is not None and parent < record.order:
-            tree.parents[record.order] = parent
-            tree.children.setdefault(parent, []).append(record.order)
-    for record in reversed(records):
-        order = record.order
-        if order in tree.replies:
-            tree.first_reply[order] = order
-        if record.role is not None:
-            tree.last_line[order] = max(order, tree.last_line.get(order, order))
-        parent = tree.parents.get(order)
-        if parent is None:
+    n = len(records)
+    empty = [array("i", [NONE]) * n for _ in range(6)]
+    tree = Tree(records, units, *empty)
+    _set_parents(tree)
+    replies = ((number, unit.first) for number, unit in enumerate(units) if unit.is_reply)
+    number, first = next(replies, (NONE, None))
+    for place, record in enumerate(records):
+        if record is first:
+            tree.unit[place] = number
+            tree.replies.append(place)
+            number, first = next(replies, (NONE, None))
+    for place in range(n - 1, -1, -1):
+        if tree.unit[place] != NONE:
+            tree.first_reply[place] = place
+        if records[place].role is not None:
+            tree.last_line[place] = max(place, tree.last_line[place])
+        parent = tree.parents[place]
+        if parent == NONE:
             continue
-        if (reply := tree.first_reply.get(order)) is not None:
-            tree.first_reply[parent] = min(reply, tree.first_reply.get(parent, reply))
-        if (last := tree.last_line.get(order)) is not None:
-            tree.last_line[parent] = max(last, tree.last_line.get(parent, last))
+        if (reply := tree.first_reply[place]) != NONE:
+            known = tree.first_reply[parent]
+            tree.first_reply[parent] = reply if known == NONE else min(reply, known)
+        tree.last_line[parent] = max(tree.last_line[place], tree.last_line[parent])
     return tree
+
+
+def _set_parents(tree: Tree) -> None:
+    """Enter the parent of every line, which stands before it, and the children of these."""
+    places: dict[str, int] = {}
+    last = array("i", [NONE]) * len(tree.records)
+    for place, record in enumerate(tree.records):
+        parent = places.get(record.parent, NONE)
+        if record.uuid:
+            places.setdefault(record.uuid, place)
+        tree.parents[place] = parent
+        if parent == NONE:
+            continue
+        if last[parent] == NONE:
+            tree.child[parent] = place
+        else:
+            tree.sibling[last[parent]] = place
+        last[parent] = place
 
 
 def _alternatives(tree: Tree, parent: int, branches: Iterable[int]) -> list[list[int]]:
     """Branches of one parent in groups that exclude each other; one group where nothing was rewound."""
     groups: list[list[int]] = [[]]
     answered: int | None = None
-    for order in sorted(branches):
-        if order in tree.first_reply:
-            if answered is not None and _rewinds(tree, parent, answered, order):
+    for place in sorted(branches):
+        if tree.first_reply[place] != NONE:
+            if answered is not None and _rewinds(tree, parent, answered, place):
                 groups.append([])
-            answered = order
-        groups[-1].append(order)
+            answered = place
+        groups[-1].append(place)
     return groups
 
 
-def _rewinds(tree: Tree, parent: int, earlier: int, order: int) -> bool:
-    """Whether the branch at ``order`` left the ``earlier`` one behind, rather than running on from it."""
-    first, previous = tree.by_order[order], tree.by_order[earlier]
-    reply = tree.first_reply[order]
+def _rewinds(tree: Tree, parent: int, earlier: int, place: int) -> bool:
+    """Whether the branch at ``place`` left the ``earlier`` one behind, rather than running on from it."""
+    first, previous = tree.records[place], tree.records[earlier]
+    reply = tree.first_reply[place]
     if _crosses_boundary(tree, reply, parent):
         return False
     if _is_prompt(first) and _is_prompt(previous):
         return True
-    usage = reply_usage(tree.replies[reply])
-    n_before = bisect_left(tree.reply_orders, reply)
-    last = reply_usage(tree.replies[tree.reply_orders[n_before - 1]]) if n_before else None
+    usage = _usage_at(tree, reply)
+    n_before = bisect_left(tree.replies, reply)
+    last = _usage_at(tree, tree.replies[n_before - 1]) if n_before else None
     if usage is None or last is None or usage.context == last.context:
         return False
     if first.role is Role.ASSISTANT and previous.role is Role.ASSISTANT:
-        sibling = reply_usage(tree.replies[tree.first_reply[earlier]])
+        sibling = _usage_at(tree, tree.first_reply[earlier])
         start = sibling.context if sibling else 0
     else:
         start = _context_at(tree, parent)
@@ -266,23 +311,27 @@ def _rewinds(tree: Tree, parent: int, earlier: int, order: int) -> bool:
     return usage.context < run_on and abs(usage.context - start) < abs(usage.context - run_on)
 
 
-def _context_at(tree: Tree, order: int | None) -> int:
-    """Context and output of the nearest reply at or above ``order``; 0 where there is none."""
-    while order is not None and order >= 0:
-        unit = tree.replies.get(order)
-        usage = reply_usage(unit) if unit else None
-        if usage:
+def _usage_at(tree: Tree, place: int) -> Usage | None:
+    """What the reply that begins with a line reports; None where none does."""
+    unit = tree.reply(place)
+    return reply_usage(unit) if unit else None
+
+
+def _context_at(tree: Tree, place: int) -> int:
+    """Context and output of the nearest reply at or above ``place``; 0 where there is none."""
+    while place != NONE:
+        if usage := _usage_at(tree, place):
             return usage.context + usage.output
-        order = tree.parents.get(order)
+        place = tree.parents[place]
     return 0
 
 
-def _crosses_boundary(tree: Tree, order: int | None, parent: int) -> bool:
-    while order is not None and order != parent:
-        record = tree.by_order[order]
-        if record.boundary is not None or record.summary:
+def _crosses_boundary(tree: Tree, place: int, parent: int) -> bool:
+    while place not in (NONE, parent):
+        record = tree.records[place]
+        if record.rare.boundary is not None or record.summary:
             return True
-        order = tree.parents.get(order)
+        place = tree.parents[place]
     return False
 
 
@@ -290,11 +339,11 @@ def _is_prompt(record: ClaudeRecord) -> bool:
     return record.role is Role.USER and not (record.attachment or record.summary or record.has_result)
 
 
-def _below(tree: Tree, orders: Iterable[int]) -> set[int]:
+def _below(tree: Tree, places: Iterable[int]) -> set[int]:
     found: set[int] = set()
-    todo = list(orders)
+    todo = list(places)
     while todo:
-        order = todo.pop()
-        found.add(order)
-        todo.extend(tree.children.get(order, ()))
+        place = todo.pop()
+        found.add(place)
+        todo.extend(tree.children(place))
     return found

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of
 from sessions.engine.formats._anthropic_usage import usage_of
 from sessions.engine.formats._blocks import is_prompt, opaque
+from sessions.engine.formats._claude_bodies import ClaudeBody, ClaudeFacts
 from sessions.engine.formats._clearings import RESULTS, Clearing
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._preview import preview_of, prompt_words
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sessions.engine.formats import Measured
+    from sessions.engine.formats._claude_bodies import Shelves
     from sessions.engine.jsonio import Line
-    from sessions.engine.types import Block, Usage
 
 SYNTHETIC_MODEL = "<synthetic>"
 UI_TYPES = frozenset(
@@ -50,41 +51,53 @@ ATTACHMENT_TEXT_KEYS = ("content", "prompt", "snippet", "text")
 PLACEHOLDER_CHARS_PER_TOKEN = 8
 
 
-@dataclass(slots=True)
-class ClaudeRecord:
-    """One chained line without its text.  ``order`` counts records of the file from 0; ``reply`` keys a response."""
+@dataclass(frozen=True, slots=True)
+class Rare:
+    """What few lines record: compactions, refusals, sub-agents, prompts."""
 
-    order: int
-    origin: Origin
-    uuid: str
-    parent: str
-    session: str
-    sidechain: bool
-    agent: str
-    timestamp: float | None
-    role: Role | None = None
-    blocks: tuple[Block, ...] = ()
-    preview: str = ""
-    title: str = ""
-    reply: str = ""
-    response_id: str = ""
-    model: str = ""
-    usage: Usage | None = None
-    stopped: bool = False
-    n_visible: int = 0
-    typed: bool = False
-    meta: bool = False
-    attachment: str = ""
-    planned: bool = False
     resumed: bool = False
-    summary: bool = False
     cleared: bool = False
     boundary: Mapping[str, Any] | None = None
     clearing: Clearing | None = None
     refusal: Refusal | None = None
     prompts: tuple[tuple[str, str], ...] = ()
     prompt: str = ""
-    agents: tuple[tuple[str, str], ...] = field(default=())
+    agents: tuple[tuple[str, str], ...] = ()
+
+
+NOTHING = Rare()
+"""What most lines have of it."""
+
+
+@dataclass(slots=True)
+class ClaudeRecord:
+    """One chained line: the facts by which it finds its place.  ``order`` counts records of the file from 0.
+
+    What it holds stands on the ``shelves``, once it is put there.
+    """
+
+    order: int
+    shelves: Shelves
+    uuid: str
+    parent: str
+    session: str
+    sidechain: bool
+    agent: str
+    role: Role | None = None
+    response_id: str = ""
+    attachment: str = ""
+    summary: bool = False
+    rare: Rare = NOTHING
+
+    @property
+    def facts(self) -> ClaudeFacts:
+        """What the line records beside its content."""
+        return self.shelves.facts[self.order]
+
+    @property
+    def body(self) -> ClaudeBody:
+        """Its content."""
+        return self.shelves.bodies[self.order]
 
     @property
     def is_message(self) -> bool:
@@ -94,58 +107,65 @@ class ClaudeRecord:
     @property
     def has_result(self) -> bool:
         """Whether the line answers a tool call."""
-        return any(block.kind is Kind.TOOL_RESULT for block in self.blocks)
+        return any(block.kind is Kind.TOOL_RESULT for block in self.body.blocks)
 
 
-def record_of(line: Line, value: Mapping[str, Any], order: int, measure: Measured) -> ClaudeRecord:
-    """The record of a line that is an object; measured when it is a message."""
+def record_of(
+    line: Line, value: Mapping[str, Any], order: int, shelves: Shelves, measure: Measured
+) -> tuple[ClaudeRecord, ClaudeFacts, ClaudeBody]:
+    """The record of a line that is an object, and what goes on the shelves with it; measured when it is a message."""
+    role = role_of(value)
+    contents = () if role is None else line_contents(value)
+    blocks = measure(contents)
+    rare = _marks(value)
+    if _is_start(value):
+        rare["resumed"] = True
+    if any(_cleared(content) for content in contents):
+        rare["cleared"] = True
+    if role is not Role.ASSISTANT and (refusal := _refusal(value)):
+        rare.setdefault("refusal", refusal)
+    said, title = _told(value, contents, role, rare)
+    facts = ClaudeFacts(Origin(line.number, line.offset, line.length), seconds(value.get("timestamp")), **said)
+    body = ClaudeBody(blocks, preview_of(contents) if contents else "", title)
+    attachment = value.get("attachment")
     record = ClaudeRecord(
         order=order,
-        origin=Origin(line.number, line.offset, line.length),
+        shelves=shelves,
         uuid=text_of(value.get("uuid")),
         parent=text_of(value.get("parentUuid")) or text_of(value.get("logicalParentUuid")),
         session=intern(text_of(value.get("sessionId")) or text_of(value.get("session_id"))),
         sidechain=value.get("isSidechain") is True,
-        agent=text_of(value.get("agentId")),
-        timestamp=seconds(value.get("timestamp")),
+        agent=intern(text_of(value.get("agentId"))),
+        role=role,
+        response_id=_response_id(value) if role is Role.ASSISTANT else "",
     )
-    _mark(record, value)
-    record.resumed = _is_start(value)
-    role = role_of(value)
-    if role is None:
-        record.refusal = record.refusal or _refusal(value)
-        return record
-    contents = line_contents(value)
-    record.role = role
-    record.blocks = measure(contents)
-    record.preview = preview_of(contents)
-    record.cleared = any(_cleared(content) for content in contents)
-    if role is Role.ASSISTANT:
-        _assistant(record, value, contents)
-    else:
-        _user(record, value, contents)
-        record.refusal = _refusal(value)
-    return record
+    if role is not None and role is not Role.ASSISTANT:
+        record.summary = value.get("isCompactSummary") is True
+        if isinstance(attachment, dict):
+            record.attachment = intern(text_of(attachment.get("type")) or "attachment")
+    if rare:
+        record.rare = Rare(**rare)
+    return record, facts, body
 
 
-def _mark(record: ClaudeRecord, value: Mapping[str, Any]) -> None:
+def _marks(value: Mapping[str, Any]) -> dict[str, Any]:
     """What a system line records of a compaction: that it came, that it cleared results, that it failed.
 
     The SDK's stream writes the same lines with names in snake case (formats 3.6).
     """
     if value.get("type") != "system":
-        return
+        return {}
     kind = text_of(value.get("subtype"))
     if kind == "compact_boundary":
         facts = as_dict(value.get("compactMetadata")) or as_dict(value.get("compact_metadata"))
-        record.boundary = facts | ({"preTokens": facts["pre_tokens"]} if "pre_tokens" in facts else {})
-    elif kind == "microcompact_boundary":
+        return {"boundary": facts | ({"preTokens": facts["pre_tokens"]} if "pre_tokens" in facts else {})}
+    if kind == "microcompact_boundary":
         facts = as_dict(value.get("microcompactMetadata"))
         trigger, ids = text_of(facts.get("trigger")), as_list(facts.get("compactedToolIds"))
         saved = count_of(facts.get("tokensSaved")) or None
-        record.clearing = Clearing(RESULTS, trigger if trigger in TRIGGERS else None, len(ids) or None, saved)
-    elif value.get("compact_result") == "failed":
-        record.refusal = failed_compaction(text_of(value.get("compact_error")))
+        return {"clearing": Clearing(RESULTS, trigger if trigger in TRIGGERS else None, len(ids) or None, saved)}
+    failed = value.get("compact_result") == "failed"
+    return {"refusal": failed_compaction(text_of(value.get("compact_error")))} if failed else {}
 
 
 def _is_start(value: Mapping[str, Any]) -> bool:
@@ -204,44 +224,61 @@ def line_contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
     return contents_of(message["content"] if isinstance(message, dict) else message)
 
 
-def _assistant(record: ClaudeRecord, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
+def _told(
+    value: Mapping[str, Any], contents: tuple[Content, ...], role: Role | None, rare: dict[str, Any]
+) -> tuple[dict[str, Any], str]:
+    """Fields of the facts that the role decides, and the title of a prompt."""
+    if role is None:
+        return {}, ""
+    return (_reply(value, contents, rare), "") if role is Role.ASSISTANT else _said(value, contents, rare)
+
+
+def _response_id(value: Mapping[str, Any]) -> str:
+    message = value.get("message")
+    return text_of(message.get("id")) if isinstance(message, dict) else ""
+
+
+def _reply(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[str, Any]) -> dict[str, Any]:
+    """Fields of a reply's facts; the prompts that its calls give go to ``rare``."""
     message = value.get("message")
     if not isinstance(message, dict):
-        return
-    record.response_id = text_of(message.get("id"))
-    record.model = intern(text_of(message.get("model")))
-    record.usage = usage_of(message.get("usage"))
-    record.stopped = bool(message.get("stop_reason"))
-    record.n_visible = sum(len(c.text) + len(c.name) for c in contents)
+        return {}
     content = message.get("content")
-    record.prompts = tuple(
+    prompts = tuple(
         (text_of(block.get("id")), prompt_hash(block["input"]["prompt"]))
         for block in (content if isinstance(content, list) else ())
         if isinstance(block, dict)
         and isinstance(block.get("input"), dict)
         and isinstance(block["input"].get("prompt"), str)
     )
+    if prompts:
+        rare["prompts"] = prompts
+    return {
+        "model": intern(text_of(message.get("model"))),
+        "usage": usage_of(message.get("usage")),
+        "stopped": bool(message.get("stop_reason")),
+        "n_visible": sum([len(c.text) + len(c.name) for c in contents]),
+    }
 
 
-def _user(record: ClaudeRecord, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
-    attachment = value.get("attachment")
-    record.meta = value.get("isMeta") is True
-    record.summary = value.get("isCompactSummary") is True
-    if isinstance(attachment, dict):
-        record.attachment = text_of(attachment.get("type")) or "attachment"
-        return
+def _said(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The same of what is no reply: whether a person typed it, and its title; hashes and agents go to ``rare``."""
+    meta = value.get("isMeta") is True
+    if isinstance(value.get("attachment"), dict):
+        return {"meta": meta}, ""
     results = [c for c in contents if c.kind is Kind.TOOL_RESULT]
     texts = [c.text for c in contents if c.kind is Kind.TEXT]
     by_client = bool(texts) and texts[0].startswith(UNTYPED_PREFIXES)
-    record.typed = is_prompt(contents) and not (record.meta or record.summary or by_client)
-    record.planned = record.typed and value.get("permissionMode") == "plan"
-    if record.typed:
-        record.title = prompt_words(texts)
-        record.prompt = prompt_hash("\n".join(texts))
+    typed = is_prompt(contents) and not (meta or value.get("isCompactSummary") is True or by_client)
     twin = value.get("toolUseResult")
     agent = text_of(twin.get("agentId")) if isinstance(twin, dict) else ""
     if agent and results:
-        record.agents = ((agent, results[0].call_id),)
+        rare["agents"] = ((agent, results[0].call_id),)
+    if not typed:
+        return {"meta": meta}, ""
+    rare["prompt"] = prompt_hash("\n".join(texts))
+    planned = value.get("permissionMode") == "plan"
+    return {"meta": meta, "typed": True, "planned": planned}, prompt_words(texts)
 
 
 def prompt_hash(prompt: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine import limits
@@ -13,23 +13,35 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.formats._claude_lines import ClaudeRecord
-    from sessions.engine.types import Usage
+    from sessions.engine.types import Block, Usage
 
 
 @dataclass(slots=True)
 class ClaudeMessage:
     """A message in the making: all lines of one response, or one user or attachment line.
 
-    ``first`` is its first line, which is where it stands; ``is_reply`` tells whether it is a model's.
+    ``first`` is its first line, which is where it stands; ``more`` are the others.
     """
 
-    records: list[ClaudeRecord]
-    first: ClaudeRecord = field(init=False)
-    is_reply: bool = field(init=False)
+    first: ClaudeRecord
+    more: list[ClaudeRecord] | None = None
 
-    def __post_init__(self) -> None:
-        self.first = self.records[0]
-        self.is_reply = self.first.role is Role.ASSISTANT
+    @property
+    def records(self) -> Sequence[ClaudeRecord]:
+        """All its lines."""
+        return (self.first, *self.more) if self.more else (self.first,)
+
+    def add(self, record: ClaudeRecord) -> None:
+        """One line more."""
+        if self.more is None:
+            self.more = [record]
+        else:
+            self.more.append(record)
+
+    @property
+    def is_reply(self) -> bool:
+        """Whether it is a model's."""
+        return self.first.role is Role.ASSISTANT
 
 
 def units_of(records: Sequence[ClaudeRecord]) -> list[ClaudeMessage]:
@@ -43,15 +55,15 @@ def units_of(records: Sequence[ClaudeRecord]) -> list[ClaudeMessage]:
         if record.role is Role.ASSISTANT and record.response_id:
             known = replies.get(record.response_id)
             if known:
-                known.records.append(record)
+                known.add(record)
                 continue
-            replies[record.response_id] = unit = ClaudeMessage([record])
+            replies[record.response_id] = unit = ClaudeMessage(record)
             units.append(unit)
             run = None
         elif record.role is Role.ASSISTANT and run:
-            run.records.append(record)
+            run.add(record)
         else:
-            units.append(ClaudeMessage([record]))
+            units.append(ClaudeMessage(record))
             run = units[-1] if record.role is Role.ASSISTANT else None
     return units
 
@@ -62,38 +74,44 @@ def reply_usage(unit: ClaudeMessage) -> Usage | None:
     A placeholder is an output that no line with a stop reason confirms and that is too small for what was written:
     8 characters or more for each token.
     """
-    reported = [record.usage for record in unit.records if record.usage]
+    lines = [record.facts for record in unit.records]
+    reported = [facts.usage for facts in lines if facts.usage]
     if not reported:
         return None
     best = reported[0]
     for usage in reported[1:]:
         best = usage if (usage.output, usage.context) >= (best.output, best.context) else best
-    n_visible = sum(record.n_visible for record in unit.records)
-    stopped = any(record.stopped for record in unit.records)
+    n_visible = sum([facts.n_visible for facts in lines])
+    stopped = any(facts.stopped for facts in lines)
     unfinished = not stopped and n_visible >= PLACEHOLDER_CHARS_PER_TOKEN * best.output
     return replace(best, placeholder=True) if unfinished and n_visible else best
+
+
+def blocks_of(unit: ClaudeMessage) -> list[Block]:
+    """The blocks of a unit's message."""
+    return [block for record in unit.records for block in record.body.blocks]
 
 
 def message_of(
     unit: ClaudeMessage, index: int, native_id: str, compaction: int | None, *, resumed: bool = False
 ) -> Message:
     """The message of a unit at ``index``."""
-    first, records = unit.first, unit.records
-    is_one = len(records) == 1
+    record, facts, body, more = unit.first, unit.first.facts, unit.first.body, unit.more
+    bodies = [body, *[each.body for each in more]] if more else None
     return Message(
         index=index,
         id=native_id,
-        role=first.role or Role.USER,
-        blocks=first.blocks if is_one else tuple([block for record in records for block in record.blocks]),
-        origins=(first.origin,) if is_one else tuple([record.origin for record in records]),
-        preview=first.preview if is_one else _joined([record.preview for record in records]),
-        timestamp=first.timestamp,
-        typed=first.typed,
-        meta=first.meta,
-        attachment=first.attachment,
-        summary=first.summary,
+        role=record.role or Role.USER,
+        blocks=tuple([block for each in bodies for block in each.blocks]) if bodies else body.blocks,
+        origins=(facts.origin, *[each.facts.origin for each in more]) if more else (facts.origin,),
+        preview=_joined([each.preview for each in bodies]) if bodies else body.preview,
+        timestamp=facts.timestamp,
+        typed=facts.typed,
+        meta=facts.meta,
+        attachment=record.attachment,
+        summary=record.summary,
         compaction=compaction,
-        planned=first.planned,
+        planned=facts.planned,
         resumed=resumed,
     )
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.fates import Tally
 from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats._claude_bodies import Shelves
 from sessions.engine.formats._claude_build import kin_of, linked, transcripts_of
 from sessions.engine.formats._claude_chain import sessions_of, sidechains
 from sessions.engine.formats._claude_lines import UI_TYPES, ClaudeRecord, line_contents, record_of, role_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Line, Source
-    from sessions.engine.types import Content, Message, Transcript
+    from sessions.engine.types import Block, Content, Message, Transcript
 
 CHAIN_KEYS = ("sessionId", "uuid", "parentUuid", "isSidechain", "leafUuid", "isSnapshotUpdate")
 KNOWN_TYPES = UI_TYPES | {"user", "assistant", "attachment"}
@@ -40,6 +41,7 @@ class ClaudeReading:
     """What one pass over the file collects."""
 
     records: list[ClaudeRecord] = field(default_factory=list)
+    shelves: Shelves = field(default_factory=Shelves)
     skipped: list[Skipped] = field(default_factory=list)
     titles: dict[tuple[str, str], str] = field(default_factory=dict)
     leaves: dict[str, str] = field(default_factory=dict)
@@ -81,6 +83,7 @@ class ClaudeCode:
         for line, value in objects(source, reading.skipped):
             _read(reading, line, value, measure)
         built, alternatives = _transcripts(reading, source.name)
+        reading.shelves.once = len(built) == 1 and not alternatives
         return Parsed(
             format=self.name,
             transcripts=tuple(transcript for transcript, _ in built),
@@ -108,7 +111,7 @@ def _read(reading: ClaudeReading, line: Line, value: Mapping[str, Any], measure:
     is_empty = kind in ("user", "assistant") and value.get("message") is None
     if is_empty:
         reading.skipped.append(Skipped(line.number, line.offset, f"a line of type {kind} without a message"))
-    record = record_of(line, value, len(reading.records), measure)
+    record, facts, body = record_of(line, value, len(reading.records), reading.shelves, measure)
     if kind not in KNOWN_TYPES and not record.is_message:
         reading.unknown[kind] += 1
     twin_bytes = 0
@@ -118,17 +121,29 @@ def _read(reading: ClaudeReading, line: Line, value: Mapping[str, Any], measure:
         reading.twin_bytes += twin_bytes
         reading.tally.add(TWINS, 1, twin_bytes, part=True)
     if not is_empty:
-        _tally(reading.tally, kind, record, line.length - twin_bytes)
+        _tally(reading.tally, kind, body.blocks if record.is_message else None, line.length - twin_bytes)
     reading.client = text_of(value.get("version")) or reading.client
     reading.project = reading.project or text_of(value.get("cwd"))
-    if record.uuid or record.is_message or record.refusal or record.clearing:
+    if record.uuid or record.is_message or record.rare.refusal or record.rare.clearing:
+        if reading.records:
+            _share(record, reading.records[-1])
         reading.records.append(record)
+        reading.shelves.facts.add(facts)
+        reading.shelves.bodies.add(body)
 
 
-def _tally(tally: Tally, kind: str, record: ClaudeRecord, n_bytes: int) -> None:
-    """Account for a line without its twin, by type."""
-    if record.is_message:
-        tally.message(record.blocks, n_bytes)
+def _share(record: ClaudeRecord, before: ClaudeRecord) -> None:
+    """Let a record hold the names that the one before it holds, not copies of them."""
+    if record.parent == before.uuid:
+        record.parent = before.uuid
+    if record.response_id == before.response_id:
+        record.response_id = before.response_id
+
+
+def _tally(tally: Tally, kind: str, blocks: tuple[Block, ...] | None, n_bytes: int) -> None:
+    """Account for a line without its twin, by type; ``blocks`` of a message, else None."""
+    if blocks is not None:
+        tally.message(blocks, n_bytes)
     elif kind == "assistant":
         tally.add("error and synthetic replies", 1, n_bytes)
     elif kind in KNOWN_TYPES:

@@ -1,0 +1,24 @@
+"""What was freed goes back to the system: glibc keeps it, up to a third of what a long session needs."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+_MMAP_THRESHOLD = -3
+LARGE_BYTES = 1 << 20
+
+
+def give_back() -> None:
+    """Return what was freed until now."""
+    import ctypes
+
+    with suppress(AttributeError, OSError):  # other systems return it by themselves
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def keep_little() -> None:
+    """From now on return blocks of ``LARGE_BYTES`` when they are freed; else such a block makes glibc keep the next."""
+    import ctypes
+
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, LARGE_BYTES)
