@@ -42,6 +42,10 @@ SETTINGS = {
         "condense_percent": [5, 30, 60, 100], "max_tokens": [None, 1, 500], "buffer_percent": [0, 10, 60],
         "auto_condense": ["on", "on", "on", "off"],
     },
+    "gemini_compression": {
+        "threshold": [0.2, 0.5, 0.9], "preserve": [0.05, 0.3, 0.8], "response_budget": [50_000, 50_000, 0, 1_000],
+        "response_chars": [40_000, 40_000, 1_000], "usage": ["recorded", "recorded", "recorded", "none"],
+    },
     "anthropic_sdk_compaction": {"context_token_threshold": [1_500, 4_000, 6_000, 9_000, 25_000]},
     "buzz_handoff": {
         "measure": ["pressure_bytes", "wire_bytes"], "image_charge": [16_384, 500], "max_output": [0, 500, 2_000],
@@ -60,6 +64,8 @@ COMPACTING = {
     "pi": {"reserve": 500, "keep_recent": 1_000},
 }
 """Settings at which sessions compact that are shorter than those the defaults are made for."""
+MOST_TURNS = {"gemini_compression": 10}
+"""Tool turns from prompt to prompt at most, of policies that cut at prompts alone."""
 
 
 def compared(weighed, policy, **options):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.registry import plugins
 from sessions.engine.sweeps.fast.table import PARTS, steps_of
-from tests.engine.jumping import ALWAYS, COMPACTING, SETTINGS, chat, compared, rows_compared, talks
+from tests.engine.jumping import ALWAYS, COMPACTING, MOST_TURNS, SETTINGS, chat, compared, rows_compared, talks
 from tests.every import examples
 from tests.recordings import recordings, transcripts
 
@@ -50,7 +50,8 @@ def test_a_jump_that_leaves_a_part_says_what_the_walk_says(policy, data, transcr
 def test_a_session_is_jumped_over(policy, summarizer, every):
     """Not only where the draw has it: each of them jumps, and compacts more than once."""
     options = {"params": COMPACTING.get(policy, {}), "window": 60_000, "summarizer": summarizer}
-    has_jumped, n_events = compared(weigh(chat(every=every)), policy, **options)
+    weighed = weigh(chat(every=min(every, MOST_TURNS.get(policy, every))))
+    has_jumped, n_events = compared(weighed, policy, **options)
     assert has_jumped
     assert n_events > 1
 

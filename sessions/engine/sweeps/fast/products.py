@@ -11,6 +11,7 @@ from sessions.engine.types import Role
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.summaries import WrittenSummary
     from sessions.engine.sweeps.fast.jump import Kept
     from sessions.engine.types import Message
 
@@ -72,14 +73,27 @@ def kept_products(summaries: Summaries, kept: Kept) -> Products:
     return kept(name, make, (Products, Product))
 
 
+def product_messages(summaries: Summaries, request: int) -> list[Message]:
+    """The messages that stand for what is dropped at a request."""
+    return _messages(summaries, _written(summaries, request))
+
+
+def _written(summaries: Summaries, request: int) -> WrittenSummary:
+    return summaries.summarizer.write(Brief(summaries.weighed, request, (), summaries.argument))
+
+
+def _messages(summaries: Summaries, written: WrittenSummary) -> list[Message]:
+    ratio = summaries.weighed.ratio
+    return list(written.messages) or [drafted_message(draft, "", ratio) for draft in written.drafts]
+
+
 def _product(summaries: Summaries, weighed: Weighed, request: int) -> Product:
-    written = summaries.summarizer.write(Brief(weighed, request, (), summaries.argument))
+    written = _written(summaries, request)
     estimator, model = summaries.estimator, weighed.model
-    messages: list[Message] = list(written.messages)
-    if messages:
+    messages = _messages(summaries, written)
+    if written.messages:
         tokens = [weighed.tokens[m.index] for m in messages]
     else:
-        messages = [drafted_message(draft, "", weighed.ratio) for draft in written.drafts]
         tokens = [draft.tokens for draft in written.drafts]
     return Product(
         sum(tokens),
