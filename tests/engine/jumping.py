@@ -46,6 +46,11 @@ SETTINGS = {
         "threshold": [0.2, 0.5, 0.9], "preserve": [0.05, 0.3, 0.8], "response_budget": [50_000, 50_000, 0, 1_000],
         "response_chars": [40_000, 40_000, 1_000], "usage": ["recorded", "recorded", "recorded", "none"],
     },
+    "cline_agentic": {
+        "max_input_tokens": [None, None, 4_000, 9_000, 120_000], "trigger": [20, 60, 90], "target": [10, 70],
+        "preserve_recent_tokens": [0, 300, 2_000, 20_000], "summary_tokens": [1, 200, 4_096],
+        "usage": ["recorded", "none"],
+    },
     "anthropic_sdk_compaction": {"context_token_threshold": [1_500, 4_000, 6_000, 9_000, 25_000]},
     "buzz_handoff": {
         "measure": ["pressure_bytes", "wire_bytes"], "image_charge": [16_384, 500], "max_output": [0, 500, 2_000],
@@ -60,11 +65,12 @@ ALWAYS = {
 }  # fmt: skip
 """Parameters that are always drawn: at their defaults no short session compacts."""
 COMPACTING = {
+    "cline_agentic": {"preserve_recent_tokens": 2_000},
     "anthropic_sdk_compaction": {"context_token_threshold": 40_000},
     "pi": {"reserve": 500, "keep_recent": 1_000},
 }
 """Settings at which sessions compact that are shorter than those the defaults are made for."""
-MOST_TURNS = {"gemini_compression": 10}
+MOST_TURNS = {"cline_agentic": 10, "gemini_compression": 10}
 """Tool turns from prompt to prompt at most, of policies that cut at prompts alone."""
 
 

@@ -8,12 +8,12 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine import registry
-from sessions.engine.context import entering_steps, message_items
+from sessions.engine.context import entering_steps, holds_result, message_items
 from sessions.engine.policy import State, View
 from sessions.engine.sizes import message_size, message_sizes
 from sessions.engine.summaries import Summaries, drafted_message
 from sessions.engine.sweeps.fast.counts import heights_by
-from sessions.engine.sweeps.fast.products import kept_products
+from sessions.engine.sweeps.fast.products import FAR, kept_products, product_messages
 from sessions.engine.sweeps.fast.track import messages_of
 from sessions.engine.types import Kind, Role
 
@@ -130,6 +130,11 @@ class Field:
         return all(roles[position] == USER_ROLE and position not in calls for position in self.kinds.typed)
 
     @cached_property
+    def with_results(self) -> list[int]:
+        """Positions of messages that hold tool results."""
+        return [position for position in range(len(self.kinds.indices)) if holds_result(self.item(position))]
+
+    @cached_property
     def last_typed(self) -> frozenset[int]:
         """Steps whose newest message is a prompt."""
         typed = frozenset(self.kinds.typed)
@@ -149,6 +154,16 @@ class Field:
         own = self.summaries
         spec = own.summarizer.name if own.argument is None else f"{own.summarizer.name}:{own.argument}"
         return kept_products(Summaries(self.weighed, spec, registry.get("estimators", estimator)), self.kept)
+
+    @cached_property
+    def plain_products(self) -> bool:
+        """Whether all that is put in are messages of the user's that nobody typed, without calls and results."""
+        near = [self.weighed.steps[step].request for step in self.products.near]
+        made = [message for request in (*near, FAR) for message in product_messages(self.summaries, request)]
+        tools = frozenset((Kind.TOOL_USE, Kind.TOOL_RESULT))
+        return all(
+            m.role is Role.USER and not m.typed and tools.isdisjoint(block.kind for block in m.blocks) for m in made
+        )
 
     def put_in(self, product: Product, draft: Draft | None) -> tuple[int, int, int]:
         """Display tokens, size and number of what stands for dropped messages: a product and what a policy attaches."""
