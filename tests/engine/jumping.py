@@ -51,6 +51,12 @@ SETTINGS = {
         "preserve_recent_tokens": [0, 300, 2_000, 20_000], "summary_tokens": [1, 200, 4_096],
         "usage": ["recorded", "none"],
     },
+    "langchain_summarization": {
+        "trigger_fraction": [None, 0.3, 0.8], "trigger_tokens": [None, 4_000, 9_000, 40_000], "combine": ["any", "all"],
+        "keep_messages": [1, 2, 5, 20], "keep_tokens": [None, None, 50, 700, 3_000],
+        "keep_fraction": [None, None, None, 0.05, 0.3], "summary_input": [None, 50, 500, 4_000],
+        "trigger_messages": [None, None, None, 10], "usage": ["recorded", "recorded", "recorded", "none"],
+    },
     "anthropic_sdk_compaction": {"context_token_threshold": [1_500, 4_000, 6_000, 9_000, 25_000]},
     "buzz_handoff": {
         "measure": ["pressure_bytes", "wire_bytes"], "image_charge": [16_384, 500], "max_output": [0, 500, 2_000],

@@ -71,6 +71,7 @@ class Field:
     summaries: Summaries
     kept: Kept
     drafts: dict[Draft, int] = field(default_factory=dict)
+    made: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def kinds(self) -> Kinds:
@@ -82,6 +83,18 @@ class Field:
         """Sizes of the messages in the gate's unit, and what it counts."""
         name = f"sized {self.summaries.estimator.key} {self.count.kind}"
         return self.kept(name, lambda: _sized(self), (Sized,))
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """A value of the session that every edit shares."""
+        if name not in self.made:
+            self.made[name] = make()
+        return self.made[name]
+
+    def heights_of(self, kind: str) -> list[int]:
+        """What another gate with this estimator counts at every step less the offset."""
+        entering = entering_steps(self.weighed, self.summaries.estimator, self.weighed.left_out)
+        found: list[int] = self.once(kind, lambda: heights_by(self.weighed, self.track, kind, entering))
+        return found
 
     @property
     def heights(self) -> tuple[int, ...]:

@@ -205,6 +205,7 @@ def course_over(rule: Partial, leaver: Leaver) -> Course | None:
     lefts: list[Left] = []
     offsets = [offset]
     vain: list[tuple[int, int]] = []
+    has_failed = False
     while True:
         step = leaver.next(rule, low, offset, held)
         if step is None:
@@ -219,7 +220,7 @@ def course_over(rule: Partial, leaver: Leaver) -> Course | None:
             low = step + 1
             if not rule.is_cheap:
                 vain += [(step, before)] * left.calls
-                failures += 1
+                failures, has_failed = failures + 1, True
             if failures >= BREAKER:
                 break
             continue
@@ -232,6 +233,6 @@ def course_over(rule: Partial, leaver: Leaver) -> Course | None:
         offsets.append(offset)
     return Course(
         steps, [left.cut for left in lefts], [left.tokens for left in lefts], offsets, vain, len(steps) + len(vain),
-        [left.inserted for left in lefts], has_failed=bool(vain), prefixes=[left.prefix for left in lefts],
+        [left.inserted for left in lefts], has_failed=has_failed, prefixes=[left.prefix for left in lefts],
         written=[left.written for left in lefts], calls=[left.calls for left in lefts], lefts=tuple(lefts),
     )  # fmt: skip

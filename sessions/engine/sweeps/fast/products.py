@@ -59,7 +59,9 @@ def products_of(summaries: Summaries, most: int | None = None) -> Products:
     weighed = summaries.weighed
     beside = {c.request + n for c in weighed.transcript.compactions for n in (-1, 0, 1)}
     near = {
-        k: _product(summaries, weighed, step.request, most) for k, step in enumerate(weighed.steps) if step.request in beside
+        k: _product(summaries, weighed, step.request, most)
+        for k, step in enumerate(weighed.steps)
+        if step.request in beside
     }
     return Products(near, _product(summaries, weighed, FAR, most))
 

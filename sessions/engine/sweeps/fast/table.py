@@ -15,6 +15,7 @@ from sessions.engine.policies import (
     codex,
     crush,
     gemini_compression,
+    langchain_summarization,
     none,
     openai_compact_threshold,
     opencode_compaction,
@@ -24,7 +25,15 @@ from sessions.engine.policies import (
 )
 from sessions.engine.policies._claude_ladder import DEFAULT_MAX_OUTPUT, WRITTEN, ladder
 from sessions.engine.policies._parametric import CUTS
-from sessions.engine.sweeps.fast import part_cline, part_codex, part_gemini, part_handoff, part_opencode, part_pi
+from sessions.engine.sweeps.fast import (
+    part_cline,
+    part_codex,
+    part_gemini,
+    part_handoff,
+    part_langchain,
+    part_opencode,
+    part_pi,
+)
 from sessions.engine.sweeps.fast.jump import Jump
 from sessions.engine.sweeps.fast.part import Partial
 from sessions.engine.sweeps.fast.put_back import PutBack
@@ -178,6 +187,7 @@ PARTS: dict[tuple[tuple[Any, Any], ...], Callable[[Any, int, ModelInfo | None], 
     steps_of(opencode_compaction.POLICY): part_opencode.first_version,
     steps_of(opencode_compaction_v2.POLICY): part_opencode.second_version,
     steps_of(pi.POLICY): part_pi.rule,
+    steps_of(langchain_summarization.POLICY): part_langchain.rule,
     steps_of(cline_agentic.POLICY): part_cline.agentic,
     steps_of(gemini_compression.POLICY): part_gemini.rule,
     steps_of(roo_code.POLICY): part_handoff.roo,
