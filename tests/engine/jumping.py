@@ -65,7 +65,20 @@ SETTINGS = {
     },
 }  # fmt: skip
 """Values of the parameters that move what a jump goes by, and of those with which it must not jump."""
+CLEARED = {
+    "anthropic_clear_tool_uses": {
+        "trigger": [0, 1_500, 4_000, 9_000, 25_000], "keep": [0, 1, 3, 8], "clear_at_least": [None, None, 300, 3_000],
+        "stop_early": ["off", "off", "off", "on"], "clear_tool_inputs": ["off", "off", "off", "on"],
+        "exclude_tools": ["", "", "", "edit"], "trigger_tool_uses": [None, None, None, 4],
+    },
+    "langchain_clear_tool_uses": {
+        "trigger": [0, 1_500, 4_000, 9_000, 25_000], "keep": [0, 1, 3, 8], "clear_at_least": [0, 0, 0, 500],
+        "clear_tool_inputs": ["off", "off", "off", "on"], "exclude_tools": ["", "", "", "edit"],
+    },
+}  # fmt: skip
+"""The same of policies that clear old results at every request."""
 ALWAYS = {
+    "anthropic_clear_tool_uses": {"trigger"}, "langchain_clear_tool_uses": {"trigger"},
     "anthropic_sdk_compaction": {"context_token_threshold"}, "buzz_handoff": {"max_output", "max_history_bytes"},
     "opencode_compaction": {"max_output"}, "opencode_compaction_v2": {"buffer", "max_output"}, "pi": {"reserve"},
 }  # fmt: skip
@@ -116,8 +129,11 @@ def rows_compared(weighed, policy, settings, summarizer, window):
 
 
 @st.composite
-def talks(draw, n_turns=25):
-    """Sessions with what the edits tell apart: wrappers, prompts with images, sealed reasoning, several results."""
+def talks(draw, n_turns=25, n_calls=2):
+    """Sessions with what the edits tell apart: wrappers, prompts with images, sealed reasoning, several results.
+
+    ``n_calls`` is how many calls a reply makes at most.
+    """
     session = Build(overhead=draw(st.integers(0, 3_000)), usage=draw(st.integers(0, 5)) > 0)
     often = draw(st.sampled_from([1, 2, 5]))
     if draw(st.booleans()):
@@ -126,12 +142,12 @@ def talks(draw, n_turns=25):
         session.add(Role.USER, text(draw(st.integers(1, 300))))
     if draw(st.integers(0, 5)):
         _prompt(draw, session)
-    n_calls = 0
+    called = 0
     for _ in range(draw(st.integers(2, n_turns))):
-        calls = [f"c{n_calls + n}" for n in range(draw(st.integers(0, 2)))]
-        n_calls += len(calls)
+        calls = [f"c{called + n}" for n in range(draw(st.integers(0, n_calls)))]
+        called += len(calls)
         session.reply(draw(st.integers(1, 400)), *calls, name=draw(st.sampled_from(["read", "edit", "Read"])),
-                      target=f"/f{n_calls % 5}.py")  # fmt: skip
+                      target=f"/f{called % 5}.py")  # fmt: skip
         if draw(st.integers(0, 5)) == 0:
             _seal(session, draw(st.integers(900, 9_000)))
         for call in calls:

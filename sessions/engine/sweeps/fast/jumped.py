@@ -19,6 +19,7 @@ from sessions.engine.events import ChangeCounts, Event, History, LayerResult
 from sessions.engine.policy import LastUsage, State, View
 from sessions.engine.prices import step_prices
 from sessions.engine.replay import Replay, replay_of, walk_of
+from sessions.engine.sweeps.fast.clearing import Clearing
 from sessions.engine.sweeps.fast.jump import made_here
 from sessions.engine.sweeps.fast.jumper import Jumper
 from sessions.engine.sweeps.fast.left import UNTOUCHED
@@ -35,9 +36,8 @@ if TYPE_CHECKING:
     from sessions.engine.outlines import Outline
     from sessions.engine.policy import Gate, Policy
     from sessions.engine.prices import Prices
-    from sessions.engine.sweeps.fast.jump import Course, Kept
+    from sessions.engine.sweeps.fast.jump import Course, Jump, Kept
     from sessions.engine.sweeps.fast.part import Leaver
-    from sessions.engine.sweeps.fast.table import Rule
     from sessions.engine.sweeps.fast.track import Track
     from sessions.engine.walk import Walk
 
@@ -67,7 +67,7 @@ def jumped(
     jump = jump_of(weighed, chosen, walk.params, options.get("window"))
     jumper = _jumper(weighed, track, summarizer, kept)
     course = None if jump is None else jumper.course(jump)
-    if jump is None or course is None or course.has_failed or _is_empty(jumper, course):
+    if jump is None or isinstance(jump, Clearing) or course is None or course.has_failed or _is_empty(jumper, course):
         return None
     sums = jumper.totals(
         course, jump, summary_calls=chosen.summary_calls, shares_prefix=chosen.shares_prefix, prices=prices
@@ -91,7 +91,7 @@ def _is_empty(jumper: Jumper, course: Course) -> bool:
 class _Columns:
     """A course, with what the walk would say of every request."""
 
-    def __init__(self, jumper: Jumper, jump: Rule, course: Course, walk: Walk) -> None:
+    def __init__(self, jumper: Jumper, jump: Jump | Whole | Partial, course: Course, walk: Walk) -> None:
         self.weighed, self.track, self.course, self.walk = jumper.weighed, jumper.track, course, walk
         self.jumper, self.jump = jumper, jump
         self.body = isinstance(jump, Partial) and jump.is_body

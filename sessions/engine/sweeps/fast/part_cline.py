@@ -75,11 +75,11 @@ class NewestLeaver(SizedLeaver):
             cut = self._cut(held, found)
             if cut is None or cut > held.cut:
                 return None if cut is None else found
-            low = max(found + 1, self._next_prompt(held, found))
+            low = max(found + 1, self._next_prompt(held))
         return end
 
-    def _next_prompt(self, held: Left, step: int) -> int:
-        """The step that brings the first prompt which can be cut at, where none is there yet; else ``step``."""
+    def _next_prompt(self, held: Left) -> int:
+        """The step that brings the first prompt which can be cut at."""
         typed, first = self.field.kinds.typed, held.cut + 1
         number = bisect_left(typed, first)
         return self.field.step_at[typed[number]] if number < len(typed) else self.field.track.n_steps

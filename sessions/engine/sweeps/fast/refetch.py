@@ -49,6 +49,15 @@ def _together(track: Track, courses: Sequence[Course]) -> list[int]:
     return totals
 
 
+def refetched_at(track: Track, places: Sequence[tuple[int, int]]) -> list[int]:
+    """Tokens fetched again where all results before a position go at a step; ``places`` are (step, position), rising."""
+    needs, positions, totals = _Needs(track), [reuse.position for reuse in track.reuses], list[int]()
+    for step, stop in places:
+        needs.advance(track.newest[step] + 1, bisect_left(positions, stop))
+        totals.append(sum(needs.tokens[:-1]))
+    return totals
+
+
 class _Needs:
     """Which results would be fetched again had they been dropped: per target the newest whose next use is otherwise."""
 

@@ -15,6 +15,7 @@ from sessions.engine.policies import (
     codex,
     crush,
     gemini_compression,
+    langchain_clear_tool_uses,
     langchain_summarization,
     none,
     openai_compact_threshold,
@@ -34,6 +35,7 @@ from sessions.engine.sweeps.fast import (
     part_opencode,
     part_pi,
 )
+from sessions.engine.sweeps.fast.clearing import Clearing, by_api, by_langchain
 from sessions.engine.sweeps.fast.jump import Jump
 from sessions.engine.sweeps.fast.part import Partial
 from sessions.engine.sweeps.fast.put_back import PutBack
@@ -101,7 +103,7 @@ def never(params: Any, window: int) -> Jump:
     return Jump(sys.maxsize, keep_messages=1, inserted=0)
 
 
-Rule = Jump | Whole | Partial
+Rule = Jump | Whole | Partial | Clearing
 """How a policy may be jumped over."""
 
 
@@ -196,6 +198,12 @@ PARTS: dict[tuple[tuple[Any, Any], ...], Callable[[Any, int, ModelInfo | None], 
 }
 """The same of policies that leave a part of the list; the model is None where it changes."""
 
+CLEARS: dict[tuple[tuple[Any, Any], ...], Callable[[Any], Clearing | None]] = {
+    steps_of(anthropic_api.USES): by_api,
+    steps_of(langchain_clear_tool_uses.POLICY): by_langchain,
+}
+"""The same of policies that clear old results at every request."""
+
 RULES: dict[tuple[Any, Any], Callable[[Any, int], Jump | None]] = {
     (_parametric.gate, _parametric.edit): parametric,
     (none.gate, none.edit): never,
@@ -219,5 +227,8 @@ def jump_of(weighed: Weighed, policy: Policy, params: Any, window: int | None) -
     part = PARTS.get(steps_of(policy))
     if part is not None:
         return part(params, size, model_of(weighed))
+    clears = CLEARS.get(steps_of(policy))
+    if clears is not None:
+        return clears(params)
     rule = RULES.get((policy.gate, policy.edit))
     return rule(params, size) if rule else None
