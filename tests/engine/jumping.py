@@ -57,6 +57,10 @@ SETTINGS = {
         "keep_fraction": [None, None, None, 0.05, 0.3], "summary_input": [None, 50, 500, 4_000],
         "trigger_messages": [None, None, None, 10], "usage": ["recorded", "recorded", "recorded", "none"],
     },
+    "anthropic_background": {
+        "start_at": [0, 1_500, 4_000, 9_000, 25_000], "arrives_after": [1, 2, 5, 20],
+        "usage": ["recorded", "recorded", "recorded", "none"],
+    },
     "anthropic_sdk_compaction": {"context_token_threshold": [1_500, 4_000, 6_000, 9_000, 25_000]},
     "buzz_handoff": {
         "measure": ["pressure_bytes", "wire_bytes"], "image_charge": [16_384, 500], "max_output": [0, 500, 2_000],
@@ -78,12 +82,14 @@ CLEARED = {
 }  # fmt: skip
 """The same of policies that clear old results at every request."""
 ALWAYS = {
+    "anthropic_background": {"start_at"},
     "anthropic_clear_tool_uses": {"trigger"}, "langchain_clear_tool_uses": {"trigger"},
     "anthropic_sdk_compaction": {"context_token_threshold"}, "buzz_handoff": {"max_output", "max_history_bytes"},
     "opencode_compaction": {"max_output"}, "opencode_compaction_v2": {"buffer", "max_output"}, "pi": {"reserve"},
 }  # fmt: skip
 """Parameters that are always drawn: at their defaults no short session compacts."""
 COMPACTING = {
+    "anthropic_background": {"start_at": 40_000, "arrives_after": 3},
     "cline_agentic": {"preserve_recent_tokens": 2_000},
     "anthropic_sdk_compaction": {"context_token_threshold": 40_000},
     "pi": {"reserve": 500, "keep_recent": 1_000},

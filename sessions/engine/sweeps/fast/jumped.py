@@ -105,11 +105,11 @@ class _Columns:
         tops = track.tops
         sent_from, asked_from = [0, *course.steps, n], [0, *(k + 1 for k in course.steps), n]
         self.sent = [h + o for o, (a, b) in zip(offsets, pairwise(sent_from), strict=True) for h in tops[a:b]]
-        if self.leaver is None:
+        if self.leaver is None or not isinstance(jump, Partial):
             measures = [h + o for o, (a, b) in zip(offsets, pairwise(asked_from), strict=True) for h in heights[a:b]]
             measures[0] = first
         else:
-            measures = self._counted(self.leaver, list(pairwise(asked_from)))
+            measures = self._counted(self.leaver, jump, list(pairwise(asked_from)))
         cached = [0, *map(min, self.sent, self.sent[1:])]
         prefixes = course.prefixes or [track.overhead + track.lead] * len(course.steps)
         for k, left, prefix in zip(course.steps, course.afters, prefixes, strict=True):
@@ -119,11 +119,11 @@ class _Columns:
         self.places = {request: k for k, request in enumerate(self.requests)}
         self.gates = Gates(self._by_request(measures), jump.limit, self._ask)
 
-    def _counted(self, leaver: Leaver, spans: list[tuple[int, int]]) -> list[int]:
+    def _counted(self, leaver: Leaver, rule: Partial, spans: list[tuple[int, int]]) -> list[int]:
         """What the gate counts at every step, as it shows it."""
         helds = [UNTOUCHED, *self.course.lefts]
         spans_held = zip(spans, self.course.offsets, helds, strict=True)
-        counted = [n for (a, b), offset, held in spans_held for n in leaver.measures(a, b, offset, held)]
+        counted = [n for (a, b), offset, held in spans_held for n in leaver.measures(rule, a, b, offset, held)]
         counted[0] = leaver.first()
         off = self.track.overhead if self.body else 0
         return [max(0, n - off) for n in counted] if off else counted

@@ -118,9 +118,9 @@ class Leaver:
             found = min(found, next_over(tops, peaks, low, rule.most + 1 - offset))
         return found
 
-    def measures(self, start: int, stop: int, offset: int, held: Left) -> list[int]:
+    def measures(self, rule: Partial, start: int, stop: int, offset: int, held: Left) -> list[int]:
         """What the gate counts at the steps ``start`` to ``stop``."""
-        del held
+        del rule, held
         return [height + offset for height in self.field.heights[start:stop]]
 
     def may_stay_on(self, rule: Partial, left: Left) -> bool:

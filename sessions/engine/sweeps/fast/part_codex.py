@@ -186,8 +186,9 @@ class CodexLeaver(Leaver):
             return found
         return next_over(self.stored, self.stored_peaks, split, need + self.known.reasoning[held.cut])
 
-    def measures(self, start: int, stop: int, offset: int, held: Left) -> list[int]:
+    def measures(self, rule: Partial, start: int, stop: int, offset: int, held: Left) -> list[int]:
         """The same split."""
+        del rule
         split = max(start, min(stop, self._split(held)))
         behind = offset - self.known.reasoning[held.cut]
         return [h + offset for h in self.heights[start:split]] + [h + behind for h in self.stored[split:stop]]

@@ -149,8 +149,9 @@ class RecentLeaver(SizedLeaver):
             return size
         return ceil(size * min(MOST_SCALED, max(1.0, (self.steps.replied[step] + offset) / known)))
 
-    def measures(self, start: int, stop: int, offset: int, held: Left) -> list[int]:
+    def measures(self, rule: Partial, start: int, stop: int, offset: int, held: Left) -> list[int]:
         """The count, or what the last reply reports, if that is more."""
+        del rule
         shift, replied = self.shift(held), self.steps.replied
         return [max(self.count(k, offset, shift), replied[k] + offset) for k in range(start, stop)]
 

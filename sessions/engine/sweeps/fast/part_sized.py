@@ -26,9 +26,9 @@ class SizedLeaver(Leaver):
         here = self.field
         return next_over(here.heights, here.peaks, low, rule.limit - self.shift(held))
 
-    def measures(self, start: int, stop: int, offset: int, held: Left) -> list[int]:
+    def measures(self, rule: Partial, start: int, stop: int, offset: int, held: Left) -> list[int]:
         """By size."""
-        del offset
+        del rule, offset
         shift = self.shift(held)
         return [height + shift for height in self.field.heights[start:stop]]
 

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from sessions.engine.policies import (
     _parametric,
     anthropic_api,
+    anthropic_on_demand,
     buzz_handoff,
     claude_code,
     cline_agentic,
@@ -27,6 +28,7 @@ from sessions.engine.policies import (
 from sessions.engine.policies._claude_ladder import DEFAULT_MAX_OUTPUT, WRITTEN, ladder
 from sessions.engine.policies._parametric import CUTS
 from sessions.engine.sweeps.fast import (
+    part_background,
     part_cline,
     part_codex,
     part_gemini,
@@ -194,6 +196,7 @@ PARTS: dict[tuple[tuple[Any, Any], ...], Callable[[Any, int, ModelInfo | None], 
     steps_of(gemini_compression.POLICY): part_gemini.rule,
     steps_of(roo_code.POLICY): part_handoff.roo,
     steps_of(anthropic_api.SDK): part_handoff.sdk,
+    steps_of(anthropic_on_demand.BACKGROUND): part_background.background,
     steps_of(buzz_handoff.POLICY): part_handoff.buzz,
 }
 """The same of policies that leave a part of the list; the model is None where it changes."""
