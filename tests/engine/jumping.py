@@ -17,6 +17,11 @@ from sessions.engine.types import Block, Kind, Role
 from tests.engine.sessions import Build, image, text
 
 SEQUENCES = ("gates", "sent")
+COMPRESSED = {
+    "trigger": [20, 70], "min_messages": [0, 1, 10, 30], "capacity": ["static", "static", "static", "effective"],
+    "keep_last": [1, 5, 12], "usage": ["recorded", "recorded", "recorded", "none"],
+}  # fmt: skip
+"""Of the compression skill's strategies."""
 SETTINGS = {
     "codex_local": {
         "auto_compact_token_limit": [None, 3_000, 9_000, 40_000, 120_000], "scope": ["total", "body_after_prefix"],
@@ -61,6 +66,16 @@ SETTINGS = {
         "start_at": [0, 1_500, 4_000, 9_000, 25_000], "arrives_after": [1, 2, 5, 20],
         "usage": ["recorded", "recorded", "recorded", "none"],
     },
+    "parametric": {
+        "share": [None, 30, 80], "tokens": [None, 4_000, 9_000], "reserve": [None, 500], "combine": ["any", "all"],
+        "counted": ["usage", "usage", "context", "estimate"], "operator": [">=", ">"], "keep_last": [0, 2, 5, 900],
+        "keep_unit": ["messages", "messages", "tokens", "turns"], "edit": ["summarise", "summarise", "truncate"],
+        "breaker": [3, 3, None], "usage": ["recorded", "recorded", "none"],
+    },
+    "kimi": {"share": [None, 30, 85], "reserve": [None, 500, 3_000], "keep_last": [0, 2, 5]},
+    "effective_window": {"share": [20, 70], "keep_last": [0, 2, 10], "operator": [">=", ">"]},
+    "copilot_chat": {"share": [20, 60, 85], "setting": [None, 4_000, 9_000]},
+    "anchored_iterative": COMPRESSED, "opaque": COMPRESSED, "regenerative_full": COMPRESSED,
     "anthropic_sdk_compaction": {"context_token_threshold": [1_500, 4_000, 6_000, 9_000, 25_000]},
     "buzz_handoff": {
         "measure": ["pressure_bytes", "wire_bytes"], "image_charge": [16_384, 500], "max_output": [0, 500, 2_000],
@@ -82,6 +97,7 @@ CLEARED = {
 }  # fmt: skip
 """The same of policies that clear old results at every request."""
 ALWAYS = {
+    "kimi": {"reserve"}, "parametric": {"counted"},
     "anthropic_background": {"start_at"},
     "anthropic_clear_tool_uses": {"trigger"}, "langchain_clear_tool_uses": {"trigger"},
     "anthropic_sdk_compaction": {"context_token_threshold"}, "buzz_handoff": {"max_output", "max_history_bytes"},
@@ -89,6 +105,8 @@ ALWAYS = {
 }  # fmt: skip
 """Parameters that are always drawn: at their defaults no short session compacts."""
 COMPACTING = {
+    "kimi": {"reserve": 5_000},
+    "parametric": {"counted": "usage"},
     "anthropic_background": {"start_at": 40_000, "arrives_after": 3},
     "cline_agentic": {"preserve_recent_tokens": 2_000},
     "anthropic_sdk_compaction": {"context_token_threshold": 40_000},

@@ -14,6 +14,8 @@ from sessions.engine.policies import (
     claude_code,
     cline_agentic,
     codex,
+    compression,
+    copilot_chat,
     crush,
     gemini_compression,
     langchain_clear_tool_uses,
@@ -36,6 +38,7 @@ from sessions.engine.sweeps.fast import (
     part_langchain,
     part_opencode,
     part_pi,
+    part_tail,
 )
 from sessions.engine.sweeps.fast.clearing import Clearing, by_api, by_langchain
 from sessions.engine.sweeps.fast.jump import Jump
@@ -214,6 +217,16 @@ RULES: dict[tuple[Any, Any], Callable[[Any, int], Jump | None]] = {
 """By gate and edit: what a policy's parameters and a window in tokens come to as a jump, None where they do not."""
 
 
+TAILS: dict[tuple[tuple[Any, Any], ...], Callable[[Any, int, int], Partial | None]] = {
+    steps_of(copilot_chat.POLICY): part_tail.copilot,
+    steps_of(compression.ANCHORED): part_tail.skill,
+    steps_of(compression.OPAQUE): part_tail.skill,
+    steps_of(compression.REGENERATIVE): part_tail.skill,
+    ((_parametric.gate, _parametric.edit),): part_tail.parametric,
+}
+"""The same of policies that leave the newest messages, by parameters, window and overhead in tokens."""
+
+
 def jump_of(weighed: Weighed, policy: Policy, params: Any, window: int | None) -> Rule | None:
     """How a sweep may jump between this policy's compactions over a session; None where it has to replay it.
 
@@ -234,4 +247,6 @@ def jump_of(weighed: Weighed, policy: Policy, params: Any, window: int | None) -
     if clears is not None:
         return clears(params)
     rule = RULES.get((policy.gate, policy.edit))
-    return rule(params, size) if rule else None
+    jump = rule(params, size) if rule else None
+    tail = TAILS.get(steps_of(policy))
+    return tail(params, size, weighed.overhead) if jump is None and tail else jump
