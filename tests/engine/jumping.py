@@ -76,6 +76,15 @@ SETTINGS = {
     "effective_window": {"share": [20, 70], "keep_last": [0, 2, 10], "operator": [">=", ">"]},
     "copilot_chat": {"share": [20, 60, 85], "setting": [None, 4_000, 9_000]},
     "anchored_iterative": COMPRESSED, "opaque": COMPRESSED, "regenerative_full": COMPRESSED,
+    "goose": {"threshold": [0, 0.2, 0.5, 0.8, 1], "usage": ["recorded", "recorded", "none"]},
+    "inspect_summary": {
+        "threshold": [0.2, 0.5, 0.9], "threshold_tokens": [None, None, 2_000, 9_000],
+        "usage": ["recorded", "recorded", "none"],
+    },
+    "anthropic_on_demand": {
+        "compact_at": [0, 1_500, 4_000, 9_000, 25_000], "keep_turns": [0, 0, 1, 3],
+        "usage": ["recorded", "recorded", "recorded", "none"],
+    },
     "anthropic_sdk_compaction": {"context_token_threshold": [1_500, 4_000, 6_000, 9_000, 25_000]},
     "buzz_handoff": {
         "measure": ["pressure_bytes", "wire_bytes"], "image_charge": [16_384, 500], "max_output": [0, 500, 2_000],
@@ -97,6 +106,7 @@ CLEARED = {
 }  # fmt: skip
 """The same of policies that clear old results at every request."""
 ALWAYS = {
+    "anthropic_on_demand": {"compact_at"},
     "kimi": {"reserve"}, "parametric": {"counted"},
     "anthropic_background": {"start_at"},
     "anthropic_clear_tool_uses": {"trigger"}, "langchain_clear_tool_uses": {"trigger"},
@@ -105,6 +115,7 @@ ALWAYS = {
 }  # fmt: skip
 """Parameters that are always drawn: at their defaults no short session compacts."""
 COMPACTING = {
+    "anthropic_on_demand": {"compact_at": 15_000},
     "kimi": {"reserve": 5_000},
     "parametric": {"counted": "usage"},
     "anthropic_background": {"start_at": 40_000, "arrives_after": 3},

@@ -18,6 +18,8 @@ from sessions.engine.policies import (
     copilot_chat,
     crush,
     gemini_compression,
+    goose,
+    inspect_summary,
     langchain_clear_tool_uses,
     langchain_summarization,
     none,
@@ -38,6 +40,7 @@ from sessions.engine.sweeps.fast import (
     part_langchain,
     part_opencode,
     part_pi,
+    part_summary,
     part_tail,
 )
 from sessions.engine.sweeps.fast.clearing import Clearing, by_api, by_langchain
@@ -199,6 +202,9 @@ PARTS: dict[tuple[tuple[Any, Any], ...], Callable[[Any, int, ModelInfo | None], 
     steps_of(gemini_compression.POLICY): part_gemini.rule,
     steps_of(roo_code.POLICY): part_handoff.roo,
     steps_of(anthropic_api.SDK): part_handoff.sdk,
+    steps_of(goose.POLICY): part_summary.by_goose,
+    steps_of(inspect_summary.POLICY): part_summary.by_inspect,
+    steps_of(anthropic_on_demand.ON_DEMAND): part_summary.on_demand,
     steps_of(anthropic_on_demand.BACKGROUND): part_background.background,
     steps_of(buzz_handoff.POLICY): part_handoff.buzz,
 }
