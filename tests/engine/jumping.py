@@ -126,6 +126,8 @@ COMPACTING = {
 """Settings at which sessions compact that are shorter than those the defaults are made for."""
 MOST_TURNS = {"cline_agentic": 10, "gemini_compression": 10}
 """Tool turns from prompt to prompt at most, of policies that cut at prompts alone."""
+OWN_LIMIT = {"anthropic_on_demand": "compact_at"}
+"""Limits in tokens that are set beside the window, of policies that compact in few small recordings."""
 
 
 def compared(weighed, policy, **options):

@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.registry import plugins
 from sessions.engine.sweeps.fast.table import PARTS, TAILS, steps_of
-from tests.engine.jumping import ALWAYS, COMPACTING, MOST_TURNS, SETTINGS, chat, compared, rows_compared, talks
+from tests.engine.jumping import (
+    ALWAYS,
+    COMPACTING,
+    MOST_TURNS,
+    OWN_LIMIT,
+    SETTINGS,
+    chat,
+    compared,
+    rows_compared,
+    talks,
+)
 from tests.every import examples
 from tests.recordings import recordings, transcripts
 
@@ -64,7 +74,8 @@ def test_recorded_sessions_are_jumped_over_as_they_are_walked(policy):
         for weighed in map(weigh, parsed.transcripts):
             if len(weighed.steps) > 3:
                 window = max(2_000, max(weighed.recorded.context) * 3 // 5)
-                options = {"params": COMPACTING.get(policy, {}), "window": window, "summarizer": "stub:50"}
+                own = {OWN_LIMIT[policy]: window // 2} if policy in OWN_LIMIT else COMPACTING.get(policy, {})
+                options = {"params": own, "window": window, "summarizer": "stub:50"}
                 has_jumped, n_events = compared(weighed, policy, **options)
                 n_jumped += has_jumped and n_events > 0
     assert n_jumped or not recordings()

@@ -2,7 +2,7 @@
 
 Their gate is, between two compactions, one figure for each step and a constant offset (``counts``); what a compaction
 at a step leaves is worked out by the policy's ``Leaver`` from prefix sums.  Where that cannot be said exactly (an edit
-fails, or may leave the gate on), the course is None: such a setting is replayed request by request.
+fails, or several in a row may leave the gate on), the course is None: such a setting is replayed request by request.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sessions.engine.policy import LastUsage, State, View
 from sessions.engine.sweeps.fast.counts import Count, next_over
 from sessions.engine.sweeps.fast.jump import Course
 from sessions.engine.sweeps.fast.left import MADE, UNTOUCHED, keys, place_of
-from sessions.engine.walk import BREAKER
+from sessions.engine.walk import BREAKER, THRASH_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -200,7 +200,7 @@ def course_over(rule: Partial, leaver: Leaver) -> Course | None:
         return None
     if rule.most is not None and track.overhead + tops[0] > rule.most:
         return None
-    held, offset, low, failures = UNTOUCHED, track.overhead, 1, 0
+    held, offset, low, failures, still_on = UNTOUCHED, track.overhead, 1, 0, 0
     steps: list[int] = []
     lefts: list[Left] = []
     offsets = [offset]
@@ -224,7 +224,8 @@ def course_over(rule: Partial, leaver: Leaver) -> Course | None:
             if failures >= BREAKER:
                 break
             continue
-        if leaver.may_stay_on(rule, left):
+        still_on = still_on + 1 if leaver.may_stay_on(rule, left) else 0
+        if still_on >= THRASH_LIMIT and not rule.is_cheap:
             return None
         held, offset, failures = left, left.tokens - tops[step], 0
         low = step + 1 + rule.pause

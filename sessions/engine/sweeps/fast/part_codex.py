@@ -131,6 +131,8 @@ class Memory(NamedTuple):
 class CodexLeaver(Leaver):
     """Retained user messages, the initial context in its place, the summary."""
 
+    leaves_no_trace = True
+
     def __init__(self, field: Field, edit: Retained, known: Known) -> None:
         super().__init__(field)
         self.edit, self.known = edit, known

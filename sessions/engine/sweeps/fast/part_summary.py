@@ -42,7 +42,7 @@ def by_inspect(params: Any, window: int, model: ModelInfo | None) -> Partial | N
     if params.usage != "recorded":
         return None
     limit = _inspect.limit(params, window) + 1
-    return Partial(limit, Count(inspect_summary.POLICY.estimator, GROWTH), Input(limit))
+    return Partial(limit, Count(inspect_summary.POLICY.estimator, GROWTH), Input())
 
 
 def on_demand(params: Any, window: int, model: ModelInfo | None) -> Partial | None:
@@ -128,13 +128,11 @@ class LastTextLeaver(Leaver):
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """All up to the first message of the user's, and a summary, within ``limit``."""
-
-    limit: int
+    """All up to the first message of the user's, and a summary."""
 
     def leaver(self, field: Field) -> Leaver | None:
         """None where the recording has summaries among its messages, or a request brought no message."""
-        return None if field.kinds.summaries or field.has_empty else InputLeaver(field, self)
+        return None if field.kinds.summaries or field.has_empty else InputLeaver(field)
 
 
 class InputLeaver(Leaver):
@@ -142,22 +140,22 @@ class InputLeaver(Leaver):
 
     leaves_no_trace = True
 
-    def __init__(self, field: Field, edit: Input) -> None:
+    def __init__(self, field: Field) -> None:
         super().__init__(field)
         roles = field.kinds.roles
         self.n_input = next((n + 1 for n, role in enumerate(roles) if role == USER_ROLE), len(roles))
-        self.edit, self.given = edit, range(self.n_input)
+        self.given = range(self.n_input)
         self.weight, self.size = field.weigh(self.given), field.size_of(0, self.n_input)
 
     def leave(self, rule: Partial, held: Left, step: int, before: int) -> Left | None:
         """The input and the summary; None where it would have to be summarised again to fit."""
-        del rule, before
+        del before
         here, stop = self.field, self.field.track.stops[step]
         if stop <= max(held.cut, self.n_input):
             return None
         product, base = here.products.at(step), here.track.overhead + here.lead
         size = here.sized.system + self.size + product.size
-        if here.track.overhead + size >= self.edit.limit:
+        if here.track.overhead + size >= rule.limit:
             return None
         front = (self.given, made(product.n))
         prefix = (
