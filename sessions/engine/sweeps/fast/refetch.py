@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from sessions.engine.sweeps.fast.track import Reuse, Track
 
 
+MOST_BACK = 8
+"""Times the session that cuts may go back in all, from step to step, for one pass to be quicker."""
+
+
 class Dropped(NamedTuple):
     """What a course drops at a step: the positions from ``start`` to ``cut``; ``number`` is the course's."""
 
@@ -25,7 +29,7 @@ class Dropped(NamedTuple):
 
 
 def refetched(track: Track, courses: Sequence[Course]) -> list[int]:
-    """Tokens fetched again in every course; quick where a later step cuts no earlier, whichever course it is of."""
+    """Tokens fetched again in every course; quicker where a later step hardly cuts earlier, of whichever course."""
     if not track.reuses:
         return [0] * len(courses)
     if track.long_pairs or any(_splits(track, course) for course in courses):
@@ -37,7 +41,7 @@ def refetched(track: Track, courses: Sequence[Course]) -> list[int]:
         for number, course in enumerate(courses)
         for step, cut, start in zip(course.steps, course.cuts, [0, *course.cuts], strict=False)
     )
-    if any(other.cut < one.cut for one, other in pairwise(events)):
+    if sum(max(0, one.cut - other.cut) for one, other in pairwise(events)) > MOST_BACK * track.stops[-1]:
         return [_alone(track, course) for course in courses]
     return _together(track, events, len(courses))
 
@@ -55,7 +59,7 @@ def _together(track: Track, events: Sequence[Dropped], n: int) -> list[int]:
     last, end = (-1, -1), 0
     for step, cut, start, number in events:
         if (step, cut) != last:
-            end, last = bisect_left(places, cut, end), (step, cut)
+            end, last = bisect_left(places, cut), (step, cut)
             needs.advance(track.newest[step] + 1, end)
         begin = bisect_left(places, start, 0, end)
         if begin < end:
@@ -86,9 +90,15 @@ class _Needs:
         self.tokens = [0] * (len(track.reuses) + 1)
         """By number; the last entry takes what is said of none (-1)."""
         self.entered = 0
+        self.earlier: list[int] = []
+        """By number: the result before of the same target by the same tool, -1 for none."""
+        last: dict[tuple[str, str], int] = {}
+        for number, reuse in enumerate(track.reuses):
+            self.earlier.append(last.get((reuse.target, reuse.name), -1))
+            last[reuse.target, reuse.name] = number
 
     def advance(self, message: int, end: int) -> None:
-        """Uses before ``message`` are over, and results up to number ``end`` would be dropped."""
+        """Uses before ``message`` are over, and results up to number ``end`` would be dropped, fewer or more."""
         touched: set[str] = set()
         stop = bisect_left(self.queue, (message, ""), self.passed)
         for _, target in self.queue[self.passed : stop]:
@@ -98,7 +108,11 @@ class _Needs:
             reuse = self.reuses[number]
             self.newest[reuse.target][reuse.name] = number
             touched.add(reuse.target)
-        self.passed, self.entered = stop, max(self.entered, end)
+        for number in range(self.entered - 1, end - 1, -1):
+            reuse = self.reuses[number]
+            self.newest[reuse.target][reuse.name] = self.earlier[number]
+            touched.add(reuse.target)
+        self.passed, self.entered = stop, end
         self._choose(touched)
 
     def _choose(self, targets: Iterable[str]) -> None:
