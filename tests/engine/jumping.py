@@ -154,9 +154,12 @@ def compared(weighed, policy, **options):
     return True, len(slow.events)
 
 
-def rows_compared(weighed, policy, settings, summarizer, window):
-    """Whether each setting of a sweep was jumped over, after its row was held against the replay's."""
-    swept = [Setting(policy, tuple(setting.items()), window) for setting in settings]
+def rows_compared(weighed, policy, settings, summarizer, *windows):
+    """Whether each setting of a sweep was jumped over, after its row was held against the replay's.
+
+    Every setting at every window.
+    """
+    swept = [Setting(policy, tuple(setting.items()), window) for setting in settings for window in windows]
     fast = sweep(weighed, swept, summarizer=summarizer).rows
     slow = sweep(weighed, swept, summarizer=summarizer, columns=lambda _replay: {}).rows
     assert [dataclasses.replace(row, jumped=False, pareto=False) for row in fast] == [

@@ -67,6 +67,13 @@ def test_a_session_is_jumped_over(policy, summarizer, every):
 
 
 @pytest.mark.parametrize("policy", PARTLY)
+def test_windows_are_swept_together_as_they_are_walked(policy):
+    """Settings with one edit share what they leave and what is fetched again, wherever each of them cuts."""
+    windows = [23_000, 27_500, 31_000, 44_000, 60_000, 61_000, 90_000]
+    rows_compared(weigh(chat(every=7)), policy, [COMPACTING.get(policy, {})], "stub:300", *windows)
+
+
+@pytest.mark.parametrize("policy", PARTLY)
 def test_recorded_sessions_are_jumped_over_as_they_are_walked(policy):
     """Every small recording at hand, at a window that makes it compact where the policy can."""
     n_jumped = 0

@@ -42,16 +42,12 @@ class Awaiting:
 
 
 class AwaitingLeaver(Leaver):
-    """See ``policies.anthropic_on_demand``."""
-
-    leaves_no_trace = True
+    """See ``policies.anthropic_on_demand``; the memory is the step of the last compaction."""
 
     def __init__(self, field: Field, edit: Awaiting) -> None:
         super().__init__(field)
         self.edit = edit
         self.requests = [step.request for step in field.weighed.steps]
-        self.asked = -1
-        """The step at which the summary was asked for that ``next`` found to arrive."""
 
     def first(self) -> int:
         """Nothing is counted before the first reply."""
@@ -71,21 +67,19 @@ class AwaitingLeaver(Leaver):
         """Where the summary arrives."""
         del held
         end = self.field.track.n_steps
-        self.asked = self._asks(rule, low, offset)
-        if self.asked >= end:
-            return end
-        return bisect_left(self.requests, self.requests[self.asked] + self.edit.after)
+        asked = self._asks(rule, low, offset)
+        return bisect_left(self.requests, self.requests[asked] + self.edit.after) if asked < end else end
 
     def leave(self, rule: Partial, held: Left, step: int, before: int) -> Left | None:
         """The block in place of what its request held."""
-        del rule, before
         here, stops = self.field, self.field.track.stops
-        cut = stops[self.asked]
+        cut = stops[self._asks(rule, (held.memory or 0) + 1, before - here.track.tops[step])]
         if cut <= held.cut:
             return None
         product, base = here.products.at(step), here.track.overhead + here.lead
         tokens = here.track.overhead + here.standing(cut, step) if cut < stops[step] else base
-        return Left(tokens + product.tokens, 0, cut, base, product.n, product.summary, 1, (made(product.n),))
+        front = (made(product.n),)
+        return Left(tokens + product.tokens, 0, cut, base, product.n, product.summary, 1, front, (), step)
 
     def measures(self, rule: Partial, start: int, stop: int, offset: int, held: Left) -> list[int]:
         """What was counted when the summary was asked for, until it is there."""

@@ -66,8 +66,6 @@ class NewestLeaver(SizedLeaver):
         roles = field.kinds.roles
         self.anchors = [n for n, role in enumerate(roles) if role == ASSISTANT_ROLE or n in typed]
         self.products = products_of(field.summaries, edit.most)
-        self.found: tuple[int, int | None] = (-1, None)
-        """The step that ``next`` found, and where it cuts."""
 
     def next(self, rule: Partial, low: int, offset: int, held: Left) -> int | None:
         """Where something stands before the cut, too."""
@@ -76,7 +74,6 @@ class NewestLeaver(SizedLeaver):
         while (found := self.reached(rule, low, held)) < end:
             cut = self._cut(held, found)
             if cut is None or cut > held.cut:
-                self.found = (found, cut)
                 return None if cut is None else found
             low = max(found + 1, self._next_prompt(held))
         return end
@@ -110,10 +107,10 @@ class NewestLeaver(SizedLeaver):
 
     def leave(self, rule: Partial, held: Left, step: int, before: int) -> Left | None:
         """The summary, then everything from the cut on."""
-        del rule, held, before
+        del rule, before
         here, stop = self.field, self.field.track.stops[step]
-        at, cut = self.found
-        if at != step or cut is None:
+        cut = self._cut(held, step)
+        if cut is None or cut <= held.cut:
             return None
         product, base = self.products.at(step), here.track.overhead + here.lead
         front_size = here.sized.system + product.size

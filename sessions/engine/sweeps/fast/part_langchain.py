@@ -160,7 +160,7 @@ class RecentLeaver(SizedLeaver):
         steps, end, limit, shift = self.steps, self.field.track.n_steps, rule.limit, self.shift(held)
         counts = next_over(steps.sizes, steps.sizes, low, int(limit / MOST_SCALED) - 2 - shift)
         replies = next_over(steps.replied, steps.replied_peaks, low, limit - offset)
-        while (step := min(counts, replies)) < end:
+        while (step := min(self._near(counts, min(replies, end), limit, offset, shift), replies)) < end:
             count = self.count(step, offset, shift)
             if count >= limit or step == replies:
                 cut = self._cut(held, step, count)
@@ -170,6 +170,15 @@ class RecentLeaver(SizedLeaver):
             if step == replies:
                 replies = next_over(steps.replied, steps.replied_peaks, step + 1, limit - offset)
         return end
+
+    def _near(self, low: int, end: int, limit: int, offset: int, shift: int) -> int:
+        """The first step from ``low`` whose scaled count may reach the limit: whole numbers, two tokens below it."""
+        sizes, known, replied, _ = self.steps
+        for step in range(low, end):
+            size = sizes[step] + shift
+            if size >= limit - 1 or size * (replied[step] + offset) >= (limit - 2) * (known[step] + shift):
+                return step
+        return max(low, end)
 
     def _cut(self, held: Left, step: int, count: int) -> int | None:
         """The position before which all goes, -1 for none; None where it is among several messages put in."""
