@@ -17,6 +17,11 @@ from sessions.engine.types import Block, Kind, Role
 from tests.engine.sessions import Build, image, text
 
 SEQUENCES = ("gates", "sent")
+COMPRESSED = {
+    "trigger": [20, 70], "min_messages": [0, 1, 10, 30], "capacity": ["static", "static", "static", "effective"],
+    "keep_last": [1, 5, 12], "usage": ["recorded", "recorded", "recorded", "none"],
+}  # fmt: skip
+"""Of the compression skill's strategies."""
 SETTINGS = {
     "codex_local": {
         "auto_compact_token_limit": [None, 3_000, 9_000, 40_000, 120_000], "scope": ["total", "body_after_prefix"],
@@ -42,6 +47,44 @@ SETTINGS = {
         "condense_percent": [5, 30, 60, 100], "max_tokens": [None, 1, 500], "buffer_percent": [0, 10, 60],
         "auto_condense": ["on", "on", "on", "off"],
     },
+    "gemini_compression": {
+        "threshold": [0.2, 0.5, 0.9], "preserve": [0.05, 0.3, 0.8], "response_budget": [50_000, 50_000, 0, 1_000],
+        "response_chars": [40_000, 40_000, 1_000], "usage": ["recorded", "recorded", "recorded", "none"],
+    },
+    "cline_agentic": {
+        "max_input_tokens": [None, None, 4_000, 9_000, 120_000], "trigger": [20, 60, 90], "target": [10, 70],
+        "preserve_recent_tokens": [0, 300, 2_000, 20_000], "summary_tokens": [1, 200, 4_096],
+        "usage": ["recorded", "none"],
+    },
+    "langchain_summarization": {
+        "trigger_fraction": [None, 0.3, 0.8], "trigger_tokens": [None, 4_000, 9_000, 40_000], "combine": ["any", "all"],
+        "keep_messages": [1, 2, 5, 20], "keep_tokens": [None, None, 50, 700, 3_000],
+        "keep_fraction": [None, None, None, 0.05, 0.3], "summary_input": [None, 50, 500, 4_000],
+        "trigger_messages": [None, None, None, 10], "usage": ["recorded", "recorded", "recorded", "none"],
+    },
+    "anthropic_background": {
+        "start_at": [0, 1_500, 4_000, 9_000, 25_000], "arrives_after": [1, 2, 5, 20],
+        "usage": ["recorded", "recorded", "recorded", "none"],
+    },
+    "parametric": {
+        "share": [None, 30, 80], "tokens": [None, 4_000, 9_000], "reserve": [None, 500], "combine": ["any", "all"],
+        "counted": ["usage", "usage", "context", "estimate"], "operator": [">=", ">"], "keep_last": [0, 2, 5, 900],
+        "keep_unit": ["messages", "messages", "tokens", "turns"], "edit": ["summarise", "summarise", "truncate"],
+        "breaker": [3, 3, None], "usage": ["recorded", "recorded", "none"],
+    },
+    "kimi": {"share": [None, 30, 85], "reserve": [None, 500, 3_000], "keep_last": [0, 2, 5]},
+    "effective_window": {"share": [20, 70], "keep_last": [0, 2, 10], "operator": [">=", ">"]},
+    "copilot_chat": {"share": [20, 60, 85], "setting": [None, 4_000, 9_000]},
+    "anchored_iterative": COMPRESSED, "opaque": COMPRESSED, "regenerative_full": COMPRESSED,
+    "goose": {"threshold": [0, 0.2, 0.5, 0.8, 1], "usage": ["recorded", "recorded", "none"]},
+    "inspect_summary": {
+        "threshold": [0.2, 0.5, 0.9], "threshold_tokens": [None, None, 2_000, 9_000],
+        "usage": ["recorded", "recorded", "none"],
+    },
+    "anthropic_on_demand": {
+        "compact_at": [0, 1_500, 4_000, 9_000, 25_000], "keep_turns": [0, 0, 1, 3],
+        "usage": ["recorded", "recorded", "recorded", "none"],
+    },
     "anthropic_sdk_compaction": {"context_token_threshold": [1_500, 4_000, 6_000, 9_000, 25_000]},
     "buzz_handoff": {
         "measure": ["pressure_bytes", "wire_bytes"], "image_charge": [16_384, 500], "max_output": [0, 500, 2_000],
@@ -50,16 +93,41 @@ SETTINGS = {
     },
 }  # fmt: skip
 """Values of the parameters that move what a jump goes by, and of those with which it must not jump."""
+CLEARED = {
+    "anthropic_clear_tool_uses": {
+        "trigger": [0, 1_500, 4_000, 9_000, 25_000], "keep": [0, 1, 3, 8], "clear_at_least": [None, None, 300, 3_000],
+        "stop_early": ["off", "off", "off", "on"], "clear_tool_inputs": ["off", "off", "off", "on"],
+        "exclude_tools": ["", "", "", "edit"], "trigger_tool_uses": [None, None, None, 4],
+    },
+    "langchain_clear_tool_uses": {
+        "trigger": [0, 1_500, 4_000, 9_000, 25_000], "keep": [0, 1, 3, 8], "clear_at_least": [0, 0, 0, 500],
+        "clear_tool_inputs": ["off", "off", "off", "on"], "exclude_tools": ["", "", "", "edit"],
+    },
+}  # fmt: skip
+"""The same of policies that clear old results at every request."""
 ALWAYS = {
+    "anthropic_on_demand": {"compact_at"},
+    "kimi": {"reserve"}, "parametric": {"counted"},
+    "anthropic_background": {"start_at"},
+    "anthropic_clear_tool_uses": {"trigger"}, "langchain_clear_tool_uses": {"trigger"},
     "anthropic_sdk_compaction": {"context_token_threshold"}, "buzz_handoff": {"max_output", "max_history_bytes"},
     "opencode_compaction": {"max_output"}, "opencode_compaction_v2": {"buffer", "max_output"}, "pi": {"reserve"},
 }  # fmt: skip
 """Parameters that are always drawn: at their defaults no short session compacts."""
 COMPACTING = {
+    "anthropic_on_demand": {"compact_at": 15_000},
+    "kimi": {"reserve": 5_000},
+    "parametric": {"counted": "usage"},
+    "anthropic_background": {"start_at": 40_000, "arrives_after": 3},
+    "cline_agentic": {"preserve_recent_tokens": 2_000},
     "anthropic_sdk_compaction": {"context_token_threshold": 40_000},
     "pi": {"reserve": 500, "keep_recent": 1_000},
 }
 """Settings at which sessions compact that are shorter than those the defaults are made for."""
+MOST_TURNS = {"cline_agentic": 10, "gemini_compression": 10}
+"""Tool turns from prompt to prompt at most, of policies that cut at prompts alone."""
+OWN_LIMIT = {"anthropic_on_demand": "compact_at"}
+"""Limits in tokens that are set beside the window, of policies that compact in few small recordings."""
 
 
 def compared(weighed, policy, **options):
@@ -86,9 +154,12 @@ def compared(weighed, policy, **options):
     return True, len(slow.events)
 
 
-def rows_compared(weighed, policy, settings, summarizer, window):
-    """Whether each setting of a sweep was jumped over, after its row was held against the replay's."""
-    swept = [Setting(policy, tuple(setting.items()), window) for setting in settings]
+def rows_compared(weighed, policy, settings, summarizer, *windows):
+    """Whether each setting of a sweep was jumped over, after its row was held against the replay's.
+
+    Every setting at every window.
+    """
+    swept = [Setting(policy, tuple(setting.items()), window) for setting in settings for window in windows]
     fast = sweep(weighed, swept, summarizer=summarizer).rows
     slow = sweep(weighed, swept, summarizer=summarizer, columns=lambda _replay: {}).rows
     assert [dataclasses.replace(row, jumped=False, pareto=False) for row in fast] == [
@@ -98,8 +169,11 @@ def rows_compared(weighed, policy, settings, summarizer, window):
 
 
 @st.composite
-def talks(draw, n_turns=25):
-    """Sessions with what the edits tell apart: wrappers, prompts with images, sealed reasoning, several results."""
+def talks(draw, n_turns=25, n_calls=2):
+    """Sessions with what the edits tell apart: wrappers, prompts with images, sealed reasoning, several results.
+
+    ``n_calls`` is how many calls a reply makes at most.
+    """
     session = Build(overhead=draw(st.integers(0, 3_000)), usage=draw(st.integers(0, 5)) > 0)
     often = draw(st.sampled_from([1, 2, 5]))
     if draw(st.booleans()):
@@ -108,12 +182,12 @@ def talks(draw, n_turns=25):
         session.add(Role.USER, text(draw(st.integers(1, 300))))
     if draw(st.integers(0, 5)):
         _prompt(draw, session)
-    n_calls = 0
+    called = 0
     for _ in range(draw(st.integers(2, n_turns))):
-        calls = [f"c{n_calls + n}" for n in range(draw(st.integers(0, 2)))]
-        n_calls += len(calls)
+        calls = [f"c{called + n}" for n in range(draw(st.integers(0, n_calls)))]
+        called += len(calls)
         session.reply(draw(st.integers(1, 400)), *calls, name=draw(st.sampled_from(["read", "edit", "Read"])),
-                      target=f"/f{n_calls % 5}.py")  # fmt: skip
+                      target=f"/f{called % 5}.py")  # fmt: skip
         if draw(st.integers(0, 5)) == 0:
             _seal(session, draw(st.integers(900, 9_000)))
         for call in calls:

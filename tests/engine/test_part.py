@@ -8,12 +8,22 @@ from hypothesis import strategies as st
 
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.registry import plugins
-from sessions.engine.sweeps.fast.table import PARTS, steps_of
-from tests.engine.jumping import ALWAYS, COMPACTING, SETTINGS, chat, compared, rows_compared, talks
+from sessions.engine.sweeps.fast.table import PARTS, TAILS, steps_of
+from tests.engine.jumping import (
+    ALWAYS,
+    COMPACTING,
+    MOST_TURNS,
+    OWN_LIMIT,
+    SETTINGS,
+    chat,
+    compared,
+    rows_compared,
+    talks,
+)
 from tests.every import examples
 from tests.recordings import recordings, transcripts
 
-PARTLY = sorted(name for name, policy in plugins("policies").items() if steps_of(policy) in PARTS)
+PARTLY = sorted(SETTINGS)
 STUBS = ["recorded", "stub:50", "stub:500", "stub:3000"]
 
 
@@ -26,7 +36,7 @@ def settings_of(draw, policy):
 
 
 def test_every_policy_that_leaves_a_part_is_drawn():
-    assert set(PARTLY) == set(SETTINGS)
+    assert {steps_of(plugins("policies")[name]) for name in SETTINGS} == PARTS.keys() | TAILS.keys()
 
 
 @pytest.mark.parametrize("policy", PARTLY)
@@ -50,9 +60,17 @@ def test_a_jump_that_leaves_a_part_says_what_the_walk_says(policy, data, transcr
 def test_a_session_is_jumped_over(policy, summarizer, every):
     """Not only where the draw has it: each of them jumps, and compacts more than once."""
     options = {"params": COMPACTING.get(policy, {}), "window": 60_000, "summarizer": summarizer}
-    has_jumped, n_events = compared(weigh(chat(every=every)), policy, **options)
+    weighed = weigh(chat(every=min(every, MOST_TURNS.get(policy, every))))
+    has_jumped, n_events = compared(weighed, policy, **options)
     assert has_jumped
     assert n_events > 1
+
+
+@pytest.mark.parametrize("policy", PARTLY)
+def test_windows_are_swept_together_as_they_are_walked(policy):
+    """Settings with one edit share what they leave and what is fetched again, wherever each of them cuts."""
+    windows = [23_000, 27_500, 31_000, 44_000, 60_000, 61_000, 90_000]
+    rows_compared(weigh(chat(every=7)), policy, [COMPACTING.get(policy, {})], "stub:300", *windows)
 
 
 @pytest.mark.parametrize("policy", PARTLY)
@@ -63,7 +81,8 @@ def test_recorded_sessions_are_jumped_over_as_they_are_walked(policy):
         for weighed in map(weigh, parsed.transcripts):
             if len(weighed.steps) > 3:
                 window = max(2_000, max(weighed.recorded.context) * 3 // 5)
-                options = {"params": COMPACTING.get(policy, {}), "window": window, "summarizer": "stub:50"}
+                own = {OWN_LIMIT[policy]: window // 2} if policy in OWN_LIMIT else COMPACTING.get(policy, {})
+                options = {"params": own, "window": window, "summarizer": "stub:50"}
                 has_jumped, n_events = compared(weighed, policy, **options)
                 n_jumped += has_jumped and n_events > 0
     assert n_jumped or not recordings()

@@ -17,6 +17,7 @@ from sessions.engine.cost import Totals, totals
 from sessions.engine.errors import BadParameter
 from sessions.engine.prices import prices_of, step_prices
 from sessions.engine.replay import replay
+from sessions.engine.sweeps.fast.clearing import Clearing
 from sessions.engine.sweeps.fast.jumper import Jumper
 from sessions.engine.sweeps.fast.products import FIXED_SIZE
 from sessions.engine.sweeps.fast.refetch import refetched
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
     from sessions.engine.policy import Policy
     from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay
-    from sessions.engine.sweeps.fast.jump import Course
-    from sessions.engine.sweeps.fast.table import Rule
+    from sessions.engine.sweeps.fast.jump import Course, Jump
+    from sessions.engine.sweeps.fast.part import Partial
+    from sessions.engine.sweeps.fast.whole import Whole
     from sessions.engine.texts import Texts
 
 WINDOW, POLICY = "window", "policy"
@@ -283,7 +285,8 @@ class _Runner:
         plain = replays["base"] == "full" and replays["estimator"] is None and not replays["fail"]
         self.may_jump = fixed and plain and columns is None
         self.jumper: Jumper | None = None
-        self.courses: dict[Setting, tuple[Rule, Course]] = {}
+        self.courses: dict[Setting, tuple[Jump | Whole | Partial, Course]] = {}
+        self.cleared: dict[Setting, Totals | None] = {}
         self.again: dict[Setting, int] = {}
 
     def row(self, setting: Setting, axes: Sequence[Axis]) -> Row:
@@ -311,14 +314,21 @@ class _Runner:
             return  # a jump adds tokens up before it prices them
         self.jumper = Jumper(self.weighed, track, self.replays["summarizer"], self.replays["texts"])
         tails: dict[tuple[object, ...], list[Setting]] = {}
+        clearings: dict[tuple[object, ...], list[tuple[Setting, Clearing]]] = {}
         for setting in settings:
             policy: Policy = registry.get("policies", setting.policy)
             built = starting.built(self.weighed, policy, dict(setting.params), self.replays["start"])
             jump = jump_of(self.weighed, policy, built, setting.window)
+            if isinstance(jump, Clearing):
+                clearings.setdefault(jump.tail_key, []).append((setting, jump))
+                continue
             course = None if jump is None else self.jumper.course(jump)
             if jump is not None and course is not None:
                 self.courses[setting] = (jump, course)
                 tails.setdefault(jump.tail_key, []).append(setting)
+        for pairs in clearings.values():
+            sums = self.jumper.cleared([jump for _, jump in pairs], self.prices)
+            self.cleared |= dict(zip((setting for setting, _ in pairs), sums, strict=True))
         for alike in tails.values():
             counts = refetched(track, [self.courses[setting][1] for setting in alike])
             self.again |= dict(zip(alike, counts, strict=True))
@@ -326,7 +336,7 @@ class _Runner:
     def _jumped(self, policy: Policy, setting: Setting) -> Totals | None:
         """Totals by jumping; None where the policy, the setting or the session does not allow it."""
         if self.jumper is None or setting not in self.courses:
-            return None
+            return self.cleared.get(setting)
         jump, course = self.courses[setting]
         return self.jumper.totals(
             course,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.outputs import outputs
@@ -14,14 +15,15 @@ if TYPE_CHECKING:
     from sessions.engine.context import Entering
     from sessions.engine.sweeps.fast.track import Track
 
-USED, REPLY, INPUT, GROWTH = "used", "reply", "input", "growth"
+USED, REPLY, INPUT, GROWTH, SIZE, CONTEXT = "used", "reply", "input", "growth", "size", "context"
 
 
 class Count(NamedTuple):
     """The estimator by name, and what is counted of the last usage.
 
     USED: input, output and the estimate of what came after; REPLY: input and output; INPUT: input alone; GROWTH: input
-    and the size of all that came since.
+    and the size of all that came since; SIZE: the list by the estimator and the overhead, no usage; CONTEXT: the
+    context in display tokens, as it is about to be sent.
     """
 
     estimator: str
@@ -30,6 +32,10 @@ class Count(NamedTuple):
 
 def heights_by(weighed: Weighed, track: Track, kind: str, entering: Sequence[Entering]) -> list[int]:
     """What is counted at every step of a list whose offset is 0; the first step has no usage and the least of all."""
+    if kind == SIZE:
+        return [track.overhead + size for size in accumulate(one.size for one in entering)]
+    if kind == CONTEXT:
+        return list(track.tops)
     sent, out, steps = track.heights, outputs(weighed), range(1, track.n_steps)
     if kind == INPUT:
         heights = [sent[k] for k in steps]

@@ -8,12 +8,12 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine import registry
-from sessions.engine.context import entering_steps, message_items
+from sessions.engine.context import entering_steps, holds_result, message_items
 from sessions.engine.policy import State, View
 from sessions.engine.sizes import message_size, message_sizes
 from sessions.engine.summaries import Summaries, drafted_message
 from sessions.engine.sweeps.fast.counts import heights_by
-from sessions.engine.sweeps.fast.products import kept_products
+from sessions.engine.sweeps.fast.products import FAR, kept_products, product_messages
 from sessions.engine.sweeps.fast.track import messages_of
 from sessions.engine.types import Kind, Role
 
@@ -71,6 +71,7 @@ class Field:
     summaries: Summaries
     kept: Kept
     drafts: dict[Draft, int] = field(default_factory=dict)
+    made: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def kinds(self) -> Kinds:
@@ -82,6 +83,18 @@ class Field:
         """Sizes of the messages in the gate's unit, and what it counts."""
         name = f"sized {self.summaries.estimator.key} {self.count.kind}"
         return self.kept(name, lambda: _sized(self), (Sized,))
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """A value of the session that every edit shares."""
+        if name not in self.made:
+            self.made[name] = make()
+        return self.made[name]
+
+    def heights_of(self, kind: str) -> list[int]:
+        """What another gate with this estimator counts at every step less the offset."""
+        entering = entering_steps(self.weighed, self.summaries.estimator, self.weighed.left_out)
+        found: list[int] = self.once(kind, lambda: heights_by(self.weighed, self.track, kind, entering))
+        return found
 
     @property
     def heights(self) -> tuple[int, ...]:
@@ -130,6 +143,11 @@ class Field:
         return all(roles[position] == USER_ROLE and position not in calls for position in self.kinds.typed)
 
     @cached_property
+    def with_results(self) -> list[int]:
+        """Positions of messages that hold tool results."""
+        return [position for position in range(len(self.kinds.indices)) if holds_result(self.item(position))]
+
+    @cached_property
     def last_typed(self) -> frozenset[int]:
         """Steps whose newest message is a prompt."""
         typed = frozenset(self.kinds.typed)
@@ -149,6 +167,16 @@ class Field:
         own = self.summaries
         spec = own.summarizer.name if own.argument is None else f"{own.summarizer.name}:{own.argument}"
         return kept_products(Summaries(self.weighed, spec, registry.get("estimators", estimator)), self.kept)
+
+    @cached_property
+    def plain_products(self) -> bool:
+        """Whether all that is put in are messages of the user's that nobody typed, without calls and results."""
+        near = [self.weighed.steps[step].request for step in self.products.near]
+        made = [message for request in (*near, FAR) for message in product_messages(self.summaries, request)]
+        tools = frozenset((Kind.TOOL_USE, Kind.TOOL_RESULT))
+        return all(
+            m.role is Role.USER and not m.typed and tools.isdisjoint(block.kind for block in m.blocks) for m in made
+        )
 
     def put_in(self, product: Product, draft: Draft | None) -> tuple[int, int, int]:
         """Display tokens, size and number of what stands for dropped messages: a product and what a policy attaches."""

@@ -19,6 +19,7 @@ from sessions.engine.events import ChangeCounts, Event, History, LayerResult
 from sessions.engine.policy import LastUsage, State, View
 from sessions.engine.prices import step_prices
 from sessions.engine.replay import Replay, replay_of, walk_of
+from sessions.engine.sweeps.fast.clearing import Clearing
 from sessions.engine.sweeps.fast.jump import made_here
 from sessions.engine.sweeps.fast.jumper import Jumper
 from sessions.engine.sweeps.fast.left import UNTOUCHED
@@ -35,9 +36,8 @@ if TYPE_CHECKING:
     from sessions.engine.outlines import Outline
     from sessions.engine.policy import Gate, Policy
     from sessions.engine.prices import Prices
-    from sessions.engine.sweeps.fast.jump import Course, Kept
+    from sessions.engine.sweeps.fast.jump import Course, Jump, Kept
     from sessions.engine.sweeps.fast.part import Leaver
-    from sessions.engine.sweeps.fast.table import Rule
     from sessions.engine.sweeps.fast.track import Track
     from sessions.engine.walk import Walk
 
@@ -67,7 +67,7 @@ def jumped(
     jump = jump_of(weighed, chosen, walk.params, options.get("window"))
     jumper = _jumper(weighed, track, summarizer, kept)
     course = None if jump is None else jumper.course(jump)
-    if jump is None or course is None or course.has_failed or _is_empty(jumper, course):
+    if jump is None or isinstance(jump, Clearing) or course is None or course.has_failed or _is_empty(jumper, course):
         return None
     sums = jumper.totals(
         course, jump, summary_calls=chosen.summary_calls, shares_prefix=chosen.shares_prefix, prices=prices
@@ -91,7 +91,7 @@ def _is_empty(jumper: Jumper, course: Course) -> bool:
 class _Columns:
     """A course, with what the walk would say of every request."""
 
-    def __init__(self, jumper: Jumper, jump: Rule, course: Course, walk: Walk) -> None:
+    def __init__(self, jumper: Jumper, jump: Jump | Whole | Partial, course: Course, walk: Walk) -> None:
         self.weighed, self.track, self.course, self.walk = jumper.weighed, jumper.track, course, walk
         self.jumper, self.jump = jumper, jump
         self.body = isinstance(jump, Partial) and jump.is_body
@@ -105,11 +105,11 @@ class _Columns:
         tops = track.tops
         sent_from, asked_from = [0, *course.steps, n], [0, *(k + 1 for k in course.steps), n]
         self.sent = [h + o for o, (a, b) in zip(offsets, pairwise(sent_from), strict=True) for h in tops[a:b]]
-        if self.leaver is None:
+        if self.leaver is None or not isinstance(jump, Partial):
             measures = [h + o for o, (a, b) in zip(offsets, pairwise(asked_from), strict=True) for h in heights[a:b]]
             measures[0] = first
         else:
-            measures = self._counted(self.leaver, list(pairwise(asked_from)))
+            measures = self._counted(self.leaver, jump, list(pairwise(asked_from)))
         cached = [0, *map(min, self.sent, self.sent[1:])]
         prefixes = course.prefixes or [track.overhead + track.lead] * len(course.steps)
         for k, left, prefix in zip(course.steps, course.afters, prefixes, strict=True):
@@ -119,11 +119,11 @@ class _Columns:
         self.places = {request: k for k, request in enumerate(self.requests)}
         self.gates = Gates(self._by_request(measures), jump.limit, self._ask)
 
-    def _counted(self, leaver: Leaver, spans: list[tuple[int, int]]) -> list[int]:
+    def _counted(self, leaver: Leaver, rule: Partial, spans: list[tuple[int, int]]) -> list[int]:
         """What the gate counts at every step, as it shows it."""
         helds = [UNTOUCHED, *self.course.lefts]
         spans_held = zip(spans, self.course.offsets, helds, strict=True)
-        counted = [n for (a, b), offset, held in spans_held for n in leaver.measures(a, b, offset, held)]
+        counted = [n for (a, b), offset, held in spans_held for n in leaver.measures(rule, a, b, offset, held)]
         counted[0] = leaver.first()
         off = self.track.overhead if self.body else 0
         return [max(0, n - off) for n in counted] if off else counted

@@ -13,6 +13,9 @@ from sessions.engine.caching import WHOLE
 from sessions.engine.cost import Totals, bill_of
 from sessions.engine.counted import counted
 from sessions.engine.summaries import Summaries
+from sessions.engine.sweeps.fast.cleared import all_cleared
+from sessions.engine.sweeps.fast.cleared import clearable_of as clearing_of
+from sessions.engine.sweeps.fast.clearing import Clearing
 from sessions.engine.sweeps.fast.field import Field
 from sessions.engine.sweeps.fast.jump import Course, Inserts, Tail, made_here
 from sessions.engine.sweeps.fast.part import Partial, course_over
@@ -22,8 +25,11 @@ from sessions.engine.sweeps.fast.whole import Whole, course_of, ground_of
 from sessions.engine.walk import THRASH_LIMIT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.prices import Prices
+    from sessions.engine.sweeps.fast.cleared import Clearable
     from sessions.engine.sweeps.fast.counts import Count
     from sessions.engine.sweeps.fast.jump import Jump, Kept
     from sessions.engine.sweeps.fast.part import Edit, Leaver
@@ -53,14 +59,28 @@ class Jumper:
     _tails: dict[tuple[object, ...], Tail] = field(default_factory=dict)
     _inserts: dict[int | None, Inserts] = field(default_factory=dict)
     _fields: dict[Count, Field] = field(default_factory=dict)
+    _clearings: dict[tuple[object, ...], Clearable | None] = field(default_factory=dict)
     _leavers: dict[tuple[str, Count, Edit], Leaver | None] = field(default_factory=dict)
 
-    def course(self, jump: Jump | Whole | Partial) -> Course | None:
-        """Where ``jump`` compacts; None where a replay would have to go request by request."""
+    def course(self, jump: Jump | Whole | Partial | Clearing) -> Course | None:
+        """Where ``jump`` compacts; None where a replay would have to go request by request, or clears in place."""
+        if isinstance(jump, Clearing):
+            return None
         if isinstance(jump, Partial):
             leaver = self.leaver(jump)
             return None if leaver is None else course_over(jump, leaver)
         return course_of(jump, self.ground(jump.measure)) if isinstance(jump, Whole) else self._cutting(jump)
+
+    def cleared(self, rules: Sequence[Clearing], prices: Prices | None) -> list[Totals | None]:
+        """The totals of settings with one tail that clear in place; None for those that have to be replayed."""
+        grounds = self._clearings if self.texts is not None else vars(self.weighed).setdefault("clearings", {})
+        key = rules[0].tail_key
+        if key not in grounds:
+            while len(grounds) >= MOST_LEAVERS:
+                grounds.pop(next(iter(grounds)))
+            grounds[key] = clearing_of(self._field(rules[0].count), rules[0])
+        ground: Clearable | None = grounds[key]
+        return [None] * len(rules) if ground is None else all_cleared(ground, rules, prices)
 
     def leaver(self, jump: Partial) -> Leaver | None:
         """What an edit leaves of this session's lists; made once for a session, where no texts are read."""

@@ -18,7 +18,8 @@ class Left(NamedTuple):
     ``tokens`` are display tokens with overhead, ``size`` is in the gate's unit.  ``prefix`` are the display tokens that
     stand as in the request before, overhead included.  ``inserted`` messages were put in, ``written`` tokens of them
     are summaries, made by ``calls`` calls.  ``front`` are messages before the cut, ``marks`` the positions before which
-    earlier compactions inserted one that still stands; ``memory`` is the policy's own.
+    earlier compactions inserted one that still stands; ``memory`` is the policy's own.  ``front_size`` is what stands
+    before the cut, system messages included, where the gate goes by the size of the list.
     """
 
     tokens: int
@@ -31,6 +32,7 @@ class Left(NamedTuple):
     front: tuple[Iterable[Key], ...] = ()
     marks: tuple[int, ...] = ()
     memory: Any = None
+    front_size: int = 0
 
 
 MADE = "made"

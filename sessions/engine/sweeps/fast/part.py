@@ -1,8 +1,8 @@
 """Policies that leave a part of the list, replayed by jumping from compaction to compaction (estimators 17).
 
 Their gate is, between two compactions, one figure for each step and a constant offset (``counts``); what a compaction
-at a step leaves is worked out by the policy's ``Leaver`` from prefix sums.  Where an edit fails, frees nothing or may
-leave the gate on, the course is None: such a setting is replayed request by request.
+at a step leaves is worked out by the policy's ``Leaver`` from prefix sums.  Where that cannot be said exactly (an edit
+fails, or several in a row may leave the gate on), the course is None: such a setting is replayed request by request.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from sessions.engine.policy import LastUsage, State, View
 from sessions.engine.sweeps.fast.counts import Count, next_over
 from sessions.engine.sweeps.fast.jump import Course
 from sessions.engine.sweeps.fast.left import MADE, UNTOUCHED, keys, place_of
+from sessions.engine.walk import BREAKER, THRASH_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +42,7 @@ class Partial:
     """A policy as numbers: it fires at ``limit`` and more of what it counts, or at more than ``most`` display tokens.
 
     It does not fire at the ``pause`` requests after a compaction.  ``is_body``: the overhead is not counted.
-    ``inserted`` as ``Jump.inserted``.
+    ``is_cheap`` as ``Layer.cheap``: an edit that frees nothing is no attempt.  ``inserted`` as ``Jump.inserted``.
     """
 
     limit: int
@@ -50,6 +51,7 @@ class Partial:
     most: int | None = None
     pause: int = 0
     is_body: bool = False
+    is_cheap: bool = False
     inserted: None = None
 
     @property
@@ -76,6 +78,8 @@ class Leaver:
 
     writes = False
     """Whether it puts in messages with words of their own."""
+    leaves_no_trace = False
+    """Whether nothing remembers an attempt that freed nothing."""
 
     def __init__(self, field: Field) -> None:
         self.field = field
@@ -114,9 +118,9 @@ class Leaver:
             found = min(found, next_over(tops, peaks, low, rule.most + 1 - offset))
         return found
 
-    def measures(self, start: int, stop: int, offset: int, held: Left) -> list[int]:
+    def measures(self, rule: Partial, start: int, stop: int, offset: int, held: Left) -> list[int]:
         """What the gate counts at the steps ``start`` to ``stop``."""
-        del held
+        del rule, held
         return [height + offset for height in self.field.heights[start:stop]]
 
     def may_stay_on(self, rule: Partial, left: Left) -> bool:
@@ -196,10 +200,12 @@ def course_over(rule: Partial, leaver: Leaver) -> Course | None:
         return None
     if rule.most is not None and track.overhead + tops[0] > rule.most:
         return None
-    held, offset, low = UNTOUCHED, track.overhead, 1
+    held, offset, low, failures, still_on = UNTOUCHED, track.overhead, 1, 0, 0
     steps: list[int] = []
     lefts: list[Left] = []
     offsets = [offset]
+    vain: list[tuple[int, int]] = []
+    has_failed = False
     while True:
         step = leaver.next(rule, low, offset, held)
         if step is None:
@@ -208,15 +214,26 @@ def course_over(rule: Partial, leaver: Leaver) -> Course | None:
             break
         before = offset + tops[step]
         left = leaver.leave(rule, held, step, before) if stops[step] > stops[step - 1] else None
-        if left is None or left.tokens >= before or leaver.may_stay_on(rule, left):
+        if left is None or (left.tokens >= before and not leaver.leaves_no_trace):
             return None
-        held, offset = left, left.tokens - tops[step]
+        if left.tokens >= before:
+            low = step + 1
+            if not rule.is_cheap:
+                vain += [(step, before)] * left.calls
+                failures, has_failed = failures + 1, True
+            if failures >= BREAKER:
+                break
+            continue
+        still_on = still_on + 1 if leaver.may_stay_on(rule, left) else 0
+        if still_on >= THRASH_LIMIT and not rule.is_cheap:
+            return None
+        held, offset, failures = left, left.tokens - tops[step], 0
         low = step + 1 + rule.pause
         steps.append(step)
         lefts.append(left)
         offsets.append(offset)
     return Course(
-        steps, [left.cut for left in lefts], [left.tokens for left in lefts], offsets, [], len(steps),
-        [left.inserted for left in lefts], prefixes=[left.prefix for left in lefts],
+        steps, [left.cut for left in lefts], [left.tokens for left in lefts], offsets, vain, len(steps) + len(vain),
+        [left.inserted for left in lefts], has_failed=has_failed, prefixes=[left.prefix for left in lefts],
         written=[left.written for left in lefts], calls=[left.calls for left in lefts], lefts=tuple(lefts),
     )  # fmt: skip

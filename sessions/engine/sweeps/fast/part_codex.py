@@ -5,10 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.estimators._codex import reasoning_tokens
+from sessions.engine.events import ChangeCounts, changed
 from sessions.engine.policies import codex
 from sessions.engine.sweeps.fast.counts import USED, Count, next_over
 from sessions.engine.sweeps.fast.field import ASSISTANT_ROLE, TOOL_ROLE, Field
@@ -131,6 +132,8 @@ class Memory(NamedTuple):
 class CodexLeaver(Leaver):
     """Retained user messages, the initial context in its place, the summary."""
 
+    leaves_no_trace = True
+
     def __init__(self, field: Field, edit: Retained, known: Known) -> None:
         super().__init__(field)
         self.edit, self.known = edit, known
@@ -186,8 +189,9 @@ class CodexLeaver(Leaver):
             return found
         return next_over(self.stored, self.stored_peaks, split, need + self.known.reasoning[held.cut])
 
-    def measures(self, start: int, stop: int, offset: int, held: Left) -> list[int]:
+    def measures(self, rule: Partial, start: int, stop: int, offset: int, held: Left) -> list[int]:
         """The same split."""
+        del rule
         split = max(start, min(stop, self._split(held)))
         behind = offset - self.known.reasoning[held.cut]
         return [h + offset for h in self.heights[start:split]] + [h + behind for h in self.stored[split:stop]]
@@ -291,6 +295,18 @@ class CodexLeaver(Leaver):
                 tokens, size = tokens + item.tokens, size + item.size
             found = self.values[key] = (front, tokens, size, len(users), item)
         return found[:4]
+
+    def counts(self, held: Left, step: int, left: Left) -> ChangeCounts:
+        """A message cut anew is edited, also where it weighs what it did."""
+        found = super().counts(held, step, left)
+        old: Item | None = held.memory.cut_item if held.memory else None
+        new: Item | None = left.memory.cut_item
+        if old is None or new is None or old.id != new.id or old.tokens != new.tokens or not changed(old, new):
+            return found
+        key = (bisect_left(self.field.kinds.indices, old.message.index), old.tokens)
+        place = self.field.track.n_system + list(chain.from_iterable(held.front)).index(key)
+        first = place if found.first is None else min(found.first, place)
+        return ChangeCounts(found.kept - 1, found.edited + 1, found.dropped, found.inserted, first)
 
     def _users(self, low: int, high: int, item: Item | None) -> tuple[Key, ...]:
         own, typed = self.own, self.typed

@@ -64,6 +64,8 @@ class Condensed:
 class CondensedLeaver(Leaver):
     """See ``policies.roo_code``."""
 
+    leaves_no_trace = True
+
     def leave(self, rule: Partial, held: Left, step: int, before: int) -> Left | None:
         """Everything goes."""
         del rule, before
@@ -86,6 +88,8 @@ class Answered:
 
 class AnsweredLeaver(Leaver):
     """See ``policies.anthropic_api.sdk_edit``."""
+
+    leaves_no_trace = True
 
     def first(self) -> int:
         """Nothing is counted before the first reply."""

@@ -66,6 +66,8 @@ class Record:
 class RecordLeaver(Leaver):
     """See ``policies.opencode_compaction_v2``."""
 
+    leaves_no_trace = True
+
     def __init__(self, field: Field, edit: Record) -> None:
         super().__init__(field)
         self.edit = edit
@@ -135,6 +137,7 @@ class TurnsLeaver(Leaver):
     """See ``policies.opencode_compaction``; the memory is the prompt that an overflow kept, its tokens and size."""
 
     writes = True
+    leaves_no_trace = True
 
     def __init__(self, field: Field, edit: Turns) -> None:
         super().__init__(field)

@@ -11,6 +11,7 @@ from sessions.engine.types import Role
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.summaries import WrittenSummary
     from sessions.engine.sweeps.fast.jump import Kept
     from sessions.engine.types import Message
 
@@ -53,14 +54,16 @@ class Products(NamedTuple):
         return self.usual.stays or any(product.stays for product in self.near.values())
 
 
-def products_of(summaries: Summaries) -> Products:
-    """What the summarizer inserts anywhere in its session."""
+def products_of(summaries: Summaries, most: int | None = None) -> Products:
+    """What the summarizer inserts anywhere in its session; ``most`` caps what it writes itself, in display tokens."""
     weighed = summaries.weighed
     beside = {c.request + n for c in weighed.transcript.compactions for n in (-1, 0, 1)}
     near = {
-        k: _product(summaries, weighed, step.request) for k, step in enumerate(weighed.steps) if step.request in beside
+        k: _product(summaries, weighed, step.request, most)
+        for k, step in enumerate(weighed.steps)
+        if step.request in beside
     }
-    return Products(near, _product(summaries, weighed, FAR))
+    return Products(near, _product(summaries, weighed, FAR, most))
 
 
 def kept_products(summaries: Summaries, kept: Kept) -> Products:
@@ -72,14 +75,30 @@ def kept_products(summaries: Summaries, kept: Kept) -> Products:
     return kept(name, make, (Products, Product))
 
 
-def _product(summaries: Summaries, weighed: Weighed, request: int) -> Product:
-    written = summaries.summarizer.write(Brief(weighed, request, (), summaries.argument))
+def product_messages(summaries: Summaries, request: int) -> list[Message]:
+    """The messages that stand for what is dropped at a request."""
+    return _messages(summaries, _written(summaries, request))
+
+
+def _written(summaries: Summaries, request: int, most: int | None = None) -> WrittenSummary:
+    written = summaries.summarizer.write(Brief(summaries.weighed, request, (), summaries.argument))
+    if most is None:
+        return written
+    return written._replace(drafts=tuple(d._replace(tokens=min(d.tokens, most)) for d in written.drafts))
+
+
+def _messages(summaries: Summaries, written: WrittenSummary) -> list[Message]:
+    ratio = summaries.weighed.ratio
+    return list(written.messages) or [drafted_message(draft, "", ratio) for draft in written.drafts]
+
+
+def _product(summaries: Summaries, weighed: Weighed, request: int, most: int | None) -> Product:
+    written = _written(summaries, request, most)
     estimator, model = summaries.estimator, weighed.model
-    messages: list[Message] = list(written.messages)
-    if messages:
+    messages = _messages(summaries, written)
+    if written.messages:
         tokens = [weighed.tokens[m.index] for m in messages]
     else:
-        messages = [drafted_message(draft, "", weighed.ratio) for draft in written.drafts]
         tokens = [draft.tokens for draft in written.drafts]
     return Product(
         sum(tokens),

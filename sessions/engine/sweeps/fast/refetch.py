@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.cost import used_otherwise
 
@@ -14,13 +15,35 @@ if TYPE_CHECKING:
     from sessions.engine.sweeps.fast.track import Reuse, Track
 
 
+MOST_BACK = 8
+"""Times the session that cuts may go back in all, from step to step, for one pass to be quicker."""
+
+
+class Dropped(NamedTuple):
+    """What a course drops at a step: the positions from ``start`` to ``cut``; ``number`` is the course's."""
+
+    step: int
+    cut: int
+    start: int
+    number: int
+
+
 def refetched(track: Track, courses: Sequence[Course]) -> list[int]:
-    """Tokens fetched again in every course; all must have been made with one tail (cut a function of the step)."""
+    """Tokens fetched again in every course; quicker where a later step hardly cuts earlier, of whichever course."""
     if not track.reuses:
         return [0] * len(courses)
-    if track.long_pairs or len(courses) == 1 or any(_splits(track, course) for course in courses):
+    if track.long_pairs or any(_splits(track, course) for course in courses):
         return [_one_by_one(track, course) for course in courses]
-    return _together(track, courses)
+    if len(courses) == 1:
+        return [_alone(track, courses[0])]
+    events = sorted(
+        Dropped(step, cut, start, number)
+        for number, course in enumerate(courses)
+        for step, cut, start in zip(course.steps, course.cuts, [0, *course.cuts], strict=False)
+    )
+    if sum(max(0, one.cut - other.cut) for one, other in pairwise(events)) > MOST_BACK * track.stops[-1]:
+        return [_alone(track, course) for course in courses]
+    return _together(track, events, len(courses))
 
 
 def _splits(track: Track, course: Course) -> bool:
@@ -28,24 +51,28 @@ def _splits(track: Track, course: Course) -> bool:
     return any(track.cut_back[cut] != cut for cut in course.cuts)
 
 
-def _together(track: Track, courses: Sequence[Course]) -> list[int]:
+def _together(track: Track, events: Sequence[Dropped], n: int) -> list[int]:
     """One pass over the session: at each step that compacts, the standing reuses between its start and its cut."""
-    events = sorted(
-        (step, cut, start, number)
-        for number, course in enumerate(courses)
-        for step, cut, start in zip(course.steps, course.cuts, [0, *course.cuts], strict=False)
-    )
     places = [reuse.position for reuse in track.reuses]
-    totals = [0] * len(courses)
+    totals = [0] * n
     needs = _Needs(track)
-    last_step, end = -1, 0
+    last, end = (-1, -1), 0
     for step, cut, start, number in events:
-        if step != last_step:
-            end, last_step = bisect_left(places, cut, end), step
+        if (step, cut) != last:
+            end, last = bisect_left(places, cut), (step, cut)
             needs.advance(track.newest[step] + 1, end)
         begin = bisect_left(places, start, 0, end)
         if begin < end:
             totals[number] += sum(needs.tokens[begin:end])
+    return totals
+
+
+def refetched_at(track: Track, places: Sequence[tuple[int, int]]) -> list[int]:
+    """Tokens fetched again where all results before a position go at a step; by ``places``, sorted (step, position)."""
+    needs, positions, totals = _Needs(track), [reuse.position for reuse in track.reuses], list[int]()
+    for step, stop in places:
+        needs.advance(track.newest[step] + 1, bisect_left(positions, stop))
+        totals.append(sum(needs.tokens[:-1]))
     return totals
 
 
@@ -63,9 +90,15 @@ class _Needs:
         self.tokens = [0] * (len(track.reuses) + 1)
         """By number; the last entry takes what is said of none (-1)."""
         self.entered = 0
+        self.earlier: list[int] = []
+        """By number: the result before of the same target by the same tool, -1 for none."""
+        last: dict[tuple[str, str], int] = {}
+        for number, reuse in enumerate(track.reuses):
+            self.earlier.append(last.get((reuse.target, reuse.name), -1))
+            last[reuse.target, reuse.name] = number
 
     def advance(self, message: int, end: int) -> None:
-        """Uses before ``message`` are over, and results up to number ``end`` would be dropped."""
+        """Uses before ``message`` are over, and results up to number ``end`` would be dropped, fewer or more."""
         touched: set[str] = set()
         stop = bisect_left(self.queue, (message, ""), self.passed)
         for _, target in self.queue[self.passed : stop]:
@@ -75,7 +108,11 @@ class _Needs:
             reuse = self.reuses[number]
             self.newest[reuse.target][reuse.name] = number
             touched.add(reuse.target)
-        self.passed, self.entered = stop, max(self.entered, end)
+        for number in range(self.entered - 1, end - 1, -1):
+            reuse = self.reuses[number]
+            self.newest[reuse.target][reuse.name] = self.earlier[number]
+            touched.add(reuse.target)
+        self.passed, self.entered = stop, end
         self._choose(touched)
 
     def _choose(self, targets: Iterable[str]) -> None:
@@ -90,6 +127,41 @@ class _Needs:
                 self.tokens[old] = 0
                 self.tokens[new] = self.reuses[new].tokens if new >= 0 else 0
                 self.chosen[target] = new
+
+
+def _alone(track: Track, course: Course) -> int:
+    """One course, event by event, where no cut stands between a call and its result.
+
+    What its target's next use came after is counted by sums; where one came before, the target is looked at.
+    """
+    places, next_use, sums = track.reuse_places, track.next_uses, track.next_sums
+    total = begin = 0
+    for step, cut in zip(course.steps, course.cuts, strict=True):
+        end = bisect_left(places, cut, begin)
+        if end > begin:
+            message = track.newest[step] + 1
+            total += sums[end] - sums[begin]
+            late = [n for n, at in enumerate(next_use[begin:end], begin) if at < message]
+            for target in {track.reuses[n].target for n in late} if late else ():
+                total += _corrected(track, target, begin, end, message)
+            begin = end
+    return total
+
+
+def _corrected(track: Track, target: str, begin: int, end: int, message: int) -> int:
+    """What of a target is fetched again, less what the sums have of it."""
+    numbers, uses, sums = track.reuses_of[target], track.target_uses[target], track.next_sums
+    first, last = bisect_left(numbers, begin), bisect_left(numbers, end)
+    at = bisect_left(uses, (message, ""))
+    tool = uses[at][1] if at < len(uses) else None
+    needed = 0
+    for n in reversed(numbers[first:last]):
+        needed -= sums[n + 1] - sums[n]
+    if tool is not None:
+        needed += next(
+            (track.reuses[n].tokens for n in reversed(numbers[first:last]) if track.reuses[n].name != tool), 0
+        )
+    return needed
 
 
 def _one_by_one(track: Track, course: Course) -> int:

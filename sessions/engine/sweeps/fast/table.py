@@ -9,10 +9,19 @@ from weakref import WeakKeyDictionary
 from sessions.engine.policies import (
     _parametric,
     anthropic_api,
+    anthropic_on_demand,
     buzz_handoff,
     claude_code,
+    cline_agentic,
     codex,
+    compression,
+    copilot_chat,
     crush,
+    gemini_compression,
+    goose,
+    inspect_summary,
+    langchain_clear_tool_uses,
+    langchain_summarization,
     none,
     openai_compact_threshold,
     opencode_compaction,
@@ -22,7 +31,19 @@ from sessions.engine.policies import (
 )
 from sessions.engine.policies._claude_ladder import DEFAULT_MAX_OUTPUT, WRITTEN, ladder
 from sessions.engine.policies._parametric import CUTS
-from sessions.engine.sweeps.fast import part_codex, part_handoff, part_opencode, part_pi
+from sessions.engine.sweeps.fast import (
+    part_background,
+    part_cline,
+    part_codex,
+    part_gemini,
+    part_handoff,
+    part_langchain,
+    part_opencode,
+    part_pi,
+    part_summary,
+    part_tail,
+)
+from sessions.engine.sweeps.fast.clearing import Clearing, by_api, by_langchain
 from sessions.engine.sweeps.fast.jump import Jump
 from sessions.engine.sweeps.fast.part import Partial
 from sessions.engine.sweeps.fast.put_back import PutBack
@@ -90,7 +111,7 @@ def never(params: Any, window: int) -> Jump:
     return Jump(sys.maxsize, keep_messages=1, inserted=0)
 
 
-Rule = Jump | Whole | Partial
+Rule = Jump | Whole | Partial | Clearing
 """How a policy may be jumped over."""
 
 
@@ -176,17 +197,40 @@ PARTS: dict[tuple[tuple[Any, Any], ...], Callable[[Any, int, ModelInfo | None], 
     steps_of(opencode_compaction.POLICY): part_opencode.first_version,
     steps_of(opencode_compaction_v2.POLICY): part_opencode.second_version,
     steps_of(pi.POLICY): part_pi.rule,
+    steps_of(langchain_summarization.POLICY): part_langchain.rule,
+    steps_of(cline_agentic.POLICY): part_cline.agentic,
+    steps_of(gemini_compression.POLICY): part_gemini.rule,
     steps_of(roo_code.POLICY): part_handoff.roo,
     steps_of(anthropic_api.SDK): part_handoff.sdk,
+    steps_of(goose.POLICY): part_summary.by_goose,
+    steps_of(inspect_summary.POLICY): part_summary.by_inspect,
+    steps_of(anthropic_on_demand.ON_DEMAND): part_summary.on_demand,
+    steps_of(anthropic_on_demand.BACKGROUND): part_background.background,
     steps_of(buzz_handoff.POLICY): part_handoff.buzz,
 }
 """The same of policies that leave a part of the list; the model is None where it changes."""
+
+CLEARS: dict[tuple[tuple[Any, Any], ...], Callable[[Any], Clearing | None]] = {
+    steps_of(anthropic_api.USES): by_api,
+    steps_of(langchain_clear_tool_uses.POLICY): by_langchain,
+}
+"""The same of policies that clear old results at every request."""
 
 RULES: dict[tuple[Any, Any], Callable[[Any, int], Jump | None]] = {
     (_parametric.gate, _parametric.edit): parametric,
     (none.gate, none.edit): never,
 }
 """By gate and edit: what a policy's parameters and a window in tokens come to as a jump, None where they do not."""
+
+
+TAILS: dict[tuple[tuple[Any, Any], ...], Callable[[Any, int, int], Partial | None]] = {
+    steps_of(copilot_chat.POLICY): part_tail.copilot,
+    steps_of(compression.ANCHORED): part_tail.skill,
+    steps_of(compression.OPAQUE): part_tail.skill,
+    steps_of(compression.REGENERATIVE): part_tail.skill,
+    ((_parametric.gate, _parametric.edit),): part_tail.parametric,
+}
+"""The same of policies that leave the newest messages, by parameters, window and overhead in tokens."""
 
 
 def jump_of(weighed: Weighed, policy: Policy, params: Any, window: int | None) -> Rule | None:
@@ -205,5 +249,10 @@ def jump_of(weighed: Weighed, policy: Policy, params: Any, window: int | None) -
     part = PARTS.get(steps_of(policy))
     if part is not None:
         return part(params, size, model_of(weighed))
+    clears = CLEARS.get(steps_of(policy))
+    if clears is not None:
+        return clears(params)
     rule = RULES.get((policy.gate, policy.edit))
-    return rule(params, size) if rule else None
+    jump = rule(params, size) if rule else None
+    tail = TAILS.get(steps_of(policy))
+    return tail(params, size, weighed.overhead) if jump is None and tail else jump

@@ -5,10 +5,11 @@ For base ``full`` the context at step k is ``offset + heights[k + 1]``; the offs
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -90,6 +91,48 @@ class Track:
         """Every use (message, target) of a target that ``reuses`` name, in order."""
         targets = {reuse.target for reuse in self.reuses}
         return sorted((at, target) for target in targets for at, _ in self.target_uses[target])
+
+    @cached_property
+    def reuse_places(self) -> list[int]:
+        """Positions of ``reuses``."""
+        return [reuse.position for reuse in self.reuses]
+
+    @cached_property
+    def reuses_of(self) -> dict[str, list[int]]:
+        """Numbers of ``reuses`` by target."""
+        found: dict[str, list[int]] = {}
+        for number, reuse in enumerate(self.reuses):
+            found.setdefault(reuse.target, []).append(number)
+        return found
+
+    @cached_property
+    def next_uses(self) -> list[int]:
+        """By number of ``reuses``: the message of the target's next use after their step; -1 where another has it, too.
+
+        That other is a later reuse of the target.
+        """
+        found = [message for message, _ in self._next]
+        for numbers in self.reuses_of.values():
+            for one, other in pairwise(numbers):
+                if found[one] == found[other]:
+                    found[one] = -1
+        return found
+
+    @cached_property
+    def next_sums(self) -> list[int]:
+        """Tokens of the first n ``reuses`` of which another tool makes that next use, for every n."""
+        return list(accumulate((tokens for _, tokens in self._next), initial=0))
+
+    @cached_property
+    def _next(self) -> list[tuple[int, int]]:
+        """Of every reuse: the message of the next use, its tokens where another tool makes it."""
+        found: list[tuple[int, int]] = []
+        for reuse in self.reuses:
+            uses = self.target_uses[reuse.target]
+            at = bisect_left(uses, (self.newest[_step_at(self.stops, reuse.position)] + 1, ""))
+            message, tool = uses[at] if at < len(uses) else (sys.maxsize, reuse.name)
+            found.append((message, reuse.tokens if tool != reuse.name else 0))
+        return found
 
     def first_at_least(self, low: int, value: int) -> int:
         """The first index ≥ ``low`` of ``heights`` with at least ``value``; one past the end where there is none."""
