@@ -15,6 +15,7 @@ from django.db import OperationalError, transaction
 
 from sessions.adapters import storage
 from sessions.engine.errors import EngineError
+from sessions.engine.memory import give_back
 from sessions.engine.parts import without_gc
 from sessions.engine.reading import read_transcripts
 from sessions.faults import fault_of
@@ -301,6 +302,8 @@ def write_upload(upload: Upload, read: Read) -> set[str]:
     Call inside a transaction.
     """
     outcome = read.outcome
+    if upload.n_bytes >= counting.HELPED_AMONG_BYTES:
+        give_back()  # the database takes two copies of the facts while it writes them
     # Who sees it may have been changed while it was read.
     upload.private = Upload.objects.select_for_update().values_list("private", flat=True).get(pk=upload.pk)
     for one in outcome.packed:

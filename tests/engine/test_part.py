@@ -20,6 +20,7 @@ from tests.engine.jumping import (
     rows_compared,
     talks,
 )
+from tests.engine.sessions import Build
 from tests.every import examples
 from tests.recordings import recordings, transcripts
 
@@ -86,3 +87,20 @@ def test_recorded_sessions_are_jumped_over_as_they_are_walked(policy):
                 has_jumped, n_events = compared(weighed, policy, **options)
                 n_jumped += has_jumped and n_events > 0
     assert n_jumped or not recordings()
+
+
+def test_results_that_stay_before_the_first_prompt_are_not_fetched_again():
+    """A recording that was cut at its beginning; Inspect keeps all up to the first message of the user's."""
+    session = Build(overhead=500)
+    for turn in range(3):
+        session.reply(100, f"c{turn}", name="read", target="/src/0.py")
+        session.result(f"c{turn}", 900)
+    session.prompt()
+    for turn in range(3, 9):
+        session.reply(100, f"c{turn}", name=("read", "edit")[turn % 2], target="/src/0.py")
+        session.result(f"c{turn}", 900)
+    session.reply()
+    weighed = weigh(session.done())
+    _, n_events = compared(weighed, "inspect_summary", window=8_000, summarizer="stub:50", params={})
+    assert n_events
+    rows_compared(weighed, "inspect_summary", [{}], "stub:50", 8_000)

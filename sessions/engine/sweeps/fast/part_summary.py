@@ -12,7 +12,7 @@ from sessions.engine.policies import _inspect, anthropic_on_demand, goose, inspe
 from sessions.engine.policies._lists import has_tools
 from sessions.engine.policy import Draft
 from sessions.engine.sweeps.fast.counts import GROWTH, REPLY, Count, next_over
-from sessions.engine.sweeps.fast.field import USER_ROLE
+from sessions.engine.sweeps.fast.field import TOOL_ROLE, USER_ROLE
 from sessions.engine.sweeps.fast.left import Left
 from sessions.engine.sweeps.fast.part import Leaver, Partial
 from sessions.engine.sweeps.fast.part_handoff import made
@@ -131,8 +131,13 @@ class Input:
     """All up to the first message of the user's, and a summary."""
 
     def leaver(self, field: Field) -> Leaver | None:
-        """None where the recording has summaries among its messages, or a request brought no message."""
-        return None if field.kinds.summaries or field.has_empty else InputLeaver(field)
+        """None where the recording has summaries among its messages, or a request brought no message.
+
+        Nor where the input has results of tools, which stay: all others go, and are counted so.
+        """
+        made = InputLeaver(field)
+        stays = TOOL_ROLE in field.kinds.roles[: made.n_input]
+        return None if field.kinds.summaries or field.has_empty or stays else made
 
 
 class InputLeaver(Leaver):
