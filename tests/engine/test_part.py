@@ -92,13 +92,12 @@ def test_recorded_sessions_are_jumped_over_as_they_are_walked(policy):
 def test_results_that_stay_before_the_first_prompt_are_not_fetched_again():
     """A recording that was cut at its beginning; Inspect keeps all up to the first message of the user's."""
     session = Build(overhead=500)
-    for turn in range(3):
-        session.reply(100, f"c{turn}", name="read", target="/src/0.py")
+    for turn in range(12):
+        name, number = ("edit", 0) if turn == 11 else ("read", turn)
+        session.reply(100, f"c{turn}", name=name, target=f"/src/{number}.py")
         session.result(f"c{turn}", 900)
-    session.prompt()
-    for turn in range(3, 9):
-        session.reply(100, f"c{turn}", name=("read", "edit")[turn % 2], target="/src/0.py")
-        session.result(f"c{turn}", 900)
+        if turn == 2:
+            session.prompt()
     session.reply()
     weighed = weigh(session.done())
     _, n_events = compared(weighed, "inspect_summary", window=8_000, summarizer="stub:50", params={})
