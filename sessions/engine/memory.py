@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-_MMAP_THRESHOLD = -3
+_MMAP_THRESHOLD, _MOST_HEAPS = -3, -8
 LARGE_BYTES = 1 << 20
 
 
@@ -14,6 +14,14 @@ def give_back() -> None:
 
     with suppress(AttributeError, OSError):  # other systems return it by themselves
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def share_heap() -> None:
+    """Have the threads that start from now on take memory from one heap: each keeps what was freed in its own."""
+    import ctypes
+
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(_MOST_HEAPS, 1)
 
 
 def keep_little() -> None:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from sessions.adapters import storage
+from sessions.engine.memory import share_heap
 from sessions.services import blobs, counting
 from sessions.services.archives import is_archive
 
@@ -44,6 +45,7 @@ def store_and_read(path: Path, name: str, read: Callable[[BinaryIO], tuple[Parse
     Nothing is read of bytes that are there already and of an archive, nothing is kept of a file that cannot be read
     or changes meanwhile: who reads its upload finds out why.  What is interrupted stores nothing.
     """
+    share_heap()
     with path.open("rb") as file, path.open("rb") as beside, ThreadPoolExecutor(1) as thread:
         state = _state(file)
         blob = storage.hashed(file)
