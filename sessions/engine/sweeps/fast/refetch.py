@@ -32,10 +32,9 @@ def refetched(track: Track, courses: Sequence[Course]) -> list[int]:
     """Tokens fetched again in every course; quicker where a later step hardly cuts earlier, of whichever course."""
     if not track.reuses:
         return [0] * len(courses)
-    if track.long_pairs or any(_splits(track, course) for course in courses):
+    # The sums that let a course be counted at once take longer to make than one course does.
+    if len(courses) == 1 or track.long_pairs or any(_splits(track, course) for course in courses):
         return [_one_by_one(track, course) for course in courses]
-    if len(courses) == 1:
-        return [_alone(track, courses[0])]
     events = sorted(
         Dropped(step, cut, start, number)
         for number, course in enumerate(courses)
