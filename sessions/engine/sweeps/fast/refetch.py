@@ -52,7 +52,7 @@ def _splits(track: Track, course: Course) -> bool:
 
 def _together(track: Track, events: Sequence[Dropped], n: int) -> list[int]:
     """One pass over the session: at each step that compacts, the standing reuses between its start and its cut."""
-    places = [reuse.position for reuse in track.reuses]
+    places = track.reuse_places
     totals = [0] * n
     needs = _Needs(track)
     last, end = (-1, -1), 0
@@ -68,7 +68,7 @@ def _together(track: Track, events: Sequence[Dropped], n: int) -> list[int]:
 
 def refetched_at(track: Track, places: Sequence[tuple[int, int]]) -> list[int]:
     """Tokens fetched again where all results before a position go at a step; by ``places``, sorted (step, position)."""
-    needs, positions, totals = _Needs(track), [reuse.position for reuse in track.reuses], list[int]()
+    needs, positions, totals = _Needs(track), track.reuse_places, list[int]()
     for step, stop in places:
         needs.advance(track.newest[step] + 1, bisect_left(positions, stop))
         totals.append(sum(needs.tokens[:-1]))
@@ -165,7 +165,7 @@ def _corrected(track: Track, target: str, begin: int, end: int, message: int) ->
 
 def _one_by_one(track: Track, course: Course) -> int:
     """The same for one course, event by event: alone it is quicker, and a cut may depend on where the list begins."""
-    places = [reuse.position for reuse in track.reuses]
+    places = track.reuse_places
     total = begin = start = 0
     for step, cut in zip(course.steps, course.cuts, strict=True):
         end = bisect_left(places, cut, begin)
