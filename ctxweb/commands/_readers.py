@@ -116,10 +116,9 @@ def _tell(reader: Reader, upload_id: uuid.UUID | None = None) -> None:
 def _started(n: int) -> list[Reader]:
     from django.db import connections
 
-    from sessions.services.counting import counting_in_place, stop_ahead
+    from sessions.services.counting import counting_in_place
 
     connections.close_all()
-    stop_ahead()
     context: Any = multiprocessing.get_context(START)
     readers: list[Reader] = []
     with counting_in_place(at_once=START == "fork"):

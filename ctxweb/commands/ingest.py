@@ -164,10 +164,9 @@ def _opened(given: Given) -> Arrival:
 
 
 def _received(file: IO[bytes], filename: str, shown: str) -> Arrival:
-    from sessions.services.counting import start_ahead
     from sessions.services.uploads import receive
 
-    return Arrival(shown, *receive(file=file, filename=filename, folders=True, on_new=start_ahead))
+    return Arrival(shown, *receive(file=file, filename=filename, folders=True, look=True))
 
 
 def _settled(arrival: Arrival, readers: Readers | None = None) -> dict[str, Any]:

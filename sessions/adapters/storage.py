@@ -23,7 +23,7 @@ from sessions.adapters import frames, leftovers, ranged
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 CHUNK_BYTES = 1 << 20
 SPOOL_BYTES = 8 << 20
@@ -55,19 +55,17 @@ def hashed(file: IO[bytes], writer: frames.FrameWriter | None = None) -> Blob:
     return Blob(digest.hexdigest(), n_bytes)
 
 
-def put(file: IO[bytes], on_new: Callable[[int], None] | None = None) -> Blob:
+def put(file: IO[bytes], *, look: bool = False) -> Blob:
     """Store what is left to read in ``file``; equal bytes are stored once.
 
-    ``on_new`` is told the number of bytes before they are stored, if they are not there already: where it is given, a
-    ``file`` that is no pipe is read twice, and nothing is packed in vain.
+    ``look``: a ``file`` that is no pipe is read twice, and nothing is packed that is there already.
     """
-    if on_new and file.seekable():
+    if look and file.seekable():
         start = file.tell()
         blob = hashed(file)
         if exists(blob.sha256):
             return blob
         file.seek(start)
-        on_new(blob.n_bytes)
     with _spool() as spool:
         writer = frames.FrameWriter(spool)
         blob = hashed(file, writer)

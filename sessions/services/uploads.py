@@ -15,7 +15,6 @@ from sessions.services import blobs
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Callable
 
 
 class Received(NamedTuple):
@@ -32,19 +31,19 @@ def receive(
     folders: bool = False,
     owner_id: int | None = None,
     private: bool = False,
-    on_new: Callable[[int], None] | None = None,
+    look: bool = False,
     blob: storage.Blob | None = None,
 ) -> Received:
     """Store a file and queue it for reading; nothing is parsed here.
 
-    ``folders``: those in the name are kept, for agents whose sessions are found by folder.  ``on_new`` is told the
-    number of bytes before they are stored, where they are not there already.  ``blob``: the file is stored as this.
+    ``folders``: those in the name are kept, for agents whose sessions are found by folder.  ``look``: whether
+    the bytes are there already is found out before anything is packed.  ``blob``: the file is stored as this.
 
     Equal bytes are recognised by their sha256 and stored once.  Uploading again what failed before, or what had a
     session deleted, queues it anew.  ``owner_id`` is whose it is; what another account keeps ``private`` is not
     recognised, so nobody learns that it is there.
     """
-    blob = blob or storage.put(file, on_new)
+    blob = blob or storage.put(file, look=look)
     name = clean_path(filename) if folders else clean_filename(filename)
     now = timezone.now()
     with transaction.atomic():
