@@ -62,6 +62,7 @@ def store_and_read(path: Path, name: str, read: Callable[[BinaryIO], tuple[Parse
             stored = storing.result()
         except BaseException:
             lying.stopped = True
+            counting.stop_ahead()
             _forget(found, () if storing.exception() else (blob.sha256,))
             raise
         if stored == blob and _state(file) == state and found:

@@ -48,7 +48,7 @@ def start_ahead(n_bytes: int) -> None:
 
 
 def stop_ahead() -> None:
-    """Stop what was started and is not needed: other processes read the file."""
+    """Stop what was started and is not needed: the file is not read."""
     while _ahead:
         _ahead.pop().kill()
 
