@@ -7,6 +7,7 @@ from dataclasses import fields
 
 from hypothesis import strategies as st
 
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.cost import totals
 from sessions.engine.cost_fit import replay_range
 from sessions.engine.prices import prices_of
@@ -15,8 +16,11 @@ from sessions.engine.sweeps.fast.jumped import jumped
 from sessions.engine.sweeps.sweep import Setting, sweep
 from sessions.engine.types import Block, Kind, Role
 from tests.engine.sessions import Build, image, text
+from tests.recordings import recordings, transcripts
 
 SEQUENCES = ("gates", "sent")
+MOST_BYTES = 150_000
+"""Of a recording that is replayed under every policy."""
 COMPRESSED = {
     "trigger": [20, 70], "min_messages": [0, 1, 10, 30], "capacity": ["static", "static", "static", "effective"],
     "keep_last": [1, 5, 12], "usage": ["recorded", "recorded", "recorded", "none"],
@@ -152,6 +156,14 @@ def compared(weighed, policy, **options):
         assert (mine.before, mine.after, mine.changes_at) == (other.before, other.after, other.changes_at)
     assert dict(made.outlines) == dict(slow.outlines)
     return True, len(slow.events)
+
+
+def recorded_sessions():
+    """Every small session at hand with requests enough, weighed, and the largest context that it recorded."""
+    for _, parsed in transcripts([path for path in recordings() if path.stat().st_size < MOST_BYTES]):
+        for weighed in map(weigh, parsed.transcripts):
+            if len(weighed.steps) > 3:
+                yield weighed, max(weighed.recorded.context)
 
 
 def rows_compared(weighed, policy, settings, summarizer, *windows):

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.registry import plugins
 from sessions.engine.sweeps.fast.table import CLEARS, steps_of
-from tests.engine.jumping import ALWAYS, CLEARED, chat, rows_compared, talks
+from tests.engine.jumping import ALWAYS, CLEARED, chat, recorded_sessions, rows_compared, talks
 from tests.every import examples
-from tests.recordings import recordings, transcripts
+from tests.recordings import recordings
 
 CLEARING = sorted(name for name, policy in plugins("policies").items() if steps_of(policy) in CLEARS)
 
@@ -47,10 +47,7 @@ def test_a_session_is_swept_without_a_walk(policy, keep):
 def test_recorded_sessions_are_swept_as_they_are_walked(policy):
     """Every small recording at hand."""
     n_jumped = 0
-    for _, parsed in transcripts([path for path in recordings() if path.stat().st_size < 150_000]):
-        for weighed in map(weigh, parsed.transcripts):
-            if len(weighed.steps) > 3:
-                top = max(weighed.recorded.context)
-                settings = [{"trigger": top * share // 10, "keep": keep} for share in (3, 6, 9) for keep in (0, 3)]
-                n_jumped += sum(rows_compared(weighed, policy, settings, "recorded", 200_000))
+    for weighed, top in recorded_sessions():
+        settings = [{"trigger": top * share // 10, "keep": keep} for share in (3, 6, 9) for keep in (0, 3)]
+        n_jumped += sum(rows_compared(weighed, policy, settings, "recorded", 200_000))
     assert n_jumped or not recordings()

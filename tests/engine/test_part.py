@@ -17,12 +17,13 @@ from tests.engine.jumping import (
     SETTINGS,
     chat,
     compared,
+    recorded_sessions,
     rows_compared,
     talks,
 )
 from tests.engine.sessions import Build
 from tests.every import examples
-from tests.recordings import recordings, transcripts
+from tests.recordings import recordings
 
 PARTLY = sorted(SETTINGS)
 STUBS = ["recorded", "stub:50", "stub:500", "stub:3000"]
@@ -78,14 +79,11 @@ def test_windows_are_swept_together_as_they_are_walked(policy):
 def test_recorded_sessions_are_jumped_over_as_they_are_walked(policy):
     """Every small recording at hand, at a window that makes it compact where the policy can."""
     n_jumped = 0
-    for _, parsed in transcripts([path for path in recordings() if path.stat().st_size < 150_000]):
-        for weighed in map(weigh, parsed.transcripts):
-            if len(weighed.steps) > 3:
-                window = max(2_000, max(weighed.recorded.context) * 3 // 5)
-                own = {OWN_LIMIT[policy]: window // 2} if policy in OWN_LIMIT else COMPACTING.get(policy, {})
-                options = {"params": own, "window": window, "summarizer": "stub:50"}
-                has_jumped, n_events = compared(weighed, policy, **options)
-                n_jumped += has_jumped and n_events > 0
+    for weighed, top in recorded_sessions():
+        window = max(2_000, top * 3 // 5)
+        own = {OWN_LIMIT[policy]: window // 2} if policy in OWN_LIMIT else COMPACTING.get(policy, {})
+        has_jumped, n_events = compared(weighed, policy, params=own, window=window, summarizer="stub:50")
+        n_jumped += has_jumped and n_events > 0
     assert n_jumped or not recordings()
 
 
