@@ -61,3 +61,22 @@ def next_over(heights: Sequence[int], peaks: Sequence[int], low: int, need: int,
         return found
     # An earlier peak hides what comes after it: look on, one by one.
     return next((k for k in range(low, stop) if heights[k] >= need), stop)
+
+
+class SomeSteps(NamedTuple):
+    """Some of a session's steps, ascending: what is counted at each, and the running maximum of that."""
+
+    steps: Sequence[int]
+    heights: Sequence[int]
+    peaks: Sequence[int]
+
+    def next_over(self, low: int, need: int, end: int) -> int:
+        """The first of them from step ``low`` with at least ``need``; ``end`` where there is none."""
+        place = next_over(self.heights, self.peaks, bisect_left(self.steps, low), need)
+        return self.steps[place] if place < len(self.steps) else end
+
+
+def some_steps(steps: Sequence[int], heights: Sequence[int]) -> SomeSteps:
+    """These steps; ``heights`` are those of all."""
+    own = [heights[step] for step in steps]
+    return SomeSteps(steps, own, list(accumulate(own, max)))

@@ -12,7 +12,7 @@ from sessions.engine.context import entering_steps, holds_result, message_items
 from sessions.engine.policy import State, View
 from sessions.engine.sizes import message_size, message_sizes
 from sessions.engine.summaries import Summaries, drafted_message
-from sessions.engine.sweeps.fast.counts import heights_by
+from sessions.engine.sweeps.fast.counts import heights_by, some_steps
 from sessions.engine.sweeps.fast.products import FAR, kept_products, product_messages
 from sessions.engine.sweeps.fast.track import messages_of
 from sessions.engine.types import Kind, Role
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.policy import Draft, Item
-    from sessions.engine.sweeps.fast.counts import Count
+    from sessions.engine.sweeps.fast.counts import Count, SomeSteps
     from sessions.engine.sweeps.fast.jump import Kept
     from sessions.engine.sweeps.fast.products import Product, Products
     from sessions.engine.sweeps.fast.track import Track
@@ -152,6 +152,11 @@ class Field:
         """Steps whose newest message is a prompt."""
         typed = frozenset(self.kinds.typed)
         return frozenset(k for k, stop in enumerate(self.track.stops) if stop - 1 in typed)
+
+    @cached_property
+    def turns(self) -> SomeSteps:
+        """Steps that begin a turn, the first one left out."""
+        return some_steps(sorted(self.last_typed - {0}), self.heights)
 
     def draft_size(self, draft: Draft) -> int:
         """Size of a message that a policy writes, in the gate's unit."""

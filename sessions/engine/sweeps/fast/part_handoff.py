@@ -141,9 +141,6 @@ class HandedOffLeaver(Leaver):
     def __init__(self, field: Field, edit: HandedOff) -> None:
         super().__init__(field)
         self.edit = edit
-        self.turns = sorted(field.last_typed - {0})
-        self.turn_heights = [field.heights[k] for k in self.turns]
-        self.turn_peaks = list(accumulate(self.turn_heights, max))
 
     @cached_property
     def wire(self) -> tuple[int, ...]:
@@ -190,8 +187,7 @@ class HandedOffLeaver(Leaver):
         elif self.edit.grows:
             found = next_over(here.heights, here.peaks, low, need)
         else:
-            place = next_over(self.turn_heights, self.turn_peaks, bisect_left(self.turns, low), need)
-            found = self.turns[place] if place < len(self.turns) else end
+            found = here.turns.next_over(low, need, end)
         system = self.wires[-1]
         if self.wires[0] + system > self.edit.most_bytes:
             return None

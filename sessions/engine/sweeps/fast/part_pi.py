@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.edits import marker
 from sessions.engine.estimators._counts import up
 from sessions.engine.policies import pi
-from sessions.engine.sweeps.fast.counts import REPLY, USED, Count, next_over
+from sessions.engine.sweeps.fast.counts import REPLY, USED, Count, next_over, some_steps
 from sessions.engine.sweeps.fast.field import ASSISTANT_ROLE, TOOL_ROLE, USER_ROLE
 from sessions.engine.sweeps.fast.left import Left
 from sessions.engine.sweeps.fast.part import Leaver, Partial
@@ -166,9 +165,8 @@ class PiLeaver(Leaver):
         roles, stops = field.kinds.roles, field.track.stops
         self.users = [n for n, role in enumerate(roles) if role == USER_ROLE]
         self.valid = [n for n, role in enumerate(roles) if role != TOOL_ROLE]
-        self.asked = [k for k, stop in enumerate(stops) if k and roles[stop - 1] in {USER_ROLE, ASSISTANT_ROLE}]
-        self.asked_heights = [field.heights[k] for k in self.asked]
-        self.asked_peaks = list(accumulate(self.asked_heights, max))
+        asked = [k for k, stop in enumerate(stops) if k and roles[stop - 1] in {USER_ROLE, ASSISTANT_ROLE}]
+        self.asked = some_steps(asked, field.heights)
         self.files: Files = field.kept("pi files", lambda: files_of(messages_of(field.weighed)), (Files,))
 
     def starts_over(self, rule: Partial) -> bool:
@@ -184,9 +182,8 @@ class PiLeaver(Leaver):
         """Between turns, or where the provider refuses."""
         if not self.edit.by_turns:
             return super().next(rule, low, offset, held)
-        here, asked = self.field, self.asked
-        place = next_over(self.asked_heights, self.asked_peaks, bisect_left(asked, low), rule.limit - offset)
-        found = asked[place] if place < len(asked) else here.track.n_steps
+        here = self.field
+        found = self.asked.next_over(low, rule.limit - offset, here.track.n_steps)
         if rule.most is None:
             return found
         return min(found, next_over(here.track.tops, here.tops_peaks, low, rule.most + 1 - offset))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.edits import edit_blocks
 from sessions.engine.policies import _inspect, anthropic_on_demand, goose, inspect_summary
 from sessions.engine.policies._lists import has_tools
 from sessions.engine.policy import Draft
-from sessions.engine.sweeps.fast.counts import GROWTH, REPLY, Count, next_over
+from sessions.engine.sweeps.fast.counts import GROWTH, REPLY, Count
 from sessions.engine.sweeps.fast.field import TOOL_ROLE, USER_ROLE
 from sessions.engine.sweeps.fast.left import Left
 from sessions.engine.sweeps.fast.part import Leaver, Partial
@@ -196,9 +195,6 @@ class LastTurnsLeaver(Leaver):
     def __init__(self, field: Field, edit: LastTurns) -> None:
         super().__init__(field)
         self.edit = edit
-        self.turns = sorted(field.last_typed - {0})
-        self.turn_heights = [field.heights[k] for k in self.turns]
-        self.turn_peaks = list(accumulate(self.turn_heights, max))
 
     def first(self) -> int:
         """Nothing is counted before the first reply."""
@@ -210,14 +206,11 @@ class LastTurnsLeaver(Leaver):
 
     def next(self, rule: Partial, low: int, offset: int, held: Left) -> int | None:
         """Where a turn begins, with more turns before it than are kept."""
-        place = bisect_left(self.turns, low)
-        while True:
-            place = next_over(self.turn_heights, self.turn_peaks, place, rule.limit - offset)
-            if place >= len(self.turns):
-                return self.field.track.n_steps
-            if self._cut(held, self.turns[place]) is not None:
-                return self.turns[place]
-            place += 1
+        turns, need, end = self.field.turns, rule.limit - offset, self.field.track.n_steps
+        step = turns.next_over(low, need, end)
+        while step < end and self._cut(held, step) is None:
+            step = turns.next_over(step + 1, need, end)
+        return step
 
     def _cut(self, held: Left, step: int) -> int | None:
         """Where what is kept begins; None where the conversation has no more turns than are kept."""
