@@ -157,7 +157,7 @@ def _ingest(
             if read:
                 read.outcome.packed = compared_anew(as_read, read.packed)
         held.show(phase="writing")
-        hashes = read.hashes if read else set()
+        hashes = _ready(read, upload.n_bytes) if read else set()
         freed: set[str] = set()
         with transaction.atomic():
             blobs.naming()
@@ -179,6 +179,16 @@ def _ingest(
         return read
     _forget(upload, hashes)
     return None
+
+
+def _ready(read: Read, n_bytes: int) -> set[str]:
+    """The blobs that it needs besides the upload's own, once a large file's memory has been given back.
+
+    The database takes two copies of the facts while it writes them.
+    """
+    if n_bytes >= counting.HELPED_AMONG_BYTES:
+        give_back()
+    return read.hashes
 
 
 def _head_of(upload: Upload) -> str:
@@ -302,8 +312,6 @@ def write_upload(upload: Upload, read: Read) -> set[str]:
     Call inside a transaction.
     """
     outcome = read.outcome
-    if upload.n_bytes >= counting.HELPED_AMONG_BYTES:
-        give_back()  # the database takes two copies of the facts while it writes them
     # Who sees it may have been changed while it was read.
     upload.private = Upload.objects.select_for_update().values_list("private", flat=True).get(pk=upload.pk)
     for one in outcome.packed:
