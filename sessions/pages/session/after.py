@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from sessions.engine.aftermath import COMPACTED, WHEN
 from sessions.engine.why.case import COMPACTION
 from sessions.pages.session.causes import build_causes, worst
 from sessions.pages.session.harm import harm_of
@@ -50,7 +50,7 @@ def build_full_causes(session_id: str, view: Overview, rules: Iterable[RulesAfte
     """The table of causes with what came after each compaction; ``rules`` None: they were not looked at."""
     found = view.aftermaths
     judged = None if rules is None else {one.compaction: one for one in rules}
-    ways = {one.compaction: (one, following) for one, following in zip_longest(found, found[1:])}
+    ways = {one.compaction: one for one in found}
     return tuple(_told(session_id, view, row, ways, judged) for row in build_causes(session_id, view))
 
 
@@ -58,23 +58,21 @@ def _told(
     session_id: str,
     view: Overview,
     row: CauseRow,
-    ways: dict[int, tuple[Aftermath, Aftermath | None]],
+    ways: dict[int, Aftermath],
     judged: dict[int, RulesAfter] | None,
 ) -> CauseRow:
     if row.what != COMPACTION or row.n > 1 or row.number not in ways:
         return row
-    one, following = ways[row.number]
+    one = ways[row.number]
     rules = None if judged is None else judged.get(row.number)
-    return replace(row, then=_then(view, one, following), harm=harm_of(session_id, view, one, rules))
+    return replace(row, then=_then(one), harm=harm_of(session_id, view, one, rules))
 
 
-def _then(view: Overview, one: Aftermath, following: Aftermath | None) -> str:
+def _then(one: Aftermath) -> str:
     """When the context was full again, and with what."""
     if one.n_requests is None:
-        last = max(view.contexts.values(), default=None)
-        return f"Not full again: {figures.count(last[1])} tokens at the end" if last else ""
-    compacted = following is not None and one.full_at == following.request
-    again = "Compacted" if compacted else "Full"
+        return "" if one.last is None else f"Not full again: {figures.count(one.last)} tokens {WHEN[one.until].lower()}"
+    again = "Compacted" if one.until == COMPACTED else "Full"
     later = f"{again} again {figures.plural(one.n_requests, 'request')} later"
     sources = _shares(one.refilled)
     return f"{later}, with {sources}" if sources else later
