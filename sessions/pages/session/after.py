@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.aftermath import COMPACTED, WHEN
+from sessions.engine.agent import writer_of
 from sessions.engine.why.case import COMPACTION
 from sessions.pages.session.causes import build_causes, worst
 from sessions.pages.session.harm import harm_of
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.aftermath import Aftermath
     from sessions.engine.broken import RulesAfter
+    from sessions.engine.why.overcount import GateResult
     from sessions.pages.session.causes import CauseRow
     from sessions.runs.overview import Overview
 
@@ -26,7 +28,7 @@ SOURCES = 2
 
 @dataclass(frozen=True, slots=True)
 class AgentThere:
-    """An agent whose trigger fires at a request: what it counts there, in ``unit``, and its threshold in tokens."""
+    """A trigger that fires at a request: what it counts there, in ``unit``, and its threshold in tokens."""
 
     label: str
     unit: str
@@ -38,11 +40,17 @@ class AgentThere:
 
 @dataclass(frozen=True, slots=True)
 class AgentsThere:
-    """The triggers that fire at ``request``, of ``n`` that were asked; ``earlier``: a compaction came before it."""
+    """The triggers that fire at ``request``: the session's own agent's, and ``others`` of ``n`` that were asked.
+
+    ``agent`` is the session's own, which compacted there, "" where it is not known; ``earlier``: a compaction came
+    before it.
+    """
 
     request: int
+    agent: str
+    own: tuple[AgentThere, ...]
     n: int
-    rows: tuple[AgentThere, ...]
+    others: tuple[AgentThere, ...]
     earlier: bool
 
 
@@ -89,14 +97,22 @@ def agents_there(session_id: str, view: Overview) -> AgentsThere | None:
     found = worst(view)
     if found is None or found.what != COMPACTION:
         return None
-    fired = [
-        (result, firing)
-        for result in view.gates.results
-        for firing in result.firings
-        if firing.request == found.request
-    ]
+    agent = writer_of(view.weighed.transcript)
+    names = {trigger.name for trigger in agent.triggers}
+    own = [result for result in view.gates.results if result.gate.name in names]
+    others = [result for result in view.gates.results if result.gate.name not in names]
+    first = min(compaction.request for compaction in view.weighed.transcript.compactions)
+    return AgentsThere(
+        found.request, agent.label, _fired(session_id, own, found.request), len(others),
+        _fired(session_id, others, found.request), first < found.request,
+    )  # fmt: skip
+
+
+def _fired(session_id: str, results: Sequence[GateResult], request: int) -> tuple[AgentThere, ...]:
+    """Those of the triggers that fire at a request, the farthest over its threshold first."""
+    fired = [(one, firing) for one in results for firing in one.firings if firing.request == request]
     fired.sort(key=lambda pair: -pair[1].measure / pair[0].threshold)
-    rows = tuple(
+    return tuple(
         AgentThere(
             label=result.gate.label,
             unit=result.unit,
@@ -107,5 +123,3 @@ def agents_there(session_id: str, view: Overview) -> AgentsThere | None:
         )
         for result, firing in fired
     )
-    first = min(compaction.request for compaction in view.weighed.transcript.compactions)
-    return AgentsThere(found.request, len(view.gates.results), rows, first < found.request)
