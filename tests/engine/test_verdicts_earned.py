@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.engine.why.causes import REACHED
+from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
 from tests.why_cases import claude as c
 from tests.why_cases.agents import ClineTask, Copilot, Gemini
@@ -109,3 +110,16 @@ def test_the_agents_own_count_passes_the_threshold(count: int, certainty: str) -
     if certainty == "likely":
         assert verdict.cause == REACHED
         assert verdict.because.startswith(f"the agent counted {count:,} tokens, which passed")
+
+
+def test_the_headline_has_the_figure_that_was_recorded() -> None:
+    """The agent's own count goes before our estimate of the same list, and replay and *why* say one figure."""
+    build = c.claude()
+    build.until(167_500)
+    build.compact("auto", 167_321)
+    build.until(50_000)
+    weighed = build.weighed()
+    verdict = verdicts_of(weighed)[0]
+    assert verdict.true not in (None, 167_321)
+    assert verdict.because.startswith("167,321 tokens passed")
+    assert "167,321 tokens passed" in headline(weighed, (verdict,))

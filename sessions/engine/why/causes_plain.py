@@ -170,8 +170,9 @@ def _doubted(case: Case, score: float) -> float:
 
 
 def _normal(case: Case, threshold: Threshold, score: float, late: str = "") -> Candidate:
-    """The threshold was passed."""
-    figure = max(case.saw or 0, case.true)
+    """The threshold was passed: by what the recorder wrote down, where it wrote it, else by what we know of it."""
+    said = case.said or 0
+    figure = said if said >= threshold.tokens else max(case.saw or 0, case.true)
     text = f"{threshold.name} is {threshold.tokens:,} tokens at a window of {case.window:,}"
     rows = (
         *case.size_rows,
