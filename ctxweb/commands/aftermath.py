@@ -14,7 +14,7 @@ from ctxweb.commands._local import latest_file
 from ctxweb.commands._patience import patience
 from ctxweb.commands._rules import add_rules, rule_lines
 from ctxweb.terminal import terminal, titled
-from sessions.engine.aftermath import aftermath_document
+from sessions.engine.aftermath import WHEN, aftermath_document
 from sessions.engine.calibration.calibrate import weigh
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _print(console: Terminal, one: dict[str, Any]) -> None:
         requests = f"{n} {'request' if n == 1 else 'requests'}"
         console.print(f"  80% of {one['threshold']:,} again after {requests}{minutes}, at request {one['full_at']:,}")
     sources = ", ".join(f"{row['source']} {row['tokens']:,}" for row in one["refilled"][:MOST])
-    console.print(f"  In it: {sources} tokens")
+    console.print(f"  {WHEN[one['until']]}: {sources} tokens")
     if one["actions"] is not None:
         console.print(f"  Tool calls before the first edit: {one['actions']}")
     likely = one.get("likely_again")

@@ -119,7 +119,8 @@ def _message(row: Row, said: str, n_chars: int | None) -> Text:
     name = f"#{item.message.index}" if item and item.message.index >= 0 else row.id
     if n_chars is not None and len(said) > n_chars:
         said = said[:n_chars].rstrip() + "\N{HORIZONTAL ELLIPSIS}"
-    head = Text(f"{SYMBOLS[row.op]} {name} {row.role}, {tokens} tokens", STYLES.get(row.op, ""))
+    role = item.message.speaker if item else row.role
+    head = Text(f"{SYMBOLS[row.op]} {name} {role}, {tokens} tokens", STYLES.get(row.op, ""))
     return head.append(f"\n    {printable(said)}" if said else "\n    (no text)", "default")
 
 

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 FULL = 0.8
 """Share of the threshold from which a context counts as full again."""
+FULL_AGAIN, COMPACTED, MANUAL, END = "full", "compacted", "manual", "end"
+"""Where the way of a compaction ends: at 80%, at the next one, at the next one that was manual, with the session."""
+WHEN = {FULL_AGAIN: "When full", COMPACTED: "When compacted", MANUAL: "At the manual compaction", END: "At the end"}
+"""When the context held what ``refilled`` says, in words."""
 RAPID = 3
 """Requests within which another compaction is thrashing (policies 4.10)."""
 
@@ -47,9 +51,11 @@ class Aftermath:
     """What came after one compaction, until the next one or the end.
 
     ``after`` is the context of ``request`` in tokens (``label``), None where not known; ``threshold`` what it filled up
-    to.  ``full_at`` is the first request at 80% of that, or the next compaction's; ``n_requests`` and ``minutes`` are
-    the way there, None where neither came.  ``refilled`` are tokens by source until then.  ``actions`` are tool calls
-    before the first edit, None where none came.  ``tokens_again`` and ``dollars_again`` are those of ``again``; dollars
+    to.  ``full_at`` is the first request at 80% of that, or that of the next compaction, unless somebody started it
+    below; ``n_requests`` and ``minutes`` are the way there, None where neither came.  ``refilled`` are tokens by source
+    at ``until`` (FULL_AGAIN, COMPACTED, MANUAL or END), ``last`` the context of the newest request before the next
+    compaction, None without one.  ``actions`` are tool calls before the first edit, None where none
+    came.  ``tokens_again`` and ``dollars_again`` are those of ``again``; dollars
     None without a price.
     """
 
@@ -68,6 +74,8 @@ class Aftermath:
     dollars_again: float | None
     actions: int | None
     thrashing: bool
+    until: str
+    last: int | None
 
 
 class Ground(NamedTuple):
@@ -98,7 +106,8 @@ def _after(ground: Ground, case: Case, following: Case | None) -> Aftermath:
     stop = following.stop if following else len(weighed.transcript.messages)
     limit = case.met or max(case.true, case.saw or 0)
     full = next((k for k in run if k > run.start and recorded.context[k] >= FULL * limit), None)
-    if full is None and following is not None:
+    until = _end(full, following)
+    if until == COMPACTED:
         full = run.stop
     at = steps[full] if full is not None and full < len(steps) else None
     again = _again(ground, case, stop)
@@ -111,7 +120,7 @@ def _after(ground: Ground, case: Case, following: Case | None) -> Aftermath:
         after=recorded.context[run.start] if run else None,
         label=(Label.MEASURED if is_known else weighed.weak_label).value,
         threshold=limit,
-        full_at=at.request if at else following.request if following else None,
+        full_at=at.request if at else following.request if following and until == COMPACTED else None,
         n_requests=None if full is None else full - run.start,
         minutes=_minutes(weighed, run.start, full) if full is not None and at else None,
         refilled=_refilled(ground, case, range(case.stop, at.stop if at and full in run else stop)),
@@ -119,8 +128,19 @@ def _after(ground: Ground, case: Case, following: Case | None) -> Aftermath:
         tokens_again=tokens,
         dollars_again=_dollars(weighed, tokens),
         actions=_actions(weighed, range(case.stop, stop)),
-        thrashing=following is not None and len(run) <= RAPID,
+        thrashing=following is not None and following.trigger != "manual" and len(run) <= RAPID,
+        until=until,
+        last=recorded.context[run[-1]] if run else None,
     )
+
+
+def _end(full: int | None, following: Case | None) -> str:
+    """Where the way ends, given the step at 80% and the next compaction: a manual one says nothing of the context."""
+    if full is not None:
+        return FULL_AGAIN
+    if following is None:
+        return END
+    return MANUAL if following.trigger == "manual" else COMPACTED
 
 
 def _minutes(weighed: Weighed, start: int, stop: int) -> float | None:

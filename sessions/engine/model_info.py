@@ -176,8 +176,9 @@ def _unknown(name: str, plain: str) -> ModelInfo:
             long_window=1_000_000, note=note,
         )  # fmt: skip
     family = "claude" if plain.startswith("claude") else OTHERS
+    what = f"{name} is not in the model table" if name else "The file names no model"
     note = (
-        f"{name or 'no model'} is not in the model table: a window of {UNKNOWN_WINDOW:,} tokens, "
+        f"{what}: a window of {UNKNOWN_WINDOW:,} tokens, "
         f"the standard image tier and {OLD_CLAUDE} tokens per o200k token are assumed, without prices"
     )
     return ModelInfo(name, family, UNKNOWN_WINDOW, UNKNOWN_MAX_OUTPUT, "standard", OLD_CLAUDE, known=False, note=note)

@@ -2,7 +2,8 @@
 
 The policy is replayed under base "recorded" (replay-semantics 2): along the recorded context, each recorded compaction
 being the end of a stretch in which the gate may fire once.  Firing at the recorded compaction's request is a hit,
-firing earlier a false alarm; compactions made by hand are counted apart, for no threshold explains them.
+firing earlier a false alarm.  Manual compactions, and those that followed a refusal where the policy did not fire, are
+counted apart: no threshold explains them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from sessions.engine.replay import replay
 from sessions.engine.starting import AS_RECORDED
 from sessions.engine.summaries import empty_view
 from sessions.engine.types import Kind
-from sessions.engine.why.shared import position_of
+from sessions.engine.why.shared import errors_before, newest_refusal, position_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,10 +30,11 @@ if TYPE_CHECKING:
     from sessions.engine.events import Event
     from sessions.engine.policy import Gate
     from sessions.engine.replay import Replay
-    from sessions.engine.types import RecordedCompaction, Request
+    from sessions.engine.types import ProviderError, RecordedCompaction, Request
 
 TOLD = "the newest message that the client counted is not in this file"
 HIT, EARLY, MISSED, APART, NOT_ASKED = "hit", "early", "missed", "by hand", "not comparable"
+REFUSED = "after a refusal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,11 @@ class AfterList:
 class ComparedCompaction:
     """One recorded compaction beside what the policy does.
 
-    ``outcome`` is one of hit, early, missed, by hand, not comparable.  ``recorded_before`` is the recorder's own figure
-    in tokens, ``usage_before`` input and output of the request before it, both None where not reported; ``gate`` is
-    the policy's answer about the list before it, None where it was not asked.  ``fired_at`` is the request of the
-    policy's event in this stretch.  ``reasons`` explain what differs.  ``is_told``: the measure is the client's own
-    count, for a message that it counted is not in the file.
+    ``outcome`` is one of hit, early, missed, by hand, after a refusal, not comparable. ``recorded_before`` is the
+    recorder's own figure in tokens, ``usage_before`` input and output of the request before it, both None where not
+    reported; ``gate`` is the policy's answer about the list before it, None where it was not asked. ``fired_at`` is
+    the request of the policy's event in this stretch. ``reasons`` explain what differs. ``is_told``: the measure is
+    the client's own count, for a message that it counted is not in the file.
     """
 
     index: int
@@ -171,7 +173,8 @@ def _compare(result: Replay, index: int) -> ComparedCompaction:
     gate = result.gates[compaction.request] if compaction.request < n_requests else None
     newest = _last_request(result.weighed, compaction.request)
     usage = newest.usage.context + newest.usage.output if newest and newest.usage else None
-    outcome = _outcome(compaction, event, gate)
+    refusal = newest_refusal(errors_before(result.weighed.transcript, compaction))
+    outcome = _outcome(compaction, event, gate, refusal)
     after = None
     if event is not None and event.request == compaction.request:
         after = _after(result, compaction, event)
@@ -207,13 +210,15 @@ def _event_in(result: Replay, index: int) -> Event | None:
     return found if found is not None and found.request <= stop else None
 
 
-def _outcome(compaction: RecordedCompaction, event: Event | None, gate: Gate | None) -> str:
+def _outcome(
+    compaction: RecordedCompaction, event: Event | None, gate: Gate | None, refusal: ProviderError | None
+) -> str:
     if compaction.trigger == "manual":
         return APART
     if gate is None or compaction.outside:
         return NOT_ASKED
     if event is None:
-        return MISSED
+        return MISSED if refusal is None else REFUSED
     return HIT if event.request == compaction.request else EARLY
 
 
@@ -244,6 +249,8 @@ def _reasons(
         found.append("what it removed is not in this session")
     elif gate is None:
         found.append("no request was sent after it, so the trigger was not asked")
+    if gate is not None and outcome == REFUSED:
+        found.append(f"{_said(gate)}: the provider had refused the request as too long")
     if gate is not None and outcome == MISSED:
         found.append(_missed(result, compaction, gate))
     if outcome == EARLY and event is not None:

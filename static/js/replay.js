@@ -166,25 +166,25 @@ function showPill(value) {
   pill.setAttribute("aria-valuetext", grouped(Math.round(shown)) + " " + known.unit);
 }
 
-// The value of the parameter whose threshold is the wanted one: between two rows of the table it lies between theirs.
-function valueAt(table, wanted, step) {
-  const rows = [...table].sort((a, b) => a[1] - b[1]);
-  const above = rows.findIndex((row) => row[1] >= wanted);
-  if (above <= 0) return above === 0 ? rows[0][0] : rows[rows.length - 1][0];
+// Between two rows of the table a column lies between theirs: column `to` where column `from` is the wanted one.
+function between(table, wanted, from, to) {
+  const rows = [...table].sort((a, b) => a[from] - b[from]);
+  const above = rows.findIndex((row) => row[from] >= wanted);
+  if (above <= 0) return above === 0 ? rows[0][to] : rows[rows.length - 1][to];
   const [low, high] = [rows[above - 1], rows[above]];
-  const value = low[0] + ((wanted - low[1]) / (high[1] - low[1])) * (high[0] - low[0]);
-  const places = (String(step).split(".")[1] || "").length;
-  return Number((Math.round(value / step) * step).toFixed(places));
+  return low[to] + ((wanted - low[from]) / (high[from] - low[from])) * (high[to] - low[to]);
 }
 
+// Sets the parameter so that the trigger compares with about the wanted threshold; answers with what it then is.
 function steer(wanted) {
   const { table, input, step } = facts();
-  const value = valueAt(table, wanted, step);
+  const places = (String(step).split(".")[1] || "").length;
+  const value = Number((Math.round(between(table, wanted, 1, 0) / step) * step).toFixed(places));
   if (number(input.value) !== value) {
     input.value = shown(input, value);
     input.dispatchEvent(new Event("input", { bubbles: true }));
   }
-  return wanted;
+  return between(table, value, 0, 1);
 }
 
 // ---- Compact at: the slider in the trigger's own unit ---------------------------------------------------------------
@@ -200,8 +200,7 @@ function say(value, { unit, window }) {
 document.addEventListener("input", (event) => {
   const known = event.target === slider() && facts();
   if (!known) return;
-  say(Number(event.target.value), known);
-  steer(Number(event.target.value));
+  say(steer(Number(event.target.value)), known);
 });
 // What the trigger compares with is the server's answer; the slider follows it unless a hand is on it.
 document.addEventListener("htmx:afterSwap", (event) => {

@@ -307,6 +307,11 @@ def test_compact_at_writes_the_parameter_that_moves_the_trigger(visit, transcrip
     shown = page.locator("#compact-now").inner_text()
     assert int(shown.replace(",", "")) < 167_000
     until(page, f"document.querySelector('#threshold-box .pill').textContent.endsWith('{shown}')")
+    # The percentage is a whole one: what it comes to is said while the hand is on the slider, and stays.
+    slider.evaluate("s => { s.value = 75000; s.dispatchEvent(new Event('input', { bubbles: true })); }")
+    assert page.locator("#compact-now").inner_text() == "75,600"
+    page.wait_for_url(re.compile(r"p\.pct_override=42"))
+    until(page, "document.querySelector('#threshold-box .pill').textContent.endsWith('75,600')")
     page.get_by_role("link", name=re.compile("As recorded|Default")).click()
     until(page, "!location.search.includes('pct_override')")
     until(page, "document.getElementById('compact-now').textContent === '167,000'")

@@ -61,6 +61,41 @@ def test_a_list_of_tasks_is_no_edit() -> None:
     assert [again.target for again in one.again] == ["ls -l"]
 
 
+def test_typing_into_a_command_is_no_edit() -> None:
+    build = claude()
+    build.until(150_000)
+    build.compact()
+    call(build, "b1", "exec_command", 500, cmd="make watch")
+    call(build, "b2", "write_stdin", 20, session_id=1, chars="")
+    call(build, "b3", "Edit", 20, file_path="/src/a.py")
+    (one,) = aftermaths(build.weighed())
+    assert one.actions == 2
+
+
+def test_a_manual_compaction_below_the_threshold_says_nothing_of_the_context() -> None:
+    build = claude()
+    build.until(167_500)
+    build.compact()
+    build.until(60_000)
+    build.compact("manual")
+    build.until(50_000)
+    first, second = aftermaths(build.weighed())
+    assert (first.full_at, first.n_requests, first.until, first.thrashing) == (None, None, "manual", False)
+    assert (second.full_at, second.n_requests, second.until) == (None, None, "end")
+    assert first.last is not None
+    assert 50_000 <= first.last < 0.8 * first.threshold
+
+
+def test_two_manual_compactions_in_a_row_are_no_thrashing() -> None:
+    build = claude()
+    build.until(100_000)
+    build.compact("manual")
+    call(build, "b1", "Read", 1_000, file_path="/src/a.py")
+    build.compact("manual")
+    build.reply()
+    assert [one.thrashing for one in aftermaths(build.weighed())] == [False, False]
+
+
 def test_thrashing_names_what_filled_it() -> None:
     found = aftermaths(thrashing(3, 3, 48_000))
     assert [one.thrashing for one in found] == [True, True, True, False]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import json
 from typing import TYPE_CHECKING
 
-from sessions.engine.reading import read_contents
+import pytest
+
+from sessions.engine.reading import read_contents, read_transcripts
 from sessions.engine.types import Kind
 from tests.engine.test_formats_contract import FIXTURES, read
 
@@ -98,3 +102,41 @@ def test_spans_of_frameworks_keep_their_calls_and_each_model_call_counts_once() 
     names = {name: [block.name for block in session.system] for name, session in found.items()}
     assert names == {"adk": ["", "wave"], "sdk": ["weather"], "phoenix": ["weigh"]}
     assert parsed.warnings[-1] == "Spans around another one of the same call: 2, no requests"
+
+
+def said(role: str, *parts: tuple[str, str]) -> dict[str, object]:
+    """A message of spans: its role and (type, content) parts."""
+    return {"role": role, "parts": [{"type": kind, "content": text} for kind, text in parts]}
+
+
+def chat(n: int, sent: list[object], reply: object, provider: str, **more: object) -> dict[str, object]:
+    """The n-th model call of one conversation as a flat span."""
+    attributes = {
+        "gen_ai.operation.name": "chat", "gen_ai.provider.name": provider, "gen_ai.conversation.id": "c1",
+        "gen_ai.input.messages": json.dumps(sent), "gen_ai.output.messages": json.dumps([reply]),
+        "gen_ai.usage.input_tokens": 1_000 * n, "gen_ai.usage.output_tokens": 5, **more,
+    }  # fmt: skip
+    times = {"startTimeUnixNano": n * 10**9, "endTimeUnixNano": n * 10**9 + 5}
+    return {"traceId": "t", "spanId": f"s{n}", "name": "chat", **times, "attributes": attributes}
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize("flagged", [(), (2,), (3,), (2, 3), (3, 4)])
+def test_a_compaction_that_two_spans_tell_is_one(provider: str, flagged: tuple[int, ...]) -> None:
+    """The block stands in the reply of call 2 and is sent by call 3; the flag may stand on either, or on both."""
+    prompt, answer = said("user", ("text", "Count the ships.")), said("assistant", ("text", "Twelve."))
+    block, more = ("compaction", "Twelve ships were counted."), said("user", ("text", "And the boats?"))
+    compacted = said("assistant", block, ("text", "Thirty."))
+    last, close = said("assistant", ("text", "Logged.")), said("user", ("text", "Close."))
+    calls = [
+        ([prompt], answer), ([prompt, answer, more], compacted), ([compacted, close], last),
+        ([compacted, close, last, more], answer),
+    ]  # fmt: skip
+    flag = {"gen_ai.conversation.compacted": True}
+    spans = [
+        chat(n, sent, reply, provider, **(flag if n in flagged else {})) for n, (sent, reply) in enumerate(calls, 1)
+    ]
+    data = "\n".join(map(json.dumps, spans)).encode()
+    (session,) = read_transcripts(io.BytesIO(data), "spans.jsonl").transcripts
+    assert len(session.requests) == 4
+    assert [compaction.outside for compaction in session.compactions] == [False]

@@ -15,8 +15,10 @@ from sessions.engine.recorded import compare, policy_for, recorded_document
 from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
 from sessions.engine.types import Request, Usage
+from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.sessions import Build
 from tests.engine.truth_facts import fact, parsed
+from tests.engine.verdict_files import Pi
 
 OLD = "an output reserve of 32,000 tokens"
 NEW = "the defaults: an output reserve capped at 20,000 tokens"
@@ -281,3 +283,19 @@ def test_a_missed_compaction_is_explained_by_what_the_agent_counted():
         transcript, compactions=tuple(changed_copy(c, tokens_before=None) for c in transcript.compactions)
     )
     assert compare(weigh(untold)).compared[0].reasons[0].endswith(": another threshold, or another count")
+
+
+def test_a_compaction_after_a_refusal_is_counted_apart():
+    """The policy's threshold was not reached: what started it is the refusal, as *why* says."""
+    build = Pi()
+    build.until(120_000)
+    build.refuse("prompt is too long: 121000 tokens > 120000 maximum")
+    build.compact(120_000)
+    build.until(60_000)
+    weighed = build.weighed()
+    (one,) = compare(weighed).compared
+    assert (one.outcome, one.fired_at) == ("after a refusal", None)
+    assert one.reasons == (f"{one.gate.measure:,} tokens were not over the policy's {one.gate.threshold:,}: "
+                           "the provider had refused the request as too long",)  # fmt: skip
+    assert compare(weighed).recall is None
+    assert next(v for v in verdicts_of(weighed) if v.what == "compaction").cause == "after_refusal"

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from sessions.engine.why.causes import REACHED
+from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
 from tests.why_cases import claude as c
 from tests.why_cases.agents import ClineTask, Copilot, Gemini
@@ -90,3 +94,32 @@ def test_the_limit_that_a_refusal_names_is_the_window_that_was_assumed() -> None
     (verdict,) = verdicts_of(task.weighed())
     assert (verdict.cause, verdict.window) == ("off_or_not_started", 262_144)
     assert "if the window" not in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("count", "certainty"), [(166_999, "unknown"), (167_000, "likely"), (198_000, "likely"), (199_000, "unknown")]
+)
+def test_the_agents_own_count_passes_the_threshold(count: int, certainty: str) -> None:
+    """The file holds 150,354 tokens; the agent counted ``count``.  A third more at most may be what the file lacks."""
+    build = c.claude()
+    build.until(150_000)
+    build.compact("auto", count)
+    build.until(50_000)
+    verdict = verdicts_of(build.weighed())[0]
+    assert verdict.certainty == certainty
+    if certainty == "likely":
+        assert verdict.cause == REACHED
+        assert verdict.because.startswith(f"the agent counted {count:,} tokens, which passed")
+
+
+def test_the_headline_has_the_figure_that_was_recorded() -> None:
+    """The agent's own count goes before our estimate of the same list, and replay and *why* say one figure."""
+    build = c.claude()
+    build.until(167_500)
+    build.compact("auto", 167_321)
+    build.until(50_000)
+    weighed = build.weighed()
+    verdict = verdicts_of(weighed)[0]
+    assert verdict.true not in (None, 167_321)
+    assert verdict.because.startswith("167,321 tokens passed")
+    assert "167,321 tokens passed" in headline(weighed, (verdict,))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.types import Label
+from sessions.engine.types import Label, Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,9 @@ def base_of(
         return _bounded(transcript, seen)
     if transcript.system:
         return Base(round(sum(b.n_tokens for b in transcript.system) * ratio), Label.ESTIMATED)
-    warning = "no usage and no system prompt in the file: the overhead (system prompt, tools) is unknown, shown as 0"
+    told = any(message.role is Role.SYSTEM for message in transcript.messages)
+    missing, unknown = ("tools", "tools, hidden text") if told else ("system prompt", "system prompt, tools")
+    warning = f"no usage and no {missing} in the file: the fixed overhead ({unknown}) is unknown, shown as 0"
     return Base(0, Label.ESTIMATED, warning)
 
 

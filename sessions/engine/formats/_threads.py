@@ -158,13 +158,21 @@ def summarised(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]
 
 
 def flag(thread: CallThread, call: TracedCall) -> None:
-    """A tracer says that the conversation was compacted before this call: by the cut seen here, or out of sight."""
+    """A tracer says that the conversation was compacted: by the cut seen here, by a block, or out of sight.
+
+    The block stands in this call's reply, or in the last one's and is now sent: one compaction, whichever span tells.
+    """
     if not call.edits.is_flagged or (thread.calls and thread.newest.edits.is_flagged):
         return
-    if not thread.cuts or thread.cuts[-1].call != len(thread.calls):
-        thread.cuts.append(HistoryCut(len(thread.calls), len(thread.steps), tuple(thread.live), is_unseen=True))
-    cut = thread.cuts[-1]
-    cut.before = call.edits.tokens_before or cut.before
+    number = len(thread.calls)
+    if call.edits.compacted:
+        return
+    seen = thread.cuts[-1] if thread.cuts else None
+    by_last_reply = seen is not None and seen.call == number - 1 and thread.live[:1] == [seen.summary]
+    if seen is None or not (seen.call == number or by_last_reply):
+        seen = HistoryCut(number, len(thread.steps), tuple(thread.live), is_unseen=True)
+        thread.cuts.append(seen)
+    seen.before = call.edits.tokens_before or seen.before
 
 
 def settle(thread: CallThread) -> None:
@@ -192,7 +200,7 @@ def _on_server(thread: CallThread, call: TracedCall, number: int) -> None:
     step = len(thread.steps) - 1
     alone = all(map(is_compaction, thread.steps[step].said.contents))
     thread.steps[step].summary, thread.steps[step].made_by = alone, len(thread.cuts) if alone else None
-    before = call.edits.spent.context if call.edits.spent else None
+    before = call.edits.spent.context if call.edits.spent else call.edits.tokens_before
     cut = HistoryCut(number + call.edits.from_next, step, (), step, "auto", before)
     thread.cuts.append(cut)
     thread.live = [step]

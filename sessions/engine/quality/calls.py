@@ -25,6 +25,8 @@ VERBS = {
 """Words in a tool's name that say what it does; the first verb that fits, in this order."""
 NOTES = frozenset({"todo", "todos", "task", "tasks", "plan"})
 """Words of tools that keep the agent's own list of what to do: TodoWrite and TaskUpdate write no file."""
+INPUT = frozenset({"stdin", "keys", "keystrokes"})
+"""Words of tools that type into a command that runs, or poll it: Codex's write_stdin writes no file."""
 COMMAND_KEYS = ("command", "cmd", "script", "code", "input")
 PATH_KEYS = ("file_path", "path", "filename", "notebook_path", "target_file", "file", "filePath", "absolute_path")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -63,7 +65,7 @@ class ToolCall(NamedTuple):
 def verb_of(name: str) -> str:
     """What a tool does by its name: "read", "write", "run", "search", "fetch", "ask" or "other"."""
     words = {word.lower() for word in _WORD.findall(name.rsplit("__", 1)[-1])}
-    if words & NOTES:
+    if words & (NOTES | INPUT):
         return OTHER
     return next((verb for verb, marks in VERBS.items() if words & marks), OTHER)
 

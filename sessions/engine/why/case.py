@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sessions.engine.agent import ALWAYS, EVERY_REQUEST, WITH_TRIGGER, writer_of
 from sessions.engine.types import Label, Role
-from sessions.engine.why.shared import position_of, thresholds_of
+from sessions.engine.why.shared import errors_before, newest_refusal, position_of, thresholds_of
 from sessions.engine.windows import Held, held_at
 
 if TYPE_CHECKING:
@@ -268,16 +268,15 @@ class Case:
     @cached_property
     def refusal(self) -> ProviderError | None:
         """The newest refusal for tokens between the last answered request and this point."""
-        return next((e for e in reversed(self.refused) if e.kind == "context"), None)
+        return newest_refusal(self.refused)
 
     @cached_property
     def refused(self) -> list[ProviderError]:
         """The errors between the last answered request and this point, those behind a compaction left out."""
-        here = [e for e in self.weighed.transcript.errors if e.request == self.request]
-        if self.compaction is None:
-            return here
-        summary = self.compaction.message
-        return [e for e in here if e.message <= (self.compaction.boundary if summary is None else summary)]
+        transcript = self.weighed.transcript
+        if self.compaction is not None:
+            return errors_before(transcript, self.compaction)
+        return [error for error in transcript.errors if error.request == self.request]
 
     @property
     def was_refused(self) -> bool:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 CLOSE_TO, BLIND = 0.97, 0.8
 """An estimate this near to a threshold may be at it; one without any usage beside it is that much less exact."""
+MOST_NOT_HELD = 4 / 3
+"""An agent's own count, over what the file holds, that may still be of messages the file lacks."""
 SOON = 3
 """Requests over a threshold that may pass before a trigger is asked."""
 USUAL = (0.7, 1.02)
@@ -103,6 +105,8 @@ def reached(case: Case) -> Iterable[Candidate]:
         else:
             because = f"{case.true:,} tokens came within 3% of the threshold of {late.tokens:,}"
             yield Candidate(REACHED, _doubted(case, 0.65), because, case.size_rows)
+    elif own := _own_count(case):
+        yield own
     elif case.assumed is None and case.thresholds and (found := fitting(case, figure, case.agent.windows, 0.04)):
         one, window = found
         because = f"{figure:,} tokens passed the threshold of a window of {window:,}; the model's is not known"
@@ -112,6 +116,24 @@ def reached(case: Case) -> Iterable[Candidate]:
         yield from _server(case, case.agent.least_trigger)
     elif not case.thresholds:
         yield from _usual(case)
+
+
+def _own_count(case: Case) -> Candidate | None:
+    """The agent started it, and the figure that it wrote down passed a threshold that what the file holds did not.
+
+    Certain where the file lacks a message that the agent counted; elsewhere likely, and only within a third of what
+    the file holds: a larger figure asks for another cause.
+    """
+    compaction, said = case.compaction, case.said
+    if compaction is None or compaction.trigger != "auto" or said is None:
+        return None
+    threshold = max((one for one in case.thresholds if one.tokens <= said), default=None)
+    if threshold is None or not (compaction.unseen or said <= MOST_NOT_HELD * case.true):
+        return None
+    because = f"the agent counted {said:,} tokens, which passed {threshold.name}, {threshold.tokens:,}"
+    text = f"The file holds {case.true:,} of them"
+    held = Evidence(text, case.request, None, case.true, "tokens", case.label.value)
+    return Candidate(REACHED, _doubted(case, 0.9 if compaction.unseen else 0.75), because, (case.saw_row, held))
 
 
 def _repeated(case: Case) -> Iterable[Candidate]:
@@ -148,8 +170,9 @@ def _doubted(case: Case, score: float) -> float:
 
 
 def _normal(case: Case, threshold: Threshold, score: float, late: str = "") -> Candidate:
-    """The threshold was passed."""
-    figure = max(case.saw or 0, case.true)
+    """The threshold was passed: by what the recorder wrote down, where it wrote it, else by what we know of it."""
+    said = case.said or 0
+    figure = said if said >= threshold.tokens else max(case.saw or 0, case.true)
     text = f"{threshold.name} is {threshold.tokens:,} tokens at a window of {case.window:,}"
     rows = (
         *case.size_rows,

@@ -17,10 +17,12 @@ from sessions.engine.types import Kind, Label
 from sessions.engine.why.culprits import has_media
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sessions.engine.agent import Agent, Threshold
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.model_info import ModelInfo
-    from sessions.engine.types import Transcript
+    from sessions.engine.types import ProviderError, RecordedCompaction, Transcript
 
 N_HIDDEN, HIDDEN_FACTOR, HIDDEN_SHARE = 2, 2, 0.25
 MANY = 2
@@ -209,3 +211,14 @@ def _of_client(agent: Agent, transcript: Transcript, window: int, model: ModelIn
 @lru_cache(maxsize=256)
 def _threshold_with(policy: str, params: tuple[tuple[str, object], ...], window: int, model: str) -> int | None:
     return gate_threshold(policy, dict(params), window, model)
+
+
+def errors_before(transcript: Transcript, compaction: RecordedCompaction) -> list[ProviderError]:
+    """The errors between the last answered request and a recorded compaction."""
+    end = compaction.boundary if compaction.message is None else compaction.message
+    return [error for error in transcript.errors if error.request == compaction.request and error.message <= end]
+
+
+def newest_refusal(errors: Sequence[ProviderError]) -> ProviderError | None:
+    """The newest of them that refused a request for its tokens."""
+    return next((error for error in reversed(errors) if error.kind == "context"), None)

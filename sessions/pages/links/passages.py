@@ -55,7 +55,7 @@ def passage(opened: Opened, index: int) -> Passage | None:
     near = sorted(shown) if shown is not None else range(len(messages))
     at = near.index(index)
     return Passage(
-        index, str(message.role), kinds_of(message), weighed.tokens[index], str(weighed.labels[index]),
+        index, message.speaker, kinds_of(message), weighed.tokens[index], str(weighed.labels[index]),
         text=kept[:MOST_CHARS], n_left=max(len(kept) - MOST_CHARS, 0) + n_unread, images=_images(message),
         fate=_fate(opened, index), remark=cleaned(dict(opened.link.remarks).get(index, ""), choice),
         before=near[at - 1] if at else None, after=near[at + 1] if at + 1 < len(near) else None,

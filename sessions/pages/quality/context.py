@@ -175,23 +175,22 @@ def _nearest(found: tuple[Assessment, ...], chosen: Assessment | None) -> tuple[
 
 
 def _headline(found: tuple[Assessment, ...]) -> str:
-    """What was lost, in a sentence: rules first, what was used later and is lost, never added to each other."""
+    """What was lost, in a sentence: rules, each once; what was used later and is lost, over all compactions."""
     if not found:
         return "Nothing was compacted here, so nothing was lost."
     rules = {kept.text for one in found for kept in one.constraints if kept.state == GONE}
     broken = {k.text for one in found for k in one.constraints if k.broken_at is not None and k.state == GONE}
-    needs = {need.id for one in found for need in one.needs if need.state == GONE}
+    n_lost, n_open = (sum(need.state == state for one in found for need in one.needs) for state in (GONE, OPEN))
     after = _n(len(found), "compaction", "compactions")
     open_rules = {kept.text for one in found for kept in one.constraints if kept.state == OPEN} - rules
-    open_needs = {need.id for one in found for need in one.needs if need.state == OPEN} - needs
-    unknown = f"{_n(len(open_rules), 'rule', 'rules')} and {_n(len(open_needs), 'thing', 'things')} used later"
-    unknown = f"Depends on the summary, which has no text: {unknown}" if open_rules or open_needs else ""
-    if unknown and not rules and not needs:
+    unknown = f"{_n(len(open_rules), 'rule', 'rules')} and {_n(n_open, 'thing', 'things')} used later"
+    unknown = f"Depends on the summary, which has no text: {unknown}" if open_rules or n_open else ""
+    if unknown and not rules and not n_lost:
         return f"{unknown}, after {after}."
     said = "No rule was lost" if not rules else _n(len(rules), "rule was", "rules were") + " lost"
     if broken:
         said += f", {len(broken)} broken later"
-    used = f"Used later and lost: {_n(len(needs), 'thing', 'things')}" if needs else "Nothing used later was lost"
+    used = f"Used later and lost: {_n(n_lost, 'thing', 'things')}" if n_lost else "Nothing used later was lost"
     return f"{said}. {used}, after {after}." + (f" {unknown}." if unknown else "")
 
 

@@ -198,7 +198,7 @@ def _row(replay: Replay, item: Item, at: int, urls: Urls, *, n_cached: int, gap:
     return StepRow(
         str(at), op,
         number=item.id if item.inserted or message.index < 0 else str(message.index),
-        role=message.role.value,
+        role=message.speaker,
         kinds=kinds_of(message),
         preview=message.preview,
         mono=not message.typed and not item.inserted and message.role.value == "user",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from sessions.engine.aftermath import COMPACTED, WHEN
+from sessions.engine.agent import writer_of
 from sessions.engine.why.case import COMPACTION
 from sessions.pages.session.causes import build_causes, worst
 from sessions.pages.session.harm import harm_of
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.aftermath import Aftermath
     from sessions.engine.broken import RulesAfter
+    from sessions.engine.why.overcount import GateResult
     from sessions.pages.session.causes import CauseRow
     from sessions.runs.overview import Overview
 
@@ -26,7 +28,7 @@ SOURCES = 2
 
 @dataclass(frozen=True, slots=True)
 class AgentThere:
-    """An agent whose trigger fires at a request: what it counts there, in ``unit``, and its threshold in tokens."""
+    """A trigger that fires at a request: what it counts there, in ``unit``, and its threshold in tokens."""
 
     label: str
     unit: str
@@ -38,11 +40,17 @@ class AgentThere:
 
 @dataclass(frozen=True, slots=True)
 class AgentsThere:
-    """The triggers that fire at ``request``, of ``n`` that were asked; ``earlier``: a compaction came before it."""
+    """The triggers that fire at ``request``: the session's own agent's, and ``others`` of ``n`` that were asked.
+
+    ``agent`` is the session's own, which compacted there, "" where it is not known; ``earlier``: a compaction came
+    before it.
+    """
 
     request: int
+    agent: str
+    own: tuple[AgentThere, ...]
     n: int
-    rows: tuple[AgentThere, ...]
+    others: tuple[AgentThere, ...]
     earlier: bool
 
 
@@ -50,7 +58,7 @@ def build_full_causes(session_id: str, view: Overview, rules: Iterable[RulesAfte
     """The table of causes with what came after each compaction; ``rules`` None: they were not looked at."""
     found = view.aftermaths
     judged = None if rules is None else {one.compaction: one for one in rules}
-    ways = {one.compaction: (one, following) for one, following in zip_longest(found, found[1:])}
+    ways = {one.compaction: one for one in found}
     return tuple(_told(session_id, view, row, ways, judged) for row in build_causes(session_id, view))
 
 
@@ -58,23 +66,21 @@ def _told(
     session_id: str,
     view: Overview,
     row: CauseRow,
-    ways: dict[int, tuple[Aftermath, Aftermath | None]],
+    ways: dict[int, Aftermath],
     judged: dict[int, RulesAfter] | None,
 ) -> CauseRow:
     if row.what != COMPACTION or row.n > 1 or row.number not in ways:
         return row
-    one, following = ways[row.number]
+    one = ways[row.number]
     rules = None if judged is None else judged.get(row.number)
-    return replace(row, then=_then(view, one, following), harm=harm_of(session_id, view, one, rules))
+    return replace(row, then=_then(one), harm=harm_of(session_id, view, one, rules))
 
 
-def _then(view: Overview, one: Aftermath, following: Aftermath | None) -> str:
+def _then(one: Aftermath) -> str:
     """When the context was full again, and with what."""
     if one.n_requests is None:
-        last = max(view.contexts.values(), default=None)
-        return f"Not full again: {figures.count(last[1])} tokens at the end" if last else ""
-    compacted = following is not None and one.full_at == following.request
-    again = "Compacted" if compacted else "Full"
+        return "" if one.last is None else f"Not full again: {figures.count(one.last)} tokens {WHEN[one.until].lower()}"
+    again = "Compacted" if one.until == COMPACTED else "Full"
     later = f"{again} again {figures.plural(one.n_requests, 'request')} later"
     sources = _shares(one.refilled)
     return f"{later}, with {sources}" if sources else later
@@ -91,14 +97,22 @@ def agents_there(session_id: str, view: Overview) -> AgentsThere | None:
     found = worst(view)
     if found is None or found.what != COMPACTION:
         return None
-    fired = [
-        (result, firing)
-        for result in view.gates.results
-        for firing in result.firings
-        if firing.request == found.request
-    ]
+    agent = writer_of(view.weighed.transcript)
+    names = {trigger.name for trigger in agent.triggers}
+    own = [result for result in view.gates.results if result.gate.name in names]
+    others = [result for result in view.gates.results if result.gate.name not in names]
+    first = min(compaction.request for compaction in view.weighed.transcript.compactions)
+    return AgentsThere(
+        found.request, agent.label, _fired(session_id, own, found.request), len(others),
+        _fired(session_id, others, found.request), first < found.request,
+    )  # fmt: skip
+
+
+def _fired(session_id: str, results: Sequence[GateResult], request: int) -> tuple[AgentThere, ...]:
+    """Those of the triggers that fire at a request, the farthest over its threshold first."""
+    fired = [(one, firing) for one in results for firing in one.firings if firing.request == request]
     fired.sort(key=lambda pair: -pair[1].measure / pair[0].threshold)
-    rows = tuple(
+    return tuple(
         AgentThere(
             label=result.gate.label,
             unit=result.unit,
@@ -109,5 +123,3 @@ def agents_there(session_id: str, view: Overview) -> AgentsThere | None:
         )
         for result, firing in fired
     )
-    first = min(compaction.request for compaction in view.weighed.transcript.compactions)
-    return AgentsThere(found.request, len(view.gates.results), rows, first < found.request)

@@ -124,7 +124,7 @@ def inspected(session_id: str, view: Overview, index: int) -> InspectorView:
     return InspectorView(
         index=index,
         last=len(view.messages) - 1,
-        role=str(message.role),
+        role=message.speaker,
         kinds=kinds_of(message),
         tokens=weighed.tokens[index],
         label=str(weighed.labels[index]),

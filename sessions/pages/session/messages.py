@@ -163,7 +163,7 @@ def row(session_id: str, view: Overview, index: int, *, selected: bool = False) 
     reply = request is not None and view.weighed.transcript.requests[request].message == index
     return ListRow(
         index=index,
-        role=str(message.role),
+        role=message.speaker,
         kinds=kinds_of(message),
         preview=message.preview or _nothing(message),
         mono=not message.typed and str(message.role) == "user",

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 
 def said_of(message: Message, kinds: Sequence[str]) -> str:
-    """Who a message is from and what is in it: "user, tool result"."""
-    return ", ".join([str(message.role), *(KIND_WORDS.get(kind, kind) for kind in kinds)])
+    """Who a message is from and what is in it: "user, image"; "tool result" names its tool already."""
+    words = [KIND_WORDS.get(kind, kind) for kind in kinds]
+    return ", ".join(words if message.speaker == "tool" else [message.speaker, *words])
 
 
 def said(view: Overview) -> Callable[[int], str]:

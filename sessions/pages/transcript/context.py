@@ -91,7 +91,7 @@ def _turn(
     blocks = shown(read(message), message.blocks, whole=False)
     return Turn(
         index=index,
-        role="summary" if message.summary else str(message.role),
+        role="summary" if message.summary else message.speaker,
         tokens=view.weighed.tokens[index],
         label=str(view.weighed.labels[index]),
         n_bytes=view.n_bytes[index],

@@ -97,7 +97,7 @@ def line(row: Row, at: int) -> FoldedLine:
     return FoldedLine(
         row.op, at, at, 1,
         number=str(original) if original is not None and not (item and item.inserted) else row.id,
-        role=row.role,
+        role=message.speaker if message else row.role,
         kinds=kinds_of(message) if message else (),
         title=message.preview if message else row.id,
         tokens_before=row.tokens_before,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
+from sessions.engine.aftermath import WHEN
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import message_place
 from sessions.pages.ui.windows import WINDOW, first_link, window_links
@@ -30,7 +31,7 @@ class AgainPlace:
 
 @dataclass(frozen=True, slots=True)
 class AftermathRow:
-    """One compaction: ``after`` and ``tokens_again`` in tokens, ``sources`` what filled it, the largest first."""
+    """One compaction: ``after`` and ``tokens_again`` in tokens, ``sources`` what it held ``when``, largest first."""
 
     number: int
     href: str
@@ -39,6 +40,7 @@ class AftermathRow:
     label: str
     n_requests: int | None
     minutes: int | None
+    when: str
     sources: str
     n_actions: int | None
     places: tuple[AgainPlace, ...]
@@ -82,6 +84,7 @@ def _row(base: str, one: Aftermath, weak: str) -> AftermathRow:
         label=one.label,
         n_requests=one.n_requests,
         minutes=None if one.minutes is None else round(one.minutes),
+        when=WHEN[one.until],
         sources=", ".join(f"{name} {figures.count(tokens)}" for name, tokens in one.refilled[:SOURCES]),
         n_actions=one.actions,
         places=tuple(AgainPlace(end_of(row.target), message_place(base, row.message)) for row in again[:NAMED]),

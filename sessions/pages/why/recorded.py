@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sessions.pages.ui.windows import WindowLink
 
 MOST = 20
-BADGES = {"hit": "", "by hand": "", "not comparable": "", "early": "badge-warn", "missed": "badge-warn"}
+BADGES = {"early": "badge-warn", "missed": "badge-warn"}
 
 
 @dataclass(frozen=True, slots=True)
