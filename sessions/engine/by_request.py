@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 from sessions.engine.outputs import outputs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.policy import Gate
 
@@ -69,30 +67,6 @@ def sent_tokens(sent: Sequence[SentRequest]) -> tuple[Sequence[int], Sequence[in
     return [one.tokens for one in sent], [one.cached for one in sent]
 
 
-class Gates(Sequence["Gate | None"]):
-    """The gate's answer at every request, asked for when it is looked at; None off the branch.
-
-    ``measures`` are what it measures by request, None off the branch: it fires at ``limit`` and more.
-    """
-
-    def __init__(self, measures: list[int | None], limit: int, ask: Callable[[int], Gate]) -> None:
-        """``ask`` puts the question at a request of the branch."""
-        self.measures, self.limit, self.ask = measures, limit, ask
-
-    def __len__(self) -> int:
-        return len(self.measures)
-
-    @overload
-    def __getitem__(self, index: int) -> Gate | None: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Gate | None, ...]: ...
-    def __getitem__(self, index: int | slice) -> Gate | tuple[Gate | None, ...] | None:
-        if isinstance(index, slice):
-            return tuple(self[at] for at in range(*index.indices(len(self))))
-        at = range(len(self.measures))[index]
-        return None if self.measures[at] is None else self.ask(at)
-
-
 class Measured(NamedTuple):
     """By request: what the gate measured, None where it was not asked; whether it fired; whether it counts tokens."""
 
@@ -102,11 +76,7 @@ class Measured(NamedTuple):
 
 
 def measured(gates: Sequence[Gate | None]) -> Measured:
-    """What the gate measured, of columns without asking it again."""
-    if isinstance(gates, Gates):
-        fires = [measure is not None and measure >= gates.limit for measure in gates.measures]
-        sample = next((gate for gate in reversed(gates) if gate is not None), None)
-        return Measured(gates.measures, fires, [sample is not None and sample.unit == "tokens"] * len(gates))
+    """The gate's answers as columns."""
     return Measured(
         [gate.measure if gate else None for gate in gates],
         [gate is not None and gate.fires for gate in gates],

@@ -85,11 +85,6 @@ def cache_use(weighed: Weighed) -> CacheUse:
     return _USES[weighed]
 
 
-def know_cache_use(weighed: Weighed, use: CacheUse) -> None:
-    """Take how the cache served a session as it was worked out before."""
-    _USES[weighed] = use
-
-
 def new_cache_use(weighed: Weighed) -> CacheUse:
     """The same, worked out anew.
 

@@ -92,10 +92,8 @@ class Walk:
         self.windows = [window or held.window for held in weighed.held]
         self.window_source = "given" if window else weighed.window_source
         self.items = message_items(weighed, estimator)
-        self.reached = 0
-        """How many steps were walked."""
-        self.all_entering = entering_steps(weighed, estimator, weighed.left_out if base == "full" else frozenset())
-        self.entering: Sequence[Entering] = self.all_entering
+        left_out = weighed.left_out if base == "full" else frozenset[int]()
+        self.entering: Sequence[Entering] = entering_steps(weighed, estimator, left_out).whole()
         self.series, self.tokens, self.outputs = weighed.recorded, weighed.tokens, outputs(weighed)
         self.context = Context(list(self.series.weights), [0] * len(weighed.steps), [], history=weighed.history)
         self.history = History()
@@ -121,15 +119,11 @@ class Walk:
         self.warnings += assumed_windows(weighed, window)
         self.warnings += not_replayed(weighed.transcript, base)
 
-    def run(self, n_events: int | None = None) -> None:
-        """Walk every request of the branch in the order sent; no further than ``n_events`` compactions, where given."""
-        if n_events is None:
-            self.entering = self.all_entering.whole()
+    def run(self) -> None:
+        """Walk every request of the branch in the order sent."""
         with without_gc():
-            for k in range(self.reached, len(self.steps)):
-                if n_events is not None and len(self.events) >= n_events:
-                    return
-                self.reached, compaction = k + 1, self.steps[k].compaction
+            for k, step in enumerate(self.steps):
+                compaction = step.compaction
                 if self.base == "recorded" and compaction is not None:
                     self._recorded_compaction(k, compaction)
                 else:

@@ -19,8 +19,6 @@ from sessions.engine.cost_report import cost_document
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.report import replay_document
 from sessions.engine.spent import recorded_totals
-from sessions.engine.sweeps.fast.jumped import jumped
-from sessions.engine.sweeps.fast.kept import know
 from sessions.engine.types import Label
 from sessions.runs.shelf import keep_weighed, shelf_of
 from sessions.services.model_summaries import SummaryWriter
@@ -239,9 +237,7 @@ def _run(session_id: str, state: ReplayState) -> ReplayRun:
     held = _cache.find(key)
     if held is not None and held[0] is weighed:
         return held[1]
-    ran = _jumped(session_id, state, weighed, prices)
-    if ran is not None:
-        return _cache.keep(key, (weighed, ran))[1]
+    keep_weighed(session_id, weighed)
     started = time.perf_counter()
     writer = SummaryWriter(settings.ANTHROPIC_MODEL) if state.summarizer == "anthropic" else None
     with _texts(session_id, state) as texts:
@@ -253,29 +249,3 @@ def _run(session_id: str, state: ReplayState) -> ReplayRun:
     if ran.wanted:
         return ran  # not kept: another process may be writing them
     return _cache.keep(key, (weighed, ran))[1]
-
-
-def _jumped(session_id: str, state: ReplayState, weighed: Weighed, prices: Prices | None) -> ReplayRun | None:
-    """The replay made by jumping; None of a short session, and where it has to go request by request."""
-    shelf = _prepared(session_id, weighed)
-    if shelf is None:
-        return None
-    started = time.perf_counter()
-    found = jumped(weighed, **options(state), summarizer=state.summarizer, prices=prices, kept=shelf.value)
-    shelf.keep()
-    if found is None:
-        return None
-    around = replay_range(found.replay, found.totals, prices=prices)
-    return ReplayRun(found.replay, found.totals, around, time.perf_counter() - started)
-
-
-def _prepared(session_id: str, weighed: Weighed) -> Shelf | None:
-    """Keep what the session weighs, and have at hand what replays go by; the shelf, None of a short session."""
-    keep_weighed(session_id, weighed)
-    shelf = shelf_of(session_id, weighed, "replays")
-    if not shelf.version:
-        return None
-    if "kind_sums" not in vars(weighed):
-        vars(weighed)["kind_sums"] = shelf.value("kinds", lambda: weighed.kind_sums)
-        know(weighed, shelf.value)
-    return shelf

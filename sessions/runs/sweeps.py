@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 from sessions import selectors
 from sessions.adapters.cache import Cache
-from sessions.engine import registry, starting
 from sessions.engine.cost import Cost, Totals
 from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.sweeps.fast.products import FIXED_SIZE
-from sessions.engine.sweeps.fast.table import jump_of
 from sessions.engine.sweeps.regret import optimum
+from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.sweeps.sweep import Row, Sweep, marked
 from sessions.models.sweep_run import Sweeping
 from sessions.services import indexed, sweep_runs
@@ -30,8 +28,10 @@ if TYPE_CHECKING:
 KEPT = 6
 INLINE_SECONDS = 2.0
 """A page waits this long for its sweep; what is left by then is run in the background."""
-INLINE_WORK = 20_000
-"""Messages × settings that are replayed one by one: more than these are not begun while a page waits."""
+INLINE_WORK = 300_000
+"""Messages × settings: more than these are not begun while a page waits."""
+LOSS_WORK = 15
+"""How many times the work of a replay counting its losses is."""
 MOST_SETTINGS = 2_000
 
 
@@ -140,21 +140,9 @@ def _of_run(run: SweepRun, options: Options, n_total: int) -> SweepResult:
 
 
 def _work(options: Options) -> int:
-    """Messages × settings that cannot be jumped over."""
-    axes, settings = grid_of(options)
-    del axes
-    fixed = options["summarizer"].partition(":")[0] in FIXED_SIZE
-    plain = fixed and options["base"] == "full" and not (options["estimator"] or options["losses"] or options["fail"])
-    work = 0
-    for session_id in options["sessions"]:
-        weighed = selectors.load_weighed(session_id)
-        n_slow = 0
-        for setting in settings:
-            policy = registry.get("policies", setting.policy)
-            built = starting.built(weighed, policy, dict(setting.params))
-            n_slow += not (plain and jump_of(weighed, policy, built, setting.window))
-        work += n_slow * len(weighed.transcript.messages)
-    return work
+    """Messages × settings, a setting whose losses are counted taken ``LOSS_WORK`` times."""
+    n_settings = len(grid_of(options)[1]) * (LOSS_WORK if options["losses"] else 1)
+    return n_settings * sum(len(selectors.load_weighed(one).transcript.messages) for one in options["sessions"])
 
 
 def _cheapest(found: Sequence[Sweep], options: Options) -> tuple[Optimum | None, ...]:
@@ -208,6 +196,5 @@ def _added(first: Row, rows: Sequence[Row]) -> Row:
     )
     more = {name: sum(row.more[name] for row in rows) for name in first.more}
     return replace(
-        first, totals=totals, window=min(row.window for row in rows), fits=all(row.fits for row in rows), more=more,
-        jumped=all(row.jumped for row in rows),
+        first, totals=totals, window=min(row.window for row in rows), fits=all(row.fits for row in rows), more=more
     )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from sessions import selectors
 from sessions.engine import jsonio
 from sessions.engine.cost import Cost, Totals
-from sessions.engine.sweeps.fast.products import FIXED_SIZE
+from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.sweeps.sweep import Over, Row, grid, sweep, value_of
 from sessions.models import Session
 from sessions.services.prices import prices_for
@@ -101,16 +101,15 @@ def record(row: Row) -> Record:
     cost = None if sums.cost is None else [sums.cost.low, sums.cost.high]
     return [
         sums.compactions, sums.peak_context_tokens, sums.input_tokens, sums.cache_read_tokens, sums.cache_write_tokens,
-        sums.output_tokens, sums.summary_calls, sums.refetched_tokens, cost, row.window, row.fits, row.jumped,
-        dict(row.more),
+        sums.output_tokens, sums.summary_calls, sums.refetched_tokens, cost, row.window, row.fits, dict(row.more),
     ]  # fmt: skip
 
 
 def row_of(kept: Record, setting: Setting, axes: Sequence[Axis]) -> Row:
     """The row again; its place on the front is found by the sweep."""
-    *numbers, cost, window, fits, jumped, more = kept
+    *numbers, cost, window, fits, more = kept
     totals = Totals(*[*numbers, None if cost is None else Cost(*cost)])
-    return Row(setting, {a.key: value_of(setting, a.key) for a in axes}, totals, window, fits, False, jumped, more)
+    return Row(setting, {a.key: value_of(setting, a.key) for a in axes}, totals, window, fits, False, more)
 
 
 def rows_kept(kept: Sequence[Record], options: Options) -> dict[Setting, Row]:

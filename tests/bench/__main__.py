@@ -23,7 +23,6 @@ from tests.bench import (
     search,
     strategies,
     study,
-    sweep,
     workers,
 )
 
@@ -37,7 +36,6 @@ BENCHES = {
     "scale": scale.main,
     "strategies": strategies.main,
     "study": study.main,
-    "sweep": sweep.main,
 }
 
 ON_REQUEST = {

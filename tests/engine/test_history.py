@@ -10,7 +10,7 @@ from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.calibration.history import SLACK
 from sessions.engine.replay import replay
 from sessions.engine.report import session_document
-from sessions.engine.sweeps.fast.track import track_of
+from sessions.engine.sweeps.prefix_sums import prefix_sums
 from sessions.engine.types import Label, Usage
 from tests.engine.sessions import Build
 
@@ -94,7 +94,7 @@ def test_it_is_cached_as_the_start_of_every_request_until_then() -> None:
     weighed = weigh(goes_on(50_000).done())
     sent = replay(weighed, "none").sent
     assert [here.cached for here in sent[1:6]] == [before.tokens for before in sent[:5]]
-    assert track_of(weighed) is None
+    assert prefix_sums(weighed) is None
 
 
 @pytest.mark.parametrize(("context", "overhead"), [(9_999, 9_999), (10_000, 10_000), (10_001, 10_000)])

@@ -8,42 +8,44 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sessions.engine.caching import cache_use
 from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.prices import prices_of
-from sessions.engine.sweeps.fast.envelope import CostLine, Envelope
-from sessions.engine.sweeps.fast.jump import Course, Jump
-from sessions.engine.sweeps.fast.jumper import Jumper
-from sessions.engine.sweeps.fast.track import track_of
-from sessions.engine.sweeps.regret import _smallest, optimum, regrets
+from sessions.engine.cost import totals
+from sessions.engine.replay import replay
+from sessions.engine.sweeps.envelope import CostLine, Envelope
+from sessions.engine.sweeps.prefix_sums import prefix_sums
+from sessions.engine.sweeps.regret import optimum, regrets, scheduled, smallest
+from sessions.engine.sweeps.summary_tokens import summary_tokens
 from sessions.engine.sweeps.sweep import Over, grid, sweep
+from tests.engine.drawn_sessions import transcripts
 from tests.engine.sessions import Build, long_session
-from tests.engine.test_jump import transcripts
 from tests.every import examples
 
 
 def every_schedule(weighed, *, keep, window, shares_prefix, summarizer):
     """Costs of all schedules of at most the session's steps that fit the window."""
-    jumper, jump = Jumper(weighed, track_of(weighed), summarizer), Jump(window, keep_messages=keep)
-    track, prices = track_of(weighed), prices_of(weighed.model)
-    cuts, after = _smallest(jumper, jump)
-    for n in range(track.n_steps + 1):
-        for steps in combinations(range(track.n_steps), n):
-            offsets, start = [track.overhead], 0
+    sums = prefix_sums(weighed)
+    if sums is None:
+        return
+    cuts, after = smallest(sums, summary_tokens(weighed, summarizer), keep)
+    for n in range(len(sums.stops) + 1):
+        for steps in combinations(range(len(sums.stops)), n):
+            offset, start, places = sums.overhead, 0, {}
             for k in steps:
-                if cuts[k] <= start or after[k] >= offsets[-1] + track.heights[k + 1]:
+                if cuts[k] <= start or after[k] >= offset + sums.heights[k + 1]:
                     break
-                offsets.append(after[k] - track.heights[k + 1])
-                start = cuts[k]
-            if len(offsets) <= len(steps):
+                offset, start = after[k] - sums.heights[k + 1], cuts[k]
+                places[weighed.steps[k].request] = cuts[k]
+            if len(places) < len(steps):
                 continue
-            course = Course(list(steps), [cuts[k] for k in steps], [after[k] for k in steps], offsets, [], 0)
-            sums = jumper.totals(course, jump, summary_calls=True, shares_prefix=shares_prefix, prices=prices)
-            if sums is not None and sums.peak_context_tokens <= window:
-                yield sums.cost.low
+            policy = scheduled(sums, places, shares_prefix=shares_prefix)
+            made = totals(replay(weighed, policy, window=window, summarizer=summarizer))
+            if made.compactions == n and made.peak_context_tokens <= window:
+                yield made.cost.low
 
 
-@examples(150)
-@given(transcript=transcripts(n_turns=7), window=st.integers(2_000, 20_000), keep=st.integers(0, 3),
+@examples(80)
+@given(transcript=transcripts(n_turns=6), window=st.integers(2_000, 20_000), keep=st.integers(0, 3),
        shares=st.booleans(), summarizer=st.sampled_from(["stub:50", "stub:1000"]))  # fmt: skip
 def test_no_schedule_is_cheaper(transcript, window, keep, shares, summarizer):
     """All of them tried, on sessions short enough."""
@@ -82,7 +84,7 @@ def test_a_cold_cache_is_when_to_compact(shares):
     session.reply()
     weighed = weigh(session.done())
     best = optimum(weighed, summarizer="stub:500", shares_prefix=shares)
-    (cold,) = track_of(weighed).use.cold
+    (cold,) = cache_use(weighed).cold
     assert (cold - 1 if shares else cold) in best.requests
     assert [c.request for c in best.costs if c.cold] == ([] if shares else [cold])
     if not shares:

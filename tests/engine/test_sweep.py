@@ -14,16 +14,13 @@ from sessions.engine.cost import totals
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.model_info import model_info
 from sessions.engine.prices import prices_of
-from sessions.engine.registry import plugins
 from sessions.engine.replay import replay
-from sessions.engine.sweeps.fast.table import RULES
 from sessions.engine.sweeps.pareto import pareto
 from sessions.engine.sweeps.recommend import read_floors, recommend, recommend_across
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.report import flat, sweep_csv, sweep_document
 from sessions.engine.sweeps.sweep import Over, Setting, cost_key, grid, read_over, spaced, sweep
 from tests.engine.sessions import long_session
-from tests.engine.test_jump import POLICY, jump
 
 WEIGHED = weigh(long_session(300))
 TRIGGERS = Over("trigger", 40, 90, 6)
@@ -106,34 +103,6 @@ def test_rows_are_the_replays_totals():
         )
         assert row.totals == totals(made)
     assert result.complete
-    assert not any(row.jumped for row in result.rows)
-
-
-@pytest.fixture
-def jumping(monkeypatch):
-    """A policy that jumps."""
-    monkeypatch.setitem(RULES, (POLICY.gate, POLICY.edit), jump)
-    monkeypatch.setitem(plugins("policies"), POLICY.name, POLICY)
-    return POLICY.name
-
-
-def test_jumped_rows_equal_replayed_ones(jumping):
-    """The same sweep with and without jumping."""
-    over = Over("threshold", 20_000, 150_000, 14)
-    axes, points = grid([jumping], [over, Over("keep_messages", 0, 40, 3)])
-    fast = sweep(WEIGHED, points, axes)
-    slow = sweep(WEIGHED, points, axes, columns=lambda _replay: {})
-    assert all(row.jumped for row in fast.rows)
-    assert not any(row.jumped for row in slow.rows)
-    assert [flat(row) for row in fast.rows] == [flat(row) for row in slow.rows]
-
-
-@pytest.mark.parametrize("options", [{"base": "recorded"}, {"summarizer": "extractive"}, {"estimator": "codex"},
-                                     {"fail": "first:1"}])  # fmt: skip
-def test_what_a_jump_cannot_say_is_replayed(jumping, options):
-    """Other bases, summaries of what is dropped, other measures, failing calls."""
-    axes, points = grid([jumping], [Over("threshold", 40_000, 80_000, 2)])
-    assert not any(row.jumped for row in sweep(WEIGHED, points, axes, **options).rows)
 
 
 def test_a_sweep_can_be_stopped_and_taken_up_again():
@@ -272,7 +241,7 @@ def test_every_row_has_its_setting(low, span, n):
 
 
 def test_what_is_remembered_of_a_session_goes_with_it():
-    """Items, sizes, tracks and jumps are kept beside a session, not for ever."""
+    """Items and sizes are kept beside a session, not for ever."""
     weighed = weigh(long_session(60))
     sweep(weighed, [Setting("parametric"), Setting("claude_code")], summarizer="stub:500")
     assert optimum(weighed, summarizer="stub:500") is not None

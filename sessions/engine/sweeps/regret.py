@@ -9,23 +9,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sessions.engine.breakeven import CompactionTokens, EventCost, event_cost
-from sessions.engine.caching import WHOLE
+from sessions.engine.breakeven import event_costs
+from sessions.engine.caching import WHOLE, cache_use
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
+from sessions.engine.cost import totals
+from sessions.engine.policies._lists import apart
+from sessions.engine.policy import Gate, Policy
 from sessions.engine.prices import prices_of, step_prices
-from sessions.engine.sweeps.fast.envelope import CostLine, Envelope
-from sessions.engine.sweeps.fast.jump import Course, Jump
-from sessions.engine.sweeps.fast.jumper import Jumper
-from sessions.engine.sweeps.fast.track import Track, track_of
+from sessions.engine.replay import replay
+from sessions.engine.sweeps.envelope import CostLine, Envelope
+from sessions.engine.sweeps.prefix_sums import prefix_sums
+from sessions.engine.sweeps.summary_tokens import summary_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from sessions.engine.breakeven import EventCost
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.cost import Totals
+    from sessions.engine.policy import Item, View
     from sessions.engine.prices import Prices
+    from sessions.engine.sweeps.prefix_sums import PrefixSums
+    from sessions.engine.sweeps.summary_tokens import SummaryTokens
     from sessions.engine.sweeps.sweep import Row, Sweep
 
 CANDIDATES = 4
@@ -85,85 +92,99 @@ def optimum(
     """The cheapest schedule of compactions that keep at least the newest ``keep_messages``.
 
     The summary weighs what ``summarizer`` writes, its call shares the prefix or does not.  None without a price, where
-    jumping is not exact (``track_of``), where requests may have unlike prices (policies 14.4), or where no schedule
-    fits the window.
+    the list cannot be cut anywhere (``prefix_sums``), where requests may have unlike prices (policies 14.4), where no
+    schedule fits the window, or where the replay does not make every compaction of the cheapest.
     """
-    prices, track = prices or prices_of(weighed.model), track_of(weighed)
-    if prices is None or track is None or len(set(step_prices(weighed, prices))) > 1:
+    prices, sums = prices or prices_of(weighed.model), prefix_sums(weighed)
+    if prices is None or sums is None or len(set(step_prices(weighed, prices))) > 1:
         return None
     window = window or weighed.window or DEFAULT_WINDOW
-    if prices.large is not None and min(window, max(track.heights) + track.overhead) > prices.large[0]:
+    if prices.large is not None and min(window, max(sums.heights) + sums.overhead) > prices.large[0]:
         return None
-    jump = Jump(window, keep_messages=keep_messages)
-    jumper = Jumper(weighed, track, summarizer)
-    blended = track.use.blended(prices)
-    rates = _Rates(track, blended, shares_prefix=shares_prefix)
-    cuts, after = _smallest(jumper, jump)
-    chosen = _schedule(track, rates, cuts, after, jumper.inserts(None).summary, window)
+    written = summary_tokens(weighed, summarizer)
+    rates = _Rates(weighed, sums, cache_use(weighed).blended(prices), shares_prefix=shares_prefix)
+    cuts, after = smallest(sums, written, keep_messages)
+    chosen = _schedule(sums, rates, cuts, after, written, window)
     if chosen is None:
         return None
-    chosen = _advancing(track, chosen, cuts, after)
-    offsets = [track.overhead, *(after[k] - track.heights[k + 1] for k in chosen)]
-    course = Course(chosen, [cuts[k] for k in chosen], [after[k] for k in chosen], offsets, [], len(chosen))
-    sums = jumper.totals(course, jump, summary_calls=True, shares_prefix=shares_prefix, prices=prices)
-    if sums is None:
-        return None
-    requests = tuple(weighed.steps[k].request for k in chosen)
-    written = jumper.inserts(None).summary
-    costs = tuple(
-        _event(weighed, track, blended, k, offset, after[k], written[k], shares_prefix=shares_prefix)
-        for k, offset in zip(chosen, offsets, strict=False)
+    places = {weighed.steps[k].request: cuts[k] for k in _advancing(sums, chosen, cuts, after)}
+    made = replay(weighed, scheduled(sums, places, shares_prefix=shares_prefix), window=window, summarizer=summarizer)
+    if len(made.events) < len(places):
+        return None  # a recorded clearing takes more than a cut list holds: the sums do not know that
+    costs = event_costs(made, prices=prices)
+    return Optimum(tuple(places), costs or (), totals(made, prices=prices), keep_messages, window)
+
+
+@dataclass(frozen=True)
+class _NoParams:
+    """A schedule has none."""
+
+
+def scheduled(sums: PrefixSums, places: Mapping[int, int], *, shares_prefix: bool) -> Policy:
+    """A policy that compacts at given requests, each at its position: a summary stands for what is before."""
+    requests = tuple(places)
+    positions = {message.index: position for position, message in enumerate(sums.messages)}
+
+    def gate(_: Any, view: View) -> Gate:
+        due = requests[view.state.n_events] if view.state.n_events < len(requests) else -1
+        return Gate(view.request == due, "the schedule", view.request, due, ">=", "request")
+
+    def edit(_: Any, view: View) -> list[Item]:
+        cut = places[view.request]
+        system, rest = apart(view.items)
+        kept = [item for item in rest if not item.inserted and positions[item.message.index] >= cut]
+        return [*system, *view.summarize(rest[: len(rest) - len(kept)]), *kept]
+
+    return Policy(
+        "schedule", "Cheapest schedule", "", "", "tiktoken_o200k", _NoParams, gate, edit, shares_prefix=shares_prefix
     )
-    return Optimum(requests, costs, sums, keep_messages, window)
 
 
 class _Rates:
     """What a context of ``offset + heights`` costs at every step: ``per_offset[k] · offset + fixed[k]`` dollars/M."""
 
-    def __init__(self, track: Track, prices: Prices, *, shares_prefix: bool) -> None:
-        heights, fresh, read = track.heights, prices.fresh(), prices.cache_read
+    def __init__(self, weighed: Weighed, sums: PrefixSums, prices: Prices, *, shares_prefix: bool) -> None:
+        self.use = cache_use(weighed)
+        heights, fresh, read = sums.heights, prices.fresh(), prices.cache_read
         self.fresh, self.read, self.output = fresh, read, prices.output
         self.per_offset: list[float] = []
         self.fixed: list[float] = []
-        for k in range(track.n_steps):
-            growth, share = heights[k + 1] - heights[k], track.use.shares[k] / WHOLE
+        for k in range(len(sums.stops)):
+            growth, share = heights[k + 1] - heights[k], self.use.shares[k] / WHOLE
             again = share * read + (1 - share) * fresh
             self.per_offset.append(again)
             self.fixed.append(again * (heights[k] + min(0, growth)) + fresh * max(0, growth))
         # A shared summary call costs what the uncompacted request would have; an unshared one is plain input.
-        self.call_per_offset = self.per_offset if shares_prefix else [prices.input] * track.n_steps
+        self.call_per_offset = self.per_offset if shares_prefix else [prices.input] * len(sums.stops)
         self.call_fixed = self.fixed if shares_prefix else [prices.input * h for h in heights[1:]]
         self.offsets_so_far = list(accumulate(self.per_offset, initial=0.0))
         self.fixed_so_far = list(accumulate(self.fixed, initial=0.0))
 
 
-def _smallest(jumper: Jumper, jump: Jump) -> tuple[list[int], list[int]]:
-    """At every step the cut that leaves least, of the shortest allowed tail and the next pair-safe ones before it."""
-    track = jumper.track
-    cuts, after = list(jumper.tail(jump).cuts), list(jumper.tail(jump).after)
-    for k, first in enumerate(cuts):
-        cut, stop = first, track.stops[k]
+def smallest(sums: PrefixSums, written: SummaryTokens, keep_messages: int) -> tuple[list[int], list[int]]:
+    """At every step the cut that leaves least, and the tokens left: the shortest tail and the next pair-safe ones."""
+    cuts: list[int] = []
+    after: list[int] = []
+    for k, stop in enumerate(sums.stops):
+        cut = sums.cut_back[max(0, stop - keep_messages)]
         options: list[tuple[int, int]] = []
         for _ in range(CANDIDATES):
             if cut <= 0:
                 break
-            if not any(call < cut <= result < stop for call, result in track.long_pairs):
-                options.append((track.standing[cut], -cut))
-            cut = track.cut_back[cut - 1]
-        if options:
-            standing, negative = min(options)
-            after[k] += standing - track.standing[first]
-            cuts[k] = -negative
-        else:
-            cuts[k] = 0
+            if not any(call < cut <= result < stop for call, result in sums.long_pairs):
+                options.append((sums.left(cut, k), -cut))
+            cut = sums.cut_back[cut - 1]
+        left, place = min(options, default=(sums.left(0, k), 0))
+        cuts.append(-place)
+        after.append(left + written.inserted[k])
     return cuts, after
 
 
 def _schedule(  # noqa: PLR0917
-    track: Track, rates: _Rates, cuts: Sequence[int], after: Sequence[int], written: Sequence[int], window: int
+    sums: PrefixSums, rates: _Rates, cuts: Sequence[int], after: Sequence[int], written: SummaryTokens, window: int
 ) -> list[int] | None:
     """Steps that compact in the cheapest schedule; None where none keeps every request within the window."""
-    n, heights = track.n_steps, track.heights
+    n, heights = len(sums.stops), sums.heights
     points = [rates.offsets_so_far[k] + rates.call_per_offset[k] for k in range(n)]
     envelope = Envelope(points)
     before: dict[int, int] = {}
@@ -172,22 +193,22 @@ def _schedule(  # noqa: PLR0917
     def open_line(step: int, cost: float, offset: int) -> None:
         """From ``step`` on the context is ``offset + heights``, until one would be over the window."""
         start = step + 1
-        over = track.first_at_least(start + 1, window - offset + 1) - 1 if start < n else n
+        over = sums.first_at_least(start + 1, window - offset + 1) - 1 if start < n else n
         line = CostLine(offset, cost - offset * rates.offsets_so_far[start] - rates.fixed_so_far[start], step)
         if over >= n:
             ends.append((line.at(rates.offsets_so_far[n]) + rates.fixed_so_far[n], step))
         if start < n:
             envelope.add(line, start, min(over, n - 1))
 
-    open_line(-1, 0.0, track.overhead)
-    prefix = track.overhead + track.lead
+    open_line(-1, 0.0, sums.overhead)
+    prefix = sums.overhead + sums.lead
     for k in range(n):
         line = envelope.lowest(k) if cuts[k] > 0 and after[k] <= window else None
         if line is None:
             continue
         before[k] = line.name
-        read = track.use.read(k, min(prefix, after[k]))
-        sent = rates.read * read + rates.fresh * (after[k] - read) + rates.output * written[k]
+        read = rates.use.read(k, min(prefix, after[k]))
+        sent = rates.read * read + rates.fresh * (after[k] - read) + rates.output * written.summary[k]
         cost = line.at(points[k]) + rates.fixed_so_far[k] + rates.call_fixed[k] + sent
         open_line(k, cost, after[k] - heights[k + 1])
     if not ends:
@@ -200,35 +221,12 @@ def _schedule(  # noqa: PLR0917
     return steps[::-1]
 
 
-def _advancing(track: Track, steps: Sequence[int], cuts: Sequence[int], after: Sequence[int]) -> list[int]:
+def _advancing(sums: PrefixSums, steps: Sequence[int], cuts: Sequence[int], after: Sequence[int]) -> list[int]:
     """The steps without those that would drop nothing new or free nothing: no replay would count them."""
     kept: list[int] = []
-    offset, start = track.overhead, 0
+    offset, start = sums.overhead, 0
     for k in steps:
-        if cuts[k] > start and after[k] < offset + track.heights[k + 1]:
+        if cuts[k] > start and after[k] < offset + sums.heights[k + 1]:
             kept.append(k)
-            offset, start = after[k] - track.heights[k + 1], cuts[k]
+            offset, start = after[k] - sums.heights[k + 1], cuts[k]
     return kept
-
-
-def _event(  # noqa: PLR0917
-    weighed: Weighed,
-    track: Track,
-    prices: Prices,
-    step: int,
-    offset: int,
-    after: int,
-    written: int,
-    *,
-    shares_prefix: bool,
-) -> EventCost:
-    """What one compaction of the schedule costs; ``offset`` is that of the list it finds."""
-    before, earlier = offset + track.heights[step + 1], offset + track.heights[step]
-    is_cold = step == 0 or step in track.use.cold
-    cached = track.use.read(step, min(earlier, before))
-    prefix = track.use.read(step, min(earlier, track.overhead + track.lead, after))
-    compacted = CompactionTokens(
-        before, after, prefix, cached, before, cached if shares_prefix else 0, written, call_is_kept=shares_prefix
-    )
-    request = weighed.steps[step].request
-    return event_cost(compacted, prices, request=request, cold=is_cold)

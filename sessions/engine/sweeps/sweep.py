@@ -1,7 +1,4 @@
-"""A session replayed over a grid of settings: one or two parameters, or several policies.
-
-Threshold policies jump from compaction to compaction (``fast``), all others are replayed; both say the same.
-"""
+"""A session replayed over a grid of settings: one or two parameters, or several policies."""
 
 from __future__ import annotations
 
@@ -12,29 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sessions.engine import params as parameters
 from sessions.engine import registry, starting
 from sessions.engine.amounts import read_amount
-from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.cost import Totals, totals
 from sessions.engine.errors import BadParameter
-from sessions.engine.prices import prices_of, step_prices
-from sessions.engine.replay import replay
-from sessions.engine.sweeps.fast.clearing import Clearing
-from sessions.engine.sweeps.fast.jumper import Jumper
-from sessions.engine.sweeps.fast.products import FIXED_SIZE
-from sessions.engine.sweeps.fast.refetch import refetched
-from sessions.engine.sweeps.fast.table import jump_of
-from sessions.engine.sweeps.fast.track import track_of
+from sessions.engine.prices import prices_of
+from sessions.engine.replay import Options, replay
 from sessions.engine.sweeps.pareto import pareto
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.policy import Policy
     from sessions.engine.prices import Prices
     from sessions.engine.replay import Replay
-    from sessions.engine.sweeps.fast.jump import Course, Jump
-    from sessions.engine.sweeps.fast.part import Partial
-    from sessions.engine.sweeps.fast.whole import Whole
     from sessions.engine.texts import Texts
 
 WINDOW, POLICY = "window", "policy"
@@ -85,7 +71,6 @@ class Row:
     window: int
     fits: bool
     pareto: bool
-    jumped: bool
     more: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -210,29 +195,24 @@ def sweep(
 ) -> Sweep:
     """Replay ``weighed`` at every setting; raises UnknownName or BadParameter.
 
-    ``columns`` adds figures to every row and to the front (smaller is better; every setting is then replayed in
-    full).  ``progress`` is called with settings done and in all, ``on_row`` with every row computed, before its place
-    on the front is known; where ``cancelled`` answers True the sweep ends with the rows it has.  ``done`` are rows of
-    an earlier, equal sweep (``Sweep.done``), taken as they are.  ``start`` as in ``replay``.
+    ``columns`` adds figures to every row and to the front (smaller is better).  ``progress`` is called with settings
+    done and in all, ``on_row`` with every row computed, before its place on the front is known; where ``cancelled``
+    answers True the sweep ends with the rows it has.  ``done`` are rows of an earlier, equal sweep (``Sweep.done``),
+    taken as they are.  ``start`` as in ``replay``.
     """
     prices = prices or prices_of(weighed.model)
-    replays = {
-        "base": base,
-        "estimator": estimator,
-        "summarizer": summarizer,
-        "texts": texts,
-        "fail": fail,
-        "start": start,
-    }
-    runner = _Runner(weighed, replays, prices, columns)
-    runner.prepare([setting for setting in settings if setting not in (done or {})])
+    given: Options = {
+        "base": base, "estimator": estimator, "summarizer": summarizer, "texts": texts, "fail": fail, "start": start,
+    }  # fmt: skip
     rows: list[Row] = []
     for number, setting in enumerate(settings):
         if cancelled is not None and cancelled():
             break
         row = (done or {}).get(setting)
         if row is None:
-            row = runner.row(setting, axes)
+            chosen: Options = {**given, "params": dict(setting.params), "window": setting.window}
+            made = replay(weighed, setting.policy, **chosen)
+            row = _row(made, setting, axes, prices, columns)
             if on_row is not None:
                 on_row(row)
         rows.append(row)
@@ -266,86 +246,20 @@ def cost_key(sums: Totals) -> float:
 def _marked(row: Row, *, on_front: bool) -> Row:
     if row.pareto == on_front:
         return row
-    return Row(row.setting, row.values, row.totals, row.window, row.fits, on_front, row.jumped, row.more)
+    return Row(row.setting, row.values, row.totals, row.window, row.fits, on_front, row.more)
 
 
-class _Runner:
-    """Runs settings over one session, sharing what they have in common."""
-
-    def __init__(
-        self,
-        weighed: Weighed,
-        replays: Mapping[str, Any],
-        prices: Prices | None,
-        columns: Callable[[Replay], Mapping[str, float]] | None,
-    ) -> None:
-        """``replays`` are what every replay is given beside its setting."""
-        self.weighed, self.replays, self.prices, self.columns = weighed, replays, prices, columns
-        fixed = replays["summarizer"].partition(":")[0] in FIXED_SIZE
-        plain = replays["base"] == "full" and replays["estimator"] is None and not replays["fail"]
-        self.may_jump = fixed and plain and columns is None
-        self.jumper: Jumper | None = None
-        self.courses: dict[Setting, tuple[Jump | Whole | Partial, Course]] = {}
-        self.cleared: dict[Setting, Totals | None] = {}
-        self.again: dict[Setting, int] = {}
-
-    def row(self, setting: Setting, axes: Sequence[Axis]) -> Row:
-        """One setting's row; its place on the front is not known yet."""
-        policy: Policy = registry.get("policies", setting.policy)
-        window = setting.window or self.weighed.window or DEFAULT_WINDOW
-        values = {axis.key: value_of(setting, axis.key) for axis in axes}
-        sums = self._jumped(policy, setting)
-        jumped, more, fits = (
-            sums is not None,
-            dict[str, float](),
-            sums is not None and sums.peak_context_tokens <= window,
-        )
-        if sums is None:
-            params = dict(setting.params)
-            made = replay(self.weighed, setting.policy, params=params, window=setting.window, **self.replays)
-            sums, fits = totals(made, prices=self.prices), made.fits
-            more = dict(self.columns(made)) if self.columns is not None else {}
-        return Row(setting, values, sums, window, fits, False, jumped, more)
-
-    def prepare(self, settings: Iterable[Setting]) -> None:
-        """Jump over the session at every setting that allows it, and count what is fetched again, all at once."""
-        track = track_of(self.weighed) if self.may_jump else None
-        if track is None or len(set(step_prices(self.weighed, self.prices))) > 1:
-            return  # a jump adds tokens up before it prices them
-        self.jumper = Jumper(self.weighed, track, self.replays["summarizer"], self.replays["texts"])
-        tails: dict[tuple[object, ...], list[Setting]] = {}
-        clearings: dict[tuple[object, ...], list[tuple[Setting, Clearing]]] = {}
-        for setting in settings:
-            policy: Policy = registry.get("policies", setting.policy)
-            built = starting.built(self.weighed, policy, dict(setting.params), self.replays["start"])
-            jump = jump_of(self.weighed, policy, built, setting.window)
-            if isinstance(jump, Clearing):
-                clearings.setdefault(jump.tail_key, []).append((setting, jump))
-                continue
-            course = None if jump is None else self.jumper.course(jump)
-            if jump is not None and course is not None:
-                self.courses[setting] = (jump, course)
-                tails.setdefault(jump.tail_key, []).append(setting)
-        for pairs in clearings.values():
-            sums = self.jumper.cleared([jump for _, jump in pairs], self.prices)
-            self.cleared |= dict(zip((setting for setting, _ in pairs), sums, strict=True))
-        for alike in tails.values():
-            counts = refetched(track, [self.courses[setting][1] for setting in alike])
-            self.again |= dict(zip(alike, counts, strict=True))
-
-    def _jumped(self, policy: Policy, setting: Setting) -> Totals | None:
-        """Totals by jumping; None where the policy, the setting or the session does not allow it."""
-        if self.jumper is None or setting not in self.courses:
-            return self.cleared.get(setting)
-        jump, course = self.courses[setting]
-        return self.jumper.totals(
-            course,
-            jump,
-            summary_calls=policy.summary_calls,
-            shares_prefix=policy.shares_prefix,
-            prices=self.prices,
-            again=self.again[setting],
-        )
+def _row(
+    made: Replay,
+    setting: Setting,
+    axes: Sequence[Axis],
+    prices: Prices | None,
+    columns: Callable[[Replay], Mapping[str, float]] | None,
+) -> Row:
+    """The row of a setting's replay; its place on the front is not known yet."""
+    values = {axis.key: value_of(setting, axis.key) for axis in axes}
+    more = dict(columns(made)) if columns is not None else {}
+    return Row(setting, values, totals(made, prices=prices), made.window, made.fits, False, more)
 
 
 def value_of(setting: Setting, key: str) -> Any:

@@ -1,1 +1,0 @@
-"""Threshold policies replayed by jumping from compaction to compaction."""
