@@ -165,9 +165,10 @@ def too_many_attempts(request: HttpRequest, response: HttpResponse | None, crede
     """429 with the minutes that are left (django-axes calls it)."""
     given = credentials if isinstance(credentials, dict) else request.POST
     name = str(given.get("username") or "")
-    door = closed(name, place_of(request, name)) or Closed(0, 1.0, "Too many sign-ins failed.")
+    place = place_of(request, name)
+    door = closed(name, place) or Closed(0, 1.0, "Too many sign-ins failed.")
     minutes = math.ceil(door.seconds / 60)
-    context = {"minutes": minutes, "failed": door.words}
+    context = {"minutes": minutes, "failed": door.words, "is_stranger": not place.device}
     answer = render(request, "sessions/login_refused.html", context, status=429)
     answer["Retry-After"] = str(minutes * 60)
     return answer

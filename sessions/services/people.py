@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from sessions.models import Invitation, ReplayLink, Session, Upload
 from sessions.services import deleting
+from sessions.services.model_access import HANDLE, forget_key
 
 if TYPE_CHECKING:
     import uuid
@@ -160,14 +161,16 @@ def end_access(*, user: User, keep: str | None = None) -> None:
     """End every way in that an account has or made besides its password; the signed-in browser ``keep`` stays.
 
     Invitations that it made, and an admin's that is meant for its name: whoever holds one makes an account of its own.
-    Tokens; and sign-ins, which are looked for among all, since only their content says whose they are.
+    Tokens; and sign-ins with the keys pasted there, looked for among all, since only their content says whose they are.
     """
     now = timezone.now()
     held = Q(is_admin=True, hint__iexact=user.get_username())
     Invitation.objects.open().filter(Q(maker=user) | held).delete()
     user.api_tokens.filter(revoked_at=None).update(revoked_at=now)
     for one in SignedIn.objects.filter(expire_date__gt=now).exclude(session_key=keep).iterator():
-        if one.get_decoded().get(SESSION_KEY) == str(user.pk):
+        found = one.get_decoded()
+        if found.get(SESSION_KEY) == str(user.pk):
+            forget_key(found.get(HANDLE, ""))
             one.delete()
 
 

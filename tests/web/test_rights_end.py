@@ -18,6 +18,7 @@ from sessions.services import people
 from sessions.services.ingest import ingest
 from sessions.services.links import Terms, create_link, renew_link, reply
 from sessions.services.live import follow_file
+from sessions.services.model_access import HANDLE, access_for
 from sessions.services.tokens import make_token
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines
@@ -108,6 +109,17 @@ def test_no_invitation_token_or_sign_in_outlives_it(
     assert joins(others) == 302
     assert Client().get("/api/sessions", headers=bearer(kept)).status_code == 200
     assert bobs.get("/").status_code == admin.get("/").status_code == 200
+
+
+def test_a_pasted_key_goes_with_the_sign_in(settings: SettingsWrapper) -> None:
+    settings.ANTHROPIC_API_KEY = ""
+    alice, here = account("alice", is_admin=True)
+    _, admin = account("carol", is_admin=True)
+    assert here.post("/settings/key/", {"key": "sk-ant-something"}).status_code in {200, 302}
+    handle = here.session[HANDLE]
+    assert access_for(handle) is not None
+    demote(alice, here, admin)
+    assert access_for(handle) is None
 
 
 def test_a_new_admin_and_a_member_who_stays_one_lose_nothing() -> None:

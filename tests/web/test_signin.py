@@ -14,12 +14,15 @@ from django.test import Client
 from ctxweb.address import network
 from ctxweb.cli import cli
 from ctxweb.signin import KNOWN_COOKIE
+from sessions.services.links import Terms, create_link
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from django.http import HttpResponse
     from pytest_django.fixtures import SettingsWrapper
+
+    from sessions.models import Session
 
 pytestmark = pytest.mark.django_db
 
@@ -143,6 +146,7 @@ def test_guesses_at_one_account_from_many_addresses_are_limited() -> None:
     refused = sign_in(Client(), "alice", PASSWORD, ELSEWHERE)
     assert refused.status_code == 429
     assert "20 sign-ins as alice failed, from several addresses. Try again in 15 minutes." in refused.content.decode()
+    assert "A browser in which you signed in before has tries of its own." in refused.content.decode()
     assert sign_in(Client(), "bob", PASSWORD, ELSEWHERE).status_code == 302
 
 
@@ -182,6 +186,7 @@ def test_a_known_browser_has_five_tries_of_its_own() -> None:
     assert statuses == [200] * 4 + [429] * 2
     refused = sign_in(browser, "alice", PASSWORD)
     assert "5 sign-ins as alice failed in this browser." in refused.content.decode()
+    assert "tries of its own" not in refused.content.decode()
     assert sign_in(Client(), "alice", PASSWORD).status_code == 302, "a browser's failures close nothing for others"
 
 
@@ -210,3 +215,15 @@ def test_the_cookie_is_for_the_sign_in_alone(settings: SettingsWrapper) -> None:
     changed = browser.post("/password/", new, secure=True)
     assert changed.status_code == 302
     assert KNOWN_COOKIE in changed.cookies, "the browser that changes the password stays known"
+
+
+def test_the_password_of_a_link_is_limited_by_network_too(session: Session) -> None:
+    link = create_link(session=session, view="session", terms=Terms(password=PASSWORD))
+
+    def tried(password: str, address: str) -> int:
+        return Client(REMOTE_ADDR=address).post(f"/l/{link.token}/", {"password": password}).status_code
+
+    statuses = [tried("wrong", f"2001:db8:1:2::{n:x}") for n in range(1, 8)]
+    assert statuses == [403] * 5 + [429] * 2
+    assert tried(PASSWORD, "2001:db8:1:2:9::9") == 429
+    assert tried(PASSWORD, "2001:db8:1:3::9") == 302
