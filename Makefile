@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test test-exhaustive test-postgres check lint types contracts migrations docs wheel upgrade fmt lock vendor bench accuracy verdicts fuzz faults parity mutants clean
+.PHONY: help setup run demo test test-exhaustive test-postgres check lint types contracts migrations audit docs wheel upgrade fmt lock vendor bench accuracy verdicts fuzz faults parity mutants clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -77,6 +77,9 @@ contracts: $(VENV)/.dev
 
 migrations: $(VENV)/.dev
 	@DJANGO_SETTINGS_MODULE=tests.settings $(BIN)/python manage.py makemigrations --check --dry-run
+
+audit: $(VENV)/.dev ## Ask public advisories about every pinned package
+	@$(BIN)/python scripts/audit.py $(ARGS)
 
 docs: $(VENV)/.dev ## Build the documentation site into build/docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -82,3 +82,19 @@ def names_of(host: str) -> list[str]:
     except OSError:
         addresses = set()
     return [name, *sorted(in_url(address) for address in addresses)]
+
+
+def network(host: str) -> str:
+    """What one visitor has of addresses: an IPv4 address, or an IPv6 network of 64 bits by its first address.
+
+    As it is where it is no address.
+    """
+    try:
+        found = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(found, ipaddress.IPv6Address):
+        if found.ipv4_mapped is None:
+            return str(ipaddress.IPv6Network((found, 64), strict=False).network_address)
+        found = found.ipv4_mapped
+    return str(found)

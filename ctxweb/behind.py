@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from django.urls import URLPattern
+
+_WITH_PORT = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::[0-9]{1,5})?|([0-9.]+):[0-9]{1,5}")
+"""How proxies write an address with a port: [2001:db8::1]:443 (the port may be missing), 192.0.2.1:443."""
 
 
 def visited(environ: dict[str, Any]) -> dict[str, Any]:
@@ -47,13 +51,24 @@ def _routes(patterns: Iterable[URLPattern | URLResolver], before: str) -> Iterat
 def _visitor(environ: dict[str, Any]) -> str:
     """The address that asked the first of the known proxies (``CTXWEB_PROXIES``); what stands before it may be a lie.
 
-    The connection's own where there is no proxy, or where the header does not name as many.
+    With or without a port.  The connection's own where there is no proxy, where the header does not name as many, and
+    where what stands there is no address.
     """
     known: str = environ["REMOTE_ADDR"]
     named = environ.get("HTTP_X_FORWARDED_FOR", "").split(",")
     if not 0 < settings.PROXIES <= len(named):
         return known
     try:
-        return str(ipaddress.ip_address(named[-settings.PROXIES].strip()))
+        return str(_address(named[-settings.PROXIES].strip(" \t")))
     except ValueError:
         return known
+
+
+def _address(entry: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """The address of an entry; raises ValueError for anything else, such as one with a zone or a line break."""
+    parts = _WITH_PORT.fullmatch(entry)
+    if "%" in entry:
+        raise ValueError("an interface of the proxy is no visitor's")
+    if parts and parts[1]:
+        return ipaddress.IPv6Address(parts[1])
+    return ipaddress.ip_address(parts[2] if parts else entry)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
@@ -59,3 +60,13 @@ def check_who_may_come_in(app_configs: Sequence[Any] | None, **kwargs: Any) -> l
     hint = "Set CTXWEB_REQUIRE_LOGIN=1 and create users with `ctxweb user NAME`."
     message = "CTXWEB_ALLOWED_HOSTS has names beyond loopback, and nobody needs to sign in."
     return [Warning(message, hint=hint, id="ctxweb.W001")]
+
+
+@register()
+def check_https(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Cookies of a site that people reach by HTTPS must not travel without it."""
+    if urlsplit(settings.PUBLIC_URL).scheme != "https" or settings.SESSION_COOKIE_SECURE:
+        return []
+    message = "CTXWEB_PUBLIC_URL begins with https://, but CTXWEB_HTTPS is off."
+    hint = "Set CTXWEB_HTTPS=1, so that cookies travel encrypted alone. The proxy has to send X-Forwarded-Proto."
+    return [Error(message, hint=hint, id="ctxweb.E004")]

@@ -136,6 +136,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "ctxweb.middleware.upload_gate",
+    "ctxweb.signin.known_browsers",
     "axes.middleware.AxesMiddleware",
     "ctxweb.fault_pages.faults",
 ]
@@ -173,11 +174,12 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-# Five wrong passwords for one name from one address close the door for that pair for a quarter of an hour.
+# Wrong passwords close doors for a quarter of an hour; which ones: ctxweb.signin.
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = dt.timedelta(minutes=15)
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_HANDLER = "ctxweb.signin.Doors"
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address", "user_agent"]]  # what a success forgets
 AXES_LOCKOUT_CALLABLE = "ctxweb.signin.too_many_attempts"
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False

@@ -1,38 +1,177 @@
-"""Too many wrong passwords: the page that says when to try again, and how the door is opened before."""
+"""Wrong passwords: which door they close and for how long, who may pass meanwhile, and how a door is opened before.
+
+What is limited, and why a stranger's guesses lock nobody out for good: docs/decisions/0026.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import math
-from typing import TYPE_CHECKING
+import secrets
+from typing import TYPE_CHECKING, NamedTuple
 
+from axes.handlers.database import AxesDatabaseHandler
 from axes.models import AccessAttempt
 from axes.utils import reset
 from django.conf import settings
-from django.db.models import Max
+from django.contrib.auth.models import User
+from django.contrib.auth.signals import user_logged_in
+from django.core import signing
+from django.dispatch import receiver
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+
+from ctxweb.address import network
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
+    from django.http.response import HttpResponseBase
+
+KNOWN_COOKIE, KNOWN_DAYS = "ctxweb_known", 365
+SALT = "ctxweb.signin.known"
+NO_ADDRESS = "::"
+"""The address under which the attempts of a known browser are counted: wherever it is."""
+STRANGERS_LIMIT = 20
+"""Wrong passwords for one name from everywhere, and from one network for all names, before strangers have to wait."""
+
+
+class Place(NamedTuple):
+    """Where a sign-in comes from: a browser that signed in to this account before, else a network."""
+
+    network: str
+    device: str = ""
+
+
+class Closed(NamedTuple):
+    """A closed door: after how many failures, for how many seconds more, and in words which failures."""
+
+    limit: int
+    seconds: float
+    words: str
+
+
+# ---- browsers that are known
+
+
+def known_browsers(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Middleware: whoever has just signed in takes a cookie along by which this browser is known for the account."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        user = getattr(request, "now_known_to", None)
+        if user is not None:
+            value = signing.dumps([user.pk, secrets.token_hex(8), _proof(user)], salt=SALT)
+            response.set_cookie(
+                KNOWN_COOKIE, value, max_age=KNOWN_DAYS * 86_400, path=f"{settings.FORCE_SCRIPT_NAME or ''}/login/",
+                secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax",
+            )  # fmt: skip
+        return response
+
+    return middleware
+
+
+@receiver(user_logged_in)
+def make_known(request: HttpRequest | None, user: User, **more: object) -> None:
+    """Let the answer to ``request`` carry the cookie; for a new password, too, since the old one's proves nothing."""
+    if request is not None:
+        request.now_known_to = user  # type: ignore[attr-defined]
+
+
+def _proof(user: User) -> str:
+    """What ends with the password that the browser signed in with."""
+    return hashlib.sha256(user.get_session_auth_hash().encode()).hexdigest()[:32]
+
+
+def place_of(request: HttpRequest, name: str) -> Place:
+    """Where an attempt to sign in as ``name`` comes from."""
+    try:
+        user_id, device, proof = signing.loads(
+            request.COOKIES.get(KNOWN_COOKIE, ""), salt=SALT, max_age=KNOWN_DAYS * 86_400
+        )
+    except (signing.BadSignature, ValueError, TypeError):
+        return Place(network(request.META.get("REMOTE_ADDR", "")))
+    user = User.objects.filter(pk=user_id, username=name, is_active=True).first()
+    if user is None or not constant_time_compare(proof, _proof(user)):
+        return Place(network(request.META.get("REMOTE_ADDR", "")))
+    return Place(NO_ADDRESS, f"known:{device}")
+
+
+# ---- doors
+
+
+class Doors(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no types
+    """django-axes counts wrong passwords in its table; which of them close a door is said here."""
+
+    def get_failures(self, request: HttpRequest, credentials: dict[str, str] | None = None) -> int:
+        """The limit where the door is closed, else 0."""
+        name = self._place(request, credentials)
+        return settings.AXES_FAILURE_LIMIT if closed(name, place_of(request, name)) else 0
+
+    def user_login_failed(
+        self, sender: object, credentials: dict[str, str], request: HttpRequest | None = None, **more: object
+    ) -> None:
+        """Count a wrong password where it came from."""
+        if request is not None:
+            self._place(request, credentials)
+        super().user_login_failed(sender, credentials, request, **more)
+
+    def user_logged_in(self, sender: object, request: HttpRequest, user: User, **more: object) -> None:
+        """Forget the failures before it, from the same place."""
+        self._place(request, {"username": user.get_username()})
+        super().user_logged_in(sender, request, user, **more)
+
+    @staticmethod
+    def _place(request: HttpRequest, credentials: dict[str, str] | None) -> str:
+        """Name the attempt's place where axes looks for it; returns the account's name."""
+        name = str((credentials or {}).get("username") or "")
+        request.axes_ip_address, request.axes_user_agent = place_of(request, name)  # type: ignore[attr-defined]
+        return name
+
+
+def closed(name: str, place: Place) -> Closed | None:
+    """The door that is closed to whoever signs in as ``name`` from ``place``, the longest; None where none is."""
+    rows = AccessAttempt.objects.filter(attempt_time__gt=timezone.now() - settings.AXES_COOLOFF_TIME)
+    few, many = settings.AXES_FAILURE_LIMIT, STRANGERS_LIMIT
+    strangers, own = rows.filter(user_agent=""), rows.filter(username=name, user_agent=place.device)
+    if place.device:
+        doors = [(own, few, f"{few} sign-ins as {name} failed in this browser.")]
+    else:
+        doors = [
+            (own.filter(ip_address=place.network), few, f"{few} sign-ins as {name} failed from your address."),
+            (strangers.filter(username=name), many, f"{many} sign-ins as {name} failed, from several addresses."),
+            (strangers.filter(ip_address=place.network), many, f"{many} sign-ins failed from your address."),
+        ]
+    found = [Closed(limit, seconds, words) for some, limit, words in doors if (seconds := _seconds_left(some, limit))]
+    return max(found, key=lambda one: one.seconds, default=None)
+
+
+def _seconds_left(attempts: QuerySet[AccessAttempt], limit: int) -> float:
+    """Seconds until fewer than ``limit`` of the failures are younger than the pause; 0 where that is so now."""
+    rows = list(attempts.order_by("attempt_time").values_list("failures_since_start", "attempt_time"))
+    total, left = sum(n for n, _ in rows), 0.0
+    for n, last in rows:
+        if total < limit:
+            break
+        total -= n
+        left = max(1.0, (last + settings.AXES_COOLOFF_TIME - timezone.now()).total_seconds())
+    return left
 
 
 def too_many_attempts(request: HttpRequest, response: HttpResponse | None, credentials: object) -> HttpResponse:
-    """429 with the minutes that are left for this name from this address (django-axes calls it)."""
-    name = request.POST.get("username", "")
-    minutes = math.ceil(seconds_left(name, request.META["REMOTE_ADDR"]) / 60)
-    context = {"username": name, "minutes": minutes, "limit": settings.AXES_FAILURE_LIMIT}
+    """429 with the minutes that are left (django-axes calls it)."""
+    given = credentials if isinstance(credentials, dict) else request.POST
+    name = str(given.get("username") or "")
+    place = place_of(request, name)
+    door = closed(name, place) or Closed(0, 1.0, "Too many sign-ins failed.")
+    minutes = math.ceil(door.seconds / 60)
+    context = {"minutes": minutes, "failed": door.words, "is_stranger": not place.device}
     answer = render(request, "sessions/login_refused.html", context, status=429)
     answer["Retry-After"] = str(minutes * 60)
     return answer
-
-
-def seconds_left(name: str, address: str) -> float:
-    """Seconds until ``name`` may try again from ``address``: the pause counts from the last attempt that counted."""
-    attempts = AccessAttempt.objects.filter(username=name, ip_address=address)
-    last = attempts.aggregate(last=Max("attempt_time"))["last"]
-    passed = (timezone.now() - last).total_seconds() if last else 0.0
-    left: float = settings.AXES_COOLOFF_TIME.total_seconds() - passed
-    return max(1.0, left)
 
 
 def forget_attempts(name: str) -> None:

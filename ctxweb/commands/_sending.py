@@ -12,6 +12,7 @@ from urllib.parse import urljoin, urlsplit
 
 import click
 
+from ctxweb.terminal import say
 from sessions.engine import jsonio
 
 if TYPE_CHECKING:
@@ -45,11 +46,19 @@ class Server:
         head += f'--{edge}\r\nContent-Disposition: form-data; name="files"; filename="{name}"\r\n\r\n'
         body = head.encode() + data + f"\r\n--{edge}--\r\n".encode()
         found = self._ask("api/uploads", body, f"multipart/form-data; boundary={edge}")["uploads"][0]
+        return _entry(given, self._read(found))
+
+    def _read(self, found: dict[str, Any]) -> dict[str, Any]:
+        """What the server says of a stored file once it is read, or as far as it says anything within a minute."""
         begun = time.monotonic()
         while found["status"] in ("queued", "reading") and time.monotonic() - begun < PATIENCE_SECONDS:
             time.sleep(WAIT_SECONDS)
-            found = self._ask(f"api/uploads/{found['id']}")["uploads"][0]
-        return _entry(given, found)
+            try:
+                found = self._ask(f"api/uploads/{found['id']}")["uploads"][0]
+            except click.ClickException as error:
+                say(f"The file is stored. How far it is read is not known: {error.message}")
+                break
+        return found
 
     def _ask(self, path: str, body: bytes | None = None, kind: str = "") -> Any:
         headers = {"Content-Type": kind} if kind else {}

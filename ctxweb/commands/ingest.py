@@ -257,6 +257,8 @@ def _print(results: list[dict[str, Any]]) -> None:
         parts = [f"{result['status']:<9} {result['file']}"]
         if result["error"]:
             parts.append(f"  {result['error']}")
+        elif result["status"] == "queued":
+            parts.append("  stored, not read yet")
         else:
             n = len(result["sessions"])
             brought = result.get("new_messages")

@@ -102,7 +102,7 @@ def _remove(user: User, things: str | None) -> None:
     has = people.leaving(user=user)
     click.echo(
         f"{user} has {has.n_sessions} sessions ({has.n_private} of their own), {has.n_links} open links, "
-        f"{has.n_saved} saved views, {has.n_tokens} tokens. Links and tokens end, saved views go.",
+        f"{has.n_saved} saved views, {has.n_tokens} tokens. Links, tokens and invitations end, saved views go.",
         err=True,
     )
     if things is None:
@@ -118,7 +118,6 @@ def _remove(user: User, things: str | None) -> None:
 
 def _password(name: str, *, from_stdin: bool, is_admin: bool | None) -> None:
     from django.contrib.auth.models import User
-    from django.contrib.auth.password_validation import validate_password
     from django.core.exceptions import ValidationError
 
     from ctxweb.signin import forget_attempts
@@ -135,13 +134,12 @@ def _password(name: str, *, from_stdin: bool, is_admin: bool | None) -> None:
             first = not User.objects.exists() if is_admin is None else is_admin
             user = people.make_account(name=name, password=password, is_admin=first)
         else:
-            validate_password(password, user)
-            user.set_password(password)
-            user.save(update_fields=["password"])
+            people.set_password(user=user, password=password)
             if is_admin is not None:
                 people.set_role(user=user, is_admin=is_admin)
     except (ValidationError, people.NotPossibleError) as error:
         raise click.ClickException(" ".join(getattr(error, "messages", [str(error)]))) from None
     forget_attempts(name)
     role = "admin" if user.is_superuser or is_admin else "member"
-    click.echo(f"Created {name}, {role}." if is_new else f"Changed the password of {name}.", err=True)
+    changed = f"Changed the password of {name}. Sign-ins, tokens and invitations made by {name} ended."
+    click.echo(f"Created {name}, {role}." if is_new else changed, err=True)

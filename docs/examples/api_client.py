@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+import urllib.error
 import urllib.request
 import uuid
 from pathlib import Path
@@ -31,13 +32,28 @@ def upload(path: Path) -> list[str]:
     entry = ask("/api/uploads", body, f"multipart/form-data; boundary={edge}")["uploads"][0]
     while entry["status"] in ("queued", "reading"):
         time.sleep(0.5)
-        entry = ask(entry["url"])["uploads"][0]
+        entry = ask(f"/api/uploads/{entry['id']}")["uploads"][0]
     if entry["error"]:
         raise SystemExit(entry["error"])
     return list(entry["sessions"])
 
 
+def why(session: str) -> list[str]:
+    """The headlines of a session; how to read them where the token may only upload."""
+    try:
+        return [one["headline"] for one in ask(f"/api/sessions/{session}/why")["sessions"]]
+    except urllib.error.HTTPError as error:
+        if error.code != 403:
+            raise
+        return [f"stored. {json.load(error)['detail']}"]
+
+
 if __name__ == "__main__":
-    for session in upload(Path(sys.argv[1])):
-        for one in ask(f"/api/sessions/{session}/why")["sessions"]:
-            print(f"{session}: {one['headline']}")
+    try:
+        for stored in upload(Path(sys.argv[1])):
+            for headline in why(stored):
+                print(f"{stored}: {headline}")
+    except urllib.error.HTTPError as refusal:
+        raise SystemExit(f"The server answered {refusal.code}: {refusal.read(1_000).decode()}") from None
+    except urllib.error.URLError as failure:
+        raise SystemExit(f"The server cannot be reached: {failure.reason}") from None

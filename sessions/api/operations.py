@@ -22,19 +22,19 @@ DOCUMENT: dict[Any, Any] = {200: dict[str, Any], 304: None, **PROBLEMS}
 
 
 class Token(HttpBearer):
-    """A personal token with one scope; not asked for where the server asks for no account."""
+    """A personal token with one of some scopes; not asked for where the server asks for no account."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, *scopes: Scope) -> None:
         super().__init__()
-        self.scope = scope
+        self.scopes = scopes
 
     def __call__(self, request: HttpRequest) -> Any:
         """The caller, if they may; ninja calls this."""
         caller = caller_of(request)
         if caller.problem:
             raise ProblemError(401, caller.problem)
-        if self.scope not in caller.scopes:
-            raise ProblemError(403, f"This needs a token with the scope {self.scope}.")
+        if caller.scopes.isdisjoint(self.scopes):
+            raise ProblemError(403, f"This needs a token with the scope {' or '.join(self.scopes)}.")
         return caller
 
     def authenticate(self, request: HttpRequest, token: str) -> Any:
@@ -43,6 +43,8 @@ class Token(HttpBearer):
 
 
 READ, UPLOAD, SHARE = (Token(scope) for scope in (Scope.READ, Scope.UPLOAD, Scope.SHARE))
+FOLLOW = Token(Scope.READ, Scope.UPLOAD)
+"""How far an upload is: whoever may upload may ask it of what they uploaded."""
 
 
 def session_of(session_id: str) -> Session:

@@ -15,14 +15,15 @@ from pydantic import Field
 from ctxweb.version import ctxweb_version
 from sessions import selectors, tasks
 from sessions.api import link_routes
-from sessions.api.operations import DOCUMENT, PROBLEMS, READ, UPLOAD, Id, Words, session_of
+from sessions.api.access import caller_of
+from sessions.api.operations import DOCUMENT, FOLLOW, PROBLEMS, READ, UPLOAD, Id, Words, session_of
 from sessions.api.problems import MEDIA_TYPE, ProblemError, document, problem
 from sessions.engine import jsonio, registry, report
 from sessions.engine.aftermath import aftermath_document
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.types import Parsed, Skipped
 from sessions.engine.why.document import why_document
-from sessions.models import Session, Upload, viewer
+from sessions.models import Scope, Session, Upload, viewer
 from sessions.pages.diff.view import diff_json
 from sessions.pages.export.view import export_list
 from sessions.pages.library.view import EXPORTED
@@ -293,11 +294,13 @@ def upload(
     return _uploads(request, [_entry(one, duplicate=duplicate) for one, duplicate in now], 202)
 
 
-@router.get("/uploads/{upload_id}", response=UPLOADED, summary="How far an upload is")
+@router.get("/uploads/{upload_id}", auth=FOLLOW, response=UPLOADED, summary="How far an upload is")
 def get_upload(request: HttpRequest, upload_id: UUID) -> HttpResponseBase:
-    """`ctxweb.upload/1` of one upload."""
+    """`ctxweb.upload/1` of one upload; a token without the scope `read` is told of its account's own uploads alone."""
     try:
         found = selectors.get_upload(upload_id)
+        if Scope.READ not in caller_of(request).scopes and found.owner_id != viewer().user_id:
+            raise Upload.DoesNotExist
     except Upload.DoesNotExist:
         raise ProblemError(404, "There is no such upload.") from None
     return _uploads(request, [_entry(found)], 200)

@@ -8,8 +8,10 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
+from django.contrib.sessions.models import Session as SignedIn
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Count, Q
@@ -17,6 +19,7 @@ from django.utils import timezone
 
 from sessions.models import Invitation, ReplayLink, Session, Upload
 from sessions.services import deleting
+from sessions.services.model_access import HANDLE, forget_key
 
 if TYPE_CHECKING:
     import uuid
@@ -129,11 +132,46 @@ def make_account(*, name: str, password: str, is_admin: bool) -> User:
 
 
 def set_role(*, user: User, is_admin: bool) -> None:
-    """Make an account an admin or a member; raises NotPossibleError for the last admin."""
+    """Make an account an admin or a member; raises NotPossibleError for the last admin.
+
+    Whoever was an admin loses what that opened: every way in besides the password, and links of others' sessions.
+    """
     with transaction.atomic():
         if not is_admin:
             _keep_an_admin(user)
+        demoted = not is_admin and User.objects.filter(pk=user.pk, is_superuser=True).exists()
         User.objects.filter(pk=user.pk).update(is_superuser=is_admin)
+        if demoted:
+            end_access(user=user)
+            ReplayLink.objects.open().filter(maker=user).exclude(session__upload__owner=user).update(
+                revoked_at=timezone.now()
+            )
+
+
+def set_password(*, user: User, password: str) -> None:
+    """Give an account a new password, and end what the old one opened; raises ValidationError."""
+    validate_password(password, user)
+    user.set_password(password)
+    with transaction.atomic():
+        user.save(update_fields=["password"])
+        end_access(user=user)
+
+
+def end_access(*, user: User, keep: str | None = None) -> None:
+    """End every way in that an account has or made besides its password; the signed-in browser ``keep`` stays.
+
+    Invitations that it made, and an admin's that is meant for its name: whoever holds one makes an account of its own.
+    Tokens; and sign-ins with the keys pasted there, looked for among all, since only their content says whose they are.
+    """
+    now = timezone.now()
+    held = Q(is_admin=True, hint__iexact=user.get_username())
+    Invitation.objects.open().filter(Q(maker=user) | held).delete()
+    user.api_tokens.filter(revoked_at=None).update(revoked_at=now)
+    for one in SignedIn.objects.filter(expire_date__gt=now).exclude(session_key=keep).iterator():
+        found = one.get_decoded()
+        if found.get(SESSION_KEY) == str(user.pk):
+            forget_key(found.get(HANDLE, ""))
+            one.delete()
 
 
 def _keep_an_admin(user: User) -> None:
@@ -174,6 +212,7 @@ def remove_account(*, user: User, things: str, heir: User | None = None) -> None
         _keep_an_admin(user)
         # Whoever signs in or uploads from here on finds the account closed.
         User.objects.filter(pk=user.pk).update(is_active=False)
+        end_access(user=user)
         ReplayLink.objects.open().filter(maker=user).update(revoked_at=timezone.now())
     if things == DELETE and heir is None:
         deleting.delete(uploads=list(Upload.objects.filter(owner=user).values_list("pk", flat=True)))

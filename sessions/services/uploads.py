@@ -39,9 +39,9 @@ def receive(
     ``folders``: those in the name are kept, for agents whose sessions are found by folder.  ``look``: whether
     the bytes are there already is found out before anything is packed.  ``blob``: the file is stored as this.
 
-    Equal bytes are recognised by their sha256 and stored once.  Uploading again what failed before, or what had a
-    session deleted, queues it anew.  ``owner_id`` is whose it is; what another account keeps ``private`` is not
-    recognised, so nobody learns that it is there.
+    Equal bytes are stored once, and recognised by their sha256 where the same owner sent them.  Uploading again what
+    failed before, or what had a session deleted, queues it anew.  ``owner_id`` is whose it is; ``private``: its
+    sessions are the owner's alone, also those that were the team's.
     """
     blob = blob or storage.put(file, look=look)
     name = clean_path(filename) if folders else clean_filename(filename)
@@ -61,6 +61,8 @@ def receive(
         )
         if created:
             Job.objects.create(upload=upload, total_bytes=blob.n_bytes, heartbeat_at=now)
+        elif private and owner_id is not None and not upload.private:
+            _keep_private(upload)
         again = not created and upload.finished and (upload.status == State.FAILED or bool(upload.n_deleted))
         if again:
             read_again(upload=upload)
@@ -72,13 +74,19 @@ def receive(
 
 
 def _known(sha256: str, owner_id: int | None) -> Upload | None:
-    """An upload of these bytes that is followed, the sender's own, or whole and the team's (its oldest)."""
-    same = list(Upload.objects.filter(sha256=sha256))
-    followed = [one for one in same if one.followed and not one.private]
-    plain = [one for one in same if not one.followed]
-    mine = [one for one in plain if one.owner_id == owner_id]
-    theirs = [one for one in plain if not one.private and not one.n_deleted and one.status != State.FAILED]
-    return next(iter((*followed, *mine, *reversed(theirs))), None)
+    """The owner's upload of these bytes, one that follows a watched file first.
+
+    Another's is none, the team's or not: closed, shared or deleted, theirs is theirs and yours is yours.
+    """
+    mine = Upload.objects.filter(sha256=sha256, owner=owner_id)
+    return mine.order_by("-followed", "-created_at").first()
+
+
+def _keep_private(upload: Upload) -> None:
+    """Keep to its owner what the team saw so far, since it was sent again with that wish; never the other way."""
+    upload.sessions.update(private=True)
+    Upload.objects.filter(pk=upload.pk).update(private=True)
+    upload.private = True
 
 
 def clean_filename(filename: str) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-from typing import Any
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
@@ -12,6 +15,9 @@ import yaml
 
 from ctxweb.cli import cli
 from tests.arch.repository import ROOT, text
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SETTINGS = set(re.findall(r"^\| `([A-Z_]+)` \|", text(ROOT / "docs/settings.md"), re.MULTILINE))
 KEYS = {
@@ -65,6 +71,42 @@ def test_what_they_run_and_set_exists(compose: dict[str, Any]) -> None:
         assert set(service["environment"]) <= SETTINGS
         assert (ROOT / service["build"]["dockerfile"]).is_file()
     assert compose["services"]["web"]["ports"] == ["127.0.0.1:8400:8400"]
+
+
+def test_it_is_safe_behind_a_proxy_with_tls_as_shipped(compose: dict[str, Any]) -> None:
+    for name in ("web", "worker"):
+        given = compose["services"][name]["environment"]
+        assert {given[f"CTXWEB_{one}"] for one in ("REQUIRE_LOGIN", "HTTPS", "PROXIES")} == {"1"}
+    published = [port for one in compose["services"].values() for port in one.get("ports", ())]
+    assert published == ["127.0.0.1:8400:8400"], "the proxy is the one way in"
+
+
+def test_what_it_sets_starts_with_secure_cookies_and_is_refused_without(
+    compose: dict[str, Any], tmp_path: Path
+) -> None:
+    given = compose["services"]["web"]["environment"]
+    own = {name: given[name] for name in ("CTXWEB_REQUIRE_LOGIN", "CTXWEB_HTTPS", "CTXWEB_PROXIES")}
+    public = {"CTXWEB_PUBLIC_URL": "https://ctxweb.example.org/", "CTXWEB_SECRET_KEY": "x" * 50}
+    shows = "from ctxweb.startup import load_django; load_django(); from django.core.checks import run_checks; "
+    shows += "from django.conf import settings as s; print([one.id for one in run_checks()], s.SESSION_COOKIE_SECURE, "
+    shows += "s.CSRF_COOKIE_SECURE, s.SECURE_HSTS_SECONDS > 0, s.PROXIES)"
+    for settings, said in (
+        (own, "[] True True True 1"),
+        (own | {"CTXWEB_HTTPS": "0"}, "['ctxweb.E004'] False False False 1"),
+    ):
+        env = {name: value for name, value in os.environ.items() if not name.startswith(("CTXWEB_", "DJANGO_"))}
+        env |= {"CTXWEB_DATA": str(tmp_path), **public, **settings}
+        made = subprocess.run(
+            [sys.executable, "-c", shows], env=env, cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        assert made.stdout.strip() == said
+    refused = subprocess.run(
+        [sys.executable, "-m", "ctxweb", "serve"], env=env, cwd=ROOT, capture_output=True, text=True,
+        check=False, timeout=120,
+    )  # fmt: skip
+    assert refused.returncode == 1
+    assert "CTXWEB_PUBLIC_URL begins with https://, but CTXWEB_HTTPS is off" in refused.stderr
+    assert "Set CTXWEB_HTTPS=1" in refused.stderr
 
 
 def test_nothing_secret_has_a_default(compose: dict[str, Any]) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 from django.contrib.auth.models import User
 
-from ctxweb.commands import ingest
-from sessions.models import Session
+from ctxweb.commands import _sending, ingest
+from sessions.models import Session, Upload
 from sessions.services.tokens import make_token
 from tests.web.stored import pressed
 
@@ -55,6 +56,26 @@ def test_a_team_asks_for_a_token(live_server: LiveServer, file: Path, settings: 
     assert result.exit_code == 0, result.output
     found = Session.objects.get()
     assert (found.upload.owner_id, found.private) == (alice.pk, True)
+
+
+def test_what_is_stored_but_cannot_be_followed_has_not_failed(
+    live_server: LiveServer, file: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the server is an older one, or goes away meanwhile."""
+    monkeypatch.setattr("sessions.tasks.wake", lambda n: None)
+    asked = _sending.Server._ask
+
+    def refused(server: _sending.Server, path: str, *more: object) -> object:
+        if path != "api/uploads":
+            raise click.ClickException("the server answered 403")
+        return asked(server, path, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(_sending.Server, "_ask", refused)
+    result = sent(str(file), "--to", live_server.url)
+    assert result.exit_code == 0, result.output
+    assert "The file is stored. How far it is read is not known: the server answered 403" in result.stderr
+    assert "stored, not read yet" in result.stderr
+    assert Upload.objects.count() == 1
 
 
 def test_what_cannot_work_says_why(file: Path) -> None:

@@ -28,7 +28,8 @@ def accepts(name: str, password: str) -> bool:
 def test_create_then_change() -> None:
     assert run("alice", "correct horse battery") == (0, "Created alice, admin.\n")
     assert accepts("alice", "correct horse battery")
-    assert run("alice", "another long password") == (0, "Changed the password of alice.\n")
+    said = "Changed the password of alice. Sign-ins, tokens and invitations made by alice ended.\n"
+    assert run("alice", "another long password") == (0, said)
     assert accepts("alice", "another long password")
     assert not accepts("alice", "correct horse battery")
 

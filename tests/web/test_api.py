@@ -244,6 +244,26 @@ def test_a_token_acts_for_its_owner_and_no_longer(file: Path, settings: Settings
     assert client.post("/api/uploads")["WWW-Authenticate"].startswith("Bearer")
 
 
+def test_an_upload_token_follows_its_accounts_uploads_alone(file: Path, settings: SettingsWrapper) -> None:
+    settings.REQUIRE_LOGIN = True
+    alice, bob = (User.objects.create_user(name) for name in ("alice", "bob"))
+    carol = User.objects.create_superuser("carol")
+
+    def api(owner: User, scope: str) -> Client:
+        made = make_token(name="CI", scopes=[scope], owner_id=owner.pk)
+        return Client(headers={"Authorization": f"Bearer {made.secret}"})
+
+    ci = api(alice, "upload")
+    (sent,) = ci.post("/api/uploads", {"files": io.BytesIO(file.read_bytes())}).json()["uploads"]
+    assert ci.get(sent["url"]).json()["uploads"][0]["id"] == sent["id"]
+    assert api(alice, "upload").get(sent["url"]).status_code == 200, "another token of the same account"
+    assert [api(one, "upload").get(sent["url"]).status_code for one in (bob, carol)] == [404, 404]
+    assert [api(one, "read").get(sent["url"]).status_code for one in (bob, carol)] == [200, 200]
+    assert api(alice, "share").get(sent["url"]).status_code == 403
+    assert ci.get("/api/uploads/00000000-0000-0000-0000-000000000000").status_code == 404
+    assert ci.get(f"/api/sessions/{Session.objects.values_list('pk', flat=True)[0]}/why").status_code == 403
+
+
 def test_tokens_are_made_on_the_page_and_shown_once(settings: SettingsWrapper) -> None:
     settings.REQUIRE_LOGIN = True
     client = Client()

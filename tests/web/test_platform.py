@@ -72,7 +72,7 @@ def test_other_headers(client: Client) -> None:
 def test_cookies_have_names_of_their_own(client: Client) -> None:
     User.objects.create_user("alice", password="correct horse")
     client.post("/login/", {"username": "alice", "password": "correct horse"})
-    assert set(client.cookies) == {"ctxweb_session", "ctxweb_csrf"}
+    assert set(client.cookies) == {"ctxweb_session", "ctxweb_csrf", "ctxweb_known"}
     assert client.cookies["ctxweb_session"]["httponly"]
     assert client.cookies["ctxweb_session"]["samesite"] == "Lax"
 
@@ -180,6 +180,13 @@ def test_system_checks(settings: SettingsWrapper) -> None:
     assert messages(ALLOWED_HOSTS=["127.0.0.1"]) == set()
     assert messages(ALLOWED_HOSTS=["example.org"]) == {"ctxweb.W001"}
     assert messages(ALLOWED_HOSTS=["example.org"], REQUIRE_LOGIN=True) == set()
+    for address, secure, found in (
+        ("https://a.example/", False, {"ctxweb.E004"}),
+        ("https://a.example/", True, set()),
+        ("http://a.example/", False, set()),
+        ("", False, set()),
+    ):
+        assert messages(PUBLIC_URL=address, SESSION_COOKIE_SECURE=secure, ALLOWED_HOSTS=["127.0.0.1"]) == found
 
 
 def test_templates_get_the_nonce_under_the_name_that_htmx_reads() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ctxweb.address import network
 from sessions.adapters.memory import ask
 
 if TYPE_CHECKING:
@@ -28,4 +29,4 @@ def forgive(what: str, request: HttpRequest, link: ReplayLink) -> None:
 
 
 def _key(what: str, request: HttpRequest, link: ReplayLink) -> str:
-    return f"link-{what}:{link.token_hash}:{request.META.get('REMOTE_ADDR', '')}"
+    return f"link-{what}:{link.token_hash}:{network(request.META.get('REMOTE_ADDR', ''))}"

@@ -19,6 +19,7 @@ from django.views.decorators.http import require_safe
 from sessions import selectors
 from sessions.engine import jsonio
 from sessions.models import seen_as, viewer
+from sessions.models.viewer import as_now
 from sessions.pages.session import messages
 from sessions.pages.session import state as urlstate
 from sessions.pages.session.chart import pressure_json
@@ -76,7 +77,7 @@ def _stream(session_id: str, known: str, who: Viewer) -> Iterator[str]:
 def _announcements(session_id: str, known: str, who: Viewer) -> Iterator[str]:
     started = beat = time.monotonic()
     while (now := time.monotonic()) - started < LIFETIME_SECONDS:
-        with seen_as(who):  # the request is over by now
+        with seen_as(as_now(who)):  # the request is over by now, and what it was allowed may be, too
             found = selectors.session_version(session_id)
         if found is None or not found.watched:
             yield _event("ended")
