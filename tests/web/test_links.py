@@ -21,6 +21,7 @@ from sessions.models import ReplayLink, Session
 from sessions.pages.diff.bodies import TextSpan, word_diff
 from sessions.pages.diff.context import Body
 from sessions.pages.links import redaction, shared_views
+from sessions.pages.links.opened import Opened
 from sessions.runs import replay_state, replays
 from sessions.runs.removal import removal as removal_of
 from sessions.services.ingest import ingest
@@ -74,7 +75,7 @@ def test_the_dialog_says_what_it_shows_before_it_makes_a_link(session: Session) 
     page = opened(url)
     assert "<html" in page
     assert 'method="post"' in page
-    assert "Sliding window: " in page
+    assert "Sliding window at 30,000 tokens: " in page
     assert not ReplayLink.objects.exists()
 
 
@@ -262,7 +263,7 @@ def test_a_cut_text_loses_its_last_word() -> None:
 def test_a_cut_title_loses_its_last_word_in_a_link(session: Session) -> None:
     session.title = ("word " * 51)[: 255 - 11] + " " + KEY[:10]
     assert len(session.title) == 255
-    assert KEY[:10] not in shared_views.about(session, EVERYTHING)
+    assert KEY[:10] not in shared_views.about(Opened(ReplayLink(session=session, view="session"), "", {}))
 
 
 def test_a_link_with_a_password_shows_nothing_without_it(session: Session) -> None:
