@@ -237,9 +237,7 @@ def test_a_token_may_come_from_the_environment_or_a_file(home: Path) -> None:
             assert status(port, Authorization="Bearer token-of-another") == 401
 
 
-@pytest.mark.parametrize(
-    "token", ["", "short", "x" * (LEAST_TOKEN - 1), "a token with blanks", "tökén-0123456789"]
-)
+@pytest.mark.parametrize("token", ["", "short", "x" * (LEAST_TOKEN - 1), "a token with blanks", "tökén-0123456789"])
 def test_a_token_that_is_none_is_refused(token: str) -> None:
     result = CliRunner().invoke(mcp_command.command, ["--http", "--token", token])
     assert result.exit_code == 2
