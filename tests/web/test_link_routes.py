@@ -203,6 +203,12 @@ def test_a_title_of_one_compaction_is_its_own(planted: Session, state: str) -> N
     )
 
 
+def test_the_dialog_says_what_files_hold_besides(planted: Session) -> None:
+    says = "Only the link shows this compaction alone. File, report and SVG hold the whole replay."
+    pages = {view: Client().get(f"/s/{planted.pk}/share/?view={view}&{STATE}").content.decode() for view in VIEWS}
+    assert {view for view, page in pages.items() if says in page} == {"diff"}
+
+
 def test_a_link_of_no_compaction_hands_over_no_other(planted: Session) -> None:
     path = share(planted, "diff", "policy=none")
     assert Client().get(f"{path}view.json").status_code == 404

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from csp.decorators import csp_replace
 from django.http import HttpResponse, JsonResponse
@@ -165,16 +165,13 @@ def link_chart(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespo
     opened = Opened(found, token, request.GET)
     if found.view != "replay":
         return _gone(request)
-    return _chart(request, opened) if found.password else _framed_chart(request, opened)
-
-
-def _chart(request: HttpRequest, opened: Opened) -> HttpResponse:
-    found = opened.link
     context = shared_views.VIEWS["replay"].context(opened) | {"link": found, "back": opened.to("link")}
-    return render(request, "sessions/links/chart.html", context)
 
+    def chart(asked: HttpRequest) -> HttpResponse:
+        return render(asked, "sessions/links/chart.html", context)
 
-_framed_chart = xframe_options_exempt(csp_replace(FRAMES)(_chart))
+    framed = xframe_options_exempt(csp_replace(FRAMES)(chart))
+    return chart(request) if found.password else cast("HttpResponse", framed(request))
 
 
 @require_safe
