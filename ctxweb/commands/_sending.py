@@ -13,6 +13,7 @@ from urllib.parse import urljoin, urlsplit
 import click
 
 from ctxweb.terminal import say
+from sessions.adapters.calls import pointed_to
 from sessions.engine import jsonio
 
 if TYPE_CHECKING:
@@ -23,6 +24,13 @@ STATES = {"done": "new", "duplicate": "duplicate"}
 """How an upload ended, in the words of `ctxweb ingest`; anything else is a failure."""
 
 
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: the token is for one server, and a file that is sent twice begins again as a GET."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """None: the answer is an error."""
+
+
 class Server:
     """A ctxweb server at ``url`` (its path included where it has one), asked with a personal token."""
 
@@ -30,6 +38,7 @@ class Server:
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
             raise click.UsageError(f"{url!r} is no address of a server. Write https://ctxweb.example.org/.")
         self._base, self._token = f"{url.rstrip('/')}/", token
+        self._opener = urllib.request.build_opener(_Stay)
 
     def send(self, given: Given, *, who: str) -> dict[str, Any]:
         """Upload one file and wait until it is read; its entry in ``uploads[]``.
@@ -66,13 +75,25 @@ class Server:
             headers["Authorization"] = f"Bearer {self._token}"
         url = urljoin(self._base, path)
         try:
-            with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=600) as answer:  # noqa: S310
+            with self._opener.open(urllib.request.Request(url, body, headers), timeout=600) as answer:  # noqa: S310
                 return jsonio.loads(answer.read())
         except urllib.error.HTTPError as error:
-            raise click.ClickException(f"{self._base} answered {error.code}: {_said(error)}") from error
+            with error:
+                moved = 300 <= error.code < 400
+                said = _moved(url, path, error) if moved else f"answered {error.code}: {_said(error)}"
+            raise click.ClickException(f"{self._base} {said}") from error
         except (OSError, jsonio.JsonProblem, ValueError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", None) or error
             raise click.ClickException(f"{self._base} cannot be reached: {reason}. Check --to.") from error
+
+
+def _moved(url: str, path: str, error: urllib.error.HTTPError) -> str:
+    """Where a redirect points, and what to do about it."""
+    place = pointed_to(url, error.headers.get("Location") or "")
+    there = place.removesuffix(path) if place.endswith(path) else place
+    if not there:
+        return f"answered {error.code}: it sends files elsewhere, and does not say where. Check --to."
+    return f"points to {there}. Nothing was sent there. If that is your server, pass --to {there}"
 
 
 def _said(error: urllib.error.HTTPError) -> str:

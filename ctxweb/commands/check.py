@@ -15,6 +15,7 @@ from ctxweb.commands._engine import emit, given_prices, price_option, read, sett
 from ctxweb.commands._files import inputs
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import check_options, chosen_policy
+from ctxweb.commands._writing import leave_alone
 from ctxweb.terminal import Head, figure, say, show_table, terminal
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.checks import QUALITY, check, read_limits
@@ -60,6 +61,9 @@ def command(
     All root sessions with requests are checked.  Exit status 1 when a limit is exceeded, a value is unknown, or a
     named file cannot be read.
     """
+    for path in filter(None, (junit, sarif)):
+        for word in corpus:
+            leave_alone(path, force=True, source=Path(word))
     try:
         limits = read_limits({measure.check: options[measure.check] for measure in CHECKED})
         found, broken = _checked(corpus, limits, prices, options)

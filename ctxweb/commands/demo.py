@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ctxweb.commands._engine import emit
+from ctxweb.commands._writing import force_option, new_file
 from ctxweb.commands.ingest import ingest_file, start_django
 from ctxweb.terminal import say
 
@@ -17,8 +18,9 @@ FILENAME = "demo.jsonl"
 
 @click.command()
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the file here and store nothing.")
+@force_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
-def command(out: Path | None, as_json: bool) -> None:
+def command(out: Path | None, force: bool, as_json: bool) -> None:
     """Store the demo session: 179 messages of buzz-agent, compacted twice.
 
     A screenshot counted as text caused the first compaction at 17,297 tokens. The second reached its threshold.
@@ -26,7 +28,8 @@ def command(out: Path | None, as_json: bool) -> None:
     from sessions.engine.demo.session import write_demo
 
     if out:
-        _write(out)
+        with new_file(out, force=force) as file:
+            write_demo(file)
         _tell({"files": [str(out)]}, f"written: {out}", as_json=as_json)
         return
     start_django()
@@ -37,18 +40,6 @@ def command(out: Path | None, as_json: bool) -> None:
     words = f"{result['status']}: {', '.join(result['sessions']) or result['error']}"
     _tell({"uploads": [result]}, words, as_json=as_json)
     sys.exit(1 if result["status"] == "failed" else 0)
-
-
-def _write(out: Path) -> None:
-    from sessions.engine.demo.session import write_demo
-
-    try:
-        with out.open("wb") as file:
-            write_demo(file)
-    except OSError as error:
-        raise click.ClickException(
-            f"{out} cannot be written: {error.strerror}. Name a file in a folder of yours."
-        ) from None
 
 
 def _tell(document: dict[str, object], words: str, *, as_json: bool) -> None:

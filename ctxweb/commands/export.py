@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
@@ -14,6 +15,7 @@ from ctxweb.commands._engine import choose, read, settings, warn
 from ctxweb.commands._files import first_inputs
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option
+from ctxweb.commands._writing import force_option, leave_alone, new_file
 from ctxweb.terminal import say
 from sessions.engine import registry
 from sessions.engine.errors import BadParameter, UnknownName
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 @click.argument("what", metavar="FILE|SESSION")
 @click.option("--to", "target", required=True, help="What to write: jsonl, anthropic or openai.")
 @click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="File; default: standard output.")
+@force_option
 @click.option("--policy", help="Write a list of a replay under this policy; see `ctxweb policies`.")
 @compaction_option("The list beside this compaction of the replay")
 @click.option("--side", type=click.Choice(["before", "after"]), help="Which list of the compaction; default: after.")
@@ -52,7 +55,9 @@ def command(what: str, target: str, out: Path | None, **options: Any) -> None:
     from sessions.engine.export import export, reader
     from sessions.engine.exports import Report
 
-    report = Report()
+    report, source = Report(), Path(what) if Path(what).exists() else None
+    if out is not None:
+        leave_alone(out, force=options["force"], source=source)
     with _opened(what, options) as (weighed, file):
         try:
             registry.get("exports", target)
@@ -63,7 +68,10 @@ def command(what: str, target: str, out: Path | None, **options: Any) -> None:
         except (BadParameter, UnknownName) as error:
             raise click.UsageError(str(error)) from error
         contents = reader(made, _message_reader(file, weighed.transcript.format), report)
-        with _output(out) as stream, patience("Writing messages") if out else nullcontext():
+        with (
+            _output(out, source, force=options["force"]) as stream,
+            patience("Writing messages") if out else nullcontext(),
+        ):
             for piece in export(listing, target, contents, report):
                 stream.write(piece)
     warn(made.warnings if made else ())
@@ -152,7 +160,13 @@ def _listing(weighed: Weighed, made: Replay | None, options: dict[str, Any]) -> 
 
 
 @contextmanager
-def _output(out: Path | None) -> Iterator[IO[str]]:
+def _output(out: Path | None, source: Path | None, *, force: bool) -> Iterator[IO[str]]:
     """The file, or standard output."""
-    with ExitStack() as stack:
-        yield stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout
+    if out is None:
+        yield sys.stdout
+        return
+    with new_file(out, force=force, source=source) as raw:
+        stream = io.TextIOWrapper(raw, encoding="utf-8")
+        yield stream
+        stream.flush()
+        stream.detach()

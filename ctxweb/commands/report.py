@@ -6,6 +6,7 @@ import gzip
 import io
 import shlex
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from ctxweb.commands._engine import choose, name_of
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option, opened
 from ctxweb.commands._replaying import replay_options as options_of_replay
+from ctxweb.commands._writing import force_option, leave_alone, new_file
 from ctxweb.commands.share import known_kinds, state_of
 from ctxweb.terminal import say
 
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     "--skeleton", type=click.Path(dir_okay=False, path_type=Path),
     help="Write FILE's skeleton here, too, compressed, and say whether it reproduces the figures.",
 )  # fmt: skip
+@force_option
 @compaction_option("Whose losses it shows", default=0)
 @click.option("--title", default="", help="What there is to see, in one line.")
 @click.option("--note", default="", help="A note to the reader.")
@@ -46,6 +49,8 @@ def command(file: Path, out: Path | None, svg: Path | None, skeleton: Path | Non
     """FILE's verdict, evidence, setting and losses as Markdown for an issue; secrets are taken out."""
     from ctxweb.startup import load_django
 
+    for path in filter(None, (out, svg, skeleton)):
+        leave_alone(path, force=options["force"], source=file)
     load_django()
     from sessions.engine import limits
     from sessions.engine.errors import BadParameter, UnknownName
@@ -73,28 +78,35 @@ def command(file: Path, out: Path | None, svg: Path | None, skeleton: Path | Non
     label = "estimated" if not any(r.usage for r in weighed.transcript.requests) else "measured where usage is recorded"
     title = options["title"] or f"{document['policy']['label']} on {limits.cut_clean(weighed.transcript.title)}"
     run = shlex.join(["ctxweb", "replay", Path(name_of(file)).name, *replay_state.arguments(state)])
-    made = "" if skeleton is None else _skeleton(file, skeleton, verdicts, state, document)
+    made, target = "", _Target(file, force=options["force"])
+    if skeleton is not None:
+        made = _skeleton(target, skeleton, verdicts, state, document)
     text = report_markdown(
         document, verdicts, title=title, note=options["note"], choice=choice, label=label, command=run, skeleton=made
     )
     if svg is not None:
-        _write(svg, drawing.svg(document, title=redact(title, choice).text))
+        target.write(svg, drawing.svg(document, title=redact(title, choice).text).encode())
     if out is None:
         click.echo(text, nl=False)
     else:
-        _write(out, text)
+        target.write(out, text.encode())
 
 
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise click.ClickException(f"{path}: {error.strerror}. Choose another file.") from error
-    say(f"{path}: {path.stat().st_size:,} bytes")
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """How the report's files are written: never over the transcript that is read."""
+
+    source: Path
+    force: bool
+
+    def write(self, path: Path, data: bytes) -> None:
+        with new_file(path, force=self.force, source=self.source) as out:
+            out.write(data)
+        say(f"{path}: {len(data):,} bytes")
 
 
 def _skeleton(
-    file: Path, target: Path, verdicts: Sequence[Verdict], state: ReplayState, document: dict[str, Any]
+    target: _Target, path: Path, verdicts: Sequence[Verdict], state: ReplayState, document: dict[str, Any]
 ) -> str:
     """Write the skeleton, replay it with the same setting, and say in words how its figures compare."""
     from sessions.engine.calibration.calibrate import weigh
@@ -106,10 +118,11 @@ def _skeleton(
     from sessions.engine.why.verdicts import verdicts_of
     from sessions.runs import replays
 
+    file = target.source
     with file.open("rb") as stream:
         data = "\n".join(Skeleton().lines(Source(stream, file.name))).encode() + b"\n"
-    _write_bytes(target, gzip.compress(data, mtime=0))
-    how = f"The attached `{target.name}` holds the shape of the transcript without its texts."
+    target.write(path, gzip.compress(data, mtime=0))
+    how = f"The attached `{path.name}` holds the shape of the transcript without its texts."
     try:
         parsed = read_transcripts(io.BytesIO(data), file.name, format=document["session"]["format"])
         weighed_again = weigh(choose(parsed, None))
@@ -170,11 +183,3 @@ def _cost(again: Replay, position: dict[str, Any]) -> list[str]:
         return [] if cost is None and here is None else ["whether the model has a price"]
     theirs = [round(cost.low, 4), round(cost.high, 4)]
     return [] if theirs == here else [f"cost {span(*theirs)}, here {span(*here)}"]
-
-
-def _write_bytes(path: Path, data: bytes) -> None:
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise click.ClickException(f"{path}: {error.strerror}. Choose another file.") from error
-    say(f"{path}: {path.stat().st_size:,} bytes")

@@ -13,6 +13,7 @@ from ctxweb.commands._engine import name_of, settings
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option, opened
 from ctxweb.commands._replaying import replay_options as options_of_replay
+from ctxweb.commands._writing import force_option, leave_alone, write_text
 
 
 @click.command("share", cls=EachFile)
@@ -22,7 +23,7 @@ from ctxweb.commands._replaying import replay_options as options_of_replay
     type=click.Path(dir_okay=False, path_type=Path),
     help="File to write. [default: FILE's name with .html, here]",
 )
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@force_option
 @compaction_option("Whose lists it shows", default=0)
 @click.option("--title", default="", help="What there is to see, in one line.")
 @click.option("--note", default="", help="A note to the reader.")
@@ -33,8 +34,7 @@ def command(file: Path, out: Path | None, event: int, title: str, note: str, **o
     from ctxweb.startup import load_django
 
     out = out or Path(Path(name_of(file)).name).with_suffix(".html")
-    if out.exists() and (not options["force"] or out.samefile(file)):
-        raise click.ClickException(f"{out} is there already. Choose another name with --out, or pass --force.")
+    leave_alone(out, force=options["force"], source=file)
     load_django()
     from sessions.engine import limits
     from sessions.engine.errors import BadParameter, UnknownName
@@ -60,10 +60,7 @@ def command(file: Path, out: Path | None, event: int, title: str, note: str, **o
     label = "estimated" if not any(r.usage for r in weighed.transcript.requests) else "measured where usage is recorded"
     title = title or f"{document['policy']['label']} on {limits.cut_clean(weighed.transcript.title) or file.name}"
     page = handout_html(document, title=title, note=note, choice=choice, label=label)
-    try:
-        out.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise click.ClickException(f"{out}: {error.strerror}. Choose another file with --out.") from error
+    write_text(out, page, force=options["force"], source=file)
     click.echo(f"{out} ({out.stat().st_size / 1e6:.1f} MB): open it in any browser.")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from contextlib import closing
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import click
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import files_argument
+from ctxweb.commands._writing import force_option, new_file
 from ctxweb.terminal import printable, say
 
 
@@ -20,8 +21,9 @@ from ctxweb.terminal import printable, say
     "-o", "--out", type=click.Path(dir_okay=False, path_type=Path),
     help="File, compressed where its name ends in .gz; default: standard output.",
 )  # fmt: skip
+@force_option
 @click.option("--first", type=click.IntRange(1, 1_000_000_000), metavar="N", help="The first N lines only.")
-def command(file: Path, out: Path | None, first: int | None) -> None:
+def command(file: Path, out: Path | None, first: int | None, *, force: bool) -> None:
     """Write the shape of FILE without its texts, small enough for a report.
 
     Keys, types, lengths and numbers stay. Texts become filler of the same length; ids, names and paths become made-up
@@ -37,7 +39,9 @@ def command(file: Path, out: Path | None, first: int | None) -> None:
                 click.echo(printable(line))
             return
         n_lines = 0
-        with closing(gzip.open(out, "wt", encoding="utf-8") if out.suffix == ".gz" else out.open("w")) as target:
-            for n_lines, line in enumerate(lines, 1):  # noqa: B007  told below
-                target.write(f"{line}\n")
+        with new_file(out, force=force, source=file) as target:
+            packed = gzip.GzipFile("", "wb", fileobj=target) if out.suffix == ".gz" else nullcontext(target)
+            with packed as whole:
+                for n_lines, line in enumerate(lines, 1):  # noqa: B007  told below
+                    whole.write(f"{line}\n".encode())
     say(f"{out}: {n_lines:,} line{'s' * (n_lines != 1)}, {out.stat().st_size:,} bytes")

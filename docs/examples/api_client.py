@@ -15,12 +15,24 @@ from typing import Any
 URL, TOKEN = os.environ["CTXWEB_URL"].rstrip("/"), os.environ.get("CTXWEB_TOKEN", "")
 
 
+class Stay(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: the token is for this server alone."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """None: the answer is an HTTPError that says where it points."""
+
+
+OPENER = urllib.request.build_opener(Stay)
+
+
 def ask(path: str, body: bytes | None = None, kind: str = "") -> Any:
-    """The document that the server answers; raises HTTPError with the problem document as its body."""
+    """The document at a path of the server; raises HTTPError with the problem document as its body."""
+    if not path.startswith("/"):
+        raise SystemExit(f"{path!r} is no path of {URL}")
     headers = {"Content-Type": kind} if kind else {}
     if TOKEN:
         headers["Authorization"] = f"Bearer {TOKEN}"
-    with urllib.request.urlopen(urllib.request.Request(URL + path, body, headers)) as answer:
+    with OPENER.open(urllib.request.Request(URL + path, body, headers)) as answer:
         return json.load(answer)
 
 

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from sessions.adapters.calls import CallFailed, check, never, pause
+from sessions.adapters.calls import CallFailed, check, never, pause, pointed_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -75,8 +75,9 @@ class Client:
 
         self.cancel, self.patience, self.bucket = cancel, patience, bucket
         self.sdk = anthropic.Anthropic(
-            api_key=access.key, base_url=access.base_url, timeout=timeout, max_retries=0, open_telemetry=False
-        )
+            api_key=access.key, base_url=access.base_url, timeout=timeout, max_retries=0, open_telemetry=False,
+            http_client=anthropic.DefaultHttpxClient(follow_redirects=False),  # else the key goes along
+        )  # fmt: skip
 
     def __enter__(self) -> Self:
         return self
@@ -173,6 +174,9 @@ def _failed(error: Exception) -> CallFailed | None:
 
 def _status(error: anthropic.APIStatusError) -> CallFailed:
     status = error.status_code
+    if 300 <= status < 400:
+        place = pointed_to(str(error.request.url), error.response.headers.get("location", ""))
+        return CallFailed("bad_request", f"The API points to {place or 'another address'}. No key was sent there.")
     kind = STATUS_KINDS.get(status, "server" if status >= 500 else "bad_request")
     detail = error.body.get("error") if isinstance(error.body, dict) else None
     said = detail.get("message") if isinstance(detail, dict) else None

@@ -1,14 +1,19 @@
-"""What every call of a model shares: how it fails, and waiting that can be cancelled."""
+"""What calls of other servers share: how a model's fail, waiting that can be cancelled, where a redirect points."""
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
 
 from sessions.engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_PLAIN = re.compile(r"[\w.~:/%-]+", re.ASCII)
+"""A host and a path that can be shown as they are."""
 
 
 class CallFailed(EngineError):
@@ -40,3 +45,18 @@ def check(cancel: Callable[[], bool]) -> None:
     """Raise CallFailed when ``cancel`` is asked for."""
     if cancel():
         raise CallFailed("cancelled", "Cancelled.")
+
+
+def pointed_to(asked: str, location: str) -> str:
+    """The address that a redirect of ``asked`` leads to, without credentials and query; "" where it is none.
+
+    Whoever sends a credential follows no redirect: the next server has not been given it.  They name this instead.
+    """
+    try:
+        found = urlsplit(urljoin(asked, location))
+        host, port = found.hostname or "", found.port
+    except ValueError:
+        return ""
+    known = found.scheme in {"http", "https"} and location and _PLAIN.fullmatch(host + found.path)
+    shown = f"[{host}]" if ":" in host else host
+    return f"{found.scheme}://{shown}{f':{port}' if port else ''}{found.path or '/'}" if known else ""

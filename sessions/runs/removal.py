@@ -10,6 +10,7 @@ from django.core.cache import cache
 
 from sessions import selectors
 from sessions.engine.redact import KINDS, Kind, redact
+from sessions.engine.types import Kind as LeafKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,29 +65,35 @@ class Removal:
         return sum(found.n for found in self.kinds) + self.n_images
 
 
-def removal(session: Session, choice: Choice) -> Removal:
-    """What a link of this session leaves out, counted once an hour; raises FileNotFoundError without the bytes."""
-    asked = hashlib.sha256(repr((sorted(choice.kinds), choice.words)).encode("utf-8", "replace")).hexdigest()
+def removal(session: Session, choice: Choice, only: frozenset[int] | None = None) -> Removal:
+    """What a link of this session, or of its messages ``only``, leaves out, counted once an hour.
+
+    Raises FileNotFoundError without the bytes.
+    """
+    messages = range(session.n_messages) if only is None else sorted(only)
+    asked = hashlib.sha256(repr((sorted(choice.kinds), choice.words, messages)).encode("utf-8", "replace")).hexdigest()
     key = f"removal:{session.pk}:{session.upload.sha256}:{asked}"
     found: Removal | None = cache.get(key)
     if found is None:
-        found = _counted(session, choice)
+        found = _counted(session, choice, messages)
         cache.set(key, found, HOUR)
     return found
 
 
-def _counted(session: Session, choice: Choice) -> Removal:
-    n_scanned = min(session.n_messages, MOST_SCANNED)
+def _counted(session: Session, choice: Choice, messages: Sequence[int]) -> Removal:
+    transcript = selectors.load_weighed(session.pk).transcript
+    kinds_of_leaves = (leaf.kind for index in messages for leaf in transcript.messages[index].leaves())
     counts = dict.fromkeys(KINDS, 0)
     places: dict[Kind, list[RemovedHit]] = {kind: [] for kind in KINDS}
-    for index in range(n_scanned):
+    for index in messages[:MOST_SCANNED]:
         for text in _texts(selectors.message_contents(session, index)):
             for kind, hit in _hits(redact(text, choice), index):
                 counts[kind] += 1
                 if len(places[kind]) < MOST_LISTED:
                     places[kind].append(hit)
     kinds = tuple(RemovedKind(kind, n, tuple(places[kind])) for kind, n in counts.items() if n)
-    return Removal(kinds, session.n_images, n_scanned, session.n_messages)
+    n_images = sum(kind is LeafKind.IMAGE for kind in kinds_of_leaves)
+    return Removal(kinds, n_images, min(len(messages), MOST_SCANNED), len(messages))
 
 
 def _texts(contents: Sequence[Content]) -> Iterator[str]:

@@ -170,7 +170,7 @@ def n_without_figures() -> int:
 
 
 def get_session(session_id: str) -> Session:
-    """The session with its upload, parent and watched file, one query; raises Session.DoesNotExist.
+    """The session with its upload, parent, watched file and ``n_replies``, one query; raises Session.DoesNotExist.
 
     So does one that the viewer may not see; a relative that they may not see is left out.  A weighed session that was
     cached before its facts last changed is forgotten.
@@ -179,7 +179,9 @@ def get_session(session_id: str) -> Session:
         raise Session.DoesNotExist  # PostgreSQL takes no such text, not even to look for it
     who = viewer()
     found = Session.objects.seen_by(who).select_related("upload__live", "parent__upload", "shares_with__upload")
-    session = found.get(pk=session_id)
+    replies = ReplayLink.objects.open().filter(session=OuterRef("pk"), reply_to__isnull=False)
+    counted = replies.order_by().values("session").values(n=Count("pk"))
+    session = found.annotate(n_replies=Coalesce(Subquery(counted), 0)).get(pk=session_id)
     for name in ("parent", "shares_with"):
         relative = getattr(session, name)
         if relative is not None and relative.private and not who.owns(relative.upload.owner_id):

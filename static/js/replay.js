@@ -206,7 +206,8 @@ document.addEventListener("input", (event) => {
 document.addEventListener("htmx:afterSwap", (event) => {
   const known = event.detail.target.id === "replay-view" && document.getElementById("compact-now") && facts();
   if (!known || !known.threshold) return;
-  if (slider() && known.unit === "tokens") slider().max = Math.min(Math.max(...known.table.map((row) => row[1])), Math.max(known.window, known.threshold));
+  const ends = document.getElementById("compact-range")?.dataset;
+  if (slider() && ends) Object.assign(slider(), { min: ends.low, max: ends.high, step: ends.step });
   if (slider() && document.activeElement !== slider()) slider().value = known.threshold;
   if (!slider()?.matches(":active")) say(known.threshold, known);
 });

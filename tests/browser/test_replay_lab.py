@@ -316,3 +316,17 @@ def test_compact_at_writes_the_parameter_that_moves_the_trigger(visit, transcrip
     until(page, "!location.search.includes('pct_override')")
     until(page, "document.getElementById('compact-now').textContent === '167,000'")
     visitor.is_clean()
+
+
+def test_the_slider_s_ends_follow_the_window(visit, transcript):
+    """Range, track and mark are those of the window that stands in its field."""
+    visitor = visit()
+    page = visitor.page
+    lab(visitor, transcript, "replay/?policy=parametric")
+    page.wait_for_selector("#saw .main-svg")
+    page.locator("#f-window").fill("128,000")
+    until(page, "document.querySelector('.compact-marks span:last-child').textContent === '128,000'")
+    until(page, "document.getElementById('compact-slider').max === '128000'")
+    assert page.locator("#compact-now").inner_text() == "102,400"
+    assert page.locator(".compact-mark").inner_text() == "Default: 102,400"
+    visitor.is_clean()

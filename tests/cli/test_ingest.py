@@ -163,7 +163,7 @@ def test_the_demo_is_written_to_a_file(ctxweb: Any, tmp_path: Path) -> None:
     assert Session.objects.count() == 0
     status, said = ctxweb(demo.command, "--out", tmp_path / "missing" / "demo.jsonl")
     assert status == 1
-    assert "Name a file in a folder of yours" in said
+    assert "No such file or directory. Choose another file." in said
 
 
 def test_wrong_usage_is_status_2(ctxweb: Any, tmp_path: Path) -> None:

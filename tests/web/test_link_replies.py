@@ -102,6 +102,22 @@ def test_a_reply_shows_both_settings_and_stands_in_the_senders_list(session: Ses
     assert Client().get(f"{made['Location'].partition('?')[0]}reply/").status_code == 404
 
 
+def test_the_owner_sees_how_many_replied(session: Session) -> None:
+    """On every page of the session, beside Share; revoked ones no longer count."""
+    pages = [f"/s/{session.pk}/{tail}" for tail in ("", "replay/", "transcript/")]
+    path = shared(session)
+    badge = 'to links of this session">'
+    assert not any(badge in opened(page) for page in pages)
+    answer(path, note="What about 75K?")
+    assert all(f'1 reply {badge}1<span class="visually-hidden"> reply' in opened(page) for page in pages)
+    answer(path)
+    assert all(f"2 replies {badge}2" in opened(page) for page in pages)
+    service.revoke_link(link_id=ReplayLink.objects.filter(reply_to__isnull=False).latest("pk").pk)
+    assert all(f"1 reply {badge}1" in opened(page) for page in pages)
+    listed = re.sub(r"<[^>]+>", "", opened(f"/s/{session.pk}/share/?view=replay"))
+    assert " “What about 75K?” " in listed, "apart from the title before it"
+
+
 def test_a_reply_lives_on_the_terms_of_its_link(session: Session) -> None:
     path = shared(session, secret="correct-horse")
     assert answer(path).status_code == 403  # the password comes first

@@ -21,6 +21,7 @@ from sessions.models import ReplayLink, Session
 from sessions.pages.diff.bodies import TextSpan, word_diff
 from sessions.pages.diff.context import Body
 from sessions.pages.links import redaction, shared_views
+from sessions.pages.links.opened import Opened
 from sessions.runs import replay_state, replays
 from sessions.runs.removal import removal as removal_of
 from sessions.services.ingest import ingest
@@ -74,7 +75,7 @@ def test_the_dialog_says_what_it_shows_before_it_makes_a_link(session: Session) 
     page = opened(url)
     assert "<html" in page
     assert 'method="post"' in page
-    assert "Sliding window: " in page
+    assert "Sliding window at 21,000 tokens: " in page
     assert not ReplayLink.objects.exists()
 
 
@@ -262,7 +263,7 @@ def test_a_cut_text_loses_its_last_word() -> None:
 def test_a_cut_title_loses_its_last_word_in_a_link(session: Session) -> None:
     session.title = ("word " * 51)[: 255 - 11] + " " + KEY[:10]
     assert len(session.title) == 255
-    assert KEY[:10] not in shared_views.about(session, EVERYTHING)
+    assert KEY[:10] not in shared_views.about(Opened(ReplayLink(session=session, view="session"), "", {}))
 
 
 def test_a_link_with_a_password_shows_nothing_without_it(session: Session) -> None:
@@ -330,6 +331,16 @@ def test_the_dialog_says_who_can_open_the_link(session: Session, settings: Any, 
     assert says in page.replace("server's", "server&#x27;s")
     assert ('disabled aria-describedby="share-reach"' in page) == (says == "Only this machine")
     assert ("A link for this machine alone" in page) == (says == "Only this machine")
+
+
+@pytest.mark.parametrize("public", ["http://127.0.0.1:8400/", "http://localhost:8400/", "http://[::1]:8400/"])
+def test_a_shared_server_without_a_network_is_not_told_to_share(session: Session, settings: Any, public: str) -> None:
+    """``serve --share`` sets the address of links, which is this machine's own where it finds no network."""
+    settings.PUBLIC_URL = public
+    page = Client().get(f"/s/{session.pk}/share/?view=replay").content.decode()
+    assert "Only this machine can open the link" in page
+    assert "serve --share" not in page
+    assert "set <code>CTXWEB_PUBLIC_URL</code> to that" in page
 
 
 def test_links_begin_with_the_public_address(session: Session, settings: Any) -> None:

@@ -18,6 +18,7 @@ from sessions.pages.diff.bodies import word_diff
 from sessions.pages.diff.context import DiffView, build_diff, build_run
 from sessions.pages.replay.context import build_replay
 from sessions.pages.ui.addresses import Urls
+from sessions.pages.ui.chart import thousands
 from sessions.pages.ui.compact_at import compact_at
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
@@ -308,3 +309,28 @@ def test_compact_at_is_the_threshold(session: Session, query: str, threshold: in
     if slider.param:
         assert slider.low <= (slider.threshold or 0) <= slider.high
         assert slider.step >= 1
+
+
+def test_the_ends_of_the_slider_move_with_the_window(client: Client, session: Session) -> None:
+    """Range, mark and the window that is the session's own: a move of the form brings them, as a page does."""
+    weighed = selectors.load_weighed(session.pk)
+    for window in (weighed.window, 128_000, 60_000):
+        at = compact_at(weighed, urlstate.parse({"policy": "parametric", "window": str(window)}))
+        assert (at.high, at.mark) == (window, round(0.8 * window))
+        moved = get(client, session, f"replay/?policy=parametric&window={window}&was=parametric", **HTMX)
+        page = get(client, session, f"replay/?policy=parametric&window={window}")
+        assert '<div class="compact-range" id="compact-range" hx-swap-oob="true"' in moved
+        for html in (moved, page):
+            assert f'data-low="{at.low}" data-high="{at.high}" data-step="{at.step}"' in html
+            assert f"<span>{window:,}</span></p>" in html
+            assert f"Default: {at.mark:,}" in html
+            assert f'd="M{at.mark_place} 0v5"' in html
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0, "0"), (500, "500"), (5_000, "5K"), (12_500, "12.5K"), (128_000, "128K"), (838_060, "838K"), (999_700, "1M"),
+     (1_047_576, "1.05M"), (1_250_000, "1.25M"), (3_118_884, "3.12M")],
+)  # fmt: skip
+def test_a_short_figure_has_at_most_three_digits(value: int, words: str) -> None:
+    assert thousands(value) == words

@@ -1,15 +1,18 @@
-"""One line for people that says what a link shows: "At 108,000 instead of 167,000 tokens: −17% cost, 1 rule lost"."""
+"""One line for people that says what a link shows, with the figures and the baseline of the table under it.
+
+"Claude Code auto-compact at 108,000 tokens: −17% cost against recorded, 1 rule lost".
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sessions.pages.diff.compared import compared
 from sessions.pages.ui import figures
-from sessions.pages.ui.results import share_change
+from sessions.pages.ui.results import baseline, cost_cell, share_change
 from sessions.runs import losses, replays
 from sessions.runs.overview import overview
-from sessions.runs.ranges import gate_of, threshold_param
+from sessions.runs.ranges import gate_of
 
 if TYPE_CHECKING:
     from sessions.models import Session
@@ -30,27 +33,30 @@ def session_claim(session: Session) -> str:
 
 
 def replay_claim(session: Session, state: ReplayState) -> str:
-    """A replay against the setting that its policy starts from here; where nothing moved, what it shows."""
-    name = threshold_param(overview(session.pk).weighed, state)
-    start = replace(state, params=tuple(pair for pair in state.params if pair[0] != name))
-    said = against(session, start, state) if start != state else ""
-    if said:
-        return said
-    ran = replays.run(session.pk, state)
-    n = len(ran.replay.events)
-    peak = max((tokens for tokens in ran.replay.context_tokens if tokens is not None), default=0)
-    found = f"{figures.plural(n, 'compaction')}, {session.n_compactions:,} recorded"
-    return f"{ran.replay.policy.label}: {found}, peak {figures.count(peak)} tokens"
+    """A replay against the session as recorded: where it compacts, the change of the cost, what it loses."""
+    ran, gate = replays.run(session.pk, state), gate_of(overview(session.pk).weighed, state, {})
+    at = "" if gate is None or state.policy == "none" else f" at {gate.threshold:,} {gate.unit}"
+    return f"{ran.replay.policy.label}{at}: {', '.join((_paid(session, ran), *_lost(session, ran)))}"
+
+
+def _paid(session: Session, ran: ReplayRun) -> str:
+    """What the table says of the cost against its baseline; of the compactions where there is no price."""
+    base = baseline(session.pk)
+    if change := base.cost_change(ran.totals):
+        return f"{change} cost against {base.name}"
+    if ran.totals.cost is not None and base.totals.cost is not None:
+        return f"cost {cost_cell(ran.totals, ran.around).value}, {base.name} {base.paid}"
+    return f"{figures.plural(ran.totals.compactions, 'compaction')}, {session.n_compactions:,} recorded"
 
 
 def diff_claim(session: Session, state: ReplayState) -> str:
-    """One compaction in figures; the replay's claim where it has none."""
-    events = replays.run(session.pk, state).replay.events
-    if not events:
-        return replay_claim(session, state)
-    event = events[min(state.event or 0, len(events) - 1)]
-    n = f"{event.n_before:,} → {event.n_after:,} messages"
-    return f"Compaction {event.index + 1}: {n}, {event.before_tokens:,} → {event.after_tokens:,} tokens"
+    """The two lists that are shown in figures, which tell nothing of other compactions."""
+    two = compared(session.pk, state)
+    if two is None:
+        return "No compaction with this setting"
+    what = f"Compaction {two.event.index + 1}" if two.event else two.heading.title.capitalize()
+    n = f"{len(two.before):,} → {len(two.after):,} messages"
+    return f"{what}: {n}, {two.tokens_before:,} → {two.tokens_after:,} tokens"
 
 
 def against(session: Session, before: ReplayState, after: ReplayState) -> str:

@@ -29,7 +29,8 @@ from sessions.services import links as service
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
-    from sessions.engine.redact import Choice
+    from collections.abc import Sequence
+
     from sessions.models import ReplayLink, Session
     from sessions.runs.losses import Losses
 
@@ -72,7 +73,10 @@ def kept(link: ReplayLink) -> dict[str, Any]:
 
 
 def changed(opened: Opened, then: dict[str, Any]) -> tuple[Changed, ...]:
-    """Which figures this server computes otherwise now: another version, or other prices."""
+    """Which figures this server computes otherwise now: another version, or other prices.
+
+    Of one compaction alone only whether its own lists or losses do.
+    """
     now = _figures(opened)
     others = {fact["name"]: fact for fact in now["facts"]}
     rows = [
@@ -80,11 +84,12 @@ def changed(opened: Opened, then: dict[str, Any]) -> tuple[Changed, ...]:
         for fact in then["figures"]["facts"]
         if fact["name"] in others and _words(fact) != _words(others[fact["name"]])
     ]
-    for key, name in (("n_events", "Compactions"), ("headline", "Verdict")):
+    for key, name in () if opened.alone else (("n_events", "Compactions"), ("headline", "Verdict")):
         if then["figures"][key] != now[key]:
             rows.append(Changed(name, str(then["figures"][key]), str(now[key])))
     if not rows and then["figures"]["lists"] != now["lists"]:
-        rows.append(Changed("Context at each request", "as shown here", "otherwise"))
+        name = "Lists before and after" if opened.alone else "Context at each request"
+        rows.append(Changed(name, "as shown here", "otherwise"))
     if not rows and then["figures"].get("losses") and now["losses"] not in (None, then["figures"]["losses"]):
         rows.append(Changed("What was lost", "as shown here", "otherwise"))
     return tuple(rows)
@@ -107,9 +112,9 @@ def shown(opened: Opened, then: dict[str, Any]) -> dict[str, Any]:
         "n_left": lists["n_rows"] - len(lists["rows"]) if lists else 0,
         "losses": document["losses"] if document and lists and lists["event"] is not None else None,
         "chart": "" if opened.alone or document is None else opened.to("link_svg"),
-        "headline": then["figures"]["headline"],
-        "verdicts": [(None, words) for words in then["verdicts"]],
-        "about": then["about"],
+        "headline": "" if opened.alone else then["figures"]["headline"],
+        "verdicts": () if opened.alone else [(None, words) for words in then["verdicts"]],
+        "about": shared_views.about(opened) if opened.alone else then["about"],
         "options": then["options"],
     }
 
@@ -132,13 +137,13 @@ def document(opened: Opened) -> dict[str, Any] | None:
 
 def _shown(link: ReplayLink) -> dict[str, Any]:
     opened = Opened(link, "", {})
-    session, choice = opened.session, opened.choice
+    choice = opened.choice
     made = document(opened)  # first: then the index is there that losses are read from
     return {
         "schema": SCHEMA,
         "version": ctxweb_version(),
         "claim": _claim(opened),
-        "about": shared_views.about(session, choice),
+        "about": shared_views.about(opened),
         "options": cleaned(shared_views.VIEWS[link.view].options(opened), choice),
         "figures": _figures(opened),
         "label": _label(opened),
@@ -160,6 +165,7 @@ def _claim(opened: Opened) -> str:
 def _figures(opened: Opened) -> dict[str, Any]:
     """The figures by which a later answer is compared, as JSON holds them."""
     session, view = opened.session, overview(opened.session.pk)
+    rows: list[dict[str, Any]] = []
     lists, lost = "", None
     if opened.link.view == "session":
         rows = [
@@ -169,26 +175,31 @@ def _figures(opened: Opened) -> dict[str, Any]:
         n_events = len(view.weighed.transcript.compactions)
     else:
         found = replays.run(session.pk, opened.senders).replay
-        rows = [
-            {"name": fact.name, "note": fact.note, **dataclasses.asdict(fact.cell)} for fact in steering.sent(opened)
-        ]
-        events = [(one.request, one.before_tokens, one.after_tokens, one.n_before, one.n_after) for one in found.events]
-        lists = hashlib.sha256(repr((events, tuple(found.context_tokens))).encode()).hexdigest()
+        if not opened.alone:
+            rows = [
+                {"name": fact.name, "note": fact.note, **dataclasses.asdict(fact.cell)}
+                for fact in steering.sent(opened)
+            ]
+        shown = opened.compactions_of(found)
+        events = [(one.request, one.before_tokens, one.after_tokens, one.n_before, one.n_after) for one in shown]
+        contexts = () if opened.alone else tuple(found.context_tokens)
+        lists = hashlib.sha256(repr((events, contexts)).encode()).hexdigest()
         n_events = len(events)
-        lost = _lost(losses.of_replay(session, found), opened.senders.event or 0, opened.choice)
-    whole = {"facts": rows, "n_events": n_events, "lists": lists, "losses": lost, "headline": view.headline}
+        lost = _lost(opened, losses.of_replay(session, found), [one.index for one in shown])
+    headline = shared_views.headline(opened)
+    whole = {"facts": rows, "n_events": n_events, "lists": lists, "losses": lost, "headline": headline}
     found_again: dict[str, Any] = jsonio.loads(json.dumps(cleaned(whole, opened.choice)).encode())
     return found_again
 
 
-def _lost(found: Losses | None, event: int, choice: Choice) -> str | None:
-    """A digest of the rules that were lost and of what the shown compaction lost; None where that is not at hand."""
+def _lost(opened: Opened, found: Losses | None, shown: Sequence[int]) -> str | None:
+    """A digest of the rules that the ``shown`` compactions lost, and of what the sender's did; None: not at hand."""
     if found is None:
         return None
-    shown = min(event, len(found.events) - 1)
-    rules = [[fate.text for fate in one.rules] for one in found.events]
-    gone = [(need.reference.kind, need.reference.text) for need in found.events[shown].gone] if found.events else []
-    return hashlib.sha256(repr(cleaned((rules, gone), choice)).encode("utf-8", "replace")).hexdigest()
+    own = found.of(min(opened.senders.event or 0, len(found.events) - 1))
+    rules = [[fate.text for fate in one.rules] for one in found.events if one.number in shown]
+    gone = [(need.reference.kind, need.reference.text) for need in own.gone] if own else []
+    return hashlib.sha256(repr(cleaned((rules, gone), opened.choice)).encode("utf-8", "replace")).hexdigest()
 
 
 def _label(opened: Opened) -> str:

@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     Answer = Callable[..., HttpResponse]
 
 MOST_MOVES, MINUTE = 300, 60
-"""Answers at another threshold that one address gets from one link in a minute."""
+"""Answers at another threshold that one address gets from one link in a minute, whatever it asks with."""
 
 
 def for_strangers(*, counted: bool) -> Callable[[Answer], Callable[..., HttpResponse]]:
     """Headers of every answer under /l/: no referrer, no index, no cache; and one 404 for revoked and unknown alike.
+
+    It is the outermost decorator but for the methods: what a view allows itself, such as a frame, is not allowed here.
 
     ``counted``: opening it is a view; parts that an open page asks for are not.
     """
@@ -57,8 +59,12 @@ def for_strangers(*, counted: bool) -> Callable[[Answer], Callable[..., HttpResp
 
 
 def _limited(request: HttpRequest, found: ReplayLink) -> HttpResponse | None:
-    """A 429 for an address that moves the slider too often: each place of it is a replay that this server works out."""
-    if COMPACT_AT not in request.GET or not found.moves or often.count("move", request, found, MINUTE) <= MOST_MOVES:
+    """A 429 for an address that moves the slider too often: each place of it is a replay that this server works out.
+
+    Asked of every method: a reply names its threshold in the form.
+    """
+    moved = COMPACT_AT in request.GET or COMPACT_AT in request.POST
+    if not moved or not found.moves or often.count("move", request, found, MINUTE) <= MOST_MOVES:
         return None
     response = render(request, "sessions/links/often.html", {"most": MOST_MOVES}, status=429)
     response["Retry-After"] = str(MINUTE)

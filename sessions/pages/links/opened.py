@@ -11,15 +11,17 @@ from django.urls import reverse
 
 from sessions.models import LinkedView
 from sessions.pages.ui.addresses import Urls
-from sessions.runs import replay_state
+from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
 from sessions.runs.steered import moved
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.events import Event
     from sessions.engine.redact import Choice
+    from sessions.engine.replay import Replay
     from sessions.models import ReplayLink, Session
     from sessions.runs.replay_state import ReplayState
 
@@ -58,6 +60,26 @@ class Opened:
         return self.link.view == LinkedView.DIFF
 
     @cached_property
+    def compaction(self) -> Event | None:
+        """The one compaction that it shows alone; None of two other lists, and where the setting compacts nothing."""
+        state = self.senders
+        events = replays.run(self.session.pk, state).replay.events if state.between is None else ()
+        return events[min(state.event or 0, len(events) - 1)] if events else None
+
+    def compactions_of(self, replay: Replay) -> Sequence[Event]:
+        """The compactions of a replay that it shows: all of them, or the one alone."""
+        if not self.alone:
+            return replay.events
+        return () if self.compaction is None else (self.compaction,)
+
+    @cached_property
+    def messages(self) -> frozenset[int]:
+        """The messages of that compaction's lists, before and after: no other text is shown alone."""
+        event = self.compaction
+        items = () if event is None else (*event.before, *event.after)
+        return frozenset(item.message.index for item in items if item.message.index >= 0)
+
+    @cached_property
     def weighed(self) -> Weighed:
         """The session's weights."""
         return overview(self.session.pk).weighed
@@ -67,11 +89,21 @@ class Opened:
         """The sender's setting."""
         return stored(self.link.state)
 
+    @property
+    def moves(self) -> bool:
+        """Whether a recipient may move the threshold: one compaction alone would become another one."""
+        return self.link.moves and not self.alone
+
+    @property
+    def takes_replies(self) -> bool:
+        """Whether it takes replies: a replay does, where the sender allows it, and a reply does not."""
+        return self.link.takes_replies and self.link.view == LinkedView.REPLAY and self.link.reply_to_id is None
+
     @cached_property
     def compact_at(self) -> int | None:
         """Where the recipient has moved the threshold to; None: it stands where the sender set it."""
         asked = self.looking.get(COMPACT_AT, "").replace(",", "")
-        known = self.link.moves and asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS
+        known = self.moves and asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS
         return int(asked) if known else None
 
     @cached_property

@@ -13,7 +13,6 @@ from sessions.runs.overview import kinds_of
 from sessions.runs.texts import message_text
 
 if TYPE_CHECKING:
-    from sessions.engine.events import Event
     from sessions.engine.types import Message
     from sessions.pages.links.opened import Opened
 
@@ -45,14 +44,13 @@ def passage(opened: Opened, index: int) -> Passage | None:
     messages = weighed.transcript.messages
     if index >= len(messages) or opened.link.view == "session":
         return None
-    shown = _shown(opened)
-    if shown is not None and index not in shown:
+    near = sorted(opened.messages) if opened.alone else range(len(messages))
+    if index not in near:
         return None
     message = messages[index]
     text = message_text(opened.session, message)
     kept, n_unread = cleaned(text[:LONG], choice), max(len(text) - LONG, 0)
     kept = without_stump(kept) if n_unread else kept
-    near = sorted(shown) if shown is not None else range(len(messages))
     at = near.index(index)
     return Passage(
         index, message.speaker, kinds_of(message), weighed.tokens[index], str(weighed.labels[index]),
@@ -62,21 +60,6 @@ def passage(opened: Opened, index: int) -> Passage | None:
     )  # fmt: skip
 
 
-def _shown(opened: Opened) -> frozenset[int] | None:
-    """The messages of the one compaction that the link shows; None: all."""
-    if not opened.alone:
-        return None
-    ran, state = replays.run(opened.session.pk, opened.senders), opened.senders
-    if state.between is not None or not ran.replay.events:
-        return frozenset()
-    event = ran.replay.events[min(state.event or 0, len(ran.replay.events) - 1)]
-    return frozenset(_indices(event))
-
-
-def _indices(event: Event) -> set[int]:
-    return {item.message.index for item in (*event.before, *event.after) if item.message.index >= 0}
-
-
 def _images(message: Message) -> tuple[str, ...]:
     """The images of a message by their size; none of them leaves the sender's machine."""
     found = [leaf.media for leaf in message.leaves() if leaf.kind is Kind.IMAGE and leaf.media is not None]
@@ -84,8 +67,8 @@ def _images(message: Message) -> tuple[str, ...]:
 
 
 def _fate(opened: Opened, index: int) -> str:
-    """The first compaction that drops or changes the message, in words."""
-    for event in replays.run(opened.session.pk, opened.setting).replay.events:
+    """The first compaction that drops or changes the message, in words; of one alone, what that one does."""
+    for event in opened.compactions_of(replays.run(opened.session.pk, opened.setting).replay):
         if index not in {item.message.index for item in event.before}:
             continue
         after = [item for item in event.after if item.message.index == index]
@@ -94,4 +77,4 @@ def _fate(opened: Opened, index: int) -> str:
             return f"Dropped by {where}."
         if any(item.edited and not item.inserted for item in after):
             return f"Changed by {where}."
-    return "Kept by every compaction."
+    return "Kept by this compaction." if opened.alone else "Kept by every compaction."

@@ -21,9 +21,14 @@ def link_address(request: HttpRequest, token: str) -> str:
     return request.build_absolute_uri(path)
 
 
+def link_host(request: HttpRequest) -> str:
+    """The name or number of the machine in the address of a link made now."""
+    return urlsplit(settings.PUBLIC_URL or f"//{request.get_host()}").hostname or ""
+
+
 def reach(request: HttpRequest) -> str:
     """Who can open a link made now: "machine", "network" or "address"."""
-    host = urlsplit(settings.PUBLIC_URL or f"//{request.get_host()}").hostname or ""
+    host = link_host(request)
     if host == "localhost":
         return "machine"
     try:

@@ -32,12 +32,12 @@ MOST_AN_HOUR, HOUR = 10, 3600
 def link_reply(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
     """Both settings side by side and a form (GET); a link of its own for the recipient's (POST).
 
-    404 where the sender takes no replies, 422 for a wrong form, 429 after ten replies in an hour from one address or a
+    404 where the link takes no replies, 422 for a wrong form, 429 after ten replies in an hour from one address or a
     hundred in all.  Its referrer stays within this server: a form of a page without one would be refused.
     """
     asked = request.POST if request.method == "POST" else request.GET
     opened = Opened(found, token, asked)
-    if not found.takes_replies or found.reply_to_id is not None:
+    if not opened.takes_replies:
         return render(request, "sessions/links/gone.html", status=404)
     form = ReplyForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():

@@ -27,7 +27,6 @@ from sessions.runs.replay_state import ReplayState
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from sessions.engine.redact import Choice
     from sessions.models import Session
     from sessions.pages.links.opened import Opened
 
@@ -37,7 +36,8 @@ class SharedView:
     """One view of a session as links show it.
 
     ``frozen`` makes the stored state of a query; ``claim`` a line that says what there is to see; ``options`` how it
-    was replayed; ``context`` what the template needs of a link as somebody opened it; ``document`` the same as JSON.
+    was replayed; ``context`` what the template needs of a link as somebody opened it; ``document`` the same as JSON,
+    None where there is nothing to show.
     """
 
     shows: str
@@ -47,16 +47,35 @@ class SharedView:
     claim: Callable[[Session, str], str]
     options: Callable[[Opened], str]
     context: Callable[[Opened], dict[str, Any]]
-    document: Callable[[Opened], dict[str, Any]]
+    document: Callable[[Opened], dict[str, Any] | None]
     address: Callable[[Session], str]
 
 
-def about(session: Session, choice: Choice) -> str:
-    """Title, format, model and length of a session, cleaned."""
-    lengths = f"{session.n_messages:,} messages, {session.n_requests:,} requests"
-    parts = [client_words(session), session.model or "model not recorded", lengths]
+def about(opened: Opened) -> str:
+    """Title, format, model and length of a session, cleaned; beside one compaction alone only format and model.
+
+    A title is the first prompt, which the compaction need not hold; lengths tell of what else there is.
+    """
+    session, choice = opened.session, opened.choice
+    parts = [client_words(session), session.model or "model not recorded"]
+    if opened.alone:
+        return f"{', '.join(redaction.cleaned(part, choice) for part in parts)}."
+    parts.append(f"{session.n_messages:,} messages, {session.n_requests:,} requests")
     title, *rest = (redaction.cleaned(part, choice) for part in (str(session), *parts))
     return f"{title.rstrip('. ')}. {', '.join(rest)}."
+
+
+def headline(opened: Opened) -> str:
+    """Why the session compacted, or not; nothing beside one compaction alone: it tells of the others."""
+    return "" if opened.alone else str(redaction.cleaned(overview(opened.session.pk).headline, opened.choice))
+
+
+def gaps(opened: Opened) -> tuple[str, ...]:
+    """What of the session was not understood; that there is something, beside one compaction alone."""
+    found = opened.weighed.transcript.gaps
+    if opened.alone:
+        return ("Parts of the session are not read",) if found else ()
+    return tuple(redaction.cleaned(gap.text, opened.choice) for gap in found)
 
 
 # ---- session
@@ -122,27 +141,31 @@ def _replay_document(opened: Opened) -> dict[str, Any]:
 
 def _diff_context(opened: Opened) -> dict[str, Any]:
     view = build_diff(opened.session, opened.state, opened.urls)
-    if opened.alone and isinstance(view, DiffView):
-        view = replace(view, events=())
+    if opened.alone:  # what the replay says besides is of the other compactions
+        own = replace(view, error="")
+        view = replace(own, events=(), warnings=()) if isinstance(own, DiffView) else replace(own, quiet="")
     return {"diff": redaction.cleaned(view, opened.choice), "state": opened.state}
 
 
-def _diff_document(opened: Opened) -> dict[str, Any]:
-    """``ctxweb.diff/1`` of the compaction alone; the replay's document where it has none to show."""
+def _diff_document(opened: Opened) -> dict[str, Any] | None:
+    """``ctxweb.diff/1`` of the compaction alone; None where there is none to show."""
     ran, state = replays.run(opened.session.pk, opened.senders), opened.senders
-    found: dict[str, Any]
     try:
         if state.between is not None:
             found = report.between_document(ran.replay, *state.between)
+        elif opened.compaction is not None:
+            found = report.diff_document(ran.replay, opened.compaction.index)
         else:
-            found = report.diff_document(ran.replay, min(state.event or 0, max(len(ran.replay.events) - 1, 0)))
+            return None
     except BadParameter:
-        found = replays.document(ran)
-    return found
+        return None
+    return {**found, "warnings": []}  # they are of the whole replay
 
 
 def verdicts(opened: Opened) -> tuple[tuple[int, str], ...]:
-    """Why the recording compacted, a line for each of the first compactions."""
+    """Why the recording compacted, a line for each of the first compactions; nothing beside one alone."""
+    if opened.alone:
+        return ()
     view = overview(opened.session.pk)
     return tuple((verdict.request, verdict.sentence) for verdict in view.verdicts[:MOST_VERDICTS])
 

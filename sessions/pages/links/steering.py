@@ -45,7 +45,7 @@ class Steering:
 
 def steering(opened: Opened) -> Steering | None:
     """The slider of a link; None where the sender keeps it still, or nothing moves the trigger."""
-    if not opened.link.moves:
+    if not opened.moves:
         return None
     weighed, state = opened.weighed, opened.senders
     at = compact_at(weighed, state)

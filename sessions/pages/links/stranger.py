@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from csp.decorators import csp_replace
 from django.http import HttpResponse, JsonResponse
@@ -23,7 +23,6 @@ from sessions.pages.links.steering import facts, steering
 from sessions.pages.ui.view import asks_fragment, csv_lines, varied
 from sessions.runs import replays
 from sessions.runs.drawing import svg
-from sessions.runs.overview import overview
 from sessions.runs.removal import removal
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 NOW = "now"
 """The part of an address that asks for what this version computes, where the link was made by another."""
 FRAMES = {"frame-ancestors": ["*"]}
-"""The chart alone may stand in other sites' pages: there is nothing in it to press."""
+"""The chart of a link without a password may stand in other sites' pages: there is nothing in it to press."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -64,8 +63,9 @@ def link_compaction(request: HttpRequest, token: str, found: ReplayLink, number:
     if found.view == "session":
         return _gone(request)
     n_events = len(replays.run(found.session_id, opened.setting).replay.events)
-    own = min(opened.senders.event or 0, max(n_events - 1, 0)) + 1
-    if not 1 <= number <= n_events or (opened.alone and number != own):
+    if opened.alone and (opened.compaction is None or number != opened.compaction.index + 1):
+        return _gone(request)
+    if not 1 <= number <= n_events:
         return _gone(request)
     return _page(request, opened, "diff")
 
@@ -106,10 +106,10 @@ def _page(request: HttpRequest, opened: Opened, view: str) -> HttpResponse:
     then = frozen.kept(found)
     changed = frozen.changed(opened, then) if then else ()
     context |= {
-        "about": shared_views.about(found.session, opened.choice),
-        "not_understood": cleaned(opened.weighed.transcript.gaps, opened.choice),
+        "about": shared_views.about(opened),
+        "not_understood": shared_views.gaps(opened),
         "options": cleaned(chosen.options(opened), opened.choice),
-        "headline": cleaned(overview(found.session_id).headline, opened.choice),
+        "headline": shared_views.headline(opened),
         "removed_url": opened.to("link_removed"),
         "remarks": _remarks(opened) if view != "session" else (),
         "card": not found.password,
@@ -134,6 +134,7 @@ def _replayed(opened: Opened, view: str) -> dict[str, Any]:
         "shared_facts": facts(opened) if not opened.alone else (),
         "here": opened.urls.to_replay(opened.state) or opened.urls.to_diff(opened.state),
         "senders": opened.to("link_replay"),
+        "takes_replies": opened.takes_replies,
         "reply_url": opened.to("link_reply"),
         "kept": opened.urls.kept,
         "verdicts": cleaned(shared_views.verdicts(opened), opened.choice),
@@ -150,24 +151,27 @@ def _files(opened: Opened) -> tuple[tuple[str, str], ...]:
 
 
 def _remarks(opened: Opened) -> tuple[tuple[int, str, str], ...]:
-    """The sender's notes on messages with the page of each."""
-    known = len(opened.weighed.transcript.messages)
+    """The sender's notes on the messages that are shown, with the page of each."""
+    shown = opened.messages if opened.alone else range(len(opened.weighed.transcript.messages))
     return tuple(
-        (index, opened.to("link_message", index), text) for index, text in opened.link.remarks if index < known
+        (index, opened.to("link_message", index), text) for index, text in opened.link.remarks if index in shown
     )
 
 
 @require_safe
-@xframe_options_exempt
-@csp_replace(FRAMES)
 @for_strangers(counted=False)
 def link_chart(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
-    """The chart alone, to stand in a frame of another page."""
+    """The chart alone, to stand in a frame of another page unless the link has a password."""
     opened = Opened(found, token, request.GET)
     if found.view != "replay":
         return _gone(request)
     context = shared_views.VIEWS["replay"].context(opened) | {"link": found, "back": opened.to("link")}
-    return render(request, "sessions/links/chart.html", context)
+
+    def chart(asked: HttpRequest) -> HttpResponse:
+        return render(asked, "sessions/links/chart.html", context)
+
+    framed = xframe_options_exempt(csp_replace(FRAMES)(chart))
+    return chart(request) if found.password else cast("HttpResponse", framed(request))
 
 
 @require_safe
@@ -193,7 +197,7 @@ def link_removed(request: HttpRequest, token: str, found: ReplayLink) -> HttpRes
     opened = Opened(found, token, {})
     context: dict[str, Any] = {"link": found, "back": opened.to("link")}
     with suppress(OSError):
-        context["removal"] = removal(found.session, found.choice)
+        context["removal"] = removal(found.session, found.choice, opened.messages if opened.alone else None)
     name = "sessions/links/_removed.html" if asks_fragment(request) else "sessions/links/removed.html"
     return varied(render(request, name, context))
 
@@ -203,7 +207,10 @@ def link_removed(request: HttpRequest, token: str, found: ReplayLink) -> HttpRes
 def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
     """The view as one JSON document at the recipient's setting, its text cleaned."""
     opened = Opened(found, token, request.GET)
-    document = cleaned(shared_views.VIEWS[found.view].document(opened), found.choice)
+    made = shared_views.VIEWS[found.view].document(opened)
+    if made is None:
+        return _gone(request)
+    document = cleaned(made, found.choice)
     response = JsonResponse(document, json_dumps_params={"ensure_ascii": False})
     response["Content-Disposition"] = f'attachment; filename="{found.view}.json"'
     return response

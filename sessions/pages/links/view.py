@@ -6,6 +6,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.http import Http404, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -21,7 +22,7 @@ from sessions.pages.links import frozen, shared_views
 from sessions.pages.links.file import handout_html
 from sessions.pages.links.forms import ALLOWED, DAYS, ShareForm, hidden
 from sessions.pages.links.opened import stored
-from sessions.pages.links.reach import link_address, reach
+from sessions.pages.links.reach import link_address, link_host, reach
 from sessions.pages.links.report import report_markdown
 from sessions.pages.ui.results import weakest_label
 from sessions.pages.ui.view import asks_fragment, owned_or_403, session_or_404, varied
@@ -184,6 +185,8 @@ def _share_context(request: HttpRequest, session: Session, view: str, state: str
         "removed_url": reverse("sessions:share_removed", args=[session.pk]),
         "back": chosen.address(session) + (f"?{state}" if state else ""),
         "reaches": reach(request),
+        "link_host": link_host(request),
+        "public_url": settings.PUBLIC_URL,
     }
 
 

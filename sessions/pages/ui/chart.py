@@ -161,10 +161,10 @@ def index_ticks(first: int, last: int, wanted: int = 10) -> list[int]:
 
 
 def thousands(value: float) -> str:
-    """An axis figure: 0, 500, 5K, 1.5M."""
+    """A short figure of at most three digits: 0, 500, 5K, 1.05M."""
     for size, sign in ((1_000_000, "M"), (1_000, "K")):
-        if value >= size:
-            return f"{value / size:g}{sign}"
+        if value >= 0.9995 * size:
+            return f"{float(f'{value / size:.3g}'):g}{sign}"
     return f"{value:g}"
 
 

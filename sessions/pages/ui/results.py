@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sessions.engine.cost_report import span, usd
 from sessions.engine.types import Label
@@ -105,22 +105,59 @@ def is_false_alarm(event: Event, window: int) -> bool:
     return in_tokens and event.before_tokens < gate.threshold and gate.measure > FAR_OFF * event.before_tokens
 
 
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What a replay is held against: the session as recorded, else the same session without any compaction.
+
+    ``at_least``: more was spent than the recording says, so no replay is cheaper or dearer by a known figure.
+    """
+
+    name: str
+    totals: Totals
+    at_least: bool = False
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the recording reports what it used."""
+        return self.name == "recorded"
+
+    @property
+    def paid(self) -> str:
+        """Its cost in words: $13.74, ≥ $12.18."""
+        if self.totals.cost is None:
+            return "no price"
+        return f"{'≥ ' if self.at_least else ''}{usd(self.totals.cost.low)}"
+
+    def cost_change(self, mine: Totals) -> str:
+        """The change of the cost in percent: −11%; "" where there is no price, and where this cost is a least one."""
+        if self.at_least or mine.cost is None or self.totals.cost is None:
+            return ""
+        return share_change(mine.cost.low, self.totals.cost.low)
+
+
+def baseline(session_id: str) -> Baseline:
+    """What every replay of a session is held against, in tables and in the titles of links."""
+    recorded, spent = replays.as_recorded(session_id), replays.spent(session_id)
+    if recorded is None:
+        return Baseline("no compaction", replays.without_compaction(session_id).totals)
+    return Baseline("recorded", recorded, bool(spent and spent["is_lower_bound"]))
+
+
 def totals_table(session_id: str, ran: ReplayRun, losses: tuple[Losses | None, Losses | None]) -> tuple[TotalsRow, ...]:
     """This replay, the recording, no compaction, and the difference to the recording (else to no compaction).
 
     ``losses`` are those of this replay and of the recording.
     """
     without = replays.without_compaction(session_id)
-    recorded = replays.as_recorded(session_id)
+    base = baseline(session_id)
     label = weakest_label(ran.replay.labels)
     mine, kept = losses
     n_followed = len(ran.replay.weighed.transcript.compactions) if ran.replay.base == "recorded" else 0
     own = _counted(_cells(ran.totals, label, _modelled(ran)), _own(ran.totals.compactions, n_followed))
     rows = [TotalsRow("mine", "this replay", label, _with(own, mine))]
-    if recorded is not None:
-        spent = replays.spent(session_id)
-        paid = Cell(_paid(recorded, spent), "dollars", "measured")
-        rows.append(TotalsRow("recorded", "recorded", "measured", _with(_cells(recorded, "measured", paid), kept)))
+    if base.is_recorded:
+        paid = Cell(base.paid, "dollars", "measured")
+        rows.append(TotalsRow("recorded", "recorded", "measured", _with(_cells(base.totals, "measured", paid), kept)))
     window = ran.replay.window
     at = next((k for k, tokens in enumerate(without.context_tokens) if (tokens or 0) > window), None)
     over = "" if at is None else f"over the window from request {at:,}"
@@ -134,11 +171,9 @@ def totals_table(session_id: str, ran: ReplayRun, losses: tuple[Losses | None, L
             over,
         )
     )
-    against = recorded or without.totals
-    name = "against recorded" if recorded is not None else "against no compaction"
-    deltas = _deltas(ran.totals, against, label)
+    deltas = _deltas(ran.totals, base, label)
     deltas = _counted(deltas, "–") if n_followed else deltas
-    return (*rows, TotalsRow("delta", name, "", _with(deltas, None, "")))
+    return (*rows, TotalsRow("delta", f"against {base.name}", "", _with(deltas, None, "")))
 
 
 def _own(n: int, n_followed: int) -> str:
@@ -166,12 +201,6 @@ def _modelled(ran: ReplayRun) -> Cell:
     return cost_cell(ran.totals, ran.around)
 
 
-def _paid(recorded: Totals, spent: dict[str, Any] | None) -> str:
-    if recorded.cost is None:
-        return "no price"
-    return f"{'≥ ' if spent and spent['is_lower_bound'] else ''}{usd(recorded.cost.low)}"
-
-
 def _cells(totals: Totals, label: str, cost: Cell) -> tuple[Cell, ...]:
     numbers = (
         totals.peak_context_tokens, totals.input_tokens, totals.cache_read_tokens, totals.cache_write_tokens,
@@ -181,14 +210,15 @@ def _cells(totals: Totals, label: str, cost: Cell) -> tuple[Cell, ...]:
     return (cost, counted, *(Cell(figures.count(number), "tokens", label) for number in numbers))
 
 
-def _deltas(mine: Totals, other: Totals, label: str) -> tuple[Cell, ...]:
-    if mine.cost is not None and other.cost is not None:
+def _deltas(mine: Totals, base: Baseline, label: str) -> tuple[Cell, ...]:
+    other, share = base.totals, base.cost_change(mine)
+    if share and mine.cost is not None and other.cost is not None:
         change = round(mine.cost.low - other.cost.low, 2)
         sign = "+" if change > 0 else figures.MINUS if change < 0 else ""
-        share = share_change(mine.cost.low, other.cost.low)
         cost = Cell(f"{sign}${abs(change):,.2f}, {share}", "dollars", "estimated")
     else:
-        cost = Cell("no price", "dollars", "estimated")
+        unpriced = mine.cost is None or other.cost is None
+        cost = Cell("no price" if unpriced else "unknown", "dollars", "estimated")
     names = ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens")
     shares = [Cell(share_change(getattr(mine, name), getattr(other, name)), "tokens", label) for name in names]
     peak = figures.signed(mine.peak_context_tokens - other.peak_context_tokens)
