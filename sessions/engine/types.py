@@ -141,12 +141,6 @@ class Block:
     n_json: int = 0
     classes: tuple[int, ...] = ()
 
-    @property
-    def speaker(self) -> str:
-        """Who it is from, in words: a message of tool results alone is the tool's, whatever role its API gives it."""
-        results = bool(self.blocks) and all(block.kind is Kind.TOOL_RESULT for block in self.blocks)
-        return "tool" if results else self.role.value
-
     def leaves(self) -> Iterator[Block]:
         """The block itself, then every block inside it (a tool_result's parts)."""
         return chain((self,), *[part.leaves() for part in self.parts]) if self.parts else iter((self,))
