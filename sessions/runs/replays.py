@@ -84,13 +84,12 @@ def run(session_id: str, state: ReplayState) -> ReplayRun:
 class Uncompacted(NamedTuple):
     """A session when nothing is ever compacted: tokens of every request's context, None off the branch.
 
-    ``labels`` are those that occur among them; ``around`` as in ``ReplayRun``.
+    ``labels`` are those that occur among them.
     """
 
     context_tokens: tuple[int | None, ...]
     labels: tuple[Label | None, ...]
     totals: Totals
-    around: tuple[float, float] | None
 
 
 _uncompacted: Cache[tuple[str, Prices | None], tuple[Weighed, Uncompacted]] = Cache(lambda held: len(held) > KEPT)
@@ -127,7 +126,7 @@ def _without_compaction(session_id: str) -> Uncompacted:
     from sessions.runs.replay_state import ReplayState
 
     ran = _run(session_id, ReplayState(policy="none"))
-    return Uncompacted(ran.replay.context_tokens, tuple(dict.fromkeys(ran.replay.labels)), ran.totals, ran.around)
+    return Uncompacted(ran.replay.context_tokens, tuple(dict.fromkeys(ran.replay.labels)), ran.totals)
 
 
 def work_out(session_id: str) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+from sessions.engine.cost_report import span
+from sessions.runs import replays
+from sessions.runs.replay_state import ReplayState
+from tests.engine.claude_lines import claude_session
 from tests.web.stored import demo_file, store
 
 if TYPE_CHECKING:
@@ -50,3 +55,35 @@ def test_what_is_used_later_and_lost_is_one_count(client: Client, demo: Session)
         assert title == sum(rows) == totals
         several |= len(rows) > 1
     assert several
+
+
+def test_a_setting_has_one_cost(client: Client, demo: Session) -> None:
+    """In the totals of its replay, in Compare's table and beside another in A/B: as replayed, up to fetched again."""
+    state = ReplayState(policy="claude_code", params=(("pct_override", "60"),))
+    cost = replays.run(demo.pk, state).totals.cost
+    assert cost is not None
+    shown = span(cost.low, cost.high)
+    query = "policy=claude_code&p.pct_override=60"
+    assert f"this replay calibrated {shown} estimated" in told(client, f"/s/{demo.pk}/replay/?{query}")
+    compared = told(client, f"/s/{demo.pk}/compare/?policy=claude_code&over=pct_override&from=60&to=80&n=2")
+    assert re.search(rf"60%? .{{0,80}}{re.escape(shown)}", compared)
+    assert f"Cost {shown} estimated" in told(client, f"/s/{demo.pk}/compare/ab/?{query}&b.policy=claude_code")
+
+
+def test_the_slider_and_compare_recommend_one_threshold(client: Client, db: None) -> None:
+    session = store(claude_session(30).encode())
+    query = "policy=claude_code&window=40000&summarizer=extractive"
+    mark = client.get(f"/s/{session.pk}/replay/recommended/?{query}", headers={"HX-Request": "true"})
+    (at,) = numbers(r"Recommended: ([\d,]+)", mark.content.decode())
+    for way_in in (query, f"{query}&p.pct_override=80"):
+        compared = told(client, f"/s/{session.pk}/compare/?{way_in}")
+        assert re.search(rf"At {at:,}(?: instead of|, as the session started).*?Recommended: ", compared)
+
+
+def test_a_session_of_no_known_agent_is_held_against_no_compaction(client: Client, db: None) -> None:
+    """A threshold that was never in force is no baseline."""
+    turns = [{"role": ("user", "assistant")[n % 2], "content": f"word {n} " * 400} for n in range(12)]
+    chat = store(json.dumps({"messages": turns}).encode(), "chat.json")
+    compared = told(client, f"/s/{chat.pk}/compare/?policy=claude_code")
+    assert "167,000" not in re.sub(r"As recorded.*?Compared", "", compared).split("Compared")[0]
+    assert re.search("instead of no compaction|no compaction costs", compared)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.amounts import read_amount
+from sessions.engine.cost_report import span
 from sessions.engine.errors import BadParameter
 from sessions.engine.floors import SWEPT
 from sessions.engine.sweeps.sweep import cost_key
@@ -166,7 +167,7 @@ def _order(row: Row) -> tuple[float, ...]:
 def _reason(sweep: Sweep, row: Row, floors: Mapping[str, float], n_kept: int, close: int) -> str:
     cost = row.totals.cost
     what = "fewest tokens sent" if cost is None else "lowest cost"
-    price = f"{row.totals.sent_tokens:,} tokens" if cost is None else _dollars(cost.low, cost.high)
+    price = f"{row.totals.sent_tokens:,} tokens" if cost is None else span(cost.low, cost.high)
     limits = " and ".join(_said(name, limit) for name, limit in floors.items())
     every = n_kept == len(sweep.rows) and n_kept > 1
     among = (
@@ -182,12 +183,6 @@ def _reason(sweep: Sweep, row: Row, floors: Mapping[str, float], n_kept: int, cl
         f"The {what} ({price}) {among}: {row.totals.compactions:,} {times}, peak "
         f"{row.totals.peak_context_tokens:,} tokens{equals}. Assumes the agent sends the same messages."
     )
-
-
-def _dollars(low: float, high: float) -> str:
-    """The cost range; one figure where both ends read the same."""
-    ends = f"${low:,.2f}", f"${high:,.2f}"
-    return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
 
 
 def _said(floor: str, limit: float) -> str:

@@ -155,7 +155,7 @@ def _cost(a: ReplayRun, b: ReplayRun) -> Difference:
         said = words[0] if words[0] == words[1] else f"{words[0]} to {words[1]}"
         delta = Cell(said, "dollars", "estimated")
     title = "A range with the model's own error, at its upper end with what is fetched again"
-    return Difference("Cost", cost_cell(a.totals, a.around), cost_cell(b.totals, b.around), delta, title)
+    return Difference("Cost", cost_cell(a.totals), cost_cell(b.totals), delta, title)
 
 
 def _counted(name: str, a: int | None, b: int | None, title: str = "") -> Difference:

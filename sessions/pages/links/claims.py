@@ -45,7 +45,7 @@ def _paid(session: Session, ran: ReplayRun) -> str:
     if change := base.cost_change(ran.totals):
         return f"{change} cost against {base.name}"
     if ran.totals.cost is not None and base.totals.cost is not None:
-        return f"cost {cost_cell(ran.totals, ran.around).value}, {base.name} {base.paid}"
+        return f"cost {cost_cell(ran.totals).value}, {base.name} {base.paid}"
     return f"{figures.plural(ran.totals.compactions, 'compaction')}, {session.n_compactions:,} recorded"
 
 

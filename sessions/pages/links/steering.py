@@ -83,4 +83,4 @@ def _facts(opened: Opened, state: ReplayState) -> tuple[Fact, ...]:
                                      strict=True):  # fmt: skip
             cells.append(Fact(name, cell, f"recorded {other.value}" if other else "no compaction recorded"))
     cost = f"recorded ${paid.cost.low:,.2f}" if paid is not None and paid.cost is not None else "no recorded cost"
-    return (*cells, Fact("Cost", cost_cell(ran.totals, ran.around), cost))
+    return (*cells, Fact("Cost", cost_cell(ran.totals), cost))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine import registry
 from sessions.engine.by_request import measured
-from sessions.engine.cost_report import cost_sentences
+from sessions.engine.cost_report import cost_sentences, span
 from sessions.engine.params import specs
 from sessions.pages.replay.event_rows import event_rows, failures, layer_lines, room
 from sessions.pages.replay.step import build_step
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sessions.pages.ui.before_after import BeforeAfter
     from sessions.runs.losses import Losses
     from sessions.runs.replay_state import ReplayState
+    from sessions.runs.replays import ReplayRun
 
 FAR = 0.25
 """Share of the window by which measure and context differ before the gate's lane shows itself."""
@@ -126,7 +127,7 @@ def build_replay(
         figure=figure_json(saw_figure(saw_of(session.pk, ran, number, gate, lost))),
         label=weakest_label(replay.labels),
         totals=totals_table(session.pk, ran, (lost, losses.of_recording(session))),
-        cost=cost_sentences(replays.spent(session.pk)),
+        cost=(*cost_sentences(replays.spent(session.pk)), *_error(ran)),
         events=event_rows(replay, number, urls, state, lost),
         rug=_rug_words(lost),
         n_events=len(replay.events),
@@ -154,6 +155,11 @@ def build_replay(
         failures=failures(replay, urls, state),
         step=None if steering or not urls.step else build_step(session.pk, replay, state, request),
     )
+
+
+def _error(ran: ReplayRun) -> tuple[str, ...]:
+    """How far off the estimate of this replay's cost may be, as a sentence; () without a price."""
+    return () if ran.around is None else (f"This replay with the estimate's own error: {span(*ran.around)}.",)
 
 
 def _request(replay: Replay, state: ReplayState, number: int | None) -> int | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine import params as parameters
 from sessions.engine import registry
+from sessions.engine.cost_report import span
 from sessions.engine.sweeps.recommend import keeps
 from sessions.engine.sweeps.sweep import POLICY, WINDOW, cost_key
 from sessions.engine.words import united
@@ -167,8 +168,7 @@ def cost_words(row: Row) -> str:
     cost = row.totals.cost
     if cost is None:
         return figures.count(row.totals.sent_tokens)
-    low, high = f"{cost.low:,.2f}", f"{cost.high:,.2f}"
-    return f"${low}" if low == high else f"${low} – {high}"
+    return span(cost.low, cost.high)
 
 
 def hover(row: Row, keys: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from sessions.engine.agent import writer_of
+from sessions.engine.cost_report import span
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import Figure, axis, figure_json, index_ticks, layout, line, note, thousands, ticks
@@ -78,9 +79,14 @@ class Versus:
 
 
 def start_of(state: SweepState, weighed: Weighed) -> ReplayState:
-    """What the session itself would start from: its agent's policy where the sweep has it, as that client was set."""
-    own = [name for name in writer_of(weighed.transcript).policies if name in state.policies]
-    policy = own[0] if own else state.replay.policy
+    """What the session ran under: its agent's policy, as that client was set; no compaction where none is known.
+
+    Where an API's requests name their own trigger, it ran under none unless they do.
+    """
+    agent, stated = writer_of(weighed.transcript), weighed.transcript.trigger_at is not None
+    in_requests = agent.least_trigger is not None or bool(agent.stated_policy)
+    known = agent.policies if stated or not in_requests else ()
+    policy = next((name for name in known if name in state.policies), next(iter(known), "none"))
     return replace(ReplayState(), policy=policy, window=state.replay.window, summarizer=state.replay.summarizer,
                    base=state.replay.base, estimator=state.replay.estimator)  # fmt: skip
 
@@ -131,7 +137,7 @@ def _of_replay(session: Session, state: ReplayState, weighed: Weighed, *, counte
 
 
 def _label(state: ReplayState) -> str:
-    return state.plugin.label or state.policy
+    return "no compaction" if state.policy == "none" else state.plugin.label or state.policy
 
 
 def _threshold(weighed: Weighed, state: ReplayState) -> int | None:
@@ -181,7 +187,7 @@ def _middle(one: Sideline) -> float:
 
 def _cost(one: Sideline) -> str:
     cost = one.totals.cost
-    return f"${cost.low:,.2f}" if cost is not None else f"{one.totals.sent_tokens:,} tokens"
+    return span(cost.low, cost.high) if cost is not None else f"{one.totals.sent_tokens:,} tokens"
 
 
 def _difference(a: Sideline, b: Sideline) -> str:

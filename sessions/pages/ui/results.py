@@ -132,7 +132,7 @@ class Baseline:
         """The change of the cost in percent: −11%; "" where there is no price, and where this cost is a least one."""
         if self.at_least or mine.cost is None or self.totals.cost is None:
             return ""
-        return share_change(mine.cost.low, self.totals.cost.low)
+        return share_change(mine.cost.middle, self.totals.cost.middle)
 
 
 def baseline(session_id: str) -> Baseline:
@@ -153,7 +153,7 @@ def totals_table(session_id: str, ran: ReplayRun, losses: tuple[Losses | None, L
     label = weakest_label(ran.replay.labels)
     mine, kept = losses
     n_followed = len(ran.replay.weighed.transcript.compactions) if ran.replay.base == "recorded" else 0
-    own = _counted(_cells(ran.totals, label, _modelled(ran)), _own(ran.totals.compactions, n_followed))
+    own = _counted(_cells(ran.totals, label, cost_cell(ran.totals)), _own(ran.totals.compactions, n_followed))
     rows = [TotalsRow("mine", "this replay", label, _with(own, mine))]
     if base.is_recorded:
         paid = Cell(base.paid, "dollars", "measured")
@@ -167,7 +167,7 @@ def totals_table(session_id: str, ran: ReplayRun, losses: tuple[Losses | None, L
             "without",
             "no compaction",
             free,
-            _with(_cells(without.totals, free, cost_cell(without.totals, without.around)), NOTHING),
+            _with(_cells(without.totals, free, cost_cell(without.totals)), NOTHING),
             over,
         )
     )
@@ -192,13 +192,10 @@ def _with(cells: tuple[Cell, ...], losses: Losses | None, blank: str = "–") ->
     return (*cells[:3], *lost, *cells[3:])
 
 
-def cost_cell(totals: Totals, around: tuple[float, float] | None) -> Cell:
-    """The cost as a range in dollars, with the model's own error."""
-    return Cell("no price" if totals.cost is None or around is None else span(*around), "dollars", "estimated")
-
-
-def _modelled(ran: ReplayRun) -> Cell:
-    return cost_cell(ran.totals, ran.around)
+def cost_cell(totals: Totals) -> Cell:
+    """The cost of a replay in dollars, the same on every page: as replayed, up to what is fetched again included."""
+    cost = totals.cost
+    return Cell("no price" if cost is None else span(cost.low, cost.high), "dollars", "estimated")
 
 
 def _cells(totals: Totals, label: str, cost: Cell) -> tuple[Cell, ...]:
@@ -213,7 +210,7 @@ def _cells(totals: Totals, label: str, cost: Cell) -> tuple[Cell, ...]:
 def _deltas(mine: Totals, base: Baseline, label: str) -> tuple[Cell, ...]:
     other, share = base.totals, base.cost_change(mine)
     if share and mine.cost is not None and other.cost is not None:
-        change = round(mine.cost.low - other.cost.low, 2)
+        change = round(mine.cost.middle - other.cost.middle, 2)
         sign = "+" if change > 0 else figures.MINUS if change < 0 else ""
         cost = Cell(f"{sign}${abs(change):,.2f}, {share}", "dollars", "estimated")
     else:
