@@ -11,7 +11,7 @@ from sessions.engine.counted import counted
 from sessions.engine.errors import BadParameter
 from sessions.engine.outlines import Wording
 from sessions.engine.summaries import Summaries
-from sessions.engine.walk import Attempt, Walk
+from sessions.engine.walk import Attempt, ClearedInPlace, Walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,8 @@ class Replay:
     request of the branch.  All tokens are display tokens; gates are in the estimator's unit.  ``attempts`` are edits
     that failed; ``written`` has the texts of inserted items by id, where they have one, ``outlines`` those whose words
     are made when asked for (``wording``).  ``windows`` has the window of every request sent, in tokens: a change of
-    model changes it; ``window`` is that of the session's own model.
+    model changes it; ``window`` is that of the session's own model.  ``cleared`` is what really left at every clearing
+    that the recording has: nothing of what an event had taken out before.
     """
 
     weighed: Weighed
@@ -58,6 +59,7 @@ class Replay:
     warnings: tuple[str, ...]
     written: Mapping[str, str]
     windows: tuple[int, ...] = ()
+    cleared: tuple[ClearedInPlace, ...] = ()
     outlines: Mapping[str, Outline] = field(default_factory=dict)
 
     def wording(self, sketch_of: Callable[[Message], Sketch]) -> Mapping[str, str]:
@@ -108,7 +110,7 @@ def replay_of(walk: Walk, summarizer: str) -> Replay:
         walk.weighed, walk.policy, walk.params, walk.base, walk.estimator, summarizer, walk.window, walk.window_source,
         tuple(walk.context_tokens), tuple(walk.labels), tuple(walk.gates), tuple(walk.events), tuple(walk.attempts),
         walk.sent.copy(), tuple(dict.fromkeys(walk.warnings)), walk.summaries.written, tuple(walk.windows),
-        walk.summaries.outlines,
+        tuple(walk.cleared), walk.summaries.outlines,
     )  # fmt: skip
 
 

@@ -312,6 +312,7 @@ class RecordedClearing:
 
     ``what`` is "results" or "thinking" (of earlier turns); ``request`` and ``message`` as for a ProviderError;
     ``n_cleared`` counts results or turns, ``tokens_freed`` is the recorder's own figure: None where it does not say.
+    ``calls`` are the ids of the calls whose results were cleared, where the record names them.
     """
 
     what: str
@@ -320,6 +321,7 @@ class RecordedClearing:
     trigger: str | None = None
     n_cleared: int | None = None
     tokens_freed: int | None = None
+    calls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

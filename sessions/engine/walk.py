@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from dataclasses import dataclass
 from dataclasses import replace as changed_copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.by_request import SentRequests
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
@@ -65,6 +65,13 @@ class Attempt:
     tokens: int
 
 
+class ClearedInPlace(NamedTuple):
+    """A clearing that the recording has: display tokens that left the list of a replay before this request."""
+
+    request: int
+    tokens: int
+
+
 class Walk:
     """The walk itself: mutable, used once; ``run`` fills what a replay reports."""
 
@@ -97,7 +104,10 @@ class Walk:
         self.all_entering = entering_steps(weighed, estimator, weighed.left_out if base == "full" else frozenset())
         self.entering: Sequence[Entering] = self.all_entering
         self.series, self.tokens, self.outputs = weighed.recorded, weighed.tokens, outputs(weighed)
-        self.context = Context(list(self.series.weights), [0] * len(weighed.steps), [], history=weighed.history)
+        self.context = Context(list(self.series.growths), [0] * len(weighed.steps), [], history=weighed.history)
+        self.losses = {loss.step: loss for loss in self.series.losses}
+        self.cleared_at = {clearing.request for clearing in weighed.transcript.clearings}
+        self.cleared: list[ClearedInPlace] = []
         self.history = History()
         self.state = State()
         n = len(weighed.transcript.requests)
@@ -144,6 +154,7 @@ class Walk:
             if not self.changed:
                 self._tell(step.compaction)
             self.changed = True
+        self._lose(k)
         before_step = len(self.context.items)
         self.context.add_step(k, added)
         self.history.add(added.items)
@@ -154,6 +165,16 @@ class Walk:
             self.changed = True
             cached = min(cached, self._common(event, before_step))
         self._send(k, cached)
+
+    def _lose(self, k: int) -> None:
+        """What left before step ``k`` beside a compaction leaves here too, as far as it still stands."""
+        loss, before = self.losses.get(k), self.context.tokens
+        if loss is not None:
+            changes = self.context.lose(loss, self.tokens)
+            if changes:
+                self.history.restart(changes)
+        if self.steps[k].request in self.cleared_at:
+            self.cleared.append(ClearedInPlace(self.steps[k].request, before - self.context.tokens))
 
     def _common(self, event: Event, before_step: int) -> int:
         """Tokens of the after list that the request before sent alike: its prefix up to the first change."""
