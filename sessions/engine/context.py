@@ -197,6 +197,7 @@ class Context:
             self.history -= history
             self.weights[0] -= history
             self.standing[0] -= history
+            self.empty -= 0 if self.members[0] else history
         self.tokens -= beside + history
         return changes
 

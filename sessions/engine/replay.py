@@ -11,7 +11,7 @@ from sessions.engine.counted import counted
 from sessions.engine.errors import BadParameter
 from sessions.engine.outlines import Wording
 from sessions.engine.summaries import Summaries
-from sessions.engine.walk import Attempt, ClearedInPlace, Walk
+from sessions.engine.walk import Attempt, Walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.events import Event
     from sessions.engine.extracting import Sketch
+    from sessions.engine.leaving import ClearedInPlace
     from sessions.engine.outlines import Outline
     from sessions.engine.policy import Gate, Policy
     from sessions.engine.summaries import Writer
@@ -110,7 +111,7 @@ def replay_of(walk: Walk, summarizer: str) -> Replay:
         walk.weighed, walk.policy, walk.params, walk.base, walk.estimator, summarizer, walk.window, walk.window_source,
         tuple(walk.context_tokens), tuple(walk.labels), tuple(walk.gates), tuple(walk.events), tuple(walk.attempts),
         walk.sent.copy(), tuple(dict.fromkeys(walk.warnings)), walk.summaries.written, tuple(walk.windows),
-        tuple(walk.cleared), walk.summaries.outlines,
+        tuple(walk.leaving.cleared), walk.summaries.outlines,
     )  # fmt: skip
 
 

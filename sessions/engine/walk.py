@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from dataclasses import dataclass
 from dataclasses import replace as changed_copy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sessions.engine.by_request import SentRequests
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
@@ -32,6 +32,7 @@ from sessions.engine.events import (
     count_splice,
     joined,
 )
+from sessions.engine.leaving import Leaving
 from sessions.engine.outputs import outputs
 from sessions.engine.parts import without_gc
 from sessions.engine.policy import EditFailed, Gate, Item, LastUsage, State, View
@@ -62,13 +63,6 @@ class Attempt:
     layer: str
     reason: str
     summary_calls: int
-    tokens: int
-
-
-class ClearedInPlace(NamedTuple):
-    """A clearing that the recording has: display tokens that left the list of a replay before this request."""
-
-    request: int
     tokens: int
 
 
@@ -105,9 +99,7 @@ class Walk:
         self.entering: Sequence[Entering] = self.all_entering
         self.series, self.tokens, self.outputs = weighed.recorded, weighed.tokens, outputs(weighed)
         self.context = Context(list(self.series.growths), [0] * len(weighed.steps), [], history=weighed.history)
-        self.losses = {loss.step: loss for loss in self.series.losses}
-        self.cleared_at = {clearing.request for clearing in weighed.transcript.clearings}
-        self.cleared: list[ClearedInPlace] = []
+        self.leaving = Leaving(weighed)
         self.history = History()
         self.state = State()
         n = len(weighed.transcript.requests)
@@ -154,7 +146,7 @@ class Walk:
             if not self.changed:
                 self._tell(step.compaction)
             self.changed = True
-        self._lose(k)
+        self.leaving.at(k, self.context, self.history)
         before_step = len(self.context.items)
         self.context.add_step(k, added)
         self.history.add(added.items)
@@ -165,16 +157,6 @@ class Walk:
             self.changed = True
             cached = min(cached, self._common(event, before_step))
         self._send(k, cached)
-
-    def _lose(self, k: int) -> None:
-        """What left before step ``k`` beside a compaction leaves here too, as far as it still stands."""
-        loss, before = self.losses.get(k), self.context.tokens
-        if loss is not None:
-            changes = self.context.lose(loss, self.tokens)
-            if changes:
-                self.history.restart(changes)
-        if self.steps[k].request in self.cleared_at:
-            self.cleared.append(ClearedInPlace(self.steps[k].request, before - self.context.tokens))
 
     def _common(self, event: Event, before_step: int) -> int:
         """Tokens of the after list that the request before sent alike: its prefix up to the first change."""
@@ -210,6 +192,7 @@ class Walk:
         self.context.members[k], self.context.weights[k] = len(after), weight
         self.context.replace(after, weight)
         self.history.restart(tuple(after))
+        self.leaving.lowered.clear()
         self._restart_counts()
         self.state.cleared.clear()
         self.state.memory.clear()
@@ -289,6 +272,7 @@ class Walk:
             return None
         if outcome is None:
             return None
+        outcome = self.leaving.without(outcome)
         change: Change
         if isinstance(outcome, dict):
             change = outcome

@@ -210,8 +210,6 @@ def talks(draw, n_turns=25, n_calls=2):
                 session.add(Role.USER, text(draw(st.integers(1, 100))))
             for _ in range(draw(st.integers(1, 2))):
                 _prompt(draw, session)
-        if draw(st.integers(0, 12)) == 0:
-            session.context = max(0, session.context - draw(st.integers(1, 2_000)))
         if draw(st.integers(0, 25)) == 0:
             session.compact(draw(st.integers(1, 800)))
     session.reply()

@@ -99,7 +99,7 @@ def policies(monkeypatch):
 
 @st.composite
 def transcripts(draw, n_turns=30):
-    """Prompts, replies with parallel calls, results that come a request late, pauses, shrinking contexts, edits."""
+    """Prompts, replies with parallel calls, results that come a request late, pauses, edits."""
     session = Build(overhead=draw(st.integers(0, 5_000)), usage=draw(st.booleans()))
     if draw(st.booleans()):
         session.add(Role.SYSTEM, text(draw(st.integers(1, 500))))
@@ -123,8 +123,6 @@ def transcripts(draw, n_turns=30):
             session.prompt(draw(st.integers(1, 1_000)))
         if draw(st.integers(0, 9)) == 0:
             session.clock += 400
-        if draw(st.integers(0, 9)) == 0:
-            session.context = max(0, session.context - draw(st.integers(1, 3_000)))
         if draw(st.integers(0, 20)) == 0:
             session.compact(draw(st.integers(1, 3_000)))
     session.reply()
@@ -166,10 +164,7 @@ def test_equals_the_replay(transcript, policy, params, keep_tokens, summarizer):
         course, rule, summary_calls=policy.summary_calls, shares_prefix=policy.shares_prefix,
         prices=prices_of(weighed.model),
     )  # fmt: skip
-    if found is not None:
-        assert found == totals(plain)
-    else:
-        assert min(weighed.recorded.weights) < 0
+    assert found == totals(plain)
 
 
 @examples(60)
@@ -189,14 +184,16 @@ def test_what_is_fetched_again_is_counted_for_many_courses_at_once(transcript, k
     assert refetched(track_of(weighed), courses) == [sums.refetched_tokens for sums in plain]
 
 
-@pytest.mark.parametrize("kind", ["system among others", "two calls of one name"])
+@pytest.mark.parametrize("kind", ["system among others", "two calls of one name", "a context that shrank"])
 def test_no_track_where_jumping_would_not_be_exact(kind):
-    """System messages in the middle, call ids that repeat."""
+    """System messages in the middle, call ids that repeat, something that left beside a compaction."""
     session = Build()
     session.prompt()
     session.turns(3)
     if kind == "system among others":
         session.add(Role.SYSTEM, text(10))
+    elif kind == "a context that shrank":
+        session.context -= 1_200
     else:
         session.turns(1)
     session.reply()

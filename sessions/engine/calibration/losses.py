@@ -248,5 +248,6 @@ def net_weights(
         beside -= gone
         before = min(loss.history, history)
         history, held[0] = history - before, held[0] - before
+        beside -= 0 if 0 in filled else before
         weights[loss.step] -= gone + before
     return tuple(weights)

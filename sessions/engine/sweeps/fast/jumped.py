@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sessions.engine import registry
 from sessions.engine.by_request import Gates, SentRequests
 from sessions.engine.events import ChangeCounts, Event, History, LayerResult
+from sessions.engine.leaving import ClearedInPlace
 from sessions.engine.policy import LastUsage, State, View
 from sessions.engine.prices import step_prices
 from sessions.engine.replay import Replay, replay_of, walk_of
@@ -154,7 +155,7 @@ class _Columns:
 
     def replay(self, summarizer: str) -> Replay:
         """What the walk would come to."""
-        unrolled = _Unrolled(self.walk)
+        unrolled, at = _Unrolled(self.walk), self.walk.leaving.cleared_at
         history = History(self.walk.history.moves, _Marks(unrolled))
         made = replace(
             replay_of(self.walk, summarizer),
@@ -163,6 +164,7 @@ class _Columns:
             gates=self.gates,
             events=tuple(self._event(n, history) for n in range(len(self.course.steps))),
             sent=SentRequests(self.weighed, self.sent, self.cached),
+            cleared=tuple(ClearedInPlace(request, 0) for request in self.requests if request in at),
             outlines=_Outlines(unrolled),
         )
         writes = self.leaver is not None and self.leaver.writes

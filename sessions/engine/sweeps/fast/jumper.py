@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from itertools import pairwise, repeat
+from itertools import repeat
 from operator import add, mul, sub
 from typing import TYPE_CHECKING
 
@@ -120,17 +120,15 @@ class Jumper:
         if limit <= 0 or inserts.stay or (jump.keep_messages is None) == (jump.keep_tokens is None):
             return None
         cuts, after = self.tail(jump)
-        heights, peaks, end = track.heights, track.peaks, len(track.heights)
-        monotone, long_pairs, breaker = track.monotone, track.long_pairs, jump.breaker
+        heights, end = track.heights, len(track.heights)
+        long_pairs, breaker = track.long_pairs, jump.breaker
         steps: list[int] = []
         vain: list[tuple[int, int]] = []
         moved: dict[int, tuple[int, int]] = {}
         offsets = [track.overhead]
         offset, start, low, n_failed, failures, still_on = track.overhead, 0, 1, 0, 0, 0
         has_failed = False
-        while (j := bisect_left(peaks, limit - offset, low)) < end:
-            if not monotone and (j := track.first_at_least(low, limit - offset)) == end:
-                break
+        while (j := bisect_left(heights, limit - offset, low)) < end:
             step, low = j - 1, j + 1
             cut, left, height = cuts[step], after[step], heights[j]
             if long_pairs:
@@ -209,7 +207,7 @@ class Jumper:
     ) -> Totals | None:
         """The totals of a course, field by field those of the replay.
 
-        None where a context would fall below 0, or a request would be large enough for other prices.
+        None where a request would be large enough for other prices.
 
         ``again`` are the tokens fetched again, where they are known (None: ``refetch.refetched``).
         """
@@ -217,8 +215,8 @@ class Jumper:
         heights = track.heights
         marks = [0, *steps, track.n_steps]
         earlier = list(map(add, offsets, map(heights.__getitem__, steps)))
-        extremes = self._extremes(course, earlier)
-        if extremes is None or _may_be_large(prices, extremes[1], self._befores(course)):
+        peak = self._peak(course, earlier)
+        if _may_be_large(prices, peak, self._befores(course)):
             return None
         beyond: int = sum(map(mul, offsets, map(sub, marks[1:], marks)))
         sent = beyond + track.sum_of_heights
@@ -234,9 +232,8 @@ class Jumper:
             called = sum(map(mul, befores, calls)) + sum(tokens for _, tokens in course.vain)
             if shares_prefix:
                 # A context that only grows was never larger at the request before.
-                reads = earlier if track.monotone else map(min, earlier, befores)
                 shares = map(mul, map(track.use.shares.__getitem__, steps), calls)
-                read += sum(map(mul, reads, shares)) + self._vainly_read(course)
+                read += sum(map(mul, earlier, shares)) + self._vainly_read(course)
             else:
                 plain, called = called, 0
         if again is None:
@@ -244,7 +241,7 @@ class Jumper:
         output = track.output + written
         bill = bill_of(prices, track.use, plain=plain, shared=sent + called, read=read, output=output)
         return Totals(
-            len(steps), extremes[1], bill.input, bill.read, bill.write, bill.output,
+            len(steps), peak, bill.input, bill.read, bill.write, bill.output,
             n_calls, again, bill.cost(prices, again, track.use.blended(prices).fresh() if prices else 0.0),
         )  # fmt: skip
 
@@ -276,21 +273,14 @@ class Jumper:
             total += min(tokens, offset + track.heights[step]) * track.use.shares[step]
         return total
 
-    def _extremes(self, course: Course, earlier: list[int]) -> tuple[int, int] | None:
-        """The smallest and the largest context sent; None where the smallest would be below 0."""
+    def _peak(self, course: Course, earlier: list[int]) -> int:
+        """The largest context sent."""
         track, afters = self.track, course.afters
         first = [] if course.steps and course.steps[0] == 0 else [track.overhead + track.heights[1]]
         last = course.offsets[-1] + track.heights[-1]
-        if track.monotone:
-            low = min(min(afters, default=last), last, *first)
-            # The context before a first event at step 0 was never sent.
-            sent = earlier[1:] if course.steps and course.steps[0] == 0 else earlier
-            most = max(max(afters, default=last), max(sent, default=last), last, *first)
-            return (low, most) if low >= 0 else None
-        marks = [0, *course.steps, track.n_steps]
-        spans = [(o, track.heights[a + 1 : b + 1]) for o, (a, b) in zip(course.offsets, pairwise(marks), strict=True)]
-        lows = [offset + min(span) for offset, span in spans if span]
-        return (min(lows), max(o + max(span) for o, span in spans if span)) if min(lows) >= 0 else None
+        # The context before a first event at step 0 was never sent.
+        sent = earlier[1:] if course.steps and course.steps[0] == 0 else earlier
+        return max(max(afters, default=last), max(sent, default=last), last, *first)
 
     def _whole_pairs(self, jump: Jump, cut: int, start: int, step: int) -> tuple[int, int]:
         """Cut and remaining tokens where results may come a request after their calls: no pair in the list is split."""

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
+from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -44,8 +45,8 @@ class Track:
     """Prefix sums over the steps of a session, and the places where its list may be cut.
 
     Positions count the messages that can be dropped (no system messages, nothing a recorded compaction made).
-    ``heights`` has one entry more than there are steps; ``peaks`` is its running maximum.  ``stops[k]`` is the number
-    of positions at step k.  ``standing[c] + whole[k + 1]`` is what the list from position c on weighs at step k,
+    ``heights`` has one entry more than there are steps, and none is smaller than the one before.  ``stops[k]`` is the
+    number of positions at step k.  ``standing[c] + whole[k + 1]`` is what the list from position c on weighs at step k,
     ``n_system`` system messages included; ``lead`` what those weigh alone.  ``use`` is the session's cache;
     ``reads[k]`` is what step k reads beyond the offset, in 65,536ths of a token, ``shares`` the prefix sums of the
     shares that steps read.  ``reuses`` are the results whose target a later call of another tool names, in order (the
@@ -57,7 +58,6 @@ class Track:
     n_system: int
     lead: int
     heights: list[int]
-    peaks: list[int]
     whole: list[int]
     stops: list[int]
     standing: list[int]
@@ -74,7 +74,6 @@ class Track:
     reuses: list[Reuse]
     target_uses: Mapping[str, Sequence[tuple[int, str]]]
     newest: list[int]
-    monotone: bool
 
     @property
     def n_steps(self) -> int:
@@ -136,12 +135,7 @@ class Track:
 
     def first_at_least(self, low: int, value: int) -> int:
         """The first index ≥ ``low`` of ``heights`` with at least ``value``; one past the end where there is none."""
-        found = bisect_left(self.peaks, value, low)
-        if self.monotone or found > low or found == len(self.heights) or self.heights[found] >= value:
-            return found
-        # An earlier peak hides what comes after it: look on, one by one.
-        heights = self.heights
-        return next((j for j in range(low, len(heights)) if heights[j] >= value), len(heights))
+        return bisect_left(self.heights, value, low)
 
 
 _TRACKS: WeakKeyDictionary[Weighed, Track | None] = WeakKeyDictionary()
@@ -150,8 +144,9 @@ _TRACKS: WeakKeyDictionary[Weighed, Track | None] = WeakKeyDictionary()
 def track_of(weighed: Weighed) -> Track | None:
     """The track of a session, made once; None where jumping would not be exact.
 
-    That is where system messages stand among the others, two tool calls share an id, or the first context held a
-    conversation before the file.
+    That is where system messages stand among the others, two tool calls share an id, the first context held a
+    conversation before the file, or something left beside the compactions: what a later list loses there depends on
+    what was dropped before.
     """
     if weighed not in _TRACKS:
         _TRACKS[weighed] = new_track(weighed)
@@ -165,7 +160,8 @@ def know_track(weighed: Weighed, track: Track | None) -> None:
 
 def new_track(weighed: Weighed) -> Track | None:
     """The same, made anew."""
-    if not weighed.steps or weighed.history:
+    recorded = weighed.recorded
+    if not weighed.steps or weighed.history or recorded.losses or min(recorded.weights) < 0:
         return None
     lists = _lists(weighed)
     if lists is None:
@@ -175,7 +171,7 @@ def new_track(weighed: Weighed) -> Track | None:
     pairs = _pairs(others)
     if pairs is None:
         return None
-    weights = weighed.recorded.weights
+    weights = recorded.weights
     heights = list(accumulate(weights, initial=0))
     stops = list(accumulate(len(step) for step in rest))
     members = [len(step) + (len(system) if not k else 0) for k, step in enumerate(rest)]
@@ -183,18 +179,18 @@ def new_track(weighed: Weighed) -> Track | None:
     system_tokens = sum(weighed.tokens[m.index] for m in system)
     lead = weights[0] if system and members[0] == len(system) else system_tokens
     use = cache_use(weighed)
-    reads = [use.shares[k] * (heights[k] + min(0, weights[k])) for k in range(len(stops))]
+    reads = list(map(mul, use.shares, heights))
     short, long_pairs = _by_length(pairs, stops)
     reuses = _reuses(weighed, others)
     n_positions = stops[-1]
     return Track(
-        weighed.overhead, len(system), lead, heights, list(accumulate(heights, max)), whole, stops,
+        weighed.overhead, len(system), lead, heights, whole, stops,
         _standing(weighed, rest, system_tokens, lead, whole),
         list(accumulate((weighed.tokens[m.index] for step in rest for m in step), initial=0)),
         _snapped(short, n_positions, forward=False), _snapped(short, n_positions, forward=True), long_pairs,
         use, reads, list(accumulate(use.shares, initial=0)), sum(heights[1:]), sum(reads),
         sum(outputs(weighed)), reuses, {reuse.target: weighed.target_uses[reuse.target] for reuse in reuses},
-        _newest(weighed), min(weights) >= 0,
+        _newest(weighed),
     )  # fmt: skip
 
 
