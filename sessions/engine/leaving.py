@@ -22,11 +22,12 @@ class ClearedInPlace(NamedTuple):
 class Leaving:
     """The losses of one replay: ``cleared`` has those at recorded clearings, in the order of the requests.
 
-    ``lowered`` are the messages of which something left, by id, as they stand without it.
+    ``lowered`` are the messages of which something left, by id, as they stand without it; ``warnings`` are told where
+    less left than in the recording.
     """
 
-    def __init__(self, weighed: Weighed) -> None:
-        self.tokens, self.steps = weighed.tokens, weighed.steps
+    def __init__(self, weighed: Weighed, warnings: list[str]) -> None:
+        self.tokens, self.steps, self.warnings = weighed.tokens, weighed.steps, warnings
         self.losses = {loss.step: loss for loss in weighed.recorded.losses}
         self.cleared_at = {clearing.request for clearing in weighed.transcript.clearings}
         self.cleared: list[ClearedInPlace] = []
@@ -40,8 +41,13 @@ class Leaving:
             if changes:
                 history.restart(changes)
                 self.lowered |= {item.id: item for item in changes.values()}
-        if request in self.cleared_at:
-            self.cleared.append(ClearedInPlace(request, before - context.tokens))
+        if request not in self.cleared_at:
+            return
+        left = before - context.tokens
+        self.cleared.append(ClearedInPlace(request, left))
+        if loss is not None and left < loss.tokens:
+            words = f"{left:,} of the {loss.tokens:,} tokens cleared in place left here; the rest was gone before"
+            self.warnings.append(f"request {request}: {words}")
 
     def without(self, outcome: Edited) -> Edited:
         """An edit without what has left: a policy may remember messages as they came."""

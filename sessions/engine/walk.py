@@ -99,7 +99,6 @@ class Walk:
         self.entering: Sequence[Entering] = self.all_entering
         self.series, self.tokens, self.outputs = weighed.recorded, weighed.tokens, outputs(weighed)
         self.context = Context(list(self.series.growths), [0] * len(weighed.steps), [], history=weighed.history)
-        self.leaving = Leaving(weighed)
         self.history = History()
         self.state = State()
         n = len(weighed.transcript.requests)
@@ -110,6 +109,7 @@ class Walk:
         self.events: list[Event] = []
         self.attempts: list[Attempt] = []
         self.warnings: list[str] = list(weighed.warnings)
+        self.leaving = Leaving(weighed, self.warnings)
         self.asleep = False
         self.changed = False
         self.weak_label = weighed.weak_label

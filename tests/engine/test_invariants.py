@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.replay import replay
 from sessions.engine.types import RecordedClearing
 from tests.engine.invariants import POLICIES, settings_of, violations
 from tests.engine.sessions import Build
@@ -101,6 +100,6 @@ def test_recordings_are_replayed_soundly(share):
     """Every policy over every session at hand, at its defaults and at low thresholds."""
     found = recordings(*FOLDERS)
     made, wrong = checked(found[share::SHARES])
-    print(f"share {share}: {made:,} replays, {len(wrong)} violations")  # noqa: T201 - what a long run says of itself
+    print(f"share {share}: {made:,} replays, {len(wrong)} violations")
     assert made or not found
     assert wrong == []
