@@ -161,7 +161,28 @@ class Ledger:
             self.steps[self.came[index]] -= tokens
 
 
-class Parting:
+def losses_of(transcript: Transcript, steps: Sequence[Step], known: Known, context: Sequence[int]) -> tuple[Loss, ...]:
+    """What left at every step of a recording, whose contexts are ``context`` tokens; nothing where it only grew."""
+    cleared = {clearing.request for clearing in transcript.clearings}
+    shrank = {
+        k for k, step in enumerate(steps)
+        if k and step.compaction is None
+        and (context[k] < context[k - 1] or step.request in cleared or known.shifts.get(step.request, 0) < 0)
+    }  # fmt: skip
+    if not shrank:
+        return ()
+    parting = _Parting(transcript, steps, known)
+    found: list[Loss] = []
+    for k, step in enumerate(steps):
+        if step.compaction is not None:
+            parting.restart(k, context[k])
+        else:
+            loss = parting.step(k, context[k - 1] if k else known.overhead, context[k], shrank=k in shrank)
+            found += [loss] if loss and loss.tokens else []
+    return tuple(found)
+
+
+class _Parting:
     """Goes over a recording step by step and says what left at each."""
 
     def __init__(self, transcript: Transcript, steps: Sequence[Step], known: Known) -> None:
@@ -172,11 +193,11 @@ class Parting:
             self.named.setdefault(clearing.request, set()).update(clearing.calls)
         self.answers: dict[str, int] = {}
 
-    def step(self, k: int, before: int, here: int) -> Loss | None:
+    def step(self, k: int, before: int, here: int, *, shrank: bool) -> Loss | None:
         """What left before the request of step ``k``, whose context is ``here`` tokens and was ``before``."""
         step, known, growth, loss = self.steps[k], self.known, here - before, None
         came = list(self._came(range(step.start, step.stop)))
-        if k and (growth < 0 or step.request in self.named or known.shifts.get(step.request, 0) < 0):
+        if shrank:
             ended = any(map(ends_turn, self.transcript.messages[step.start : step.stop]))
             fades = known.stays is Stays.NEVER or (known.stays is Stays.TURN and ended)
             own = sum([tokens - thought if fades else tokens for _, tokens, thought in came])
@@ -186,7 +207,7 @@ class Parting:
                 loss = self.ledger.lose(k, own - growth, leaving)
                 growth += loss.tokens
         self.ledger.add(k, growth - (0 if k else known.history), came)
-        return loss if loss and loss.tokens else None
+        return loss
 
     def restart(self, k: int, here: int) -> None:
         """At a recorded compaction stand what it kept, what it made and what came after, ``here`` tokens in all."""
@@ -217,23 +238,16 @@ class Parting:
         return found
 
 
-def came_with(steps: Sequence[Step], n_messages: int) -> list[int]:
-    """The step that every message came with; -1 for one that was never sent."""
-    came = [-1] * n_messages
-    for k, step in enumerate(steps):
-        came[step.start : step.stop] = [k] * (step.stop - step.start)
-    return came
-
-
 def net_weights(
-    growths: Sequence[int], losses: Sequence[Loss], came: Sequence[int], out: frozenset[int], history: int
+    growths: Sequence[int], losses: Sequence[Loss], steps: Sequence[Step], out: frozenset[int], history: int
 ) -> tuple[int, ...]:
     """By step: its growth less what left before it, in a list that nothing else has changed; ``out`` never stood there.
 
-    ``came`` is by message the step it came with, ``history`` what step 0 weighs of a conversation before the file.
+    ``history`` is what step 0 weighs of a conversation before the file.
     """
+    came = {index: k for k, step in enumerate(steps) for index in range(step.start, step.stop)}
     held, weights, beside = list(growths), list(growths), 0
-    filled = {step for index, step in enumerate(came) if index not in out}
+    filled = {step for index, step in came.items() if index not in out}
     at = 0
     for loss in losses:
         while at < loss.step:

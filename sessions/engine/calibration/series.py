@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.calibration.losses import Parting, came_with, net_weights
+from sessions.engine.calibration.losses import losses_of, net_weights
 from sessions.engine.types import Label
 
 if TYPE_CHECKING:
@@ -40,27 +40,24 @@ def recorded_series(transcript: Transcript, steps: Sequence[Step], known: Known)
     """
     context: list[int] = []
     labels: list[Label] = []
-    growths: list[int] = []
-    losses: list[Loss] = []
-    fallback, out, parting = weak_label(transcript), left_out(transcript), Parting(transcript, steps, known)
+    fallback, out = weak_label(transcript), left_out(transcript)
     before = estimated_before = known.overhead
-    for k, step in enumerate(steps):
+    for step in steps:
         usage, by_estimate = transcript.requests[step.request].usage, known.estimated[step.request] or 0
         measured = usage is not None and step.request not in known.flagged
-        here = usage.context if usage and measured else before + by_estimate - estimated_before
-        context.append(here)
+        before = usage.context if usage and measured else before + by_estimate - estimated_before
+        context.append(before)
         labels.append(Label.MEASURED if measured else fallback)
-        if step.compaction is None:
-            loss = parting.step(k, before, here)
-            growths.append(here - before + (loss.tokens if loss else 0))
-            losses += [loss] if loss else []
-        else:
-            parting.restart(k, here)
-            growths.append(sum(known.tokens[i] for i in range(step.start, step.stop) if i not in out))
-        before, estimated_before = here, by_estimate
-    came = came_with(steps, len(transcript.messages))
-    weights = net_weights(growths, losses, came, out, known.history)
-    return RecordedSeries(tuple(context), tuple(labels), weights, tuple(growths), tuple(losses))
+        estimated_before = by_estimate
+    growths = [here - before for before, here in zip([known.overhead, *context], context, strict=False)]
+    for k, step in enumerate(steps):
+        if step.compaction is not None:
+            growths[k] = sum(known.tokens[i] for i in range(step.start, step.stop) if i not in out)
+    losses = losses_of(transcript, steps, known, context)
+    for loss in losses:
+        growths[loss.step] += loss.tokens
+    weights = net_weights(growths, losses, steps, out, known.history) if losses else tuple(growths)
+    return RecordedSeries(tuple(context), tuple(labels), weights, tuple(growths), losses)
 
 
 def weak_label(transcript: Transcript) -> Label:
