@@ -414,7 +414,7 @@ class Skipped:
 class Fate:
     """What became of some bytes of a file: lines and bytes of one sort, and whether a model ever gets them.
 
-    ``is_part``: these bytes lie in lines that another fate counts.  ``is_opaque``: of a type nobody knows, or encrypted.
+    ``is_part``: these bytes lie in lines that another fate counts.  ``is_opaque``: a type nobody knows, or encrypted.
     """
 
     name: str
