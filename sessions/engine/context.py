@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, repeat
 from operator import indexOf, is_
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sessions.engine.calibration.growth import Step
+    from sessions.engine.calibration.losses import Loss
     from sessions.engine.calibration.weighed import Weighed
 
 
@@ -62,7 +63,8 @@ class Context:
     """The list about to be sent, and running totals so that a request costs only what it adds.
 
     ``tokens`` is display tokens without overhead, ``size`` the list in the gate's unit.  ``weights`` are the steps'
-    measured weights (replay-semantics 3), ``members[k]`` how many messages step k brought, ``unedited[k]`` how many
+    measured weights (replay-semantics 3) less what left of them, ``members[k]`` how many messages step k brought,
+    ``unedited[k]`` how many
     of them stand unedited (no entry: none) and ``standing[k]`` what those that stand weigh by themselves.  ``results``
     are the positions that hold tool results; ``saved`` is what edits in place took off since the last whole new list.
     ``history`` is what step 0 weighs beside its messages, of a conversation before the file: no list made anew has it.
@@ -81,6 +83,8 @@ class Context:
     standing: dict[int, int] = field(default_factory=dict)
     results: list[int] = field(default_factory=list)
     _front: Front = field(init=False)
+    _places: dict[int, int] = field(default_factory=dict)
+    _placed: tuple[list[Item], int] | None = None
 
     def __post_init__(self) -> None:
         self._front = Front(self.weights, self.members)
@@ -165,6 +169,47 @@ class Context:
                 self._reweigh(old, new)
             self.items[position] = new
         self.saved += before - self.tokens
+
+    def lose(self, loss: Loss, tokens: Sequence[int]) -> dict[int, Item]:
+        """Take off what left beside a compaction, as far as the list still holds it; what changed, by position.
+
+        ``tokens`` are those of every message of the session.  An edited message keeps no more than what left leaves.
+        """
+        places = self._where()
+        held = [(places[index], taken, tokens[index]) for index, taken in loss.parts if index in places]
+        self._front.back_to(self.items, 0 if loss.history else min((at for at, *_ in held), default=len(self.items)))
+        changes: dict[int, Item] = {}
+        for at, taken, whole in held:
+            old = self.items[at]
+            left = max(0, old.tokens - taken) if not old.edited else min(old.tokens, max(0, whole - taken))
+            new = changes[at] = self.items[at] = replace(old, tokens=left)
+            if old.inserted:
+                self.tokens += new.tokens - old.tokens
+                continue
+            self.tokens -= self._step_tokens(old.step)
+            if not old.edited:
+                self.weights[old.step] -= min(taken, self.weights[old.step])
+            self.standing[old.step] = self.standing.get(old.step, 0) + new.tokens - old.tokens
+            self.tokens += self._step_tokens(old.step)
+        beside, history = min(loss.beside, self.empty), min(loss.history, self.history)
+        self.empty -= beside
+        if history:
+            self.history -= history
+            self.weights[0] -= history
+            self.standing[0] -= history
+            self.empty -= 0 if self.members[0] else history
+        self.tokens -= beside + history
+        return changes
+
+    def _where(self) -> dict[int, int]:
+        """Where every message of the session stands in the list, by its index; made anew where the list is new."""
+        start = self._placed[1] if self._placed is not None and self._placed[0] is self.items else 0
+        if not start:
+            self._places.clear()
+        places = enumerate(islice(self.items, start, None), start)
+        self._places |= {item.message.index: at for at, item in places if item.message.index >= 0}
+        self._placed = (self.items, len(self.items))
+        return self._places
 
     def _reweigh(self, old: Item, new: Item) -> None:
         step = old.step

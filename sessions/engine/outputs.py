@@ -49,4 +49,4 @@ def _growth_after(weighed: Weighed, k: int) -> int | None:
     typed = any(message.typed for message in weighed.transcript.messages[step.start : step.stop])
     if step.compaction is not None or typed or {labels[k], labels[k + 1]} != {Label.MEASURED}:
         return None
-    return weighed.recorded.weights[k + 1]
+    return weighed.recorded.context[k + 1] - weighed.recorded.context[k]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.events import Event
     from sessions.engine.extracting import Sketch
+    from sessions.engine.leaving import ClearedInPlace
     from sessions.engine.outlines import Outline
     from sessions.engine.policy import Gate, Policy
     from sessions.engine.summaries import Writer
@@ -38,7 +39,8 @@ class Replay:
     request of the branch.  All tokens are display tokens; gates are in the estimator's unit.  ``attempts`` are edits
     that failed; ``written`` has the texts of inserted items by id, where they have one, ``outlines`` those whose words
     are made when asked for (``wording``).  ``windows`` has the window of every request sent, in tokens: a change of
-    model changes it; ``window`` is that of the session's own model.
+    model changes it; ``window`` is that of the session's own model.  ``cleared`` is what really left at every clearing
+    that the recording has: nothing of what an event had taken out before.
     """
 
     weighed: Weighed
@@ -58,6 +60,7 @@ class Replay:
     warnings: tuple[str, ...]
     written: Mapping[str, str]
     windows: tuple[int, ...] = ()
+    cleared: tuple[ClearedInPlace, ...] = ()
     outlines: Mapping[str, Outline] = field(default_factory=dict)
 
     def wording(self, sketch_of: Callable[[Message], Sketch]) -> Mapping[str, str]:
@@ -108,7 +111,7 @@ def replay_of(walk: Walk, summarizer: str) -> Replay:
         walk.weighed, walk.policy, walk.params, walk.base, walk.estimator, summarizer, walk.window, walk.window_source,
         tuple(walk.context_tokens), tuple(walk.labels), tuple(walk.gates), tuple(walk.events), tuple(walk.attempts),
         walk.sent.copy(), tuple(dict.fromkeys(walk.warnings)), walk.summaries.written, tuple(walk.windows),
-        walk.summaries.outlines,
+        tuple(walk.leaving.cleared), walk.summaries.outlines,
     )  # fmt: skip
 
 

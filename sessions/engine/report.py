@@ -191,7 +191,8 @@ def replay_document(replay: Replay, *, prices: Prices | None = None) -> dict[str
 
     ``events[].cost`` has what each compaction costs and after how many calls it has paid for itself; null where the
     model has no price.  ``cost_range_usd`` is the cost with the model's own error, ``recorded_cost`` what the session
-    really cost, null where it reports no usage.
+    really cost, null where it reports no usage.  ``cleared_in_place`` is what left this replay's list at each clearing
+    that the recording has.
     """
     costs = event_costs(replay, prices=prices) or [None] * len(replay.events)
     sums = totals(replay, prices=prices)
@@ -212,6 +213,7 @@ def replay_document(replay: Replay, *, prices: Prices | None = None) -> dict[str
         "events": [_event(e) | {"cost": event_cost_document(c)} for e, c in zip(replay.events, costs, strict=True)],
         "attempts": [dataclasses.asdict(attempt) for attempt in replay.attempts],
         "thrash": thrash_document(replay),
+        "cleared_in_place": [cleared._asdict() for cleared in replay.cleared],
         "totals": totals_fields(sums),
         "cost_range_usd": None if around is None else {"least": round(around[0], 6), "most": round(around[1], 6)},
         "recorded_cost": cost_document(replay.weighed, prices=prices),

@@ -215,7 +215,10 @@ class Summaries:
         scale, model = self.weighed.own_rules(old.index)
         held = item.tokens
         if not item.edited and not item.inserted and _thinks(old) and not _thinks(new):
-            held = max(0, held - self.weighed.thinking[old.index])
+            # Of a message of which something left already, as much of the thinking left as of the rest.
+            whole = self.weighed.tokens[old.index]
+            held -= self.weighed.thinking[old.index] * held // whole if whole else 0
+            held = max(0, held)
             old = remade_message(old, blocks=tuple(b for b in old.blocks if b.kind is not Kind.THINKING))
         estimate, before = message_estimate(new, scale, model), message_estimate(old, scale, model)
         tokens = estimate if before == held else held * estimate // before if before else estimate

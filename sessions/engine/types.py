@@ -316,8 +316,8 @@ class ProviderError:
 class RecordedClearing:
     """Content that was cleared in place, as the transcript records it: no message left the list.
 
-    ``what`` is "results" or "thinking" (of earlier turns); ``request`` and ``message`` as for a ProviderError;
-    ``n_cleared`` counts results or turns, ``tokens_freed`` is the recorder's own figure: None where it does not say.
+    ``what``: "results" or "thinking" (of earlier turns); ``request`` and ``message`` as for a ProviderError; as far as
+    it says, ``n_cleared`` results or turns, ``tokens_freed`` by its own count, the ``calls`` whose results they were.
     """
 
     what: str
@@ -326,6 +326,7 @@ class RecordedClearing:
     trigger: str | None = None
     n_cleared: int | None = None
     tokens_freed: int | None = None
+    calls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,8 +420,7 @@ class Skipped:
 class Fate:
     """What became of some bytes of a file: lines and bytes of one sort, and whether a model ever gets them.
 
-    ``is_part``: these bytes lie in lines that another fate counts.  ``is_opaque``: kept, but of a type nobody knows,
-    or encrypted.
+    ``is_part``: these bytes lie in lines that another fate counts.  ``is_opaque``: a type nobody knows, or encrypted.
     """
 
     name: str

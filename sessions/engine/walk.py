@@ -32,6 +32,7 @@ from sessions.engine.events import (
     count_splice,
     joined,
 )
+from sessions.engine.leaving import Leaving
 from sessions.engine.outputs import outputs
 from sessions.engine.parts import without_gc
 from sessions.engine.policy import EditFailed, Gate, Item, LastUsage, State, View
@@ -95,7 +96,7 @@ class Walk:
         left_out = weighed.left_out if base == "full" else frozenset[int]()
         self.entering: Sequence[Entering] = entering_steps(weighed, estimator, left_out).whole()
         self.series, self.tokens, self.outputs = weighed.recorded, weighed.tokens, outputs(weighed)
-        self.context = Context(list(self.series.weights), [0] * len(weighed.steps), [], history=weighed.history)
+        self.context = Context(list(self.series.growths), [0] * len(weighed.steps), [], history=weighed.history)
         self.history = History()
         self.state = State()
         n = len(weighed.transcript.requests)
@@ -106,6 +107,7 @@ class Walk:
         self.events: list[Event] = []
         self.attempts: list[Attempt] = []
         self.warnings: list[str] = list(weighed.warnings)
+        self.leaving = Leaving(weighed, self.warnings)
         self.asleep = False
         self.changed = False
         self.weak_label = weighed.weak_label
@@ -138,6 +140,7 @@ class Walk:
             if not self.changed:
                 self._tell(step.compaction)
             self.changed = True
+        self.leaving.at(k, self.context, self.history)
         before_step = len(self.context.items)
         self.context.add_step(k, added)
         self.history.add(added.items)
@@ -183,6 +186,7 @@ class Walk:
         self.context.members[k], self.context.weights[k] = len(after), weight
         self.context.replace(after, weight)
         self.history.restart(tuple(after))
+        self.leaving.lowered.clear()
         self._restart_counts()
         self.state.cleared.clear()
         self.state.memory.clear()
@@ -262,6 +266,7 @@ class Walk:
             return None
         if outcome is None:
             return None
+        outcome = self.leaving.without(outcome)
         change: Change
         if isinstance(outcome, dict):
             change = outcome

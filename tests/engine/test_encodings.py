@@ -259,6 +259,9 @@ def test_inspect_names_events_and_what_is_left_out() -> None:
     assert [(c["what"], c["n_cleared"], c["tokens_freed"]) for c in session["recorded_clearings"]] == [
         ("results", 1, 21_294)
     ]
+    (calls,) = [c["calls"] for c in session["recorded_clearings"]]
+    assert set(calls) <= {call for m in parsed.transcripts[0].messages for call in m.result_ids()}
+    assert calls
     assert [v["what"] for v in session["verdicts"]] == ["error", "error", "compaction"]
     (transcript,) = parsed.transcripts
     assert [refusal_words(e) for e in transcript.errors] == [

@@ -118,6 +118,8 @@ def test_masked_results_are_a_clearing_and_the_messages_keep_what_was_sent() -> 
     masked = session("masked.jsonl")
     (clearing,) = masked.clearings
     assert (clearing.request, clearing.message, clearing.n_cleared) == (3, 7, 2)
+    results = [m for m in masked.messages if m.result_ids()]
+    assert set(clearing.calls) == results[0].result_ids() | results[1].result_ids()
     assert masked.compactions == ()
     assert [r.usage.context if r.usage else None for r in masked.requests] == [1000, 3000, 5000, 2100]
     assert [m.blocks[0].n_chars for m in masked.messages if m.blocks[0].kind is Kind.TOOL_RESULT] == [5600, 5200, 7]

@@ -69,6 +69,8 @@ def test_images_count_once_and_text_files_are_not_sent() -> None:
 def test_an_unknown_part_is_opaque_and_a_pruned_result_is_named() -> None:
     assert [b.kind for b in session().messages[9].blocks] == [Kind.TEXT, Kind.OPAQUE]
     assert [(c.what, c.n_cleared) for c in session().clearings] == [("results", 1)]
+    (call,) = session().clearings[0].calls
+    assert call in {call for m in session().messages for call in m.result_ids()}
     assert (session().title, session().client, session().model) == ("Picture", "1.1.34", "claude-sonnet-4-5")
     assert [b.n_chars for b in session().system] == [9]
 

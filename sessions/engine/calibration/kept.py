@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.calibration.growth import Step
 from sessions.engine.calibration.held import Held
+from sessions.engine.calibration.losses import Loss
 from sessions.engine.calibration.prior import Prior
 from sessions.engine.calibration.scale import Scale
 from sessions.engine.calibration.series import RecordedSeries
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from sessions.engine.types import Transcript
 
 MODEL = Named(ModelInfo, lambda model: model.name, model_info)
-CLASSES = (Label, Step, Scale, Prior, Own, Way, Stays, RecordedSeries, Held, MODEL)
+CLASSES = (Label, Step, Scale, Prior, Own, Way, Stays, RecordedSeries, Loss, Held, MODEL)
 COLUMNS = ("tokens", "labels", "thinking", "estimated")
 PLAIN = (
     "model", "scale", "ratio_label", "n_growths", "overhead", "overhead_label", "flagged", "warnings", "history",

@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from sessions.engine.calibration.held import held_at_steps, held_by
+from sessions.engine.calibration.losses import Known
 from sessions.engine.calibration.series import RecordedSeries, left_out, recorded_series, weak_label
 from sessions.engine.calibration.stays import Stays, Way
 from sessions.engine.calibration.weights import estimate_by_kind, fill, is_hidden_thinking, media_tokens, only_kind
@@ -134,9 +135,11 @@ class Weighed:
     @cached_property
     def recorded(self) -> RecordedSeries:
         """The recorded context as a series, and what each step of it weighs."""
-        return recorded_series(
-            self.transcript, self.steps, self.estimated, self.flagged, overhead=self.overhead, tokens=self.tokens
-        )
+        known = Known(
+            self.estimated, self.flagged, self.overhead, self.history, self.tokens, self.thinking, self.way.thinking,
+            self.shifts, self.content_tokens,
+        )  # fmt: skip
+        return recorded_series(self.transcript, self.steps, known)
 
     @cached_property
     def left_out(self) -> frozenset[int]:

@@ -163,7 +163,9 @@ def _marks(value: Mapping[str, Any]) -> dict[str, Any]:
         facts = as_dict(value.get("microcompactMetadata"))
         trigger, ids = text_of(facts.get("trigger")), as_list(facts.get("compactedToolIds"))
         saved = count_of(facts.get("tokensSaved")) or None
-        return {"clearing": Clearing(RESULTS, trigger if trigger in TRIGGERS else None, len(ids) or None, saved)}
+        named = tuple(filter(None, map(text_of, ids)))
+        known = trigger if trigger in TRIGGERS else None
+        return {"clearing": Clearing(RESULTS, known, len(ids) or None, saved, named)}
     failed = value.get("compact_result") == "failed"
     return {"refusal": failed_compaction(text_of(value.get("compact_error")))} if failed else {}
 

@@ -22,11 +22,12 @@ class Clearing(NamedTuple):
     trigger: str | None = None
     n_cleared: int | None = None
     tokens_freed: int | None = None
+    calls: tuple[str, ...] = ()
 
 
 def clearing_at(clearing: Clearing, message: int, n_before: int, requests: Sequence[Request]) -> RecordedClearing:
     """The clearing after ``message`` messages and ``n_before`` requests: the first request of the branch after it."""
     request = next_on_branch(requests, n_before)
     return RecordedClearing(
-        clearing.what, request, message, clearing.trigger, clearing.n_cleared, clearing.tokens_freed
+        clearing.what, request, message, clearing.trigger, clearing.n_cleared, clearing.tokens_freed, clearing.calls
     )

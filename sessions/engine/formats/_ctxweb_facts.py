@@ -127,6 +127,7 @@ def clearings_of(written: Any, known: ExportLines, n_requests: int) -> tuple[Rec
             trigger=text_of(facts.get("trigger")) or None,
             n_cleared=count_or_none(facts.get("n_cleared")),
             tokens_freed=count_or_none(facts.get("tokens_freed")),
+            calls=tuple(filter(None, map(text_of, as_list(facts.get("calls"))))),
         )
         for facts in map(as_dict, as_list(written))
         if (what := text_of(facts.get("what"))) in CLEARED

@@ -52,7 +52,7 @@ class GeminiRecord:
     key: int = 0
     said: int = 0
     """What the record says without its results, as a hash."""
-    n_masked: int = 0
+    masked: tuple[str, ...] = ()
     dropped: bool = False
 
 
@@ -136,11 +136,13 @@ class Log:
         if [(r.ident, r.said) for r in known] != [(r.ident, r.said) for r in records]:
             return False
         changed = [(old, new) for old, new in zip(known, records, strict=True) if old.key != new.key]
-        if not changed or any(new.n_masked <= old.n_masked for old, new in changed):
+        if not changed or any(len(new.masked) <= len(old.masked) for old, new in changed):
             return False
-        self.items.append(Clearing(RESULTS, "auto", sum(new.n_masked - old.n_masked for old, new in changed)))
+        calls = tuple(call for old, new in changed for call in new.masked if call and call not in old.masked)
+        n = sum(len(new.masked) - len(old.masked) for old, new in changed)
+        self.items.append(Clearing(RESULTS, "auto", n, calls=calls))
         for old, new in changed:
-            old.key, old.n_masked = new.key, new.n_masked
+            old.key, old.masked = new.key, new.masked
         return True
 
     def thread(self) -> Thread:
@@ -221,10 +223,10 @@ def _record(value: Value, origin: Origin, measure: Measured) -> GeminiRecord:
         entries.append(
             Entry((origin,), Role.USER, blocks, preview_of(results), native_id=native_id, timestamp=timestamp)
         )
-    n_masked = sum(any(MASKED in leaf.text for leaf in (result, *result.parts)) for result in results)
+    masked = tuple(r.call_id for r in results if any(MASKED in leaf.text for leaf in (r, *r.parts)))
     return GeminiRecord(
         ident, entries, is_reply, _usage(value.get("tokens")), text_of(value.get("model")), timestamp,
-        hash((role, contents, results)), hash((role, contents, len(results))), n_masked,
+        hash((role, contents, results)), hash((role, contents, len(results))), masked,
     )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ call that wrote the summary is a request off the branch.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
@@ -117,17 +116,18 @@ class _Reading:
     def __init__(self, history: Assembly) -> None:
         self.history = history
         self.system: tuple[Content, ...] = ()
-        self.pruned: Counter[float] = Counter()
+        self.pruned: dict[float, list[str]] = {}
         self._open: int | None = None
         self._marked: Callable[[Entry], None] | None = None
 
     def prune(self) -> None:
         """Note the results that opencode emptied later on, each time at its place; they are shown as first sent."""
         history = self.history
-        for time, n in sorted(self.pruned.items()):
+        for time, calls in sorted(self.pruned.items()):
             n_messages = sum(m.timestamp is not None and m.timestamp <= time for m in history.messages)
             n_requests = sum(r.timestamp is not None and r.timestamp <= time for r in history.requests)
-            history.cleared.append((Clearing(RESULTS, "auto", n), n_messages, n_requests))
+            named = tuple(filter(None, calls))
+            history.cleared.append((Clearing(RESULTS, "auto", len(calls), calls=named), n_messages, n_requests))
 
     def take(self, entry: Entry, places: list[Origin]) -> None:
         """One entry: a prompt, a reply with its results, or one side of a compaction."""
@@ -225,8 +225,10 @@ class _Reading:
 
     def _take_results(self, entry: Entry, places: list[Origin], native: str) -> None:
         parts = as_list(entry["parts"])
-        states = [as_dict(as_dict(as_dict(part).get("state")).get("time")) for part in parts]
-        self.pruned.update(time for state in states if (time := seconds(state.get("compacted"))) is not None)
+        for part in map(as_dict, parts):
+            time = seconds(as_dict(as_dict(part.get("state")).get("time")).get("compacted"))
+            if time is not None:
+                self.pruned.setdefault(time, []).append(text_of(part.get("callID")))
         results = result_contents(parts)
         if results:
             places = [place if place.path[:1] == (PART,) else inside(place, "parts") for place in places]

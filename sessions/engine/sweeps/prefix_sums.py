@@ -24,7 +24,7 @@ class PrefixSums:
     """Prefix sums over the steps of a session, and the places where its list may be cut.
 
     Positions count ``messages``, those that can be dropped (no system messages).  ``heights`` has one entry more than
-    there are steps, ``peaks`` is its running maximum.  ``stops[k]`` is the number of positions at step k.
+    there are steps, and none is smaller than the one before.  ``stops[k]`` is the number of positions at step k.
     ``standing[c] + whole[k + 1]`` is what the list from position c on weighs at step k, system messages included;
     ``lead`` is what those weigh alone.  ``cut_back[c]`` is the nearest place up to c that splits no tool pair of one
     step, ``long_pairs`` are the pairs that enter in two.
@@ -34,7 +34,6 @@ class PrefixSums:
     overhead: int
     lead: int
     heights: list[int]
-    peaks: list[int]
     whole: list[int]
     stops: list[int]
     standing: list[int]
@@ -43,12 +42,7 @@ class PrefixSums:
 
     def first_at_least(self, low: int, value: int) -> int:
         """The first index ≥ ``low`` of ``heights`` with at least ``value``; one past the end where there is none."""
-        heights, end = self.heights, len(self.heights)
-        found = bisect_left(self.peaks, value, low)
-        if found > low or found == end or heights[found] >= value:
-            return found
-        # An earlier peak hides what comes after it: look on, one by one.
-        return next((j for j in range(low, end) if heights[j] >= value), end)
+        return bisect_left(self.heights, value, low)
 
     def left(self, cut: int, step: int) -> int:
         """Display tokens of the list from position ``cut`` on at a step, overhead included."""
@@ -56,10 +50,14 @@ class PrefixSums:
 
 
 def prefix_sums(weighed: Weighed) -> PrefixSums | None:
-    """Those of a session; None where system messages stand among the others, two tool calls share an id, or the first
-    context held a conversation before the file.
+    """Those of a session; None where they would not tell what a cut list weighs.
+
+    That is where system messages stand among the others, two tool calls share an id, the first context held a
+    conversation before the file, or something left beside the compactions: what a later list loses there depends on
+    what was dropped before.
     """
-    if not weighed.steps or weighed.history:
+    recorded = weighed.recorded
+    if not weighed.steps or weighed.history or recorded.losses or min(recorded.weights) < 0:
         return None
     lists = _lists(weighed)
     if lists is None:
@@ -69,7 +67,7 @@ def prefix_sums(weighed: Weighed) -> PrefixSums | None:
     pairs = _pairs(others)
     if pairs is None:
         return None
-    weights = weighed.recorded.weights
+    weights = recorded.weights
     heights = list(accumulate(weights, initial=0))
     stops = list(accumulate(len(step) for step in rest))
     members = [len(step) + (len(system) if not k else 0) for k, step in enumerate(rest)]
@@ -78,7 +76,7 @@ def prefix_sums(weighed: Weighed) -> PrefixSums | None:
     lead = weights[0] if system and members[0] == len(system) else system_tokens
     short, long_pairs = _by_length(pairs, stops)
     return PrefixSums(
-        others, weighed.overhead, lead, heights, list(accumulate(heights, max)), whole, stops,
+        others, weighed.overhead, lead, heights, whole, stops,
         _standing(weighed, rest, system_tokens, lead, whole), _snapped_back(short, stops[-1]), long_pairs,
     )  # fmt: skip
 

@@ -110,7 +110,7 @@ def optimum(
     places = {weighed.steps[k].request: cuts[k] for k in _advancing(sums, chosen, cuts, after)}
     made = replay(weighed, scheduled(sums, places, shares_prefix=shares_prefix), window=window, summarizer=summarizer)
     if len(made.events) < len(places):
-        return None  # a recorded clearing takes more than a cut list holds: the sums do not know that
+        return None
     costs = event_costs(made, prices=prices)
     return Optimum(tuple(places), costs or (), totals(made, prices=prices), keep_messages, window)
 

@@ -53,7 +53,7 @@ def _billed(case: Case) -> Candidate | None:
         span = [i for i in range(steps[k].start, steps[k].stop) if has_media(weighed.transcript.messages[i])]
         if not span or k == 0 or recorded.labels[k] is not Label.MEASURED or steps[k].compaction is not None:
             continue
-        growth = recorded.weights[k]
+        growth = recorded.context[k] - recorded.context[k - 1]
         by_rule = sum(weighed.tokens[steps[k].start : steps[k].stop])
         base64 = _base64(case, span)
         known = any(case.same(growth, by_rule + round(base64 / n), 0.15) for _, n in RULES)

@@ -232,6 +232,7 @@ class _Walk:
     def __init__(self, gate: Trigger, ground: Ground, sizes: Sizes, threshold: int) -> None:
         self.gate, self.ground, self.sizes, self.threshold = gate, ground, sizes, threshold
         self.n = len(ground.weights)
+        self.weights = ground.weights
         self.need = threshold + 1 if gate.operator == OVER else threshold
         self.unit = estimator_named(gate.estimator).unit
         self.by_usage, self.by_estimate = self._measures()
@@ -241,7 +242,7 @@ class _Walk:
     def _measures(self) -> tuple[list[int] | None, list[int] | None]:
         """What the gate measures at every step before any compaction, less its constant: by usage, by estimate."""
         uses, (_, whole, tails), outputs = self.gate.uses, self.sizes, self.ground.outputs
-        sent = [0, *self.ground.weights][: self.n]
+        sent = [0, *self.weights][: self.n]
         if uses is Uses.ESTIMATE:
             return None, whole
         replied = [0, *outputs][: self.n]
@@ -267,17 +268,31 @@ class _Walk:
                 break
             firings.append(self._firing(at, is_first=not firings))
             in_a_row = at == self.start + 1 and len(firings) >= THRASH_LIMIT
-            self.start = at
+            self._drop(at)
             if in_a_row and firings[-1].request - firings[-THRASH_LIMIT].request == THRASH_LIMIT - 1:
                 stopped = firings[-1].request
                 break
         missed = self._missed() if stopped is None else None
         return GateResult(self.gate, self.threshold, self.unit, tuple(firings), missed, stopped)
 
+    def _drop(self, at: int) -> None:
+        """A firing drops the whole list: what leaves the recording later of messages dropped here leaves nothing."""
+        self.start = at
+        series, dropped = self.ground.weighed.recorded, self.ground.ranges[at].stop
+        if not series.losses:
+            return
+        back = [0] * self.n
+        for loss in series.losses:
+            if loss.step > at:
+                left = sum([tokens for index, tokens in loss.parts if index >= dropped])
+                back[loss.step] = max(0, series.growths[loss.step] - series.weights[loss.step] - left)
+        self.weights = [n + more for n, more in zip(self.ground.weights, accumulate(back), strict=True)]
+        self.by_usage, self.by_estimate = self._measures()
+
     def _reference_base(self) -> int:
         """What turns cumulative weights into display tokens since the last firing."""
         overhead = self.ground.weighed.overhead
-        return overhead if self.start < 0 else overhead + self.ground.stub - self.ground.weights[self.start]
+        return overhead if self.start < 0 else overhead + self.ground.stub - self.weights[self.start]
 
     def _estimate_base(self) -> int:
         if self.start < 0:
@@ -323,8 +338,8 @@ class _Walk:
 
     def _firing(self, at: int, *, is_first: bool) -> Firing:
         base = self._reference_base()
-        reference = base + self.ground.weights[at]
-        crossed = self._scan(self.ground.weights, self.start + 1, self.need - base)
+        reference = base + self.weights[at]
+        crossed = self._scan(self.weights, self.start + 1, self.need - base)
         verdict = FALSE if reference < self.need else RIGHT if crossed == at else LATE
         measure, estimated = self._measure(at)
         span = self._estimated_range(at, estimated=estimated)
@@ -365,13 +380,13 @@ class _Walk:
     def _missed(self) -> Firing | None:
         """The first request since the last firing at which the reference reaches what the gate never saw."""
         base = self._reference_base()
-        at = self._scan(self.ground.weights, self.start + 1, self.need - base)
+        at = self._scan(self.weights, self.start + 1, self.need - base)
         if at >= self.n:
             return None
         measure, estimated = self._measure(at)
         span = self._estimated_range(at, estimated=estimated)
         culprits = heaviest(self.ground.weighed, self.sizes.of, span, under=True)
-        made = self._made(at, MISSED, measure, base + self.ground.weights[at], self.n - 1 - at)
+        made = self._made(at, MISSED, measure, base + self.weights[at], self.n - 1 - at)
         return replace(made, culprits=culprits)
 
     def _request(self, at: int) -> int:
