@@ -16,6 +16,7 @@ from sessions.engine.diff import diff_event
 from sessions.engine.errors import BadParameter
 from sessions.engine.export import inserted_texts
 from sessions.engine.report import diff_document
+from sessions.engine.speaker import speaker
 from sessions.engine.texts import Texts
 from sessions.engine.words import counted
 
@@ -119,7 +120,7 @@ def _message(row: Row, said: str, n_chars: int | None) -> Text:
     name = f"#{item.message.index}" if item and item.message.index >= 0 else row.id
     if n_chars is not None and len(said) > n_chars:
         said = said[:n_chars].rstrip() + "\N{HORIZONTAL ELLIPSIS}"
-    role = item.message.speaker if item else row.role
+    role = speaker(item.message) if item else row.role
     head = Text(f"{SYMBOLS[row.op]} {name} {role}, {tokens} tokens", STYLES.get(row.op, ""))
     return head.append(f"\n    {printable(said)}" if said else "\n    (no text)", "default")
 

@@ -177,12 +177,6 @@ class Message:
     resumed: bool = False
     _halves: tuple[frozenset[str], frozenset[str]] | None = field(default=None, init=False, repr=False, compare=False)
 
-    @property
-    def speaker(self) -> str:
-        """Who it is from, in words: a message of tool results alone is the tool's, whatever role its API gives it."""
-        results = bool(self.blocks) and all(block.kind is Kind.TOOL_RESULT for block in self.blocks)
-        return "tool" if results else self.role.value
-
     def leaves(self) -> Iterator[Block]:
         """Every block of the message, parts of tool results included."""
         for block in self.blocks:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sessions.engine.speaker import speaker
 from sessions.engine.types import Kind
 from sessions.pages.links.redaction import cleaned, without_stump
 from sessions.pages.ui.blocks import LONG
@@ -53,7 +54,7 @@ def passage(opened: Opened, index: int) -> Passage | None:
     kept = without_stump(kept) if n_unread else kept
     at = near.index(index)
     return Passage(
-        index, message.speaker, kinds_of(message), weighed.tokens[index], str(weighed.labels[index]),
+        index, speaker(message), kinds_of(message), weighed.tokens[index], str(weighed.labels[index]),
         text=kept[:MOST_CHARS], n_left=max(len(kept) - MOST_CHARS, 0) + n_unread, images=_images(message),
         fate=_fate(opened, index), remark=cleaned(dict(opened.link.remarks).get(index, ""), choice),
         before=near[at - 1] if at else None, after=near[at + 1] if at + 1 < len(near) else None,

@@ -10,6 +10,7 @@ from sessions.engine import registry
 from sessions.engine.context import common_prefix
 from sessions.engine.lists import entered_at, items_at
 from sessions.engine.sizes import message_size
+from sessions.engine.speaker import speaker
 from sessions.pages.ui.addresses import Choice, Urls, session_urls
 from sessions.pages.ui.folding import SYMBOLS
 from sessions.pages.ui.results import gate_words
@@ -198,7 +199,7 @@ def _row(replay: Replay, item: Item, at: int, urls: Urls, *, n_cached: int, gap:
     return StepRow(
         str(at), op,
         number=item.id if item.inserted or message.index < 0 else str(message.index),
-        role=message.speaker,
+        role=speaker(message),
         kinds=kinds_of(message),
         preview=message.preview,
         mono=not message.typed and not item.inserted and message.role.value == "user",

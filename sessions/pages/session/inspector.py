@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine import registry
 from sessions.engine.estimators import _images
 from sessions.engine.sizes import message_size
+from sessions.engine.speaker import speaker
 from sessions.engine.types import Block, Kind, Label
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import media_url, small_url
@@ -124,7 +125,7 @@ def inspected(session_id: str, view: Overview, index: int) -> InspectorView:
     return InspectorView(
         index=index,
         last=len(view.messages) - 1,
-        role=message.speaker,
+        role=speaker(message),
         kinds=kinds_of(message),
         tokens=weighed.tokens[index],
         label=str(weighed.labels[index]),

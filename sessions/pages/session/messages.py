@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
+from sessions.engine.speaker import speaker
 from sessions.engine.types import Kind
 from sessions.pages.session import state as urlstate
 from sessions.pages.ui import figures
@@ -163,7 +164,7 @@ def row(session_id: str, view: Overview, index: int, *, selected: bool = False) 
     reply = request is not None and view.weighed.transcript.requests[request].message == index
     return ListRow(
         index=index,
-        role=message.speaker,
+        role=speaker(message),
         kinds=kinds_of(message),
         preview=message.preview or _nothing(message),
         mono=not message.typed and str(message.role) == "user",

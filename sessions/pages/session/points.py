@@ -10,6 +10,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from sessions.engine import registry
+from sessions.engine.speaker import speaker
 from sessions.pages.session.foot_notes import byte_gate
 from sessions.pages.ui import figures
 from sessions.pages.ui.labelled import KIND_WORDS
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 def said_of(message: Message, kinds: Sequence[str]) -> str:
     """Who a message is from and what is in it: "user, image"; "tool result" names its tool already."""
     words = [KIND_WORDS.get(kind, kind) for kind in kinds]
-    return ", ".join(words if message.speaker == "tool" else [message.speaker, *words])
+    return ", ".join(words if speaker(message) == "tool" else [speaker(message), *words])
 
 
 def said(view: Overview) -> Callable[[int], str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sessions.engine.speaker import speaker
 from sessions.engine.terms import said, without_secrets
 from sessions.pages.ui import figures
 from sessions.pages.ui.blocks import shown
@@ -91,7 +92,7 @@ def _turn(
     blocks = shown(read(message), message.blocks, whole=False)
     return Turn(
         index=index,
-        role="summary" if message.summary else message.speaker,
+        role="summary" if message.summary else speaker(message),
         tokens=view.weighed.tokens[index],
         label=str(view.weighed.labels[index]),
         n_bytes=view.n_bytes[index],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sessions.engine.speaker import speaker
 from sessions.engine.types import Kind
 from sessions.runs.overview import kinds_of
 
@@ -97,7 +98,7 @@ def line(row: Row, at: int) -> FoldedLine:
     return FoldedLine(
         row.op, at, at, 1,
         number=str(original) if original is not None and not (item and item.inserted) else row.id,
-        role=message.speaker if message else row.role,
+        role=speaker(message) if message else row.role,
         kinds=kinds_of(message) if message else (),
         title=message.preview if message else row.id,
         tokens_before=row.tokens_before,
