@@ -8,17 +8,18 @@ context of the earlier.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from sessions.engine.formats._claude_usage import reply_usage
 from sessions.engine.types import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sessions.engine.formats._claude_lines import ClaudeRecord
     from sessions.engine.formats._claude_usage import ClaudeMessage
@@ -196,21 +197,24 @@ def _way(tree: Tree, among: Iterable[int], off: frozenset[int]) -> Way:
 
 
 def preserved_uuids(
-    boundary: ClaudeRecord, copies: Iterable[ClaudeRecord], records: Sequence[ClaudeRecord]
+    boundary: ClaudeRecord, copies: Sequence[ClaudeRecord], records: Mapping[str, ClaudeRecord]
 ) -> set[str]:
-    """Uuids of the messages that a compaction kept: named by its metadata, or written again after it."""
+    """Uuids of the messages that a compaction kept: named by its metadata, or written again after it.
+
+    ``copies`` are in file order, ``records`` all other lines by their uuid.
+    """
     facts = boundary.rare.boundary or {}
     named = facts.get("preservedMessages")
     uuids = named.get("uuids") if isinstance(named, dict) else None
     kept = {uuid for uuid in uuids if isinstance(uuid, str)} if isinstance(uuids, list) else set()
     segment = facts.get("preservedSegment")
     if isinstance(segment, dict):
-        by_uuid = {record.uuid: record for record in records if record.uuid and record.order < boundary.order}
-        step = by_uuid.get(str(segment.get("tailUuid")))
-        while step and step.uuid not in kept:
+        step = records.get(str(segment.get("tailUuid")))
+        while step and step.order < boundary.order and step.uuid not in kept:
             kept.add(step.uuid)
-            step = by_uuid.get(step.parent) if step.uuid != segment.get("headUuid") else None
-    return kept | {copy.uuid for copy in copies if copy.order > boundary.order}
+            step = records.get(step.parent) if step.uuid != segment.get("headUuid") else None
+    later = bisect_right(copies, boundary.order, key=attrgetter("order"))
+    return kept | {copy.uuid for copy in copies[later:]}
 
 
 def _shape(record: ClaudeRecord) -> tuple[object, ...]:

@@ -31,7 +31,8 @@ class Breaking:
         runs: list[tuple[str, int]] = []
         for number, call in enumerate(calls):
             segments = [" ".join(segment.split()) for segment in _SEGMENTS.split(call.key)] if call.verb == RUN else []
-            for path in [call.key] if call.verb == WRITE else [path for segment in segments for path in _names(segment)]:
+            written = [path for segment in segments for path in _names(segment)]
+            for path in [call.key] if call.verb == WRITE else written:
                 self._written.setdefault(path, []).append(number)
                 files.append((path[::-1], number))
             runs += [(f"{_command(segment)} ", number) for segment in segments]
