@@ -177,7 +177,7 @@ def repeated(values: list[Any], n: int, *, chained: bool = False) -> list[Any]:
     ids = {found for value in values for found in _ids(value)}
     made = list(values)
     for number in range(1, _times(len(values)) * n):
-        fresh = {found: f"{found[:-4]}{number:04d}" for found in ids}
+        fresh = {found: f"{found}.{number}" for found in ids}
         again = [_renamed(value, fresh) for value in values]
         if chained:
             _chain(made[-len(values) :], again)
@@ -239,27 +239,25 @@ def _database(data: bytes, n: int, *, bad: bool = False) -> bytes:
                 for row in made.execute(f"SELECT * FROM {table}")
             ]
             for number in range(1, _times(largest) * n):
-                fresh = {found: f"{found[:-4]}{number:04d}" for row in rows for found in _ids(row)}
+                fresh = {found: f"{found}.{number}" for row in rows for found in _ids(row)}
                 for row in rows:
-                    _insert(made, table, _renamed(row, fresh), number)
+                    _insert(made, table, _renamed(row, fresh))
         return made.serialize()
 
 
 def _cell(cell: Any, bad: bool) -> Any:
     try:
-        found = loads(cell.encode()) if isinstance(cell, str) and cell[:1] in {"{", "["} else cell
-    except JsonProblem:
+        text = cell.decode() if isinstance(cell, bytes) else cell
+        found = loads(text.encode()) if isinstance(text, str) and text[:1] in {"{", "["} else cell
+    except (JsonProblem, UnicodeDecodeError):
         return cell
     return bad_usage(found) if bad else found
 
 
-def _insert(made: sqlite3.Connection, table: str, row: dict[str, Any], number: int) -> None:
+def _insert(made: sqlite3.Connection, table: str, row: dict[str, Any]) -> None:
     cells = {c: dumps(cell) if isinstance(cell, (dict, list)) else cell for c, cell in row.items()}
     keys = [name for _, name, kind, _, _, key in made.execute(f"PRAGMA table_info({table})") if key and kind]
     for key in keys:
-        if isinstance(cells[key], str) and cells[key] == row.get(key):
-            cells[key] = f"{cells[key]}.{number}" if not cells[key].endswith(f"{number:04d}") else cells[key]
-        elif isinstance(cells[key], int):
-            cells[key] = None
+        cells[key] = None if isinstance(cells[key], int) else cells[key]
     marks = ", ".join("?" * len(cells))
     made.execute(f"INSERT OR IGNORE INTO {table} ({', '.join(cells)}) VALUES ({marks})", list(cells.values()))

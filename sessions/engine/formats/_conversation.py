@@ -85,15 +85,15 @@ class Conversation:
     pending: Exchange | None = None
     _keys: tuple[list[int], int, set[int]] = field(default_factory=lambda: ([], 0, set()))
 
-    def keys(self) -> set[int]:
-        """Those of the newest list's entries, system messages apart: looked at once while the list only grows."""
+    def holds(self, key: int) -> bool:
+        """Whether the newest list has an entry of this key, system messages apart."""
         entries, (live, n_known, keys) = self.thread.entries, self._keys
         if live is not self.live:
             n_known, keys = 0, set()
         fresh = (entries[place] for place in self.live[n_known:])
         keys.update(entry.key for entry in fresh if entry.role is not Role.SYSTEM)
         self._keys = self.live, len(self.live), keys
-        return keys
+        return key in keys
 
     def finish(self) -> Thread:
         """The thread, with the request that still waits for its reply."""

@@ -58,7 +58,7 @@ class _Homes:
         """The conversation, None where it is another one."""
         if exchange.follows:
             number = self.by_response.get(exchange.follows, -1)
-        elif self.found and any(key in self.found[-1].keys() for key in self._keys(exchange)):
+        elif self.found and any(map(self.found[-1].holds, self._keys(exchange))):
             return self.found[-1]
         else:
             number = max(map(self._newest, self._keys(exchange)), default=-1)
@@ -80,7 +80,7 @@ class _Homes:
     def _newest(self, key: int) -> int:
         """The newest conversation whose list holds it, -1 for none; those that hold it no longer are forgotten."""
         known = self.by_key.get(key, [])
-        while known and key not in self.found[known[-1]].keys():
+        while known and not self.found[known[-1]].holds(key):
             known.pop()
         return known[-1] if known else -1
 
