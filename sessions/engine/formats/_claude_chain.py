@@ -6,6 +6,8 @@ from bisect import bisect_right
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from sessions.engine.types import Role
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
