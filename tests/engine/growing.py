@@ -11,7 +11,6 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.database import is_database
-from sessions.engine.formats._claude_build import MOST_BRANCHES
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.limits import MAX_DEPTH
 
@@ -47,7 +46,9 @@ TEXTS: dict[str, Callable[[int], Any]] = {
 def growths(path: Path) -> Iterator[tuple[str, Grown]]:
     """What there is more and more of, and the file."""
     data = path.read_bytes()
-    if is_database(data):
+    if path.name == "state.vscdb":
+        yield "bubbles", lambda n: _bubbles(data, LEAST * n)
+    elif is_database(data):
         yield "rows", lambda n: _database(data, n)
         yield "rows of bad usage", lambda n: _database(data, n, bad=True)
     elif data.startswith(b"PK"):
@@ -78,8 +79,7 @@ def _of_json(data: bytes, is_document: bool) -> Iterator[tuple[str, Grown]]:
 
     if any(isinstance(value, dict) and value.keys() & PARENTS.keys() for value in values):
         yield "lines in a chain", lambda n: packed(repeated(values, n, chained=True))
-        more = -(-MOST_BRANCHES // _times(len(values))) + 1
-        yield "branches", lambda n: packed(repeated(values, n * more))
+        yield "branches", lambda n: packed(repeated(values, n))
     else:
         yield "lines", lambda n: packed(repeated(values, n))
     yield "bad usage", lambda n: packed(repeated(bad_usage(values), n, chained=True))
@@ -242,6 +242,25 @@ def _database(data: bytes, n: int, *, bad: bool = False) -> bytes:
                 fresh = {found: f"{found}.{number}" for row in rows for found in _ids(row)}
                 for row in rows:
                     _insert(made, table, _renamed(row, fresh))
+        made.commit()
+        return made.serialize()
+
+
+def _bubbles(data: bytes, n: int) -> bytes:
+    """Cursor's own store: a conversation names its messages in one cell, and each is another."""
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.deserialize(data)
+        names = [f"n{number}" for number in range(n)]
+        headers = [{"bubbleId": name, "type": 1 + number % 2} for number, name in enumerate(names)]
+        rows = {"composerData:c9": {"composerId": "c9", "fullConversationHeadersOnly": headers}}
+        for number, name in enumerate(names):
+            usage = {"tokenCount": {"inputTokens": -5, "outputTokens": 4}} if number % 2 else {}
+            text = f"Never edit src/f{number}.py."
+            rows[f"bubbleId:c9:{name}"] = {"_v": 3, "type": 1 + number % 2, "bubbleId": name, "text": text, **usage}
+        made.executemany(
+            "INSERT INTO cursorDiskKV VALUES (?, ?)", [(key, dumps(value).encode()) for key, value in rows.items()]
+        )
+        made.commit()
         return made.serialize()
 
 
