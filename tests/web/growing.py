@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.jsonio import dumps
 from tests.services.claude_lines import MODEL, Lines, png
 
 if TYPE_CHECKING:
@@ -123,22 +122,13 @@ def _text(of: Callable[[int], str]) -> Callable[[Lines, int], None]:
     return make
 
 
-def depth(lines: Lines, n: int) -> None:
-    value: Any = "end"
-    for _ in range(n):
-        value = {"part": value}
-    block = {"type": "tool_use", "id": "deep", "name": "Bash", "input": {"command": dumps(value)[:90], "more": value}}
-    reply(lines, [block], lines.context + 50)
-    lines.turn("done")
-
-
 MANY: dict[str, Callable[[Lines, int], None]] = {
     "bad usages": bad_usages, "rules": rules, "tool calls": tool_calls, "images": images, "compactions": compactions,
-    "refusals": refusals, "branches": branches, "attachments": attachments, "subagents": subagents, "depth": depth,
+    "refusals": refusals, "branches": branches, "attachments": attachments, "subagents": subagents,
     "long words": _text(lambda n: "x" * n), "long lines": _text(lambda n: "so it goes " * (n // 8)),
     "blank lines": _text(lambda n: "a" + "\n" * n + "b"), "paths": _text(lambda n: "src/a.py " * (n // 8)),
 }  # fmt: skip
-"""What a session can have many of."""
+"""What a session can have many of; how deep values are nested is bounded (``limits.MAX_DEPTH``)."""
 
 
 def grown(what: str, times: int, name: str = "grown") -> bytes:

@@ -8,21 +8,39 @@ from __future__ import annotations
 from bisect import insort
 from collections import Counter
 from dataclasses import replace
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._clearings import Clearing, clearing_at
-from sessions.engine.formats._kept import Kept
 from sessions.engine.formats._preview import preview_of, prompt_words, title_of
 from sessions.engine.formats._provider_errors import Refusal, error_at, is_between, once
+from sessions.engine.limits import MAX_KEPT
 from sessions.engine.made import Made
 from sessions.engine.types import Kind, Message, RecordedCompaction, Request, Role, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from sessions.engine.formats import Measured
     from sessions.engine.types import Content, Origin, Usage
+
+
+class Kept:
+    """Lists of what the compactions of one session keep: each names its messages, and a file may name all in each."""
+
+    def __init__(self) -> None:
+        self._n = 0
+
+    def of(self, messages: Iterable[int], gone: Collection[int] = frozenset()) -> tuple[int, ...]:
+        """The messages that are not gone.  Raises UnreadableInput where a session keeps more than ``MAX_KEPT``."""
+        found = tuple(filterfalse(gone.__contains__, messages))
+        self._n += len(found)
+        if self._n > MAX_KEPT:
+            reason = f"its compactions keep more than {MAX_KEPT:,} messages together"
+            raise UnreadableInput(reason, next_step="Upload a part of the session")
+        return found
 
 
 class Assembly:

@@ -12,12 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine import shelf
-from sessions.engine.formats._assembly import transcript_of
+from sessions.engine.formats._assembly import Kept, transcript_of
 from sessions.engine.formats._claude_chain import preserved_uuids, without_copies
 from sessions.engine.formats._claude_usage import ClaudeMessage, blocks_of, message_of, reply_usage, units_of
 from sessions.engine.formats._claude_ways import Way, ways_of
 from sessions.engine.formats._clearings import clearing_at
-from sessions.engine.formats._kept import Kept
 from sessions.engine.formats._preview import title_of
 from sessions.engine.formats._provider_errors import error_at, once
 from sessions.engine.formats._values import text_of

@@ -10,10 +10,10 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.formats._assembly import Kept
 from sessions.engine.formats._blocks import opaque
 from sessions.engine.formats._chat_blocks import parts_of, role_of
 from sessions.engine.formats._counts import first_count, inclusive_usage
-from sessions.engine.formats._kept import Kept
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps

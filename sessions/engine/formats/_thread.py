@@ -10,10 +10,9 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._assembly import Assembly
+from sessions.engine.formats._assembly import Assembly, Kept
 from sessions.engine.formats._branch import next_on_branch
 from sessions.engine.formats._ids import unique_id
-from sessions.engine.formats._kept import Kept
 from sessions.engine.types import Message, RecordedCompaction, Request, Role
 
 if TYPE_CHECKING:
