@@ -60,7 +60,7 @@ class Assembly:
         self._newest_refused: dict[tuple[str, int], int] = {}
         self._boundaries: list[int] = []
         self._kept = Kept()
-        self._summaries: list[int] = []
+        self.summaries: list[int] = []
         self.cleared: list[tuple[Clearing, int, int]] = []
         self.title = ""
         self.gone: set[int] = set()
@@ -100,7 +100,7 @@ class Assembly:
         )
         self.messages.append(message)
         if message.summary:
-            self._summaries.append(index)
+            self.summaries.append(index)
         if typed and not self.title:
             self.title = title_of(prompt_words([content.text for content in contents if content.kind is Kind.TEXT]))
         return index
@@ -209,8 +209,8 @@ class Assembly:
 
         An earlier summary that is still in the context leaves it.
         """
-        self.gone.update(self._summaries)
-        self._summaries.clear()
+        self.gone.update(self.summaries)
+        self.summaries.clear()
         index = self.add(
             Role.USER, contents, origins, **{"typed": False, "summary": True, "compaction": compaction, **facts}
         )
