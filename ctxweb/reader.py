@@ -12,28 +12,32 @@ if TYPE_CHECKING:
     from types import FrameType
 
 POLL_SECONDS = 0.2
+IDLE_LOOKS = 50
+"""A reader of small uploads that finds nothing so many times in a row, ten seconds, gives its memory back."""
 LONGEST_PAUSE_SECONDS = 10.0
 """Between two tries while the database does not answer."""
 
 log = logging.getLogger(__name__)
 
 
-def run() -> None:
-    """Work until SIGTERM or SIGINT, which give back what is under way, or until memory has grown too far."""
+def run(*, small: bool = False) -> None:
+    """Work until SIGTERM or SIGINT, which give back what is under way, or until memory has grown too far.
+
+    ``small``: read small uploads alone, and end once none has come for ``IDLE_LOOKS`` looks.
+    """
     from django.conf import settings
     from django.db import Error, connection
 
-    from sessions.services import queue
-    from sessions.services.work import is_waiting, work_one
+    from sessions.services import queue, work
 
     signal.signal(signal.SIGTERM, _end)
     signal.signal(signal.SIGINT, _end)
-    pause = POLL_SECONDS
-    while not queue.stopping.is_set():
+    pause, n_idle = POLL_SECONDS, 0
+    while not queue.stopping.is_set() and not (small and n_idle == IDLE_LOOKS):
         worked = False
         try:
-            worked = is_waiting() and work_one()
-            pause = POLL_SECONDS
+            worked = work.read_small() if small else work.is_waiting() and work.work_one()
+            pause, n_idle = POLL_SECONDS, 0 if worked else n_idle + 1
         except queue.Interrupted:
             break
         except Error as error:

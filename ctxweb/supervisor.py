@@ -52,12 +52,16 @@ class Slot:
 class Supervisor:
     """Starts ``n_slots`` workers, starts them again when they end, and ends them.
 
+    While each of them is at the same piece of work for two rounds of the timer and a small upload waits, one more
+    worker reads small uploads; it ends by itself.
+
     Workers have sessions of their own, so Ctrl-C in the terminal reaches only this process.  ``run`` returns soon
     after ``stop`` was called: the workers get TERM, which gives back their work, and after 2.5 s KILL.
     """
 
     n_slots: int
     slots: list[Slot] = field(default_factory=list)
+    small: Slot = field(default_factory=Slot)
     under_way: dict[object, float] = field(default_factory=dict)
     idle_before: bool = False
     n_timers: int = 0
@@ -88,12 +92,15 @@ class Supervisor:
             _close()
 
     def _look(self) -> None:
-        for slot in self.slots:
+        for slot in self._all():
             if slot.process is None:
-                if time.monotonic() >= slot.next_start:
+                if slot is not self.small and time.monotonic() >= slot.next_start:
                     _start(slot)
             elif slot.process.poll() is not None:
                 self._ended(slot, slot.process.returncode)
+
+    def _all(self) -> list[Slot]:
+        return [*self.slots, self.small]
 
     def _ended(self, slot: Slot, status: int) -> None:
         """Note how the slot's process ended in the work it had, and let another start."""
@@ -103,7 +110,8 @@ class Supervisor:
         slot.next_start = time.monotonic() + (0 if replaced else pause)
         how = _how(slot, status)
         if not replaced:
-            click.echo(f"A worker is gone: {how.words}; starting another.", err=True)
+            again = "" if slot is self.small else "; starting another"
+            click.echo(f"A worker is gone: {how.words}{again}.", err=True)
         _release(slot.name, how)
 
     def _timer(self) -> None:
@@ -112,7 +120,7 @@ class Supervisor:
 
         from sessions import tasks
         from sessions.adapters.leftovers import sweep_leftovers
-        from sessions.services import work
+        from sessions.services import jobs, work
 
         close_old_connections()
         work.recover()
@@ -121,12 +129,17 @@ class Supervisor:
             sweep_leftovers()
         busy: set[str] = set()
         before, self.under_way = self.under_way, {}
-        for kind, row in _rows_of([slot.name for slot in self.slots if slot.process]):
+        held: set[str] = set()
+        for kind, row in _rows_of([slot.name for slot in self._all() if slot.process]):
             busy.add(row.worker)
             key = (kind.model, row.pk, row.claims)
+            if key in before:
+                held.add(row.worker)
             self.under_way[key] = since = before.get(key, time.monotonic())
             if time.monotonic() - since > settings.WORK_SECONDS:
                 self._end_overtime(row.worker)
+        if self.small.process is None and all(slot.name in held for slot in self.slots) and jobs.is_small_waiting():
+            self._start_small()
         if settings.CELERY_BROKER_URL:
             n_idle = sum(1 for slot in self.slots if slot.process and slot.name not in busy)
             n_unasked = min(n_idle, work.n_waiting())
@@ -135,14 +148,18 @@ class Supervisor:
                 tasks.wake(n_unasked)
             self.idle_before = bool(n_unasked)
 
+    def _start_small(self) -> None:
+        if time.monotonic() >= self.small.next_start and not self.stopping.is_set():
+            _start(self.small, "--small")
+
     def _end_overtime(self, worker: str) -> None:
-        for slot in self.slots:
+        for slot in self._all():
             if slot.name == worker and slot.process is not None and not slot.overtime:
                 slot.overtime = True
                 slot.process.kill()
 
     def _end_all(self) -> None:
-        running = [(slot.name, slot.process) for slot in self.slots if slot.process is not None]
+        running = [(slot.name, slot.process) for slot in self._all() if slot.process is not None]
         for _, process in running:
             if process.poll() is None:
                 process.terminate()
@@ -156,13 +173,13 @@ class Supervisor:
             self._survive(partial(_release, name, None))
 
 
-def _start(slot: Slot) -> None:
+def _start(slot: Slot, *options: str) -> None:
     from sessions.services.processes import SUPERVISOR, name_of, oom_kills
 
     # The parent's import path is handed on as it is: the child finds the same code whatever folder it starts in.
     here = name_of(os.getpid())
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), SUPERVISOR: here}
-    command = [sys.executable, "-P", "-m", "ctxweb", "worker", "--parent", str(os.getpid())]
+    command = [sys.executable, "-P", "-m", "ctxweb", "worker", "--parent", str(os.getpid()), *options]
     slot.n_oom_kills, slot.started, slot.overtime = oom_kills(), time.monotonic(), False
     slot.process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, start_new_session=True)
     slot.name = f"{name_of(slot.process.pid)}/{here}"

@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--processes", type=click.IntRange(1, 64), help="Tasks at a time. [default: CTXWEB_WORKER_PROCESSES]")
 @click.option("--parent", type=int, hidden=True, help="Be one of the processes, and end when this one has gone.")
-def command(processes: int | None, parent: int | None) -> None:
+@click.option("--small", is_flag=True, hidden=True, help="Be the process that reads small uploads beside the others.")
+def command(processes: int | None, parent: int | None, *, small: bool) -> None:
     """Run workers until told to stop.
 
     They take what waits in the database. With CTXWEB_BROKER_URL, a Redis or RabbitMQ address, they are woken through
     it, on any number of hosts that share the database and the stored files.
     """
     if parent is not None:
-        _one_process(parent)
+        _one_process(parent, small=small)
         return
     from ctxweb.startup import load_django
 
@@ -40,7 +41,7 @@ def command(processes: int | None, parent: int | None) -> None:
     supervisor.run()
 
 
-def _one_process(parent: int) -> None:
+def _one_process(parent: int, *, small: bool) -> None:
     from ctxweb.parent import end_with_parent
 
     end_with_parent(parent)
@@ -52,6 +53,9 @@ def _one_process(parent: int) -> None:
     from ctxweb import reader
     from ctxweb.heartbeat import beat
 
+    if small:
+        reader.run(small=True)
+        return
     if settings.CELERY_BROKER_URL:
         reader.run_celery()
         return

@@ -68,6 +68,9 @@ MAX_TABLES = 1_000
 MAX_TOKENS = 100_000_000
 """More tokens than any model call has: such a count in a transcript is a mistake, and is not taken as measured."""
 
+MAX_KEPT = 2_000_000
+"""Messages that the recorded compactions of a session may keep, those of each added up; a file with more is refused."""
+
 MAX_COUNT = 10**15
 """Counts are cut at this size while a file is read, so that sums of them stay exact and fit a database column."""
 

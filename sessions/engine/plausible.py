@@ -36,19 +36,28 @@ def plausible(parsed: Parsed) -> Parsed:
 
 
 def _plausible(transcript: Transcript) -> Transcript:
-    refused = [r for r in transcript.requests if r.usage is not None and not _believed(_figures(r.usage))]
+    refused = [r for r in transcript.requests if not _usage_fits(r)]
     window_fits = _believed((transcript.window or 0,))
-    marks = [c for c in transcript.compactions if not _believed((c.tokens_before or 0, c.tokens_after or 0))]
-    if not refused and not marks and window_fits:
+    n_marks = sum(not _sizes_fit(c) for c in transcript.compactions)
+    if not refused and not n_marks and window_fits:
         return transcript
     return replace(
         transcript,
-        requests=tuple(_without_usage(r) if r in refused else r for r in transcript.requests) if refused
-        else transcript.requests,
-        compactions=tuple(_without_sizes(c) if c in marks else c for c in transcript.compactions),
+        requests=tuple(r if _usage_fits(r) else replace(r, usage=None) for r in transcript.requests),
+        compactions=tuple(
+            c if _sizes_fit(c) else replace(c, tokens_before=None, tokens_after=None) for c in transcript.compactions
+        ),
         window=transcript.window if window_fits else None,
-        warnings=(*transcript.warnings, *_notes(refused, len(marks), None if window_fits else transcript.window)),
-    )  # fmt: skip
+        warnings=(*transcript.warnings, *_notes(refused, n_marks, None if window_fits else transcript.window)),
+    )
+
+
+def _usage_fits(request: Request) -> bool:
+    return request.usage is None or _believed(_figures(request.usage))
+
+
+def _sizes_fit(mark: RecordedCompaction) -> bool:
+    return _believed((mark.tokens_before or 0, mark.tokens_after or 0))
 
 
 def _figures(usage: Usage) -> tuple[int, ...]:
@@ -58,14 +67,6 @@ def _figures(usage: Usage) -> tuple[int, ...]:
 
 def _believed(figures: Iterable[int]) -> bool:
     return all(0 <= figure <= MAX_TOKENS for figure in figures)
-
-
-def _without_usage(request: Request) -> Request:
-    return replace(request, usage=None)
-
-
-def _without_sizes(mark: RecordedCompaction) -> RecordedCompaction:
-    return replace(mark, tokens_before=None, tokens_after=None)
 
 
 def _notes(refused: list[Request], n_marks: int, window: int | None) -> Iterable[str]:

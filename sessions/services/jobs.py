@@ -12,10 +12,28 @@ from sessions.services import queue
 if TYPE_CHECKING:
     import uuid
 
+    from sessions.models.upload import JobQuerySet
 
-def claim(*, upload_id: uuid.UUID | None = None) -> queue.Claim[Job] | None:
-    """Take an upload for reading, the one named or whichever waits; None where nothing waits."""
-    rows = Job.objects.all() if upload_id is None else Job.objects.filter(upload_id=upload_id)
+
+SMALL_BYTES = 1_000_000
+"""Uploads up to this size are read beside a large one; see decision "Small uploads have a reader of their own"."""
+
+
+def small() -> JobQuerySet:
+    """Small uploads, whatever their state."""
+    return Job.objects.filter(total_bytes__lte=SMALL_BYTES)
+
+
+def is_small_waiting() -> bool:
+    """Whether a small upload waits for a reader."""
+    return small().filter(state=State.QUEUED).exists()
+
+
+def claim(*, upload_id: uuid.UUID | None = None, among: JobQuerySet | None = None) -> queue.Claim[Job] | None:
+    """Take an upload for reading, the one named or whichever of ``among`` (all) waits; None where nothing waits."""
+    rows = Job.objects.all() if among is None else among
+    if upload_id is not None:
+        rows = rows.filter(upload_id=upload_id)
     with transaction.atomic():
         held = queue.take(rows, done_bytes=0)
         if held is not None:

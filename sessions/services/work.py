@@ -53,6 +53,14 @@ def work_one() -> bool:
     return False
 
 
+def read_small() -> bool:
+    """Read one small upload that waits; False where none does.  Raises what reading raises."""
+    held = jobs.claim(among=jobs.small()) if jobs.is_small_waiting() else None
+    if held is not None:
+        ingest_claimed(held)
+    return held is not None
+
+
 def is_waiting() -> bool:
     """Whether any work waits: one statement that is made once, for who asks five times a second."""
     with connection.cursor() as cursor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.quality.breaking import breaks
+from sessions.engine.quality.breaking import Breaking
 from sessions.engine.quality.calls import make_call, verb_of
 from sessions.engine.quality.constraints import mentions
 from sessions.engine.quality.index import _all_references
@@ -117,7 +117,7 @@ def call(tool, **arguments):
     ],
 )  # fmt: skip
 def test_breaks(rule, made, broken):
-    assert breaks(made, next(rules_in(rule, "user"))) is broken
+    assert bool(Breaking([made]).of(next(rules_in(rule, "user")))) is broken
 
 
 @pytest.mark.parametrize(

@@ -5,22 +5,42 @@ For formats that are read in one pass over a list; the positions of a compaction
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter
 from dataclasses import replace
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._clearings import Clearing, clearing_at
 from sessions.engine.formats._preview import preview_of, prompt_words, title_of
-from sessions.engine.formats._provider_errors import Refusal, error_at, once
+from sessions.engine.formats._provider_errors import Refusal, error_at, is_between, once
+from sessions.engine.limits import MAX_KEPT
 from sessions.engine.made import Made
 from sessions.engine.types import Kind, Message, RecordedCompaction, Request, Role, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from sessions.engine.formats import Measured
     from sessions.engine.types import Content, Origin, Usage
+
+
+class Kept:
+    """Lists of what the compactions of one session keep: each names its messages, and a file may name all in each."""
+
+    def __init__(self) -> None:
+        self._n = 0
+
+    def of(self, messages: Iterable[int], gone: Collection[int] = frozenset()) -> tuple[int, ...]:
+        """The messages that are not gone.  Raises UnreadableInput where a session keeps more than ``MAX_KEPT``."""
+        found = tuple(filterfalse(gone.__contains__, messages))
+        self._n += len(found)
+        if self._n > MAX_KEPT:
+            reason = f"its compactions keep more than {MAX_KEPT:,} messages together"
+            raise UnreadableInput(reason, next_step="Upload a part of the session")
+        return found
 
 
 class Assembly:
@@ -37,6 +57,10 @@ class Assembly:
         self.compactions: list[RecordedCompaction] = []
         self.warnings: list[str] = []
         self.refused: list[tuple[Refusal, int, int]] = []
+        self._newest_refused: dict[tuple[str, int], int] = {}
+        self._boundaries: list[int] = []
+        self._kept = Kept()
+        self.summaries: list[int] = []
         self.cleared: list[tuple[Clearing, int, int]] = []
         self.title = ""
         self.gone: set[int] = set()
@@ -75,6 +99,8 @@ class Assembly:
             **facts,
         )
         self.messages.append(message)
+        if message.summary:
+            self.summaries.append(index)
         if typed and not self.title:
             self.title = title_of(prompt_words([content.text for content in contents if content.kind is Kind.TEXT]))
         return index
@@ -126,16 +152,13 @@ class Assembly:
         """Note that the request after what was added so far was refused for its size; None is no refusal."""
         if refusal is not None:
             self.refused.append((refusal, len(self.messages), len(self.requests)))
+            self._newest_refused[refusal.kind, len(self.requests)] = len(self.messages)
 
     def refuse_once(self, refusal: Refusal) -> None:
         """Note the refusal that a compaction's cause tells, unless its error stands before it already."""
-        at, n_requests = len(self.messages), len(self.requests)
-        boundaries = [compaction.boundary for compaction in self.compactions]
-        for known, message, n in self.refused:
-            between = any(message <= boundary < at for boundary in boundaries)
-            if (known.kind, n) == (refusal.kind, n_requests) and not between:
-                return
-        self.refuse(refusal)
+        known = self._newest_refused.get((refusal.kind, len(self.requests)))
+        if known is None or is_between(self._boundaries, known, len(self.messages)):
+            self.refuse(refusal)
 
     def clear(self, clearing: Clearing) -> None:
         """Note that content was cleared in place after what was added so far."""
@@ -159,6 +182,7 @@ class Assembly:
             "tokens_before": before.context + before.output if before else None,
             "outside": place == 0,
         }
+        insort(self._boundaries, place)
         self.compactions.append(RecordedCompaction(boundary=place, **{**defaults, **facts}))
         return len(self.compactions) - 1
 
@@ -174,8 +198,7 @@ class Assembly:
         """
         place = len(self.messages)
         self.gone.update(gone)
-        kept = tuple(index for index in range(place) if index not in self.gone)
-        return self.compaction(preserved=kept, **facts)
+        return self.compaction(preserved=self._kept.of(range(place), self.gone), **facts)
 
     def next_request(self, compaction: int) -> None:
         """Let ``compaction`` come before the next request, though one was added since (the summary's own call)."""
@@ -186,13 +209,13 @@ class Assembly:
 
         An earlier summary that is still in the context leaves it.
         """
-        earlier = [m.index for m in self.messages if m.summary and m.index not in self.gone]
-        self.gone.update(earlier)
+        self.gone.update(self.summaries)
+        self.summaries.clear()
         index = self.add(
             Role.USER, contents, origins, **{"typed": False, "summary": True, "compaction": compaction, **facts}
         )
         made = self.compactions[compaction]
-        kept = tuple(i for i in made.preserved if i not in self.gone)
+        kept = self._kept.of(made.preserved, self.gone)
         self.compactions[compaction] = replace(made, message=index, preserved=kept)
         return index
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,11 +26,12 @@ def branch(links: Sequence[tuple[str, str]], leaf: int) -> list[int]:
         parent = links[at][1]
         if not parent:
             break
-        above = [place for place in places.get(parent, ()) if place < at]
-        at = above[-1] if above else at - 1
+        named = places.get(parent, [])
+        n_above = bisect_left(named, at)
+        at = named[n_above - 1] if n_above else at - 1
     return found[::-1]
 
 
 def next_on_branch(requests: Sequence[Request], n_before: int) -> int:
     """The first request of the branch after ``n_before`` requests; their number where none comes."""
-    return next((request.index for request in requests[n_before:] if request.on_branch), len(requests))
+    return next((index for index in range(n_before, len(requests)) if requests[index].on_branch), len(requests))

@@ -12,9 +12,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine import shelf
-from sessions.engine.formats._assembly import transcript_of
-from sessions.engine.formats._claude_chain import Way, preserved_uuids, ways_of, without_copies
+from sessions.engine.formats._assembly import Kept, transcript_of
+from sessions.engine.formats._claude_chain import preserved_uuids, without_copies
 from sessions.engine.formats._claude_usage import ClaudeMessage, blocks_of, message_of, reply_usage, units_of
+from sessions.engine.formats._claude_ways import Way, ways_of
 from sessions.engine.formats._clearings import clearing_at
 from sessions.engine.formats._preview import title_of
 from sessions.engine.formats._provider_errors import error_at, once
@@ -103,13 +104,13 @@ def _transcript(lines: Lines, native_id: str, title: str, client: str, branches:
     """The session as it stands on one branch."""
     marks = _marks(lines)
     requests = _requests(lines)
-    known = {record.uuid for records in (lines.records, lines.copies) for record in records} if marks else set()
+    named = _named(lines) if marks else None
     times = array("d")
     times.extend(time for r in lines.records if r.is_message and (time := r.facts.timestamp) is not None)
     return transcript_of(
         _messages(lines, marks),
         requests,
-        [_compaction(mark, lines, requests, known) for mark in marks],
+        [_compaction(mark, lines, requests, named) for mark in marks] if named else (),
         id=native_id,
         format="claude_code",
         title=title or _prompt_title(lines.on_branch),
@@ -319,8 +320,26 @@ def _request(
     )
 
 
-def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], known: Container[str]) -> RecordedCompaction:
-    """``known`` are the ids of all lines of the session."""
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The first line of an id without copies, the branch's message that it is part of, and the ids of all lines."""
+
+    records: Mapping[str, ClaudeRecord]
+    messages: Mapping[str, int]
+    known: Container[str]
+    kept: Kept
+
+
+def _named(lines: Lines) -> Named:
+    records = {record.uuid: record for record in reversed(lines.records) if record.uuid}
+    messages: dict[str, int] = {}
+    for index, unit in enumerate(lines.on_branch):
+        for record in unit.records:
+            messages.setdefault(record.uuid, index)
+    return Named(records, messages, records.keys() | {record.uuid for record in lines.copies}, Kept())
+
+
+def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], named: Named) -> RecordedCompaction:
     order = mark.record.order
     boundary = bisect_left(lines.orders, order)
     n_before = bisect_left(lines.reply_orders, order)
@@ -328,7 +347,8 @@ def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], known
     request = next(later, len(requests))
     before = next((requests[i] for i in range(n_before - 1, -1, -1) if requests[i].on_branch), None)
     after = requests[request].usage if request < len(requests) else None
-    preserved = preserved_uuids(mark.record, lines.copies, lines.records)
+    uuids = preserved_uuids(mark.record, lines.copies, named.records) & named.messages.keys()
+    preserved = sorted({index for uuid in uuids if (index := named.messages[uuid]) < boundary})
     facts: Mapping[str, Any] = mark.record.rare.boundary or {}
     trigger = text_of(facts.get("trigger"))
     return RecordedCompaction(
@@ -337,13 +357,9 @@ def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], known
         message=bisect_left(lines.orders, mark.summary.first.order) if mark.summary else None,
         trigger=trigger if trigger in {"auto", "manual"} else None,
         tokens_before=_tokens_before(facts, before),
-        unseen=boundary > 0 and _own_count(facts) is not None and _follows_unseen(mark.record, known),
+        unseen=boundary > 0 and _own_count(facts) is not None and _follows_unseen(mark.record, named.known),
         tokens_after=after.context if after else None,
-        preserved=tuple(
-            index
-            for index, unit in enumerate(lines.on_branch[:boundary] if preserved else ())
-            if any(record.uuid in preserved for record in unit.records)
-        ),
+        preserved=named.kept.of(preserved),
         outside=boundary == 0,
     )
 

@@ -1,76 +1,17 @@
-"""Which lines of a Claude Code file belong to one session, and which of them to its selected branch (formats 3.5).
-
-The conversation is read in file order, because hooks and other UI lines fork the parent chain without any rewind. Only
-a real rewind leaves a branch behind: two answered branches under one parent, the later of which does not continue the
-context of the earlier.
-"""
+"""Which lines of a Claude Code file belong to one session, and which a compaction kept (formats 3.5)."""
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left
-from collections import Counter
-from dataclasses import dataclass, field
-from itertools import chain
+from bisect import bisect_right
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from sessions.engine.formats._claude_usage import reply_usage
 from sessions.engine.types import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sessions.engine.formats._claude_lines import ClaudeRecord
-    from sessions.engine.formats._claude_usage import ClaudeMessage
-    from sessions.engine.types import Usage
-
-    Fork = tuple[list[frozenset[int]], frozenset[int]]
-
-
-NONE = -1
-"""Stands in a table where there is no line."""
-
-
-@dataclass(slots=True)
-class Tree:
-    """Parent links of one session's lines, by their places in ``records``; NONE where there is none.
-
-    ``child`` and ``sibling`` are a line's first child and the next one of the same parent; ``unit`` is the number of
-    the reply that begins with a line, ``first_reply`` the first at or below it, ``last_line`` the last message there.
-    """
-
-    records: Sequence[ClaudeRecord]
-    units: Sequence[ClaudeMessage]
-    parents: array[int]
-    child: array[int]
-    sibling: array[int]
-    unit: array[int]
-    first_reply: array[int]
-    last_line: array[int]
-    replies: array[int] = field(default_factory=lambda: array("i"))
-
-    def children(self, place: int) -> Iterator[int]:
-        """The children of a line, in file order."""
-        place = self.child[place]
-        while place != NONE:
-            yield place
-            place = self.sibling[place]
-
-    def reply(self, place: int) -> ClaudeMessage | None:
-        """The reply that begins with a line."""
-        return None if self.unit[place] == NONE else self.units[self.unit[place]]
-
-
-MOST_WAYS = 200
-"""Branches beside the latest that are looked for: a file of thousands of rewinds is broken, not rewound."""
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """One branch: ``leaf`` is the order of its last message (-1 without any), ``off`` those of the lines not on it."""
-
-    leaf: int
-    off: frozenset[int]
 
 
 def without_copies(records: Sequence[ClaudeRecord]) -> tuple[list[ClaudeRecord], list[ClaudeRecord]]:
@@ -137,80 +78,25 @@ def sessions_of(records: Sequence[ClaudeRecord]) -> list[list[ClaudeRecord]]:
     return list(found.values())
 
 
-def ways_of(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> list[Way]:
-    """Every branch that a real rewind made or left: the one of the latest line, then the newest ``MOST_WAYS`` others.
-
-    ``units`` are the messages that the records make.  At each rewind one of the alternatives is taken: the one that
-    leads to the branch's leaf, elsewhere the latest.
-    """
-    tree = _tree(records, units)
-    forks = [(fork, _latest(tree, fork)) for fork in _forks(tree)]
-    left_by = Counter(place for fork, latest in forks for group in fork if group is not latest for place in group)
-    others = [group for fork, latest in forks for group in fork if group is not latest]
-    ways = [_way(tree, range(len(records)), frozenset(left_by))]
-    newest = sorted(others, key=max, reverse=True)[:MOST_WAYS]
-    return [*ways, *(_way(tree, group, _off(forks, left_by, min(group))) for group in newest)]
-
-
-def _off(forks: Sequence[Fork], left_by: Counter[int], through: int) -> frozenset[int]:
-    """The places of lines not on the latest branch through the one at ``through``."""
-    off = set(left_by)
-    turned = []
-    for fork, latest in forks:
-        chosen = next((group for group in fork if group is not latest and through in group), None)
-        if chosen is not None:
-            turned.append((fork, chosen))
-    for _, chosen in turned:
-        off.difference_update(order for order in chosen if left_by[order] <= sum(order in c for _, c in turned))
-    for fork, chosen in turned:
-        off.update(*(group for group in fork if group is not chosen))
-    return frozenset(off)
-
-
-def _forks(tree: Tree) -> list[list[frozenset[int]]]:
-    """For each real rewind its alternatives, as the places of all lines below them."""
-    places = range(len(tree.records))
-    roots = (at for at in places if tree.parents[at] == NONE and not tree.records[at].parent)
-    chained = [at for at in roots if tree.first_reply[at] not in (NONE, at) and _is_prompt(tree.records[at])]
-    parents = (tree.parents[at] for at in places if tree.parents[at] != NONE and tree.child[tree.parents[at]] == at)
-    found = []
-    for parent in chain(parents, (NONE,)):
-        branches = chained if parent == NONE else list(tree.children(parent))
-        if len(branches) < 2 or sum(tree.first_reply[at] != NONE for at in branches) < 2:
-            continue
-        alternatives = _alternatives(tree, parent, branches)
-        if len(alternatives) > 1:
-            found.append([frozenset(_below(tree, group)) for group in alternatives])
-    return found
-
-
-def _latest(tree: Tree, fork: Sequence[frozenset[int]]) -> frozenset[int]:
-    return max(fork, key=lambda group: max(tree.last_line[at] if tree.last_line[at] != NONE else at for at in group))
-
-
-def _way(tree: Tree, among: Iterable[int], off: frozenset[int]) -> Way:
-    """The branch without ``off``, whose last message is one of the lines ``among``: places, as orders."""
-    records = tree.records
-    leaf = max((at for at in among if at not in off and records[at].is_message), default=NONE)
-    return Way(NONE if leaf == NONE else records[leaf].order, frozenset([records[at].order for at in off]))
-
-
 def preserved_uuids(
-    boundary: ClaudeRecord, copies: Iterable[ClaudeRecord], records: Sequence[ClaudeRecord]
+    boundary: ClaudeRecord, copies: Sequence[ClaudeRecord], records: Mapping[str, ClaudeRecord]
 ) -> set[str]:
-    """Uuids of the messages that a compaction kept: named by its metadata, or written again after it."""
+    """Uuids of the messages that a compaction kept: named by its metadata, or written again after it.
+
+    ``copies`` are in file order, ``records`` all other lines by their uuid.
+    """
     facts = boundary.rare.boundary or {}
     named = facts.get("preservedMessages")
     uuids = named.get("uuids") if isinstance(named, dict) else None
     kept = {uuid for uuid in uuids if isinstance(uuid, str)} if isinstance(uuids, list) else set()
     segment = facts.get("preservedSegment")
     if isinstance(segment, dict):
-        by_uuid = {record.uuid: record for record in records if record.uuid and record.order < boundary.order}
-        step = by_uuid.get(str(segment.get("tailUuid")))
-        while step and step.uuid not in kept:
+        step = records.get(str(segment.get("tailUuid")))
+        while step and step.order < boundary.order and step.uuid not in kept:
             kept.add(step.uuid)
-            step = by_uuid.get(step.parent) if step.uuid != segment.get("headUuid") else None
-    return kept | {copy.uuid for copy in copies if copy.order > boundary.order}
+            step = records.get(step.parent) if step.uuid != segment.get("headUuid") else None
+    later = bisect_right(copies, boundary.order, key=attrgetter("order"))
+    return kept | {copy.uuid for copy in copies[later:]}
 
 
 def _shape(record: ClaudeRecord) -> tuple[object, ...]:
@@ -227,123 +113,5 @@ def _root(record: ClaudeRecord, by_uuid: dict[str, ClaudeRecord]) -> str:
 
 def _find(merged: dict[str, str], name: str) -> str:
     while merged[name] != name:
-        name = merged[name]
+        merged[name] = name = merged[merged[name]]
     return name
-
-
-def _tree(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> Tree:
-    n = len(records)
-    empty = [array("i", [NONE]) * n for _ in range(6)]
-    tree = Tree(records, units, *empty)
-    _set_parents(tree)
-    replies = ((number, unit.first) for number, unit in enumerate(units) if unit.is_reply)
-    number, first = next(replies, (NONE, None))
-    for place, record in enumerate(records):
-        if record is first:
-            tree.unit[place] = number
-            tree.replies.append(place)
-            number, first = next(replies, (NONE, None))
-    for place in range(n - 1, -1, -1):
-        if tree.unit[place] != NONE:
-            tree.first_reply[place] = place
-        if records[place].role is not None:
-            tree.last_line[place] = max(place, tree.last_line[place])
-        parent = tree.parents[place]
-        if parent == NONE:
-            continue
-        if (reply := tree.first_reply[place]) != NONE:
-            known = tree.first_reply[parent]
-            tree.first_reply[parent] = reply if known == NONE else min(reply, known)
-        tree.last_line[parent] = max(tree.last_line[place], tree.last_line[parent])
-    return tree
-
-
-def _set_parents(tree: Tree) -> None:
-    """Enter the parent of every line, which stands before it, and the children of these."""
-    places: dict[str, int] = {}
-    last = array("i", [NONE]) * len(tree.records)
-    for place, record in enumerate(tree.records):
-        parent = places.get(record.parent, NONE)
-        if record.uuid:
-            places.setdefault(record.uuid, place)
-        tree.parents[place] = parent
-        if parent == NONE:
-            continue
-        if last[parent] == NONE:
-            tree.child[parent] = place
-        else:
-            tree.sibling[last[parent]] = place
-        last[parent] = place
-
-
-def _alternatives(tree: Tree, parent: int, branches: Iterable[int]) -> list[list[int]]:
-    """Branches of one parent in groups that exclude each other; one group where nothing was rewound."""
-    groups: list[list[int]] = [[]]
-    answered: int | None = None
-    for place in sorted(branches):
-        if tree.first_reply[place] != NONE:
-            if answered is not None and _rewinds(tree, parent, answered, place):
-                groups.append([])
-            answered = place
-        groups[-1].append(place)
-    return groups
-
-
-def _rewinds(tree: Tree, parent: int, earlier: int, place: int) -> bool:
-    """Whether the branch at ``place`` left the ``earlier`` one behind, rather than running on from it."""
-    first, previous = tree.records[place], tree.records[earlier]
-    reply = tree.first_reply[place]
-    if _crosses_boundary(tree, reply, parent):
-        return False
-    if _is_prompt(first) and _is_prompt(previous):
-        return True
-    usage = _usage_at(tree, reply)
-    n_before = bisect_left(tree.replies, reply)
-    last = _usage_at(tree, tree.replies[n_before - 1]) if n_before else None
-    if usage is None or last is None or usage.context == last.context:
-        return False
-    if first.role is Role.ASSISTANT and previous.role is Role.ASSISTANT:
-        sibling = _usage_at(tree, tree.first_reply[earlier])
-        start = sibling.context if sibling else 0
-    else:
-        start = _context_at(tree, parent)
-    run_on = last.context + last.output
-    return usage.context < run_on and abs(usage.context - start) < abs(usage.context - run_on)
-
-
-def _usage_at(tree: Tree, place: int) -> Usage | None:
-    """What the reply that begins with a line reports; None where none does."""
-    unit = tree.reply(place)
-    return reply_usage(unit) if unit else None
-
-
-def _context_at(tree: Tree, place: int) -> int:
-    """Context and output of the nearest reply at or above ``place``; 0 where there is none."""
-    while place != NONE:
-        if usage := _usage_at(tree, place):
-            return usage.context + usage.output
-        place = tree.parents[place]
-    return 0
-
-
-def _crosses_boundary(tree: Tree, place: int, parent: int) -> bool:
-    while place not in (NONE, parent):
-        record = tree.records[place]
-        if record.rare.boundary is not None or record.summary:
-            return True
-        place = tree.parents[place]
-    return False
-
-
-def _is_prompt(record: ClaudeRecord) -> bool:
-    return record.role is Role.USER and not (record.attachment or record.summary or record.has_result)
-
-
-def _below(tree: Tree, places: Iterable[int]) -> set[int]:
-    found: set[int] = set()
-    todo = list(places)
-    while todo:
-        place = todo.pop()
-        found.add(place)
-        todo.extend(tree.children(place))
-    return found

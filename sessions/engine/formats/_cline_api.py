@@ -6,9 +6,11 @@ that replaced them.  Both stand before the messages that were kept, so the next 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.formats._assembly import Kept
 from sessions.engine.formats._blocks import opaque
 from sessions.engine.formats._chat_blocks import parts_of, role_of
 from sessions.engine.formats._counts import first_count, inclusive_usage
@@ -67,8 +69,12 @@ def read_history(
     made = {mark.index: k for k, mark in enumerate(marks)}
     for index, entry in enumerate(kept):
         _add(assembly, entry, origins[index], made.get(index))
+    gone: set[int] = set()
+    kept_in_all = Kept()
+    replies = [(r.message, r.index) for r in assembly.requests if r.message is not None]
     for mark in marks:
-        _compaction(assembly, marks, mark)
+        gone |= mark.hidden
+        _compaction(assembly, mark, kept_in_all.of(range(mark.index), gone), replies)
 
 
 def _add(assembly: Assembly, entry: Entry, origin: Origin, compaction: int | None) -> None:
@@ -113,34 +119,39 @@ def _usage_in(tokens: Entry) -> Usage | None:
 
 def _marks(entries: Sequence[Entry]) -> list[Condensation]:
     marks = []
+    condensed, truncated = _hidden(entries, "condenseParent"), _hidden(entries, "truncationParent")
     for index, entry in enumerate(entries):
         if entry.get("isSummary") is True:
-            hidden = _hidden(entries, "condenseParent", text_of(entry.get("condenseId")))
+            hidden = condensed.get(text_of(entry.get("condenseId")), frozenset())
             marks.append(Condensation(index, True, hidden, KEPT_BY_ROO if role_of(entry) is Role.ASSISTANT else 0))
         elif entry.get("isTruncationMarker") is True:
-            hidden = _hidden(entries, "truncationParent", text_of(entry.get("truncationId")))
+            hidden = truncated.get(text_of(entry.get("truncationId")), frozenset())
             marks.append(Condensation(index, False, hidden, len(hidden)))
     return marks
 
 
-def _hidden(entries: Sequence[Entry], key: str, native_id: str) -> frozenset[int]:
-    return frozenset(i for i, entry in enumerate(entries) if native_id and entry.get(key) == native_id)
+def _hidden(entries: Sequence[Entry], key: str) -> dict[str, frozenset[int]]:
+    """The messages that each compaction hides, by its id."""
+    found: dict[str, list[int]] = {}
+    for index, entry in enumerate(entries):
+        if native_id := text_of(entry.get(key)):
+            found.setdefault(native_id, []).append(index)
+    return {native_id: frozenset(indices) for native_id, indices in found.items()}
 
 
-def _compaction(assembly: Assembly, marks: Sequence[Condensation], mark: Condensation) -> None:
+def _compaction(
+    assembly: Assembly, mark: Condensation, preserved: tuple[int, ...], replies: Sequence[tuple[int, int]]
+) -> None:
     """The compaction of one mark; without hidden messages what it removed was deleted, so it is outside."""
-    k = marks.index(mark)
-    gone = frozenset[int]().union(*(earlier.hidden for earlier in marks[: k + 1]))
-    replies = [(r.index, r.message) for r in assembly.requests if r.message is not None and r.message > mark.index]
-    later = [index for index, message in replies if message > mark.index + mark.n_kept]
-    request = later[0] if later else len(assembly.requests)
+    at = bisect_left(replies, (mark.index + mark.n_kept + 1,))
+    request = replies[at][1] if at < len(replies) else len(assembly.requests)
     before = assembly.requests[request - 1].usage if request else None
     assembly.compaction(
         mark.index,
         message=mark.index if mark.summary else None,
         request=request,
         tokens_before=before.context + before.output if before else None,
-        preserved=tuple(index for index in range(mark.index) if index not in gone),
+        preserved=preserved,
         outside=not mark.hidden,
     )
 

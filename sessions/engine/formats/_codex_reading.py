@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -262,22 +262,22 @@ def _read_compaction(reading: CodexReading, payload: Mapping[str, Any], line: Li
     summary, history = text_of(payload.get("message")), payload.get("replacement_history")
     made: list[Entry] = []
     if isinstance(history, list):
-        waiting = list(reading.live)
+        waiting: dict[int, deque[int]] = {}
+        for place in reading.live:
+            waiting.setdefault(reading.thread.entries[place].key, deque()).append(place)
         for position, item in enumerate(history):
             if not isinstance(item, dict):
                 continue
             path = ("payload", "replacement_history", position)
             origin = Origin(line.number, line.offset, line.length, path)
             entry = _entry(reading, item, origin, timestamp)
-            twin = next((place for place in waiting if reading.thread.entries[place].key == entry.key), None)
-            if twin is None:
+            twins = waiting.get(entry.key)
+            if not twins:
                 is_summary = item_type(item) in COMPACTION_TYPES or (bool(summary) and summary in _text_of(item))
                 entry.typed, entry.summary, entry.compaction = False, is_summary, number
                 made.append(entry)
-            else:
-                waiting.remove(twin)
-                if twin != mark.summary:
-                    mark.preserved.append(twin)
+            elif (twin := twins.popleft()) != mark.summary:
+                mark.preserved.append(twin)
     else:
         mark.preserved = _kept_prompts(reading)
         if summary:

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._thread import Call, Thread
+from sessions.engine.types import Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sessions.engine.formats import Measured
     from sessions.engine.formats._provider_errors import Refusal
-    from sessions.engine.types import Content, Origin, Role, Usage
+    from sessions.engine.types import Content, Origin, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,17 @@ class Conversation:
     trigger_at: int | None = None
     n_cleared: int = 0
     pending: Exchange | None = None
+    _keys: tuple[list[int], int, set[int]] = field(default_factory=lambda: ([], 0, set()))
+
+    def holds(self, key: int) -> bool:
+        """Whether the newest list has an entry of this key, system messages apart."""
+        entries, (live, n_known, keys) = self.thread.entries, self._keys
+        if live is not self.live:
+            n_known, keys = 0, set()
+        fresh = (entries[place] for place in self.live[n_known:])
+        keys.update(entry.key for entry in fresh if entry.role is not Role.SYSTEM)
+        self._keys = self.live, len(self.live), keys
+        return key in keys
 
     def finish(self) -> Thread:
         """The thread, with the request that still waits for its reply."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from sessions.engine.formats._thread import Mark
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
@@ -12,6 +14,9 @@ if TYPE_CHECKING:
 
     from sessions.engine.formats._conversation import Conversation, Part, Wire
     from sessions.engine.formats._thread import Entry
+
+
+NOWHERE = sys.maxsize
 
 
 def fresh_parts(known: Conversation, sent: Sequence[Part]) -> list[tuple[Part, int | None]]:
@@ -46,16 +51,27 @@ def fresh_parts(known: Conversation, sent: Sequence[Part]) -> list[tuple[Part, i
 
 def twins_of(known: Conversation, places: Sequence[int], parts: Sequence[Part]) -> dict[int, int]:
     """Position among ``parts`` to the place that is the same message, each place once."""
-    waiting = list(places)
+    entries = known.thread.entries
+    waiting: dict[int | str, list[int]] = {}
+    for position in range(len(places) - 1, -1, -1):
+        entry = entries[places[position]]
+        for name in (entry.key, entry.native_id):
+            waiting.setdefault(name, []).append(position)
     found: dict[int, int] = {}
+    taken: set[int] = set()
     for n, part in enumerate(parts):
-        key = key_of(known.wire, part)
-        entries = known.thread.entries
-        twin = next((place for place in waiting if entries[place].key == key or _same_id(entries[place], part)), None)
-        if twin is not None:
-            waiting.remove(twin)
-            found[n] = twin
+        names = (key_of(known.wire, part), _id_of(part))
+        if (position := min(_first(waiting.get(name, []), taken) for name in names if name != "")) < len(places):
+            taken.add(position)
+            found[n] = places[position]
     return found
+
+
+def _first(positions: list[int], taken: set[int]) -> int:
+    """The first of positions in falling order that is not taken; those that are leave the list."""
+    while positions and positions[-1] in taken:
+        positions.pop()
+    return positions[-1] if positions else NOWHERE
 
 
 def key_of(wire: Wire, part: Part) -> int:
@@ -64,8 +80,11 @@ def key_of(wire: Wire, part: Part) -> int:
 
 def _same_id(entry: Entry, part: Part) -> bool:
     """An item keeps its id when it is sent back, even where its payload was encrypted anew."""
-    ident = part.value.get("id") if isinstance(part.value, dict) else None
-    return bool(ident) and ident == entry.native_id
+    return bool(ident := _id_of(part)) and ident == entry.native_id
+
+
+def _id_of(part: Part) -> str:
+    return text_of(part.value.get("id")) if isinstance(part.value, dict) else ""
 
 
 def _superseding(known: Conversation, sent: Sequence[Part]) -> list[int]:

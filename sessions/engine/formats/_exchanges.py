@@ -7,6 +7,7 @@ compacted.  A request that shares nothing but system messages with the conversat
 
 from __future__ import annotations
 
+from bisect import insort
 from typing import TYPE_CHECKING
 
 from sessions.engine.formats._blocks import is_prompt
@@ -18,7 +19,7 @@ from sessions.engine.formats._values import text_of
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from sessions.engine.formats import Measured
     from sessions.engine.formats._conversation import Exchange, Part, Wire
@@ -31,14 +32,57 @@ def conversations_of(exchanges: Iterable[Exchange], wire: Wire, measure: Measure
     A reply whose request is not in the file continues the newest session, whatever was sent.
     """
     found: list[Conversation] = []
+    homes = _Homes(wire, found)
     for exchange in exchanges:
         bare = found[-1] if found and not exchange.sent and not exchange.follows else None
-        home = bare or next((known for known in reversed(found) if _continues(known, exchange)), None)
+        home = bare or homes.of(exchange)
         if home is None:
             home = Conversation(wire, measure)
             found.append(home)
+        start = len(home.thread.entries)
         _add(home, exchange)
+        homes.note(home, exchange, start)
     return found
+
+
+class _Homes:
+    """Which conversation an exchange continues: the newest whose list holds a message that is sent again."""
+
+    def __init__(self, wire: Wire, found: list[Conversation]) -> None:
+        self.wire, self.found = wire, found
+        self.number: dict[int, int] = {}
+        self.by_key: dict[int, list[int]] = {}
+        self.by_response: dict[str, int] = {}
+
+    def of(self, exchange: Exchange) -> Conversation | None:
+        """The conversation, None where it is another one."""
+        if exchange.follows:
+            number = self.by_response.get(exchange.follows, -1)
+        elif self.found and any(map(self.found[-1].holds, self._keys(exchange))):
+            return self.found[-1]
+        else:
+            number = max(map(self._newest, self._keys(exchange)), default=-1)
+        return self.found[number] if number >= 0 else None
+
+    def note(self, home: Conversation, exchange: Exchange, start: int) -> None:
+        """The conversation has an exchange more, and entries from ``start`` on that it had not."""
+        number = self.number.setdefault(id(home), len(self.found) - 1)
+        for key in {entry.key for entry in home.thread.entries[start:] if entry.role is not Role.SYSTEM}:
+            known = self.by_key.setdefault(key, [])
+            if number not in known[-1:]:
+                insort(known, number)
+        if exchange.response_id:
+            self.by_response[exchange.response_id] = max(number, self.by_response.get(exchange.response_id, 0))
+
+    def _keys(self, exchange: Exchange) -> Iterator[int]:
+        return (key_of(self.wire, part) for part in exchange.sent if self.wire.role(part.value) is not Role.SYSTEM)
+
+    def _newest(self, key: int) -> int:
+        """The newest conversation whose list holds it, -1 for none; those that hold it no longer are forgotten."""
+        known = self.by_key.get(key, [])
+        while known and not self.found[known[-1]].holds(key):
+            known.pop()
+        return known[-1] if known else -1
 
 
 def entry_of(part: Part, contents: tuple[Content, ...], wire: Wire, measure: Measured) -> Entry:
@@ -60,15 +104,6 @@ def entry_of(part: Part, contents: tuple[Content, ...], wire: Wire, measure: Mea
         meta=meta,
         summary=wire.is_summary(part.value),
     )
-
-
-def _continues(known: Conversation, exchange: Exchange) -> bool:
-    if exchange.follows:
-        return exchange.follows in known.responses
-    entries = known.thread.entries
-    keys = {entries[place].key for place in known.live if entries[place].role is not Role.SYSTEM}
-    wire = known.wire
-    return any(key_of(wire, part) in keys for part in exchange.sent if wire.role(part.value) is not Role.SYSTEM)
 
 
 def _add(known: Conversation, exchange: Exchange) -> None:

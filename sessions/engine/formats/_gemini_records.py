@@ -8,6 +8,7 @@ results that the client masked: those are cleared in place, and the messages kee
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +104,8 @@ class Log:
 
     def rewind(self, ident: str) -> None:
         """Take off everything from the record ``ident`` on; everything where it is not known."""
-        start = next((n for n, record in enumerate(self.live) if record.ident == ident), 0)
+        # A rewind goes back a little: the record is looked for from the end on.
+        start = next((n for n in range(len(self.live) - 1, -1, -1) if self.live[n].ident == ident), 0)
         for record in self.live[start:]:
             record.dropped = True
             self.by_id.pop(record.ident, None)
@@ -114,18 +116,21 @@ class Log:
         records = [_record(value, origin, self.measure) for value, origin in values]
         if self._mask(self.live, records):
             return
-        waiting, kept, made = list(self.live), [], []
+        waiting: dict[tuple[str, int], deque[GeminiRecord]] = {}
+        for record in self.live:
+            waiting.setdefault((record.ident, record.key), deque()).append(record)
+        kept, made = [], []
         for record in records:
-            twin = next((r for r in waiting if r.ident == record.ident and r.key == record.key), None)
-            if twin is None:
-                made.append(record)
+            twins = waiting.get((record.ident, record.key))
+            if twins:
+                kept.append(twins.popleft())
             else:
-                waiting.remove(twin)
-                kept.append(twin)
-        if waiting and not made:
-            for record in waiting:
+                made.append(record)
+        left = [record for twins in waiting.values() for record in twins]
+        if left and not made:
+            for record in left:
                 record.dropped = True
-        elif waiting:
+        elif left:
             self.items.append(Replacement(kept, len(made)))
         self.items += made
         self.live = kept + made

@@ -7,8 +7,10 @@ measured context is smaller than that of the one before, else the first behind t
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.formats._assembly import Kept
 from sessions.engine.formats._values import as_dict
 from sessions.engine.types import Role
 
@@ -39,10 +41,17 @@ def is_cleared(message: Message) -> bool:
 
 def settle_summaries(assembly: Assembly) -> None:
     """The compactions of the summaries among the messages; an earlier summary left with what the next one replaced."""
+    systems = [m.index for m in assembly.messages if m.role is Role.SYSTEM]
+    smaller, replies = _smaller(assembly), [r.index for r in assembly.requests if r.message is not None]
+    places = [assembly.requests[index].message or 0 for index in replies]
+    kept = Kept()
     for place in [m.index for m in assembly.messages if m.summary]:
-        system = tuple(m.index for m in assembly.messages[:place] if m.role is Role.SYSTEM)
-        request = _first_smaller(assembly, place)
-        before = next((r.usage for r in reversed(assembly.requests[:request]) if r.usage), None)
+        system = kept.of(systems[: bisect_left(systems, place)])
+        after = replies[bisect_right(places, place)] if places and places[-1] > place else len(assembly.requests)
+        at = bisect_left(smaller, after)
+        request = smaller[at] if at < len(smaller) else after
+        earlier = (assembly.requests[index].usage for index in range(request - 1, -1, -1))
+        before = next(filter(None, earlier), None)
         assembly.compaction(
             place,
             message=place,
@@ -54,11 +63,12 @@ def settle_summaries(assembly: Assembly) -> None:
         )
 
 
-def _first_smaller(assembly: Assembly, place: int) -> int:
-    later = [r for r in assembly.requests if r.message is not None and r.message > place]
-    sizes = [r.usage.context if r.usage else None for r in assembly.requests]
-    for request in later:
-        size, known = sizes[request.index], [n for n in sizes[: request.index] if n is not None]
-        if size is not None and known and size < known[-1]:
-            return request.index
-    return later[0].index if later else len(assembly.requests)
+def _smaller(assembly: Assembly) -> list[int]:
+    """Replies of which the request is smaller than the one before it whose size is known, ascending."""
+    found, known = [], None
+    for request in assembly.requests:
+        size = request.usage.context if request.usage else None
+        if size is not None and known and size < known and request.message is not None:
+            found.append(request.index)
+        known = known if size is None else size
+    return found

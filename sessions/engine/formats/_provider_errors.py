@@ -16,6 +16,7 @@ Kimi, Groq, MiniMax, LM Studio, Ollama, Bedrock; Gemini CLI's own, said before a
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -201,9 +202,13 @@ def once(errors: Iterable[ProviderError], boundaries: Collection[int] = ()) -> t
     that gives figures stays.
     """
     kept: list[ProviderError] = []
+    newest: dict[tuple[str, int | None, bool], int] = {}
+    places = sorted(boundaries)
     for error in errors:
-        at = next((n for n, known in enumerate(kept) if _is_repeat(known, error, boundaries)), None)
-        if at is None:
+        kind = error.kind, error.request, error.of_compaction
+        at = newest.get(kind)
+        if at is None or is_between(places, kept[at].message, error.message):
+            newest[kind] = len(kept)
             kept.append(error)
             continue
         better = error if kept[at].tokens is None and error.tokens is not None else kept[at]
@@ -211,10 +216,10 @@ def once(errors: Iterable[ProviderError], boundaries: Collection[int] = ()) -> t
     return tuple(kept)
 
 
-def _is_repeat(known: ProviderError, error: ProviderError, boundaries: Collection[int]) -> bool:
-    between = any(known.message <= boundary < error.message for boundary in boundaries)
-    same = (known.kind, known.request, known.of_compaction) == (error.kind, error.request, error.of_compaction)
-    return same and not between
+def is_between(boundaries: Sequence[int], first: int, message: int) -> bool:
+    """Whether one of the ``boundaries``, in order, is ``first`` or stands between it and ``message``."""
+    at = bisect_left(boundaries, first)
+    return at < len(boundaries) and boundaries[at] < message
 
 
 def error_at(refusal: Refusal, message: int, n_before: int, requests: Sequence[Request]) -> ProviderError:

@@ -10,13 +10,13 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._assembly import Assembly
+from sessions.engine.formats._assembly import Assembly, Kept
 from sessions.engine.formats._branch import next_on_branch
 from sessions.engine.formats._ids import unique_id
 from sessions.engine.types import Message, RecordedCompaction, Request, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sessions.engine.formats._clearings import Clearing
     from sessions.engine.formats._provider_errors import Refusal
@@ -107,7 +107,11 @@ def session_of(thread: Thread, *, id: str = "", format: str, **facts: Any) -> Tr
     made = Assembly(lambda _: ())
     made.messages = _messages(thread, kept)
     made.requests = [_request(i, call, kept, len(thread.entries)) for i, (_, call) in enumerate(calls)]
-    made.compactions = [_compaction(mark, kept, numbers, made.requests) for mark in thread.marks]
+    indices, kept_in_all = {place: index for index, place in enumerate(kept)}, Kept()
+    made.compactions = [
+        _compaction(mark, kept, numbers, made.requests, kept_in_all.of(_indices(indices, mark.preserved)))
+        for mark in thread.marks
+    ]
     made.refused = [(what, bisect_left(kept, at), bisect_left(numbers, n)) for what, at, n in thread.refused]
     made.cleared = [(what, bisect_left(kept, at), bisect_left(numbers, n)) for what, at, n in thread.cleared]
     made.title = next((thread.entries[place].title for place in kept if thread.entries[place].title), "")
@@ -159,10 +163,11 @@ def _request(index: int, call: Call, kept: Sequence[int], n_entries: int) -> Req
 
 
 def _compaction(
-    mark: Mark, kept: Sequence[int], numbers: Sequence[int], requests: Sequence[Request]
+    mark: Mark, kept: Sequence[int], numbers: Sequence[int], requests: Sequence[Request], preserved: tuple[int, ...]
 ) -> RecordedCompaction:
     n_before = bisect_left(numbers, mark.n_calls)
-    before = next((r.usage for r in reversed(requests[:n_before]) if r.on_branch and r.usage), None)
+    earlier = (requests[i] for i in range(n_before - 1, -1, -1))
+    before = next((r.usage for r in earlier if r.on_branch and r.usage), None)
     boundary = bisect_left(kept, mark.boundary)
     computed = before.context + before.output if before else None
     return RecordedCompaction(
@@ -171,9 +176,13 @@ def _compaction(
         message=_index(kept, mark.summary),
         trigger=mark.trigger,
         tokens_before=computed if mark.tokens_before is None else mark.tokens_before,
-        preserved=tuple(index for place in mark.preserved if (index := _index(kept, place)) is not None),
+        preserved=preserved,
         outside=not boundary if mark.outside is None else mark.outside,
     )
+
+
+def _indices(indices: Mapping[int, int], places: Sequence[int]) -> list[int]:
+    return [indices[place] for place in places if place in indices]
 
 
 def _index(kept: Sequence[int], place: int | None) -> int | None:

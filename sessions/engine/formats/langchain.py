@@ -97,7 +97,7 @@ def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped])
     role = ROLES.get(fields["role"], Role.USER)
     in_run, native_id = assembly.follows_reply(), text_of(fields.get("id"))
     if is_summary(fields):
-        number = sum(message.summary for message in assembly.messages)
+        number = len(assembly.summaries)
         assembly.add(
             role, langchain_contents(value), (origin,), id=native_id, typed=False, summary=True, compaction=number
         )

@@ -13,7 +13,7 @@ from sessions.engine.quality.needs import Need, Timeline, needs_of
 from sessions.engine.quality.probes import Answer, Probe, Score, answers, score_of
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.refetch import Refetch, Results
-from sessions.engine.quality.rules import MEMORY
+from sessions.engine.quality.rules import MAX_RULES, MEMORY
 from sessions.engine.quality.standing import (
     GONE,
     MENTIONED,
@@ -178,6 +178,8 @@ def warnings_of(assessments: Iterable[Assessment], index: Index, summarizer: str
         found.append(f"{n_edited:,} edited messages: what an edit left of a cut block counts as not there")
     if index.n_unread:
         found.append(f"{index.n_unread:,} messages have no text to read (encrypted, media)")
+    if index.n_more_rules:
+        found.append(f"{MAX_RULES:,} rules are followed, the first said; later ones are not looked for")
     memory = {c.text for a in several for c in a.constraints if c.state == GONE and c.source == MEMORY}
     if memory:
         found.append(

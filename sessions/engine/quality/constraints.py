@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.rules import content_words, says_no
-from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RE_INJECTED, VERBATIM
+from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RE_INJECTED, VERBATIM, flat
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Constraint, Index
@@ -52,13 +55,14 @@ def _kept(c: Constraint, stop: int, before: Standing, after: Standing) -> RuleFa
     state = state_of(c, after)
     if state == OPEN and state_of(c, before) == GONE:
         state = GONE
-    restated = next((m for m, _ in c.places if m > newest), None)
+    at = bisect_right(c.places, newest, key=itemgetter(0))
+    restated = c.places[at][0] if at < len(c.places) else None
     lost = state == GONE
     broken = None
     if lost or state == OPEN:
         end = stop if restated is None else min(stop, restated)
-        broken = next((call for call in c.breaking if newest < call.message < end), None)
-    already = broken is not None and any(call.message <= newest for call in c.breaking)
+        broken = c.broken_in(newest, end)
+    already = broken is not None and c.broken_in(c.message, newest + 1) is not None
     return RuleFate(
         c.rule.text, state, c.rule.source, c.message, lost and state_of(c, before) == GONE, restated,
         broken.message if broken else None, broken.key if broken else "", already,
@@ -71,10 +75,9 @@ def state_of(constraint: Constraint, list_: Standing) -> str:
         return VERBATIM
     if any(place in inserted.holds for inserted in list_.inserted for place in constraint.places):
         return RE_INJECTED
-    wanted = " ".join(constraint.rule.text.lower().split())
-    for inserted in list_.inserted:
-        if not inserted.is_summary and wanted in " ".join(inserted.text.lower().split()):
-            return RE_INJECTED
+    wanted = flat(constraint.rule.text)
+    if any(wanted in text for text in list_.put_back):
+        return RE_INJECTED
     if any(mentions(inserted.text, constraint.rule) for inserted in list_.inserted):
         return MENTIONED
     return list_.missing
@@ -85,15 +88,22 @@ def mentions(text: str, rule: Rule) -> bool:
     if not rule.words:
         return False
     wanted = MENTION_SHARE * len(rule.words)
-    return any(
-        len(rule.words & words) >= wanted and (negated or not rule.prohibits) for words, negated in _lines_of(text)
-    )
+    lines, numbers = _lines_of(text)
+    # A line with that many of the words has one of the rarest few: the others need not be looked for.
+    rarest = sorted(rule.words, key=lambda word: len(numbers.get(word, ())))[: len(rule.words) - ceil(wanted) + 1]
+    near = (lines[number] for word in rarest for number in numbers.get(word, ()))
+    return any(len(rule.words & words) >= wanted and (negated or not rule.prohibits) for words, negated in near)
 
 
 @lru_cache(maxsize=32)
-def _lines_of(text: str) -> tuple[tuple[frozenset[str], bool], ...]:
-    """The content words of each line, and whether it says no."""
-    return tuple(_meaning(line) for line in text.splitlines() if len(line) >= MIN_LINE)
+def _lines_of(text: str) -> tuple[tuple[tuple[frozenset[str], bool], ...], dict[str, list[int]]]:
+    """The content words of each line and whether it says no; and the lines by word."""
+    lines = tuple(_meaning(line) for line in text.splitlines() if len(line) >= MIN_LINE)
+    numbers: dict[str, list[int]] = {}
+    for number, (words, _) in enumerate(lines):
+        for word in words:
+            numbers.setdefault(word, []).append(number)
+    return lines, numbers
 
 
 @lru_cache(maxsize=8_000)

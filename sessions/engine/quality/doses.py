@@ -118,13 +118,16 @@ class Doses:
 
     def _dropped(self, before: Standing, after: Standing) -> Iterator[ToolCall]:
         """The newest fetch of each target in the list, where its result left it and was not put back."""
+        newest_of: dict[tuple[str, str], ToolCall | None] = {}
         for message in (before.whole | before.parts.keys()) - after.whole:
             for block, call in self.results.by_message.get(message, ()):
                 if call.verb not in KINDS or not before.has_block(message, block) or after.has_block(message, block):
                     continue
-                same = self._fetches.get((call.verb, call.key), ())
-                newest = next((c for c in reversed(same) if c.result and before.has_block(*c.result)), None)
-                if newest == call and not is_put_back(call, after, self.index):
+                key = call.verb, call.key
+                if key not in newest_of:
+                    same = reversed(self._fetches.get(key, ()))
+                    newest_of[key] = next((c for c in same if c.result and before.has_block(*c.result)), None)
+                if newest_of[key] == call and not is_put_back(call, after, self.index):
                     yield call
 
 

@@ -7,14 +7,16 @@ what recorded compactions wrote; no other text.  After it is built, judging an e
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from sessions.engine.extracting import sketch
 from sessions.engine.outlines import kinds_and_texts
 from sessions.engine.quality import facts as fact_kinds
-from sessions.engine.quality.breaking import breaks
+from sessions.engine.quality.breaking import Breaking
 from sessions.engine.quality.calls import READ, RUN, ToolCall, arguments_of, command_of, make_call, strings_of
 from sessions.engine.quality.facts import Fact, facts_in, make_fact
 from sessions.engine.quality.gaps import Gaps
@@ -31,7 +33,7 @@ from sessions.engine.quality.references import (
     token_references,
     tokens_of,
 )
-from sessions.engine.quality.rules import Rule, is_reminder, rules_in, source_of
+from sessions.engine.quality.rules import MAX_RULES, Rule, is_reminder, rules_in, source_of
 from sessions.engine.types import Kind, Role
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ TEXT_KINDS = frozenset({Kind.TEXT, Kind.TOOL_USE, Kind.TOOL_RESULT, Kind.DOCUMEN
 class Constraint:
     """A rule and every place where a user, memory file, skill or system message says it, as (message, block).
 
-    ``breaking`` are the tool calls after the first place that do what it forbids.
+    ``breaking`` are the tool calls of the session that do what it forbids, in order.
     """
 
     rule: Rule
@@ -63,6 +65,11 @@ class Constraint:
         """Index of the message that said it first."""
         return self.places[0][0]
 
+    def broken_in(self, start: int, stop: int) -> ToolCall | None:
+        """The first call after message ``start`` and before message ``stop`` that does what it forbids."""
+        at = bisect_right(self.breaking, start, key=attrgetter("message"))
+        return self.breaking[at] if at < len(self.breaking) and self.breaking[at].message < stop else None
+
 
 @dataclass(frozen=True)
 class Index:
@@ -73,7 +80,7 @@ class Index:
     in which the user, a tool or the harness does (without what compactions made): message indices, ascending.
     ``products`` is the text of what recorded compactions wrote, by message; ``aliases`` finds a reference's id under
     every name it has.  ``n_unread`` messages had no text to read.  ``sketches[m]`` is what an extract takes from
-    message m.
+    message m.  ``n_more_rules`` times a rule was said that is none of the ``MAX_RULES`` that are tracked.
     """
 
     n_messages: int
@@ -89,6 +96,7 @@ class Index:
     aliases: Mapping[Reference, int]
     n_unread: int = 0
     sketches: tuple[Sketch, ...] = ()
+    n_more_rules: int = 0
 
     @cached_property
     def used_again(self) -> tuple[tuple[int, int], ...]:
@@ -178,7 +186,7 @@ class _Builder:
         self.calls: list[ToolCall] = []
         self.call_at: dict[str, int] = {}
         self.products: dict[int, str] = {}
-        self.n_unread = 0
+        self.n_unread = self.n_more_rules = 0
         self.sketches: list[Sketch] = []
         self.has_intent = False
 
@@ -249,7 +257,16 @@ class _Builder:
             source = source_of(message, text)
         if source:
             for rule in rules_in(text, source):
-                self.constraints.setdefault(rule.text.lower(), (rule, []))[1].append((message.index, number))
+                self._rule(rule, (message.index, number))
+
+    def _rule(self, rule: Rule, place: tuple[int, int]) -> None:
+        known = self.constraints.get(rule.text.lower())
+        if known is None and len(self.constraints) == MAX_RULES:
+            self.n_more_rules += 1
+        elif known is None:
+            self.constraints[rule.text.lower()] = rule, [place]
+        else:
+            known[1].append(place)
 
     def done(self) -> Index:
         """The index: paths merged, common references taken out."""
@@ -269,20 +286,15 @@ class _Builder:
         )
         full_name = {r.text: references[renamed[i]].text for i, r in enumerate(references) if r.kind == PATH}
         calls = tuple(call._replace(key=full_name.get(call.key, call.key)) for call in self.calls)
+        breaking = Breaking(calls)
         places, uses, given = _occurrences(self.transcript.messages, blocks, len(kept))
         return Index(
             n, tuple(references[i] for i in kept), blocks, places, uses, given,
-            tuple(_constraint(rule, tuple(found), calls) for rule, found in self.constraints.values()),
+            tuple(Constraint(rule, tuple(found), breaking.of(rule)) for rule, found in self.constraints.values()),
             tuple(self.facts), calls, self.products,
             {references[i]: kept[renamed[i]] for i in range(len(references)) if renamed[i] in kept}, self.n_unread,
-            tuple(self.sketches),
+            tuple(self.sketches), self.n_more_rules,
         )  # fmt: skip
-
-
-def _constraint(rule: Rule, places: tuple[tuple[int, int], ...], calls: tuple[ToolCall, ...]) -> Constraint:
-    able = rule.forbidden_paths or rule.forbidden_commands
-    breaking = tuple(call for call in calls if call.message > places[0][0] and breaks(call, rule)) if able else ()
-    return Constraint(rule, places, breaking)
 
 
 def _occurrences(

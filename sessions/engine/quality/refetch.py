@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,11 +53,11 @@ class Results:
 
     def holding(self, reference: int, newest: int) -> ToolCall | None:
         """The newest call up to message ``newest`` whose result held the reference."""
-        for message in reversed(self.index.places[reference]):
-            if message <= newest:
-                for block, call in self.by_message.get(message, ()):
-                    if reference in self.index.blocks[message][block]:
-                        return call
+        places = self.index.places[reference]
+        for at in range(bisect_right(places, newest) - 1, -1, -1):
+            for block, call in self.by_message.get(places[at], ()):
+                if reference in self.index.blocks[places[at]][block]:
+                    return call
         return None
 
     def refetch(self, gone: Iterable[int], newest: int) -> Refetch:

@@ -22,6 +22,8 @@ USER, MEMORY, SKILL, SYSTEM, HARNESS = "user", "memory file", "skill", "system t
 MIN_CHARS, MAX_CHARS = 12, 300
 MAX_PER_MESSAGE = 60
 """A message with more rules than this is a manual; its first 60 are tracked."""
+MAX_RULES = 2_000
+"""Different rules of a session that are tracked, the first: each is looked for in every list that a page judges."""
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -203,7 +205,7 @@ def _forbidden(sentence: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     quoted = tuple(re.findall(r"`([^`]{2,80})`", rest))
     if verb in CHANGE_VERBS:
         return (paths or tuple(_lockfile(rest))), ()
-    commands = [q for q in quoted if q.split()[0] in HEADS or verb in RUN_VERBS]
+    commands = [q for q in quoted if q.strip() and (q.split()[0] in HEADS or verb in RUN_VERBS)]
     words = rest.replace("`", "").split()
     if not commands and verb in HEADS | RUN_VERBS:
         named = [verb, *words] if verb in HEADS else words

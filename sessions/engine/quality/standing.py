@@ -94,6 +94,11 @@ class Standing:
         return message in self.whole or block in self.parts.get(message, ())
 
     @cached_property
+    def put_back(self) -> tuple[str, ...]:
+        """What was inserted that is no summary, ``flat``."""
+        return tuple(flat(inserted.text) for inserted in self.inserted if not inserted.is_summary and inserted.text)
+
+    @cached_property
     def named(self) -> dict[int, Insertion]:
         """By reference the first inserted text that names it, a summary before others."""
         found: dict[int, Insertion] = {}
@@ -105,6 +110,11 @@ class Standing:
     def mentions(self, reference: int) -> Insertion | None:
         """The first inserted text that names the reference, a summary before others."""
         return self.named.get(reference)
+
+
+def flat(text: str) -> str:
+    """A text in which a sentence is looked for, however it is broken into lines."""
+    return " ".join(text.lower().split())
 
 
 def standing(

@@ -129,7 +129,7 @@ def rules_after(weighed: Weighed, index: Index) -> Counter[tuple[bool, bool]]:
             continue
         for constraint in index.constraints:
             if constraint.message <= before.newest and state_of(constraint, before) != GONE:
-                broken = any(call.message > before.newest for call in constraint.breaking)
+                broken = constraint.broken_in(before.newest, index.n_messages) is not None
                 found[state_of(constraint, after) == GONE, broken] += 1
     return found
 

@@ -65,8 +65,11 @@ def factor_notes(bars: Sequence[Bar], data: Pressure, scale: ByteScale, last: in
     wide, narrow = spaced(places, last + 1, 0.055), spaced(places, last + 1, 0.16)
     notes = []
     for bar, on_wide, on_narrow in zip(loud, wide, narrow, strict=True):
+        if bar is worst or not on_wide or _under_worst(bar, worst, last):
+            continue
+        # Only labels with room are held against all other bars: a chart has room for a few.
         side = _side(bar, loud, data, last, 0.05)
-        if bar is worst or not on_wide or not side or _under_worst(bar, worst, last):
+        if not side:
             continue
         size = 13 if (bar.overcount or 0) >= 100 else 12
         corner = "left bottom" if side > 0 else "right bottom"

@@ -1,0 +1,89 @@
+"""Reading grows with the file, whatever there is more of in it: every list, bad usage, branches, texts, depth.
+
+Work is counted as in ``test_growth``.  A format that is registered is covered by its fixtures, or fails.
+"""
+
+from __future__ import annotations
+
+import io
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sessions.engine.errors import EngineError
+from sessions.engine.formats import _claude_build, _claude_ways
+from sessions.engine.reading import read_transcripts
+from sessions.engine.registry import plugins
+from tests.engine.growing import TEXTS, growths
+from tests.engine.test_growth import MOST, work
+
+if TYPE_CHECKING:
+    from sessions.engine.types import Parsed
+    from tests.engine.growing import Grown
+
+FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts"
+FILES = [(name, path) for name in plugins("formats") for path in sorted((FIXTURES / name).glob("*"))]
+FIRST = dict(reversed(FILES))
+TIMES = (1, 2, 4, 8)
+LEFT = {("pairs.json", "[]"), ("pairs.json", "bad usage"), ("log.json", "samples[].events[]"), ("log.eval", "events[]")}
+"""Grows by a little more still: sessions that begin alike are each held against a call; a summary's place is looked for
+among all events behind it."""
+FEW = {"lines", "lines in a chain", "bad usage", "[]", "rows", "bubbles", "blocks"}
+"""What every day is looked at in each format's first file."""
+
+
+@pytest.fixture(autouse=True)
+def few_branches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More branches than are made or looked for are in every file: the limits are no part of how work grows."""
+    monkeypatch.setattr(_claude_build, "MOST_BRANCHES", 2)
+    monkeypatch.setattr(_claude_ways, "MOST_WAYS", 4)
+
+
+def read(name: str, path: Path, data: bytes) -> Parsed | None:
+    """What the file holds; None where it is refused, which is no growth."""
+    try:
+        return read_transcripts(io.BytesIO(data), path.name, format=name)
+    except EngineError:
+        return None
+
+
+def faults(name: str, path: Path, what: str, made: Grown, times: tuple[int, ...]) -> list[str]:
+    if any(path.name == file and what.endswith(part) for file, part in LEFT):
+        return []
+    files = [made(n) for n in times]
+    counts = [work(lambda data=data: read(name, path, data)) for data in files]
+    rises = [large / small for small, large in pairwise(counts)]
+    return [f"{path.name}, {what}: {counts}"] if max(rises) > MOST else []
+
+
+def grows(name: str, path: Path, made: Grown) -> bool:
+    """Whether twice the thing is about twice the messages."""
+    small, large = (read(name, path, made(n)) for n in (1, 2))
+    return bool(small and large) and n_messages(large) > 1.5 * n_messages(small)
+
+
+def n_messages(parsed: Parsed | None) -> int:
+    return sum(len(transcript.messages) for transcript in parsed.transcripts) if parsed else 0
+
+
+@pytest.mark.parametrize("name", list(plugins("formats")))
+def test_each_format_has_a_growth_case(name: str) -> None:
+    """In one of its files something becomes more and the session longer: without it nothing is counted."""
+    found = ((path, made) for of, path in FILES if of == name for what, made in growths(path) if what not in TEXTS)
+    assert any(grows(name, path, made) for path, made in found), f"no growth case for {name}"
+
+
+@pytest.mark.parametrize("name", list(FIRST))
+def test_reading_a_longer_file_grows_with_it(name: str) -> None:
+    path = FIRST[name]
+    found = [fault for what, made in growths(path) if what in FEW for fault in faults(name, path, what, made, (1, 2))]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("name", "path"), FILES, ids=[f"{name}/{path.name}" for name, path in FILES])
+def test_reading_grows_with_whatever_there_is_more_of(name: str, path: Path) -> None:
+    found = [fault for what, made in growths(path) for fault in faults(name, path, what, made, TIMES)]
+    assert not found, "\n".join(found)
