@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from ctxweb.backoff import BackOff
+from ctxweb.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -103,7 +102,7 @@ class Supervisor:
         slot.next_start = time.monotonic() + (0 if replaced else pause)
         how = _how(slot, status)
         if not replaced:
-            click.echo(f"A worker is gone: {how.words}; starting another.", err=True)
+            say(f"A worker is gone: {how.words}; starting another.")
         _release(slot.name, how)
 
     def _timer(self) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ctxweb.address import is_loopback
+from ctxweb.terminal import say
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -32,7 +33,7 @@ def command(allowed: tuple[Path, ...], *, http: bool, host: str, port: int) -> N
         raise click.UsageError(f"{host} can be reached from other machines, and nobody signs in here. Use 127.0.0.1.")
     server = build(allowed)
     if http:
-        click.echo(f"MCP at http://{host}:{port}/mcp  (Ctrl-C stops it)", err=True)
+        say(f"MCP at http://{host}:{port}/mcp  (Ctrl-C stops it)")
         server.run("streamable-http", host=host, port=port)
     else:
         server.run("stdio")

@@ -17,7 +17,7 @@ from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option, opened
 from ctxweb.commands._replaying import replay_options as options_of_replay
 from ctxweb.commands.share import known_kinds, state_of
-from ctxweb.terminal import say
+from ctxweb.terminal import say, tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ def command(file: Path, out: Path | None, svg: Path | None, skeleton: Path | Non
     from sessions.engine.errors import BadParameter, UnknownName
     from sessions.engine.prices import prices_of
     from sessions.engine.quality.index import build_index
-    from sessions.engine.redact import BY_KEY, Choice, redact
+    from sessions.engine.redact import BY_KEY, Choice
     from sessions.engine.why.headline import headline
     from sessions.engine.why.verdicts import verdicts_of
     from sessions.pages.links.report import report_markdown
@@ -78,9 +78,9 @@ def command(file: Path, out: Path | None, svg: Path | None, skeleton: Path | Non
         document, verdicts, title=title, note=options["note"], choice=choice, label=label, command=run, skeleton=made
     )
     if svg is not None:
-        _write(svg, drawing.svg(document, title=redact(title, choice).text))
+        _write(svg, drawing.svg(document, title=title, choice=choice))
     if out is None:
-        click.echo(text, nl=False)
+        tell(text, end="")
     else:
         _write(out, text)
 
@@ -109,7 +109,7 @@ def _skeleton(
     with file.open("rb") as stream:
         data = "\n".join(Skeleton().lines(Source(stream, file.name))).encode() + b"\n"
     _write_bytes(target, gzip.compress(data, mtime=0))
-    how = f"The attached `{target.name}` holds the shape of the transcript without its texts."
+    how = f"The attached “{target.name}” holds the shape of the transcript without its texts."
     try:
         parsed = read_transcripts(io.BytesIO(data), file.name, format=document["session"]["format"])
         weighed_again = weigh(choose(parsed, None))

@@ -13,6 +13,7 @@ from ctxweb.commands._engine import name_of, settings
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option, opened
 from ctxweb.commands._replaying import replay_options as options_of_replay
+from ctxweb.terminal import tell
 
 
 @click.command("share", cls=EachFile)
@@ -64,7 +65,7 @@ def command(file: Path, out: Path | None, event: int, title: str, note: str, **o
         out.write_text(page, encoding="utf-8")
     except OSError as error:
         raise click.ClickException(f"{out}: {error.strerror}. Choose another file with --out.") from error
-    click.echo(f"{out} ({out.stat().st_size / 1e6:.1f} MB): open it in any browser.")
+    tell(f"{out} ({out.stat().st_size / 1e6:.1f} MB): open it in any browser.")
 
 
 def known_kinds(given: tuple[str, ...], kinds: Any) -> frozenset[str]:

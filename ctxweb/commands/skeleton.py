@@ -11,7 +11,7 @@ import click
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import files_argument
-from ctxweb.terminal import printable, say
+from ctxweb.terminal import say, tell
 
 
 @click.command("skeleton", cls=EachFile)
@@ -34,7 +34,7 @@ def command(file: Path, out: Path | None, first: int | None) -> None:
         lines = islice(Skeleton().lines(Source(stream, file.name)), first)
         if out is None:
             for line in lines:
-                click.echo(printable(line))
+                tell(line)
             return
         n_lines = 0
         with closing(gzip.open(out, "wt", encoding="utf-8") if out.suffix == ".gz" else out.open("w")) as target:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from ctxweb.terminal import say, tell
+
 SKILL = """\
 ---
 name: ctxweb
@@ -47,7 +49,7 @@ def command(what: str, agent: str, *, yes: bool) -> None:
     name, own = PLACES[agent]
     path = Path(name).expanduser()
     text = SKILL.format(body=BODY) if own else f"{START}\n{BODY}{END}\n"
-    click.echo(f"{path}:\n\n{text}")
+    tell(f"{path}:\n\n{text}")
     if what == "show":
         return
     if not yes:
@@ -57,7 +59,7 @@ def command(what: str, agent: str, *, yes: bool) -> None:
         path.write_text(text if own else _joined(path, text), encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise click.ClickException(f"{path}: {error}. Nothing was written.") from error
-    click.echo(f"Written: {path}", err=True)
+    say(f"Written: {path}")
 
 
 def _joined(path: Path, part: str) -> str:
