@@ -15,6 +15,7 @@ from sessions.engine.amounts import read_amount
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.cost import Totals, totals
 from sessions.engine.errors import BadParameter
+from sessions.engine.near import no_such
 from sessions.engine.prices import prices_of, step_prices
 from sessions.engine.replay import replay
 from sessions.engine.sweeps.fast.clearing import Clearing
@@ -150,7 +151,7 @@ def axis_of(over: Over, policies: Sequence[str]) -> Axis:
         spec = specs.get(over.key)
         if spec is None or not spec.is_number:
             numbers = [WINDOW, *(s.name for s in specs.values() if s.is_number)]
-            raise BadParameter(f"policy {name} has no number {over.key!r} to sweep; it has: {', '.join(numbers)}")
+            raise BadParameter(no_such(f"number of policy {name}", over.key, numbers).rstrip("."))
         if over.shares and spec.whole is None:
             raise BadParameter(f"{over.key} of policy {name} is no share: {spec.bounds}, not per cent")
         whole, scale = whole and spec.is_whole, spec.whole if over.shares and spec.whole else 1.0
