@@ -13,7 +13,7 @@ import os
 import sys
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -78,6 +78,17 @@ class CommandTable(click.Group):
         command: click.Command = importlib.import_module(f"ctxweb.commands.{cmd_name}").command
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what an error says is text, whatever file its words come from."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            raise click.UsageError(_plain(error.format_message()), error.ctx) from error
+        except click.ClickException as error:
+            plain = click.ClickException(_plain(error.format_message()))
+            plain.exit_code = error.exit_code  # type: ignore[misc]  # whatever class of error it was
+            raise plain from error
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -91,6 +102,12 @@ class CommandTable(click.Group):
         """Write the list of commands without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
+
+
+def _plain(words: str) -> str:
+    from sessions.engine.escaping import printable
+
+    return printable(words)
 
 
 def _version(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
@@ -118,7 +135,9 @@ def cli(ctx: click.Context, *, yes: bool) -> None:
     Without a command: the newest sessions of every agent on this machine.
     """
     for line in misspelt():
-        click.echo(f"Warning: {line}", err=True)
+        from ctxweb.terminal import say
+
+        say(f"Warning: {line}")
     if ctx.invoked_subcommand is None:
         ctx.invoke(importlib.import_module("ctxweb.commands.list").command, yes=yes)
     elif yes:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
+from ctxweb import refusals
 from sessions.models.viewer import viewer
 
 if TYPE_CHECKING:
@@ -19,6 +21,12 @@ def csp_nonce(request: HttpRequest) -> dict[str, object]:
     Lazy: the nonce enters the policy header only where a template prints it.
     """
     return {"csp_nonce": SimpleLazyObject(lambda: str(getattr(request, "csp_nonce", "")))}
+
+
+def uploads(request: HttpRequest) -> dict[str, object]:
+    """The largest upload, in bytes, and what is said of a larger one."""
+    refusal = SimpleLazyObject(lambda: refusals.too_large(reverse("sessions:upload")))
+    return {"most_upload": settings.MAX_UPLOAD_BYTES, "upload_too_large": refusal}
 
 
 def people(request: HttpRequest) -> dict[str, object]:

@@ -9,12 +9,16 @@ import logging
 import sys
 from typing import TYPE_CHECKING
 
-from django.http import HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.views.defaults import server_error
 
 from ctxweb.middleware import OPEN_PREFIXES
-from sessions.faults import NO_ROOM, UNAVAILABLE, Fault, fault_of
+from sessions.api import access
+from sessions.api.problems import ProblemError, problem
+from sessions.faults import GONE, NO_ROOM, UNAVAILABLE, WRONG, Fault, fault_of
+from sessions.models import Session
+from sessions.pages.ui.view import NO_SESSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +28,11 @@ if TYPE_CHECKING:
 
 RETRY_SECONDS = 10
 BROKEN = "Something broke"
-TITLES = {NO_ROOM: "No space left", UNAVAILABLE: "Not available"}
+TITLES = {
+    NO_ROOM: "No space left", UNAVAILABLE: "Not available", GONE: "Stored data is missing or damaged",
+    WRONG: "Not understood", 404: "Not here", 403: "Not allowed",
+}  # fmt: skip
+NOTHING_HERE = "Nothing is at this address. It may have been typed wrong, or the session was removed."
 log = logging.getLogger(__name__)
 
 
@@ -43,11 +51,14 @@ def answer_to(request: HttpRequest, error: Exception) -> HttpResponse | None:
 
     Whoever may come without an account learns no path and no address of ours.
     """
+    if isinstance(error, Session.DoesNotExist):  # deleted while its page was made
+        return handler404(request, Http404(NO_SESSION))
     fault = fault_of(error)
     if fault is None:
         return None
     log.error("%s %s: %s", request.method, request.path, fault.words, exc_info=error)
-    if request.path_info.startswith(OPEN_PREFIXES):
+    may_know = fault.status in {GONE, WRONG} and request.path_info.startswith(access.PREFIX)
+    if request.path_info.startswith(OPEN_PREFIXES) and not may_know:
         fault = Fault(f"{TITLES.get(fault.status, BROKEN)}.", "Tell whoever runs this server.", fault.status)
     return fault_page(request, fault)
 
@@ -59,16 +70,46 @@ def handler500(request: HttpRequest) -> HttpResponse:
     return found or server_error(request)
 
 
+def handler404(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What is not here: in the words of whoever looked for it."""
+    said = exception.args[0] if exception.args else ""
+    has_words = isinstance(said, str) and said and not said.endswith("matches the given query.")
+    return _not_for_you(request, said if has_words else NOTHING_HERE, 404)
+
+
+def handler403(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What is not allowed: in the words of whoever forbade it."""
+    return _not_for_you(request, str(exception) or "The server refused this request.", 403)
+
+
+def _not_for_you(request: HttpRequest, words: str, status: int) -> HttpResponse:
+    if _wants_page(request):
+        return HttpResponse(render_to_string(f"{status}.html", {"reason": words}, request), status=status)
+    return fault_page(request, Fault(words, "", status))
+
+
+def _is_data(request: HttpRequest) -> bool:
+    return request.path.endswith((".json", ".jsonl", ".csv"))
+
+
+def _wants_page(request: HttpRequest) -> bool:
+    is_part = request.headers.get("HX-Request") == "true"
+    return not is_part and not _is_data(request) and not request.path_info.startswith(access.PREFIX)
+
+
 def fault_page(request: HttpRequest, fault: Fault) -> HttpResponse:
-    """A page; JSON for a ``.json`` or ``.csv`` address; a note for htmx, which shows it beside what asked."""
+    """A page; JSON for an address of data; a problem for the API; a note for htmx, which shows it beside what asked."""
     response: HttpResponse
-    if request.path.endswith((".json", ".csv")):
+    if request.path_info.startswith(access.PREFIX):
+        response = problem(request, ProblemError(fault.status, fault.words))
+    elif _is_data(request):
         response = JsonResponse({"error": fault.words}, status=fault.status)
     else:
-        is_part = request.headers.get("HX-Request") == "true"
-        name = "sessions/ui/_error.html" if is_part else "fault.html"
-        title = TITLES.get(fault.status, BROKEN)
-        context = {"error": fault.what, "next": fault.next_step, "title": title}
+        name = "fault.html" if _wants_page(request) else "sessions/ui/_error.html"
+        context = {
+            "error": fault.what, "next": fault.next_step, "title": TITLES.get(fault.status, BROKEN),
+            "is_kept": fault.status in {NO_ROOM, UNAVAILABLE}, "leads_back": fault.status in {404, GONE},
+        }  # fmt: skip
         response = HttpResponse(render_to_string(name, context), status=fault.status)
     response["Cache-Control"] = "no-store"
     if fault.status == UNAVAILABLE:

@@ -110,6 +110,8 @@ async def _received(receive: Receive, path: str) -> Body | refusals.Refusal | No
         return refusals.too_slow(error.n_bytes, error.seconds)
     except SenderGoneError:
         return None
+    except OSError as error:
+        return refusals.no_room(error)
 
 
 def _closing(send: Send) -> Send:

@@ -10,6 +10,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import Resolver404, resolve
 
+from sessions.faults import NO_ROOM, fault_of
+
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
@@ -62,6 +64,15 @@ def too_many() -> Refusal:
     """503: as many bodies are arriving as are taken in at once."""
     fact = "The server receives as many uploads as it takes at once. Nothing was stored."
     return Refusal(503, "Server busy", fact, f"Try again in {RETRY_SECONDS} s.", RETRY_SECONDS)
+
+
+def no_room(error: OSError) -> Refusal:
+    """507: what arrives finds no place on the disk; raises ``error`` where that is not why."""
+    fault = fault_of(error)
+    if fault is None or fault.status != NO_ROOM:
+        raise error
+    fact = "The disk of the server is full. Nothing was stored."
+    return Refusal(NO_ROOM, "No space left", fact, "Free some space, then send it again.")
 
 
 def response(request: HttpRequest, refusal: Refusal) -> HttpResponse:

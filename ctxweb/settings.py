@@ -155,6 +155,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "ctxweb.context_processors.csp_nonce",
+                "ctxweb.context_processors.uploads",
                 "ctxweb.context_processors.people",
             ],
         },

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from ctxweb.backoff import BackOff
+from ctxweb.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,7 +110,7 @@ class Supervisor:
         how = _how(slot, status)
         if not replaced:
             again = "" if slot is self.small else "; starting another"
-            click.echo(f"A worker is gone: {how.words}{again}.", err=True)
+            say(f"A worker is gone: {how.words}{again}.")
         _release(slot.name, how)
 
     def _timer(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -12,24 +11,33 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sessions.engine.escaping import json_printable, printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import TextIO
-
-_UNSAFE = re.compile(
-    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
-)
-"""Control characters but tab and newline, marks that turn the reading direction, lone surrogates."""
-
-
-def printable(text: str) -> str:
-    """``text`` with the replacement character for everything that steers a terminal or cannot be encoded."""
-    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def say(text: str) -> None:
     """One message on standard error."""
     click.echo(printable(text), err=True)
+
+
+def tell(text: str, *, end: str = "\n") -> None:
+    """Text to standard output, from wherever it comes."""
+    click.echo(f"{printable(text)}{end}", nl=False)
+
+
+def tell_json(document: Any) -> None:
+    """One JSON document to standard output; what steers a terminal is escaped as JSON has it."""
+    from sessions.engine.json_values import dumps
+
+    tell(json_printable(dumps(document)))
+
+
+def progress(words: str, *, end: str = "") -> None:
+    """``words`` in place of those before them, on the line of standard error that is being written."""
+    click.echo(f"\r\x1b[K{printable(words)}{end}", nl=False, err=True)
 
 
 class Terminal(Console):

@@ -29,4 +29,4 @@ urlpatterns = [
     path("", include("sessions.urls")),
 ]
 
-handler500 = "ctxweb.fault_pages.handler500"
+handler403, handler404, handler500 = (f"ctxweb.fault_pages.handler{status}" for status in (403, 404, 500))

@@ -10,7 +10,7 @@ import errno
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.errors import EngineError
+from sessions.engine.errors import BadParameter, EngineError, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 EXTRAS = {"psycopg": "postgres", "psycopg2": "postgres", "redis": "redis", "storages": "s3", "boto3": "s3"}
 """Modules that come with an extra, and the extra's name."""
 
-UNAVAILABLE, NO_ROOM, FAILED = 503, 507, 500
+UNAVAILABLE, NO_ROOM, GONE, WRONG = 503, 507, 410, 400
+"""Statuses: may work later; a disk or the memory is full; stored bytes are missing or damaged; asked for wrongly."""
 RETRY = "Try again in a moment."
 
 
@@ -67,7 +68,9 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 def _ours(error: BaseException) -> Fault | None:
     if isinstance(error, FaultError):
         return error.fault
-    return Fault(str(error), "", FAILED) if isinstance(error, EngineError) else None
+    if isinstance(error, EngineError):
+        return Fault(str(error), "", WRONG if isinstance(error, BadParameter | UnknownName) else GONE)
+    return None
 
 
 def _missing_extra(error: BaseException) -> Fault | None:
@@ -151,7 +154,7 @@ def _system(error: BaseException) -> Fault | None:
         return None
     found = _PATHS.get(error.errno)
     if error.errno == errno.ENOENT and _is_blob(at):
-        return Fault(f"Stored bytes are missing: {at}.", "Restore a backup, or upload the file again.", FAILED)
+        return Fault(f"Stored bytes are missing: {at}.", "Restore a backup, or upload the file again.", GONE)
     return Fault(f"{at} {found[0]}.", found[1]) if found else None
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from ctxweb.terminal import printable
+from sessions.engine.escaping import markdown_code, markdown_text, printable
 from sessions.engine.words import counted
 
 if TYPE_CHECKING:
@@ -37,9 +37,10 @@ def markdown_table(found: Sequence[Floor], broken: Sequence[str]) -> str:
     said = f"{bad} of {counted(len(found), 'limit')} exceeded or unknown." if bad or broken else "All limits met."
     lines = [f"**Context check:** {said}", "", "| session | limit | allowed | value | |", "|---|---|--:|--:|---|"]
     for floor in found:
-        cells = (_cell(floor.session), f"`{floor.name}`", amount(floor.limit), amount(floor.value), outcome(floor))
+        session, name = markdown_text(floor.session), markdown_code(floor.name)
+        cells = (session, name, amount(floor.limit), amount(floor.value), outcome(floor))
         lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join([*lines, *(f"\nNot read: {_cell(line)}" for line in broken)])
+    return "\n".join([*lines, *(f"\nNot read: {markdown_text(line)}" for line in broken)])
 
 
 def write_junit(path: Path, found: Sequence[Floor], broken: Sequence[str]) -> None:
@@ -56,10 +57,6 @@ def write_junit(path: Path, found: Sequence[Floor], broken: Sequence[str]) -> No
         case = ElementTree.SubElement(suite, "testcase", {"classname": "ctxweb check", "name": "read"})
         ElementTree.SubElement(case, "error", {"message": printable(line)})
     path.write_bytes(ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True))
-
-
-def _cell(text: str) -> str:
-    return " ".join(printable(text).split()).replace("|", "\\|").replace("<", "&lt;").replace("`", "'")
 
 
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"

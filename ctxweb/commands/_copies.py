@@ -16,6 +16,7 @@ import click
 from ctxweb.commands._engine import choose, read
 from ctxweb.commands.hook import FOLDER
 from ctxweb.env import data_dir
+from ctxweb.terminal import tell
 from sessions.engine.texts import Texts, texts_in
 from sessions.engine.words import counted
 
@@ -68,13 +69,11 @@ def show_copies() -> None:
     found = copies()
     for copy in found:
         kept = copy.kept.astimezone().strftime("%Y-%m-%d %H:%M")
-        click.echo(f"{kept}  {copy.size / 1e6:,.2f} MB  session {copy.session}\n  {copy.path}")
+        tell(f"{kept}  {copy.size / 1e6:,.2f} MB  session {copy.session}\n  {copy.path}")
     if found:
-        click.echo(
-            "A message of one: `ctxweb restore latest --message 12`. The file: `ctxweb restore latest --into FOLDER`."
-        )
+        tell("A message of one: `ctxweb restore latest --message 12`. The file: `ctxweb restore latest --into FOLDER`.")
         return
-    click.echo(f"No copy in {data_dir() / FOLDER}. `ctxweb hook --help` says how Claude Code keeps one.")
+    tell(f"No copy in {data_dir() / FOLDER}. `ctxweb hook --help` says how Claude Code keeps one.")
 
 
 def message_text(path: Path, number: int) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +15,7 @@ from sessions.engine.errors import EngineError
 from sessions.engine.reading import NotATranscript
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from ctxweb.commands._files import Given
 
@@ -81,15 +79,14 @@ def _each(ctx: click.Context, every: Iterator[Given], call: Callable[..., None])
         ctx.exit(1)
 
 
-def _joined(found: list[dict[str, Any]]) -> str:
+def _joined(found: list[dict[str, Any]]) -> list[Sequence[object]]:
     """The rows of all files in one table, its first column the file."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    head: list[str] = []
+    lines: list[Sequence[object]] = []
+    head: Sequence[object] = ()
     for one in found:
-        rows = list(csv.reader(io.StringIO(one["document"] or "")))
+        rows = one["document"] or ()
         if rows and rows[0] != head:
             head = rows[0]
-            writer.writerow(["file", *head])
-        writer.writerows([one["file"], *row] for row in rows[1:])
-    return out.getvalue()
+            lines.append(("file", *head))
+        lines += [(one["file"], *row) for row in rows[1:]]
+    return lines

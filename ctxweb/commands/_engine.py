@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ctxweb.commands._patience import patience
-from ctxweb.terminal import say
+from ctxweb.terminal import say, tell
 from sessions.engine.errors import BadParameter
+from sessions.engine.escaping import csv_lines, json_printable
 from sessions.engine.near import unknown
 from sessions.engine.prices import prices_of
 from sessions.engine.reading import read_transcripts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.prices import Prices
@@ -32,13 +33,13 @@ NAMES, SEVERAL = "ctxweb.names", "ctxweb.several"
 def emit(document: dict[str, Any]) -> None:
     """One JSON document to standard output, or to the document of several files."""
     if not _kept(document):
-        click.echo(json_text(document))
+        tell(json_text(document))
 
 
-def write_csv(text: str) -> None:
-    """A table to standard output, or to the table of several files."""
-    if not _kept(text):
-        click.echo(text, nl=False)
+def write_csv(rows: Sequence[Sequence[object]]) -> None:
+    """A table, its heading first, to standard output, or to the table of several files."""
+    if not _kept(rows):
+        tell("".join(csv_lines(rows)), end="")
 
 
 def _kept(document: Any) -> bool:
@@ -58,7 +59,7 @@ def name_of(file: Path) -> str:
 
 def json_text(document: dict[str, Any]) -> str:
     """``document`` as JSON that standard output can take: escaped where its encoding, or UTF-8, has no such letter."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = json_printable(json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:

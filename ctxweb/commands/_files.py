@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO
 
 import click
 
@@ -96,8 +96,10 @@ def _found(word: str, root: Path | None, stack: ExitStack) -> Iterator[Given]:
         base = path.resolve().parent
         for one, _ in files_under([path]):
             yield Given(one, one.resolve().relative_to(base).as_posix(), str(one), named=False)
-    elif path.exists():
+    elif path.is_file():
         yield Given(path, _name(path, root), word)
+    elif path.exists():
+        yield _piped(path, word, stack)
     elif PATTERN & set(word):
         yield from _matching(word)
     elif (at := word.find("@")) > 0 and Path(word[:at]).is_dir():
@@ -137,18 +139,31 @@ def _folder(stack: ExitStack) -> Path:
 
 
 def _standard_input(stack: ExitStack) -> Given:
-    """Standard input as a file, which is read more than once."""
-    stream = sys.stdin.buffer
+    return Given(_copied(sys.stdin.buffer, "standard input", stack), "stdin", "standard input")
+
+
+def _piped(path: Path, word: str, stack: ExitStack) -> Given:
+    """A named pipe, ``<(…)`` or a device: read once, and kept meanwhile."""
+    try:
+        with path.open("rb", buffering=0) as stream:
+            kept = _copied(stream, word, stack)
+    except OSError as error:
+        raise click.UsageError(f"{word} cannot be read: {error.strerror}.") from error
+    return Given(kept, "stdin" if path.parts[1:2] in {("dev",), ("proc",)} else path.name, word)
+
+
+def _copied(stream: IO[bytes], word: str, stack: ExitStack) -> Path:
+    """What a stream holds, as a file: it is read more than once."""
     if stream.isatty():
-        raise click.UsageError("Nothing is piped into '-'. For example: cat session.jsonl | ctxweb inspect -")
+        raise click.UsageError(f"Nothing is piped into {word}. For example: cat session.jsonl | ctxweb inspect -")
     path, n_bytes = _folder(stack) / "stdin", 0
     with path.open("wb") as out:
         while chunk := stream.read(CHUNK_BYTES):
             n_bytes += len(chunk)
             if n_bytes > limits.MAX_UPLOAD_BYTES:
-                raise UnreadableInput(f"standard input holds more than {limits.MAX_UPLOAD_BYTES:,} bytes")
+                raise UnreadableInput(f"{word} holds more than {limits.MAX_UPLOAD_BYTES:,} bytes")
             out.write(chunk)
-    return Given(path, "stdin", "standard input")
+    return path
 
 
 def _unpacked(given: Given, stack: ExitStack) -> Iterator[Given]:

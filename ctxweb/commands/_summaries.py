@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ctxweb.terminal import progress, say
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -44,15 +46,15 @@ def with_summaries(run: Callable[[Writer | None], Replay], *, yes: bool, prompt:
         return run(writing)
     finally:
         if writing.n_written:
-            click.echo(f"{writing.n_written} written and kept; they will not be asked for again", err=True)
+            say(f"{writing.n_written} written and kept; they will not be asked for again")
 
 
 def _confirm(model: str, wanted: tuple[Wanted, ...], *, yes: bool) -> None:
     """Say what it takes; go on after a yes.  Where nobody can be asked, ``--yes`` has to be given."""
     from sessions.services.model_summaries import estimate
 
-    click.echo(f"{_n_summaries(wanted)} not written yet: {estimate(model, wanted).words} (estimated).", err=True)
-    click.echo("The text of the messages that are dropped goes to the provider.", err=True)
+    say(f"{_n_summaries(wanted)} not written yet: {estimate(model, wanted).words} (estimated).")
+    say("The text of the messages that are dropped goes to the provider.")
     if yes:
         return
     if not sys.stdin.isatty():
@@ -68,6 +70,6 @@ def _progress(n_written: int, n_chars: int) -> None:
     """One line that is written over on a terminal; elsewhere one line per summary."""
     if sys.stderr.isatty():
         end = "\n" if not n_chars else ""
-        click.echo(f"\rsummary {n_written + bool(n_chars)}: {n_chars:,} characters" + " " * 8 + end, nl=False, err=True)
+        progress(f"summary {n_written + bool(n_chars)}: {n_chars:,} characters", end=end)
     elif not n_chars:
-        click.echo(f"summary {n_written} written", err=True)
+        say(f"summary {n_written} written")

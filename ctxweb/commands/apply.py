@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ctxweb.amount import TOKENS
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import POLICY_HELP, choose, emit, files_argument, read, settings
+from ctxweb.terminal import say, tell
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.configuration import apply_document, configure
 from sessions.engine.errors import BadParameter, UnknownName
@@ -61,12 +62,12 @@ def _weighed(file: Path | None, session: str | None) -> Weighed | None:
 def _print(snippet: Snippet, *, alone: bool) -> None:
     """The configuration on standard output; of one agent alone what is not expressed goes to standard error."""
     agent, keys = snippet.agent, snippet.configuration
-    marks: dict[str, Any] = {"err": alone}
-    click.echo(f"# {agent.label}: {keys.file}{' (exactly this policy)' if snippet.exact else ''}", **marks)
-    click.echo(f"# keys: {keys.source}, {keys.checked}", **marks)
+    remark = say if alone else tell
+    remark(f"# {agent.label}: {keys.file}{' (exactly this policy)' if snippet.exact else ''}")
+    remark(f"# keys: {keys.source}, {keys.checked}")
     for sentence in snippet.cannot:
-        click.echo(f"# {sentence}", **marks)
+        remark(f"# {sentence}")
     if snippet.text:
-        click.echo(snippet.text.rstrip("\n"))
+        tell(snippet.text.rstrip("\n"))
     if not alone:
-        click.echo("")
+        tell("")

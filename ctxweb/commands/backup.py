@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ctxweb.terminal import say, tell_json
 from sessions.engine.words import counted
 
 
@@ -27,7 +28,6 @@ def command(file: Path, *, force: bool, as_json: bool) -> None:
     from ctxweb.version import ctxweb_version
 
     load_django()
-    from sessions.engine import jsonio
     from sessions.pages.ui.figures import size
     from sessions.services.backups.writing import write_backup
     from sessions.services.doctor import database
@@ -43,12 +43,12 @@ def command(file: Path, *, force: bool, as_json: bool) -> None:
         "missing": list(written.missing), "secret_key": written.has_key,
     }  # fmt: skip
     if as_json:
-        click.echo(jsonio.dumps(facts))
+        tell_json(facts)
         return
     held = f"the database, {counted(written.n_blobs, 'stored file')}"
-    click.echo(f"Wrote {file}, {' '.join(size(file.stat().st_size))}: {held}.", err=True)
+    say(f"Wrote {file}, {' '.join(size(file.stat().st_size))}: {held}.")
     if written.has_key:
-        click.echo("It also holds the key that signs cookies, so only you can read it (0600).", err=True)
+        say("It also holds the key that signs cookies, so only you can read it (0600).")
     if written.missing:
         lost = counted(len(written.missing), "stored file")
-        click.echo(f"{lost} had been lost before. `ctxweb doctor` says which.", err=True)
+        say(f"{lost} had been lost before. `ctxweb doctor` says which.")

@@ -16,7 +16,7 @@ from ctxweb.commands._files import inputs
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import check_options, chosen_policy
 from ctxweb.commands._writing import leave_alone
-from ctxweb.terminal import Head, figure, say, show_table, terminal
+from ctxweb.terminal import Head, figure, say, show_table, tell, terminal
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.checks import QUALITY, check, read_limits
 from sessions.engine.errors import BadParameter, UnknownName, UnreadableInput
@@ -85,7 +85,7 @@ def command(
             "unread": broken,
         })  # fmt: skip
     elif markdown:
-        click.echo(markdown_table(found, broken))
+        tell(markdown_table(found, broken))
     else:
         _print(found, passed=passed)
     for line in broken:

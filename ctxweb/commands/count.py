@@ -8,6 +8,7 @@ import click
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import choose, emit, files_argument, read
+from ctxweb.terminal import say, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,13 +71,13 @@ def _progress(one: RangeCount) -> None:
     if not said:
         return
     notes = f" ({'; '.join(one.notes)})" if one.notes else ""
-    click.echo(f"messages {one.start}–{one.stop - 1}: {said}{notes}", err=True)
+    say(f"messages {one.start}–{one.stop - 1}: {said}{notes}")
 
 
 def _print(counted: Counted) -> None:
     if counted.difference is None:
         return
-    click.echo(
+    tell(
         f"{counted.provider:,} tokens, counted by the provider for {counted.model} (its own estimate); ctxweb says "
         f"{counted.ours:,}, {counted.difference:+.1f}%"
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ctxweb.commands.ingest import start_django
+from ctxweb.terminal import say, tell_json
 
 if TYPE_CHECKING:
     import uuid
@@ -44,7 +45,6 @@ def command(sessions: tuple[str, ...], uploads: tuple[str, ...], days: int | Non
     if not sessions and not uploads and days is None:
         raise click.UsageError("Nothing to delete. Name sessions, or use --upload or --older-than.")
     start_django()
-    from sessions.engine import jsonio
     from sessions.pages.delete.context import document
     from sessions.services import deleting
 
@@ -59,9 +59,9 @@ def command(sessions: tuple[str, ...], uploads: tuple[str, ...], days: int | Non
     if go:
         plan = deleting.delete(sessions=keys, uploads=whole)
     if as_json:
-        click.echo(jsonio.dumps(document(plan, deleted=go)))
+        tell_json(document(plan, deleted=go))
     elif go:
-        click.echo("Deleted.", err=True)
+        say("Deleted.")
     sys.exit(1 if plan.refused else 0)
 
 
@@ -94,7 +94,7 @@ def _show(plan: Plan) -> None:
     lines = ["This goes:" if rows else "", *rows[:SHOWN], f"  … and {left:,} more" if left > 0 else ""]
     for line in (*lines, *what_goes(plan), *what_to_know(plan)):
         if line:
-            click.echo(line, err=True)
+            say(line)
 
 
 def _asked() -> bool:

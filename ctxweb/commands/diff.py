@@ -11,9 +11,10 @@ from rich.text import Text
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, warn
 from ctxweb.commands._replaying import compaction_option, replay_options, run_replay
-from ctxweb.terminal import Head, figure, printable, show_table, terminal, titled
+from ctxweb.terminal import Head, figure, show_table, terminal, titled
 from sessions.engine.diff import diff_event
 from sessions.engine.errors import BadParameter
+from sessions.engine.escaping import printable
 from sessions.engine.export import inserted_texts
 from sessions.engine.report import diff_document
 from sessions.engine.speaker import speaker

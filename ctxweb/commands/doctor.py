@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ctxweb.terminal import say, tell_json
 from sessions.engine.words import counted
 
 if TYPE_CHECKING:
@@ -38,16 +39,14 @@ def command(*, mend: bool, deep: bool, as_json: bool) -> None:
             entries.append(entry)
             again |= entry["kind"] == "migrations" and entry["mended"]
             if not as_json:
-                click.echo(_line(entry), err=True)
+                say(_line(entry))
         if not again:
             break
     left = sum(not entry["mended"] for entry in entries)
     if as_json:
-        from sessions.engine import jsonio
-
-        click.echo(jsonio.dumps({"schema": "ctxweb.doctor/1", "deep": deep, "findings": entries, "left": left}))
+        tell_json({"schema": "ctxweb.doctor/1", "deep": deep, "findings": entries, "left": left})
     else:
-        click.echo(_sum(entries, left, mend=mend), err=True)
+        say(_sum(entries, left, mend=mend))
     sys.exit(1 if left else 0)
 
 

@@ -19,6 +19,7 @@ from ctxweb.commands._writing import force_option, leave_alone, new_file
 from ctxweb.terminal import say
 from sessions.engine import registry
 from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.escaping import json_printable
 from sessions.engine.texts import Texts
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def command(what: str, target: str, out: Path | None, **options: Any) -> None:
             patience("Writing messages") if out else nullcontext(),
         ):
             for piece in export(listing, target, contents, report):
-                stream.write(piece)
+                stream.write(piece if out else json_printable(piece))
     warn(made.warnings if made else ())
     say(f"{listing.what}: {report.line()}")
 
@@ -118,7 +119,7 @@ def _opened(what: str, options: dict[str, Any]) -> Iterator[tuple[Weighed, Binar
         session = selectors.get_session(what)
     except Session.DoesNotExist as error:
         raise click.UsageError(f"no file and no session {what!r}") from error
-    with selectors.open_blob(session.upload.sha256) as file:
+    with selectors.open_whole_text(session) as file:
         yield selectors.load_weighed(session.pk), file
 
 

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from ctxweb.commands._engine import emit, read, settings
 from ctxweb.commands._files import inputs
-from ctxweb.terminal import say, terminal, titled
+from ctxweb.terminal import progress, say, terminal, titled
 from sessions.engine.errors import EngineError
 from sessions.engine.fleet.groups import add_up, fleet_document, part_document
 from sessions.engine.fleet.values import BY, NOT_RECORDED
@@ -98,7 +98,7 @@ def _of_files(files: tuple[str, ...]) -> Iterator[Part]:
 def _show(words: str) -> None:
     """How far the work is, on one line of a terminal; nothing where nobody looks."""
     if sys.stderr.isatty():
-        click.echo(f"\r\x1b[K{words}", nl=False, err=True)
+        progress(words)
 
 
 def _of_library() -> Iterator[Part]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import shutil
 import sys
@@ -14,6 +13,7 @@ from typing import Any
 import click
 
 from ctxweb.env import data_dir
+from ctxweb.terminal import tell_json
 from sessions.engine.errors import EngineError
 from sessions.engine.jsonio import loads
 
@@ -38,7 +38,7 @@ def command(when: str) -> None:
         words = _kept(given if isinstance(given, dict) else {})
     except (EngineError, OSError, ValueError) as error:
         words = f"no copy was kept: {error}"
-    click.echo(json.dumps({"systemMessage": f"ctxweb: {words}"}))
+    tell_json({"systemMessage": f"ctxweb: {words}"})
 
 
 def _kept(given: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any
@@ -58,7 +58,8 @@ def command(paths: tuple[str, ...], url: str | None, token: str | None, *, mine:
         raise click.UsageError("--mine needs --to URL: what is stored here is everybody's.")
     else:
         start_django()
-        results = _ingest_all(inputs(paths, unpacked=False))
+        with ExitStack() as kept:  # whether there is a second input is asked before the first one is read
+            results = _ingest_all(inputs(paths, unpacked=False, kept=kept))
     failed = any(result["status"] == "failed" for result in results)
     if as_json:
         from ctxweb.commands._engine import emit

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +61,7 @@ def command(  # noqa: PLR0917
     most = None if everything else top
     if as_csv:
         given = click.get_current_context().get_parameter_source("top") is not ParameterSource.DEFAULT
-        write_csv(_csv(document, sort or "", most if given else None))
+        write_csv(_table(document, sort or "", most if given else None))
         return
     console = terminal()
     console.print(titled(file.name, f"  {document['format']}: {document['format_reason']}"))
@@ -156,16 +154,16 @@ def chosen(messages: Iterable[dict[str, Any]], sort: str, top: int | None) -> li
     return heavy if sort else sorted(heavy, key=lambda m: m["index"])
 
 
-def _csv(document: dict[str, Any], sort: str, top: int | None) -> str:
-    """A row per message of every session."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("session", "message", "role", "kinds", "tokens", "known", "transcript_bytes", "overcount"))
+def _table(document: dict[str, Any], sort: str, top: int | None) -> list[tuple[object, ...]]:
+    """A row per message of every session, under a heading."""
+    rows: list[tuple[object, ...]] = [
+        ("session", "message", "role", "kinds", "tokens", "known", "transcript_bytes", "overcount")
+    ]
     for session in document["sessions"]:
         for message in chosen(session["messages"], sort, top):
             factors = [image["overcount"] for image in message["images"] if image["overcount"]]
-            writer.writerow((
+            rows.append((
                 session["id"], message["index"], message["role"], " ".join(message["kinds"]), message["tokens"],
                 message["label"], message["wire_bytes"], max(factors, default=""),
             ))  # fmt: skip
-    return out.getvalue()
+    return rows

@@ -9,6 +9,7 @@ import click
 
 from ctxweb.address import is_loopback
 from ctxweb.env import env_str
+from ctxweb.terminal import say
 
 TOKEN = "CTXWEB_MCP_TOKEN"  # noqa: S105 - the name of a variable; with _FILE behind it, of a file
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -41,7 +42,7 @@ def command(allowed: tuple[Path, ...], *, http: bool, host: str, port: int, toke
     from ctxweb.mcp.http import serve
 
     known = _token(token)
-    click.echo(f"MCP at http://{host}:{port}/mcp  (Ctrl-C stops it)", err=True)
+    say(f"MCP at http://{host}:{port}/mcp  (Ctrl-C stops it)")
     serve(server, host, port, known)
 
 
@@ -52,7 +53,7 @@ def _token(given: str | None) -> str:
     token = (env_str(TOKEN) if given is None else given).strip()
     if not token and given is None:
         token = secrets.token_urlsafe(32)
-        click.echo(f"Clients send: Authorization: Bearer {token}\nTo keep one token, set {TOKEN}.", err=True)
+        say(f"Clients send: Authorization: Bearer {token}\nTo keep one token, set {TOKEN}.")
     elif len(token) < LEAST_TOKEN or not (token.isascii() and token.isprintable() and " " not in token):
         raise click.UsageError(f"A token has at least {LEAST_TOKEN} characters: letters, digits and signs, no blank.")
     return token

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from pathlib import Path
 
 import click
 
@@ -11,6 +12,7 @@ from ctxweb.commands._files import STDIN, inputs
 from ctxweb.commands._local import LATEST, named_locally
 from ctxweb.commands.ingest import ingest_given, start_django
 from ctxweb.env import data_dir
+from ctxweb.terminal import tell
 
 OWN = "s_"
 """How ids of the library begin."""
@@ -26,7 +28,7 @@ def command(ctx: click.Context, what: str, *, no_browser: bool) -> None:
     A file is stored first. Where no dashboard runs on this data folder, one is started; Ctrl-C ends it.
     """
     (word,) = named_locally((what,))
-    if word == STDIN:
+    if word == STDIN or (Path(word).exists() and not Path(word).is_file() and not Path(word).is_dir()):
         raise click.UsageError("Name a file: `ctxweb ingest -` stores what is piped in.")
     if not word.startswith(OWN) and not any(inputs((word,), unpacked=False)):  # said before anything is started
         raise click.UsageError(f"{what!r} holds no file.")
@@ -40,7 +42,7 @@ def command(ctx: click.Context, what: str, *, no_browser: bool) -> None:
     from django.urls import reverse
 
     page = server.rstrip("/") + reverse("sessions:session", args=[_stored(word)])
-    click.echo(page)
+    tell(page)
     if not no_browser:
         webbrowser.open(page)
 

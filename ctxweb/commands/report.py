@@ -19,7 +19,7 @@ from ctxweb.commands._replaying import compaction_option, opened
 from ctxweb.commands._replaying import replay_options as options_of_replay
 from ctxweb.commands._writing import force_option, leave_alone, new_file
 from ctxweb.commands.share import known_kinds, state_of
-from ctxweb.terminal import say
+from ctxweb.terminal import say, tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ def command(file: Path, out: Path | None, svg: Path | None, skeleton: Path | Non
     from sessions.engine.errors import BadParameter, UnknownName
     from sessions.engine.prices import prices_of
     from sessions.engine.quality.index import build_index
-    from sessions.engine.redact import BY_KEY, Choice, redact
+    from sessions.engine.redact import BY_KEY, Choice
     from sessions.engine.why.headline import headline
     from sessions.engine.why.verdicts import verdicts_of
     from sessions.pages.links.report import report_markdown
@@ -85,9 +85,9 @@ def command(file: Path, out: Path | None, svg: Path | None, skeleton: Path | Non
         document, verdicts, title=title, note=options["note"], choice=choice, label=label, command=run, skeleton=made
     )
     if svg is not None:
-        target.write(svg, drawing.svg(document, title=redact(title, choice).text).encode())
+        target.write(svg, drawing.svg(document, title=title, choice=choice).encode())
     if out is None:
-        click.echo(text, nl=False)
+        tell(text, end="")
     else:
         target.write(out, text.encode())
 
@@ -122,7 +122,7 @@ def _skeleton(
     with file.open("rb") as stream:
         data = "\n".join(Skeleton().lines(Source(stream, file.name))).encode() + b"\n"
     target.write(path, gzip.compress(data, mtime=0))
-    how = f"The attached `{path.name}` holds the shape of the transcript without its texts."
+    how = f"The attached “{path.name}” holds the shape of the transcript without its texts."
     try:
         parsed = read_transcripts(io.BytesIO(data), file.name, format=document["session"]["format"])
         weighed_again = weigh(choose(parsed, None))

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ctxweb.terminal import say, tell, tell_json
+
 if TYPE_CHECKING:
     from sessions.services.backups.reading import Backup
     from sessions.services.backups.restoring import Restored
@@ -43,6 +45,8 @@ def command(
         return
     if message is not None:
         raise click.UsageError("No kept transcript of that name: `ctxweb restore --copies` lists those.")
+    if Path(file).exists() and not Path(file).is_file():
+        raise click.BadParameter(f"{file!r} is no file on a disk. Save the backup to one first.")
     if not Path(file).is_file():
         raise click.BadParameter(f"File {file!r} does not exist, and no kept transcript has that name.")
     _whole(Path(file), into, force=force, as_json=as_json)
@@ -50,11 +54,10 @@ def command(
 
 def _list(*, as_json: bool) -> None:
     from ctxweb.commands._copies import copies, show_copies
-    from sessions.engine import jsonio
 
     if as_json:
         document = {"schema": "ctxweb.copies/1", "copies": [copy.document() for copy in copies()]}
-        click.echo(jsonio.dumps(document))
+        tell_json(document)
     else:
         show_copies()
 
@@ -62,8 +65,6 @@ def _list(*, as_json: bool) -> None:
 def _kept(file: str, into: Path | None, message: int | None, *, as_json: bool) -> bool:
     """Answer for a transcript that the hook kept; False where ``file`` names none."""
     from ctxweb.commands._copies import copy_named, message_text, write_back
-    from ctxweb.terminal import printable
-    from sessions.engine import jsonio
 
     copy = copy_named(file)
     if copy is None:
@@ -71,20 +72,25 @@ def _kept(file: str, into: Path | None, message: int | None, *, as_json: bool) -
     if message is not None:
         text = message_text(copy, message)
         document = {"schema": "ctxweb.copied/1", "copy": copy.name, "message": message, "text": text}
-        click.echo(jsonio.dumps(document) if as_json else printable(text))
+        if as_json:
+            tell_json(document)
+        else:
+            tell(text)
     elif into is None:
         raise click.UsageError(f"{copy.name} is a kept transcript. Add --message N, or --into FOLDER to unpack it.")
     else:
         target = write_back(copy, into.expanduser())
         document = {"schema": "ctxweb.copied/1", "copy": copy.name, "file": str(target)}
-        click.echo(jsonio.dumps(document) if as_json else f"Unpacked to {target}. `ctxweb why {target}` reads it.")
+        if as_json:
+            tell_json(document)
+        else:
+            tell(f"Unpacked to {target}. `ctxweb why {target}` reads it.")
     return True
 
 
 def _whole(file: Path, into: Path | None, *, force: bool, as_json: bool) -> None:
     """The data folder from a backup."""
     from ctxweb.env import data_dir
-    from sessions.engine import jsonio
     from sessions.services.backups.reading import opened
 
     target = (into or data_dir()).expanduser().absolute()
@@ -105,17 +111,17 @@ def _whole(file: Path, into: Path | None, *, force: bool, as_json: bool) -> None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     if as_json:
-        click.echo(jsonio.dumps({
+        tell_json({
             "schema": "ctxweb.restore/1", "folder": str(target), "aside": str(aside) if aside else None,
             "blobs": restored.n_blobs, "bytes": restored.n_bytes, "lost": restored.n_lost,
-        }))  # fmt: skip
+        })  # fmt: skip
         return
-    click.echo(f"Restored {restored.n_blobs:,} stored files and the database to {target}.", err=True)
+    say(f"Restored {restored.n_blobs:,} stored files and the database to {target}.")
     if aside:
-        click.echo(f"The folder that was there is now {aside}.", err=True)
+        say(f"The folder that was there is now {aside}.")
     if restored.n_lost:
-        click.echo(f"{restored.n_lost:,} stored files were lost before the backup: see `ctxweb doctor`.", err=True)
-    click.echo(f"Start it with CTXWEB_DATA={target} ctxweb serve", err=True)
+        say(f"{restored.n_lost:,} stored files were lost before the backup: see `ctxweb doctor`.")
+    say(f"Start it with CTXWEB_DATA={target} ctxweb serve")
 
 
 def _restore(backup: Backup, draft: Path) -> Restored:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ctxweb.commands._engine import emit
-from ctxweb.terminal import say, terminal, titled
+from ctxweb.terminal import progress, say, terminal, titled
 from sessions.engine.words import counted
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def command(words: tuple[str, ...], most: int, *, as_json: bool) -> None:
 def _show(words: str) -> None:
     """How far the work is, on one line of a terminal; nothing where nobody looks."""
     if sys.stderr.isatty():
-        click.echo(f"\r\x1b[K{words}", nl=False, err=True)
+        progress(words)
 
 
 def _print(console: Terminal, document: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ import click
 
 from ctxweb import address
 from ctxweb.backoff import BackOff
+from ctxweb.terminal import say, tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +83,7 @@ def command(
     except datalock.InUse as error:
         raise click.ClickException(str(error)) from None
     except KeyboardInterrupt:
-        click.echo("Stopped.", err=True)
+        say("Stopped.")
 
 
 def _guard(host: str, *, unsafe: bool) -> None:
@@ -111,7 +112,7 @@ def _choose_port(host: str, port: int | None) -> int:
     except OSError as error:
         raise click.ClickException(str(error)) from None
     if chosen != address.DEFAULT_PORT:
-        click.echo(f"Port {address.DEFAULT_PORT} is taken; using {chosen}.", err=True)
+        say(f"Port {address.DEFAULT_PORT} is taken; using {chosen}.")
     return chosen
 
 
@@ -134,7 +135,7 @@ def _prepare() -> None:
     checks = run_checks()
     for check in checks:
         if check.level == WARNING and (check.id or "").startswith("ctxweb."):
-            click.echo(f"Warning: {check.msg} {check.hint or ''}", err=True)
+            say(f"Warning: {check.msg} {check.hint or ''}")
     problems = [check for check in checks if check.level >= ERROR]
     if problems:
         raise click.ClickException("\n".join(f"{problem.msg} {problem.hint or ''}" for problem in problems))
@@ -145,7 +146,7 @@ def _prepare() -> None:
         from django.contrib.auth.models import User
 
         if not User.objects.exists():
-            click.echo("Nobody can sign in yet: create a user with `ctxweb user NAME`.", err=True)
+            say("Nobody can sign in yet: create a user with `ctxweb user NAME`.")
 
 
 def _run(host: str, port: int, then: Sequence[str]) -> None:
@@ -168,7 +169,7 @@ def _run(host: str, port: int, then: Sequence[str]) -> None:
         signal.signal(signal.SIGINT, _interrupt)
         supervisor.stop()
         keeper.join()
-    click.echo("Stopped.", err=True)
+    say("Stopped.")
 
 
 def _serve(host: str, port: int, supervisor: Supervisor) -> None:
@@ -185,7 +186,7 @@ def _serve(host: str, port: int, supervisor: Supervisor) -> None:
             if supervisor.stopping.is_set():
                 raise
             pause = back_off.after(time.monotonic() - begun)
-            click.echo(f"A process for requests ended twice in a row; starting anew in {pause:.0f} s.", err=True)
+            say(f"A process for requests ended twice in a row; starting anew in {pause:.0f} s.")
             supervisor.stopping.wait(pause)
 
 
@@ -234,15 +235,15 @@ def _announce(host: str, port: int, answered: threading.Event, then: Sequence[st
     while not _answers(address.reachable(host), port):
         if time.monotonic() - said > SAY_SECONDS:
             said = time.monotonic()
-            click.echo(f"No answer on {address.url(host, port)} for {said - begun:.0f} s; still trying.", err=True)
+            say(f"No answer on {address.url(host, port)} for {said - begun:.0f} s; still trying.")
         time.sleep(0.05)
     answered.set()
     from django.conf import settings
 
     below = (settings.FORCE_SCRIPT_NAME or "").lstrip("/")
-    click.echo(f"ctxweb is at {address.url(host, port)}{below}{'/' if below else ''}  (Ctrl-C stops it)")
+    tell(f"ctxweb is at {address.url(host, port)}{below}{'/' if below else ''}  (Ctrl-C stops it)")
     if settings.PUBLIC_URL:
-        click.echo(f"Links begin with {settings.PUBLIC_URL}")
+        tell(f"Links begin with {settings.PUBLIC_URL}")
     sys.stdout.flush()
     if then:
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

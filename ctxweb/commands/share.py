@@ -14,6 +14,7 @@ from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option, opened
 from ctxweb.commands._replaying import replay_options as options_of_replay
 from ctxweb.commands._writing import force_option, leave_alone, write_text
+from ctxweb.terminal import tell
 
 
 @click.command("share", cls=EachFile)
@@ -61,7 +62,7 @@ def command(file: Path, out: Path | None, event: int, title: str, note: str, **o
     title = title or f"{document['policy']['label']} on {limits.cut_clean(weighed.transcript.title) or file.name}"
     page = handout_html(document, title=title, note=note, choice=choice, label=label)
     write_text(out, page, force=options["force"], source=file)
-    click.echo(f"{out} ({out.stat().st_size / 1e6:.1f} MB): open it in any browser.")
+    tell(f"{out} ({out.stat().st_size / 1e6:.1f} MB): open it in any browser.")
 
 
 def known_kinds(given: tuple[str, ...], kinds: Any) -> frozenset[str]:

@@ -12,7 +12,7 @@ import click
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import files_argument
 from ctxweb.commands._writing import force_option, new_file
-from ctxweb.terminal import printable, say
+from ctxweb.terminal import say, tell
 
 
 @click.command("skeleton", cls=EachFile)
@@ -36,7 +36,7 @@ def command(file: Path, out: Path | None, first: int | None, *, force: bool) -> 
         lines = islice(Skeleton().lines(Source(stream, file.name)), first)
         if out is None:
             for line in lines:
-                click.echo(printable(line))
+                tell(line)
             return
         n_lines = 0
         with new_file(out, force=force, source=file) as target:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ctxweb.commands._writing import copy_beside, replace_bytes
+from ctxweb.terminal import say, tell
 
 SKILL = """\
 ---
@@ -51,7 +52,7 @@ def command(what: str, agent: str, *, yes: bool) -> None:
     name, own = PLACES[agent]
     path = Path(name).expanduser()
     text = SKILL.format(body=BODY) if own else f"{START}\n{BODY}{END}\n"
-    click.echo(f"{path}:\n\n{text}")
+    tell(f"{path}:\n\n{text}")
     if what == "show":
         return
     if not yes:
@@ -60,15 +61,15 @@ def command(what: str, agent: str, *, yes: bool) -> None:
         there = path.read_bytes() if path.exists() else None
         data = text.encode() if own else _joined(path, there or b"", text)
         if there == data:
-            click.echo(f"Already there: {path}", err=True)
+            say(f"Already there: {path}")
             return
         if there and not data.startswith(there):  # something of it goes, which a person may have changed
-            click.echo(f"As it was: {copy_beside(path)}", err=True)
+            say(f"As it was: {copy_beside(path)}")
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_bytes(path, data)
     except OSError as error:
         raise click.ClickException(f"{path}: {error.strerror}. It is as it was.") from error
-    click.echo(f"Written: {path}", err=True)
+    say(f"Written: {path}")
 
 
 def _joined(path: Path, there: bytes, part: str) -> bytes:

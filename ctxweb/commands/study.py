@@ -9,7 +9,7 @@ import click
 from ctxweb.commands._engine import emit
 from ctxweb.commands._files import inputs
 from ctxweb.commands._patience import patience
-from ctxweb.terminal import printable
+from ctxweb.terminal import say, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,11 +35,11 @@ def command(corpus: tuple[str, ...], n_calls: int, as_json: bool) -> None:
     left_out: list[str] = []
     found = study_corpus(sessions_of(corpus, left_out), n_calls=n_calls)
     if left_out:
-        click.echo(f"left out, no transcripts that can be read: {len(left_out)}", err=True)
+        say(f"left out, no transcripts that can be read: {len(left_out)}")
     if as_json:
         emit(study_document(found))
     else:
-        click.echo(printable(markdown(found)))
+        tell(markdown(found))
 
 
 def sessions_of(corpus: Sequence[str | Path], left_out: list[str]) -> Iterator[tuple[Weighed, Index]]:

@@ -11,12 +11,12 @@ from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, price_option, settings, warn, write_csv
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import opened, sweep_options
-from ctxweb.terminal import Head, figure, show_table, terminal, titled
+from ctxweb.terminal import Head, figure, say, show_table, terminal, titled
 from sessions.engine.cost_report import span, usd
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.sweeps.recommend import read_floors, recommend
 from sessions.engine.sweeps.regret import optimum
-from sessions.engine.sweeps.report import sweep_csv, sweep_document
+from sessions.engine.sweeps.report import sweep_document, sweep_table
 from sessions.engine.sweeps.sweep import grid, read_over, sweep
 from sessions.engine.words import counted
 
@@ -80,7 +80,7 @@ def command(  # noqa: PLR0917
     if as_json:
         emit(document)
     elif as_csv:
-        write_csv(sweep_csv(document["rows"]))
+        write_csv(sweep_table(document["rows"]))
     else:
         _print(document, found is None)
         warn(result.weighed.warnings)
@@ -122,7 +122,7 @@ def _optimum(result: Sweep, window: int | None) -> Optimum | None:
         window=max((row.setting.window for row in result.rows if row.setting.window), default=window),
     )  # fmt: skip
     if best is None:
-        click.echo("Warning: the cheapest possible is unknown: no price is known, or nothing fits the window", err=True)
+        say("Warning: the cheapest possible is unknown: no price is known, or nothing fits the window")
     return best
 
 

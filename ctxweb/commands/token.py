@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from ctxweb.terminal import say, tell
+
 
 @click.command()
 @click.argument("name", required=False)
@@ -33,18 +35,18 @@ def command(
     owner_id = _owner(account)
     if listed:
         for one in tokens.tokens_of(owner_id):
-            click.echo(f"{one.pk}\t{one.name}\t…{one.ending}\t{', '.join(one.scopes)}")
+            tell(f"{one.pk}\t{one.name}\t…{one.ending}\t{', '.join(one.scopes)}")
         return
     if revoke is not None:
         if not tokens.revoke_token(token_id=revoke, owner_id=owner_id):
             raise click.ClickException(f"There is no such token: {revoke}. List: `ctxweb token --list`.")
-        click.echo(f"Revoked token {revoke}.", err=True)
+        say(f"Revoked token {revoke}.")
         return
     if owner_id is None and settings.REQUIRE_LOGIN:
         raise click.UsageError("This server has accounts. Say for whom: --for ACCOUNT.")
     made = tokens.make_token(name=name or "", scopes=scopes or ("read",), owner_id=owner_id, days=days)
-    click.echo(made.secret)
-    click.echo(f"Token {made.token.pk} may {', '.join(made.token.scopes)}. Shown once.", err=True)
+    tell(made.secret)
+    say(f"Token {made.token.pk} may {', '.join(made.token.scopes)}. Shown once.")
 
 
 def _owner(account: str | None) -> int | None:

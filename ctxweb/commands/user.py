@@ -10,6 +10,7 @@ import click
 
 from ctxweb import address, datalock
 from ctxweb.env import data_dir
+from ctxweb.terminal import say, tell
 from sessions.engine.words import counted
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _list() -> None:
 
     for user, n_team, n_private in people.accounts():
         role = "admin" if user.is_superuser else "member"
-        click.echo(f"{user}\t{role}\t{n_team} sessions of the team's\t{n_private} of their own")
+        tell(f"{user}\t{role}\t{n_team} sessions of the team's\t{n_private} of their own")
 
 
 def _invite(hint: str, days: int, *, is_admin: bool) -> None:
@@ -87,23 +88,22 @@ def _invite(hint: str, days: int, *, is_admin: bool) -> None:
     made = people.invite(hint=hint, is_admin=is_admin, days=days)
     public = settings.PUBLIC_URL or datalock.public(data_dir())
     base = public or datalock.holder(data_dir()) or f"{address.url('127.0.0.1', address.DEFAULT_PORT)}/"
-    click.echo(urljoin(base if base.endswith("/") else f"{base}/", f"join/{made.token}/"))
+    tell(urljoin(base if base.endswith("/") else f"{base}/", f"join/{made.token}/"))
     role = "an admin" if is_admin else "a member"
-    click.echo(f"Makes one account, {role}'s, within {counted(days, 'day')}. Shown once.", err=True)
+    say(f"Makes one account, {role}'s, within {counted(days, 'day')}. Shown once.")
     if address.is_loopback(urlsplit(base).hostname or ""):
-        click.echo("Only this machine reaches it. Set CTXWEB_PUBLIC_URL to the address that others use.", err=True)
+        say("Only this machine reaches it. Set CTXWEB_PUBLIC_URL to the address that others use.")
         if not settings.REQUIRE_LOGIN:
-            click.echo("It opens while the server asks for accounts: CTXWEB_REQUIRE_LOGIN=1.", err=True)
+            say("It opens while the server asks for accounts: CTXWEB_REQUIRE_LOGIN=1.")
 
 
 def _remove(user: User, things: str | None) -> None:
     from sessions.services import people
 
     has = people.leaving(user=user)
-    click.echo(
+    say(
         f"{user} has {has.n_sessions} sessions ({has.n_private} of their own), {has.n_links} open links, "
-        f"{has.n_saved} saved views, {has.n_tokens} tokens. Links, tokens and invitations end, saved views go.",
-        err=True,
+        f"{has.n_saved} saved views, {has.n_tokens} tokens. Links, tokens and invitations end, saved views go."
     )
     if things is None:
         question = "What becomes of the sessions: team, delete, or the name of another account"
@@ -113,7 +113,7 @@ def _remove(user: User, things: str | None) -> None:
         people.remove_account(user=user, things=str(things), heir=heir)
     except people.NotPossibleError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"Removed {user}.", err=True)
+    say(f"Removed {user}.")
 
 
 def _password(name: str, *, from_stdin: bool, is_admin: bool | None) -> None:
@@ -142,4 +142,4 @@ def _password(name: str, *, from_stdin: bool, is_admin: bool | None) -> None:
     forget_attempts(name)
     role = "admin" if user.is_superuser or is_admin else "member"
     changed = f"Changed the password of {name}. Sign-ins, tokens and invitations made by {name} ended."
-    click.echo(f"Created {name}, {role}." if is_new else changed, err=True)
+    say(f"Created {name}, {role}." if is_new else changed)

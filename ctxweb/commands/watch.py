@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from ctxweb.commands.ingest import start_django
-from ctxweb.terminal import say
+from ctxweb.terminal import say, tell_json
 from sessions.engine.words import counted
 
 if TYPE_CHECKING:
@@ -145,9 +145,7 @@ class Watcher:
     def report(self, event: str, path: Path, **facts: Any) -> None:
         """One line about one file: JSON on standard output, or words on standard error."""
         if self.as_json:
-            from sessions.engine import jsonio
-
-            click.echo(jsonio.dumps({"event": event, "file": str(path), **facts}))
+            tell_json({"event": event, "file": str(path), **facts})
             sys.stdout.flush()
             return
         words = facts.get("error") or ""
@@ -183,13 +181,13 @@ def command(folder: Path, as_json: bool, again: bool) -> None:
         watcher.look()
         if not as_json:
             n = len(watcher.files)
-            click.echo(f"Watching {folder} ({counted(n, 'file')}; Ctrl-C stops)", err=True)
+            say(f"Watching {folder} ({counted(n, 'file')}; Ctrl-C stops)")
         while True:
             watcher.read_due()
             time.sleep(POLL_SECONDS)
             watcher.look()
     except KeyboardInterrupt:
-        click.echo("Stopped.", err=True)
+        say("Stopped.")
 
 
 def _stats(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:

@@ -20,7 +20,7 @@ from typing import IO, BinaryIO, Protocol
 
 from sessions.adapters.pieces import Pieces
 from sessions.engine import zstd
-from sessions.faults import FaultError
+from sessions.faults import GONE, FaultError
 
 FRAME_BYTES = 1 << 20
 """A frame ends with the last line that ends within so many bytes, behind the first quarter of them."""
@@ -40,14 +40,16 @@ ENTRY, FOOTER = struct.Struct("<II"), struct.Struct("<IBI")
 TABLE_FRAME, SEEKABLE = 0x184D2A5E, 0x8F92EAB1
 
 
-class Damaged(FaultError):
+class Damaged(FaultError, OSError):
     """Stored frames that are cut off or changed."""
 
     def __init__(self, how: str) -> None:
         super().__init__(
             f"Stored bytes have changed: {how}.",
             "`ctxweb doctor --deep` names the file: restore a backup of it, or remove it and upload again.",
+            GONE,
         )
+        self.strerror = how
 
 
 class Writable(Protocol):

@@ -108,12 +108,17 @@ def open_at_rest(sha256: str) -> BinaryIO:
 
 def verify(sha256: str) -> None:
     """Check that the stored bytes are those that were stored; raises FaultError, and FileNotFoundError."""
-    digest = hashlib.sha256()
     with open_blob(sha256) as file:
-        while chunk := file.read(CHUNK_BYTES):
-            digest.update(chunk)
-    if digest.hexdigest() != sha256:
-        raise frames.Damaged(f"{blob_name(sha256)} has the hash {digest.hexdigest()[:12]}…")
+        checked(file, sha256)
+
+
+def checked(file: BinaryIO, sha256: str) -> BinaryIO:
+    """``file`` at its start, after all of it was read and found to be what was stored; raises Damaged."""
+    found = hashed(file).sha256
+    if found != sha256:
+        raise frames.Damaged(f"{blob_name(sha256)} has the hash {found[:12]}…")
+    file.seek(0)
+    return file
 
 
 def remove(sha256: str) -> None:

@@ -21,8 +21,10 @@ from sessions.api.problems import MEDIA_TYPE, ProblemError, document, problem
 from sessions.engine import jsonio, registry, report
 from sessions.engine.aftermath import aftermath_document
 from sessions.engine.errors import UnreadableInput
+from sessions.engine.near import no_such
 from sessions.engine.types import Parsed, Skipped
 from sessions.engine.why.document import why_document
+from sessions.faults import GONE
 from sessions.models import Scope, Session, Upload, viewer
 from sessions.pages.diff.view import diff_json
 from sessions.pages.export.view import export_list
@@ -110,8 +112,8 @@ def inspect(request: HttpRequest, session_id: Id) -> HttpResponseBase:
     try:
         with closing(selectors.load_texts(found)) as texts:
             return document(request, report.inspect_document(_parsed(found), texts=texts))
-    except (UnreadableInput, OSError):
-        raise ProblemError(410, "The uploaded file is missing, so its text cannot be read again.") from None
+    except UnreadableInput as error:
+        raise ProblemError(GONE, str(error)) from None
 
 
 @router.get("/sessions/{session_id}/why", response=DOCUMENT, summary="Why it was compacted")
@@ -219,7 +221,7 @@ def export(request: HttpRequest, session_id: Id, target: Words) -> HttpResponseB
     known = registry.plugins("exports")
     found = known.get(target)
     if found is None:
-        raise ProblemError(404, f"There is no export {target[:40]!r}. Known: {', '.join(known)}.")
+        raise ProblemError(404, no_such("export", target, known))
     session_of(session_id)
     request.GET = QueryDict()
     return export_list(request, session_id, found.suffix.removeprefix("."))

@@ -19,6 +19,20 @@ class UnreadableInput(EngineError):
         super().__init__(f"{where}. {next_step}" if next_step else where)
 
 
+TEXT_AGAIN = "Upload it again, or restore a backup; `ctxweb doctor --deep` lists what is missing or damaged."
+"""What to do where the text of a stored session is gone."""
+
+
+class TextGone(UnreadableInput):
+    """The text of a stored session can no longer be read again: its bytes are missing or damaged."""
+
+    def __init__(self, error: OSError, name: str = "this session") -> None:
+        is_missing = isinstance(error, FileNotFoundError)
+        reason = "its stored bytes are missing" if is_missing else f"its stored bytes fail: {error.strerror or error}"
+        super().__init__(reason, next_step=TEXT_AGAIN)
+        self.args = (f"The text of {name} cannot be read: {reason}. {TEXT_AGAIN}",)
+
+
 class UnknownName(EngineError):
     """A format, estimator, policy or summarizer that is not registered; the message lists those that are."""
 

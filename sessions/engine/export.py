@@ -15,6 +15,7 @@ from sessions.engine.lists import items_at
 from sessions.engine.markers import known_texts, text_of
 from sessions.engine.outlines import kinds_and_texts, preview_sketch
 from sessions.engine.types import Content, Kind
+from sessions.engine.words import no_compaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -50,8 +51,7 @@ def event_side(replay: Replay, event: int, side: str) -> Listing:
     if side not in SIDES:
         raise BadParameter(f"a side is {' or '.join(SIDES)}, not {side!r}")
     if not 0 <= event < len(replay.events):
-        known = f"0 to {len(replay.events) - 1}" if replay.events else "this replay has none"
-        raise BadParameter(f"no event {event}: {known}")
+        raise BadParameter(no_compaction(event, len(replay.events)))
     found = replay.events[event]
     items = found.before if side == "before" else found.after
     return _listing(replay, items, f"{side} event {event} of {replay.policy.name}")

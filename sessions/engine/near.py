@@ -13,6 +13,10 @@ CLOSE = 0.68
 """How alike two names are at least, as difflib's ratio."""
 
 
+MOST_MEANT, MOST_LISTED = 3, 12
+"""How many near names are told, and of how many names the list itself."""
+
+
 def meant(name: str, known: Iterable[str]) -> str:
     """The known name nearest to ``name``, "" where none is near; case and punctuation count for nothing."""
     plain = {_plain(one): one for one in reversed(list(known))}
@@ -30,6 +34,17 @@ def unknown(noun: str, name: str, known: Iterable[str], where: str = "") -> str:
         where or f"Known: {', '.join(names)}",
     ]
     return " ".join(part for part in parts if part)
+
+
+def no_such(noun: str, name: str, known: Iterable[str]) -> str:
+    """What is not there, and what may have been meant; of a short list all of it.  One line, whatever was asked for."""
+    names = [one for one in known if one]
+    plain = {_plain(one): one for one in reversed(names)}
+    near = [plain[one] for one in get_close_matches(_plain(name[:60]), plain, n=MOST_MEANT, cutoff=CLOSE)]
+    said = f"There is no {noun} {name[:60]!r}."
+    if near:
+        return f"{said} Did you mean {' or '.join(map(repr, near))}?"
+    return f"{said} Known: {', '.join(names)}." if len(names) <= MOST_LISTED else said
 
 
 def _plain(name: str) -> str:

@@ -53,7 +53,13 @@ _ROLE_INDEX = {role: index for index, role in enumerate(_ROLES)}
 
 
 class UnreadablePack(EngineError):
-    """Packed bytes of another version, or not packed bytes at all: read the upload again."""
+    """What is stored of a session is missing, damaged or packed otherwise: read its upload again."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__(
+            f"What was stored of this session cannot be used: {how}. "
+            "`ctxweb doctor --deep --mend` reads it again from its upload."
+        )
 
 
 def pack(transcript: Transcript) -> bytes:
@@ -141,18 +147,18 @@ def unpack(data: bytes) -> Transcript:
         try:
             sections = unseal(data)
         except Damaged as error:
-            raise UnreadablePack(f"the stored session cannot be unpacked ({error}); ingest its upload again") from error
+            raise UnreadablePack(str(error)) from error
         if sections.key != KEY:
-            raise UnreadablePack(f"the stored session is packed as {sections.key!r}; ingest its upload again")
+            raise UnreadablePack(f"it is packed as {sections.key!r}")
         return _opened(sections)
     with without_gc():
         try:
             # Our own output: the bounds of jsonio are for what others wrote.
             value = _read(zlib.decompress(data))
         except (zlib.error, ValueError) as error:
-            raise UnreadablePack(f"the stored session cannot be unpacked ({error}); ingest its upload again") from error
+            raise UnreadablePack(str(error)) from error
         if not isinstance(value, list) or len(value) not in range(8, 16) or value[0] != VERSION:
-            raise UnreadablePack(f"the stored session is not of pack version {VERSION}; ingest its upload again")
+            raise UnreadablePack(f"it is not of pack version {VERSION}")
         return _unpack(value)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.amounts import read_amount
 from sessions.engine.errors import BadParameter
-from sessions.engine.near import unknown
+from sessions.engine.near import MOST_LISTED, unknown
 from sessions.engine.words import united
 
 if TYPE_CHECKING:
@@ -113,6 +113,10 @@ def specs(params: type) -> tuple[Spec, ...]:
     return _specs(params)
 
 
+ELSEWHERE = "List: `ctxweb policies NAME`"
+"""Where the parameters stand that are too many for a line."""
+
+
 @functools.cache
 def _specs(params: type) -> tuple[Spec, ...]:
     return tuple(Spec(name=f.name, default=f.default, **f.metadata) for f in dataclasses.fields(params))
@@ -127,7 +131,7 @@ def build(params: type, given: Mapping[str, object]) -> Any:
     values: dict[str, object] = {}
     for name, value in given.items():
         if name not in known:
-            raise BadParameter(unknown("parameter", name, known))
+            raise BadParameter(unknown("parameter", name, known, "" if len(known) <= MOST_LISTED else ELSEWHERE))
         values[name] = _read(known[name], value)
     return params(**values)
 

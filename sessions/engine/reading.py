@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from sessions.engine import fates, limits, registry, unpacking
-from sessions.engine.errors import BadParameter, EngineError, UnreadableInput
+from sessions.engine.errors import TEXT_AGAIN, BadParameter, EngineError, TextGone, UnreadableInput
 from sessions.engine.formats import PARTLY, UNKNOWN
 from sessions.engine.jsonio import Head, JsonProblem, Source
 from sessions.engine.measure import Measure, settle
@@ -31,6 +31,10 @@ OTHER_KINDS = (
     (b"\x7fELF", "a program"), (b"MZ", "a Windows program"), (b"<!DOCTYPE", "a web page"), (b"<html", "a web page"),
 )  # fmt: skip
 """What people upload by mistake, by its first bytes."""
+EXAMPLE = """{"role": "user", "content": "Why is the build slow?"}
+{"role": "assistant", "content": "Every module is compiled twice."}
+"""
+"""The smallest transcript that is read: what whoever has another shape may write."""
 NO_JSON = "not JSON: Expecting value"
 
 
@@ -103,17 +107,31 @@ def read_contents(file: BinaryIO | Source, format_name: str, message: Message) -
     """The blocks of ``message`` with their text, read again from the upload.
 
     Pass a ``Source`` to read many messages: a document is then parsed once.  Raises UnreadableInput where the file is
-    not the one the message came from.
+    not the one the message came from, or cannot be read.
     """
-    source = file if isinstance(file, Source) else Source(file)
+    try:
+        values = read_values(file if isinstance(file, Source) else Source(file), message)
+        return _named(format_name).contents(values, message)
+    except OSError as error:
+        raise TextGone(error) from error
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        reason = f"message {message.index:,} cannot be read: it came from other bytes"
+        raise UnreadableInput(reason, next_step=TEXT_AGAIN) from error
+
+
+def read_values(source: Source, message: Message) -> list[Any]:
+    """The JSON values that ``message`` was read from, in the order of the file; raises UnreadableInput."""
     values: list[Any] = []
     for origin in message.origins:
         try:
             values.append(source.read(origin))
         except JsonProblem as problem:
             offset = origin.offset + problem.position
-            raise UnreadableInput(problem.reason, line=origin.line, offset=offset) from problem
-    return _named(format_name).contents(values, message)
+            reason = f"message {message.index:,} cannot be read: {problem.reason}"
+            raise UnreadableInput(reason, line=origin.line, offset=offset, next_step=TEXT_AGAIN) from problem
+        except OSError as error:
+            raise TextGone(error) from error
+    return values
 
 
 def claims(file: BinaryIO) -> bool:
@@ -188,12 +206,11 @@ def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]]) ->
         step = f"{nearest}Transcripts are JSON or JSON lines"
         plain = (line, offset) == (1, 0) and head.problem == NO_JSON and _is_text(head.data)
         return NotATranscript("text, not JSON" if plain else head.problem, line=line, offset=offset, next_step=step)
-    known = ", ".join(registry.plugins("formats"))
     return NotATranscript(
         "JSON, but no known transcript format",
         line=head.lines[0].number if head.lines else 1,
         offset=head.lines[0].offset if head.lines else 0,
-        next_step=f"{nearest}Known formats: {known}",
+        next_step=f"{nearest}This shape is read, a message a line: {EXAMPLE.splitlines()[0]}",
     )
 
 

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from sessions.engine.errors import UnknownName
-from sessions.engine.near import meant, unknown
+from sessions.engine.near import unknown
 
 CONSTANTS = {
     "formats": "FORMAT",
@@ -77,7 +77,6 @@ def get(package: str, name: str) -> Any:
         return variant(argument)
     if name not in registered:
         noun = package.removesuffix("s").replace("policie", "policy")
-        near = meant(name, registered)
-        listed = f"List: `ctxweb {package}`." if near and package in LISTED else ""
+        listed = f"List: `ctxweb {package}`." if package in LISTED else ""
         raise UnknownName(unknown(noun, name, sorted(registered), listed))
     return registered[name]

@@ -23,6 +23,7 @@ from sessions.engine.thrash import thrash_document
 from sessions.engine.types import Kind
 from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdict_document, verdicts_of
+from sessions.engine.words import no_compaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -281,9 +282,7 @@ def totals_fields(sums: Totals) -> dict[str, Any]:
 def diff_document(replay: Replay, event: int = 0) -> dict[str, Any]:
     """``ctxweb.diff/1`` of one event; raises BadParameter when the replay has no such event."""
     if not 0 <= event < len(replay.events):
-        n_events = len(replay.events)
-        have = f"this replay has {n_events} events, numbered from 0" if n_events else "this replay has no events"
-        raise BadParameter(f"no event {event}: {have}")
+        raise BadParameter(no_compaction(event, len(replay.events)))
     return {**_diff(replay, diff_event(replay.events[event], replay.weighed)), "event": event}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.errors import UnreadableInput
+from sessions.engine.errors import TextGone
 from sessions.engine.jsonio import Source
 from sessions.engine.reading import read_contents
 
@@ -56,7 +56,7 @@ class Texts:
                 self._file = self._open()
                 self._source = Source(self._file)
             except OSError as error:
-                raise UnreadableInput(f"the file is gone: {error}", next_step="Upload it again") from error
+                raise TextGone(error) from error
         return self._source
 
     def plain(self, message: Message) -> str:

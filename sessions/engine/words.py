@@ -13,6 +13,12 @@ def counted(number: int, noun: str, several: str = "") -> str:
     return f"{number:,} {noun if number == 1 else several or noun + 's'}"
 
 
+def no_compaction(event: int, n_events: int) -> str:
+    """That a replay has no compaction ``event`` (from 0), as people count them, and how many it has."""
+    have = f"compactions 1 to {n_events:,}" if n_events else "none"
+    return f"There is no compaction {event + 1:,}: the replay has {have}"
+
+
 def united(number: str, unit: str) -> str:
     """A number with its unit behind it: "84%", "4,000 tokens", "12" where there is no unit."""
     return f"{number}%{unit[1:]}" if unit.startswith("%") else f"{number} {unit}".strip()

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import math
-from html import escape
 from typing import TYPE_CHECKING, Any
+
+from sessions.engine.escaping import xml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from sessions.engine.redact import Choice
 
 WIDE, TALL = 960, 360
 LEFT, RIGHT, TOP, FOOT = 70, 120, 40, 40
 INK, MUTED, LINE, ACCENT, DANGER = "#1f2933", "#667380", "#d9dee3", "#2457d6", "#b3261e"
 
 
-def svg(document: dict[str, Any], *, title: str) -> str:
-    """An SVG image of a ``ctxweb.handout/1`` document: context in tokens at each request, at the sender's setting."""
+def svg(document: dict[str, Any], *, title: str, choice: Choice) -> str:
+    """An SVG image of a ``ctxweb.handout/1`` document: context in tokens at each request, at the sender's setting.
+
+    Of the session's texts it shows the ``title`` alone, redacted by ``choice``.
+    """
     position, window = document["positions"][document["chosen"]], document["session"]["window"]
     known = [tokens for tokens in (*position["context"], *document["recorded"]) if tokens is not None]
     in_tokens = position["threshold"] is not None and position["unit"] == "tokens"
     top = max([*known, position["threshold"] if in_tokens else 1, 1]) * 1.06
     last = max(len(position["context"]), len(document["recorded"]), 2) - 1
     scale = _Scale(top, last, document["n_each"])
-    parts = [_frame(scale, title, document["session"]["requests"])]
+    parts = [_frame(scale, xml(title, choice, 110), document["session"]["requests"])]
     if window <= top:
         parts.append(_level(scale, window, f"window {window:,}", MUTED, dashed=False))
     if in_tokens:
@@ -32,7 +38,7 @@ def svg(document: dict[str, Any], *, title: str) -> str:
     parts += [_event(scale, event) for event in position["events"]]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {TALL}" font-family="sans-serif" font-size="12" '
-        f'role="img" aria-label="{escape(title)}"><title>{escape(title)}</title>'
+        f'role="img" aria-label="{xml(title, choice)}"><title>{xml(title, choice)}</title>'
         f'<rect width="{WIDE}" height="{TALL}" fill="#fff"/>{"".join(parts)}</svg>\n'
     )
 
@@ -58,7 +64,7 @@ def _frame(scale: _Scale, title: str, n_requests: int) -> str:
         y = scale.y(tokens)
         marks.append(f'<path d="M{LEFT} {y}H{WIDE - RIGHT}" stroke="{LINE}"/>')
         marks.append(f'<text x="{LEFT - 8}" y="{y + 4}" text-anchor="end" fill="{MUTED}">{_short(tokens)}</text>')
-    words = f'<text x="{LEFT}" y="20" font-size="14" font-weight="600" fill="{INK}">{escape(title[:110])}</text>'
+    words = f'<text x="{LEFT}" y="20" font-size="14" font-weight="600" fill="{INK}">{title}</text>'
     foot = f'<text x="{LEFT}" y="{TALL - 12}" fill="{MUTED}">request 0</text>'
     foot += (
         f'<text x="{WIDE - RIGHT}" y="{TALL - 12}" text-anchor="end" fill="{MUTED}">{max(n_requests - 1, 0):,}</text>'

@@ -14,6 +14,7 @@ from sessions.engine import params as parameters
 from sessions.engine import registry, starting
 from sessions.engine.agent import nothing_known, policy_facts, writer_of
 from sessions.engine.errors import BadParameter
+from sessions.engine.near import no_such
 from sessions.engine.replay import BASES
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _known(query: Mapping[str, str], name: str, known: tuple[str, ...], default:
     value = query.get(name, default)
     if value in known:
         return value
-    errors[name] = f"There is no {name} {value[:60]!r}. Known: {', '.join(k for k in known if k)}."
+    errors[name] = no_such(name, value, known)
     return default
 
 
@@ -193,7 +194,7 @@ def _summarizer(query: Mapping[str, str], errors: dict[str, str]) -> str:
     name, _, number = value.partition(":")
     known = registry.plugins("summarizers")
     if name not in known or (number and not known[name].takes_number):
-        errors["summarizer"] = f"There is no summarizer {value[:60]!r}. Known: {', '.join(known)} (stub:N)."
+        errors["summarizer"] = no_such("summarizer", value, [*known, "stub:N"])
         return DEFAULT_SUMMARIZER
     if number and not (number.isascii() and number.isdigit() and int(number[:9]) <= MOST_STUB and len(number) < 9):
         errors["summarizer"] = f"A placeholder summary weighs 0 to {MOST_STUB:,} tokens, not {number[:40]!r}."
@@ -264,7 +265,7 @@ def _params(
             plain = text if name in specs and specs[name].words else text.replace(",", "").rstrip(" %")
             value = getattr(parameters.build(kind, {name: plain}), name)
         except BadParameter as error:
-            errors[f"p.{name[:60]}"] = f"{error}."
+            errors[f"p.{name[:60]}"] = f"{str(error).rstrip('.')}."
             continue
         if name not in known or value != known[name]:
             kept.append((name, written(value)))

@@ -9,7 +9,6 @@ from sessions import selectors
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.export import edited_contents
 from sessions.engine.extracting import sketch
-from sessions.engine.jsonio import JsonProblem
 from sessions.engine.markers import known_texts, text_of
 from sessions.engine.outlines import kinds_and_texts, preview_sketch
 
@@ -45,8 +44,10 @@ def message_text(session: Session, message: Message) -> str:
     """A message's text, read again from the upload; says so where it cannot be read."""
     try:
         return "\n".join(texts_of(selectors.message_contents(session, message.index)))
-    except (FileNotFoundError, JsonProblem, OSError, IndexError):
-        return "The uploaded file is missing from the store, so the text cannot be shown."
+    except IndexError:
+        return "This message is not in the file that the session was read from."
+    except UnreadableInput as error:
+        return str(error)
 
 
 def texts_of(contents: Iterable[Content]) -> list[str]:
@@ -77,6 +78,6 @@ def sent_text(session: Session, replay: Replay, item: Item) -> tuple[str, bool]:
 
     try:
         contents = selectors.message_contents(session, message.index)
-    except (FileNotFoundError, JsonProblem, OSError, IndexError):
+    except (UnreadableInput, IndexError):
         return message_text(session, message), False
     return "\n".join(texts_of(edited_contents(message.blocks, original.blocks, contents, said))), known

@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 
 from sessions.adapters import own_models, storage
 from sessions.adapters.cache import Cache
+from sessions.engine.errors import TextGone
 from sessions.engine.fleet.values import NOT_RECORDED, RULES, Part, Tried
 from sessions.engine.model_info import own_changes
 from sessions.models import (
@@ -244,7 +245,7 @@ def load_weighed(session_id: str) -> Weighed:
     """The session's transcript with every message weighed, from this process's cache or one query.
 
     ``get_session`` sees to it that the cache is not behind the stored session, and the models are those of the user's
-    own table as it stands.  Raises SessionFacts.DoesNotExist.
+    own table as it stands.  Raises UnreadablePack, also where nothing is stored of it.
     """
     own_models.refresh()
     if _made_under[0] != own_changes():
@@ -264,7 +265,9 @@ def _weigh(session_id: str) -> tuple[str, Weighed]:
     from sessions.engine.calibration import kept
 
     facts = SessionFacts.objects.select_related("session").only("packed", "session__version", "session__n_messages")
-    row = facts.get(pk=session_id)
+    row = facts.filter(pk=session_id).first()
+    if row is None:
+        raise pack.UnreadablePack("it is missing")
     version, packed = row.session.version, bytes(row.packed)
     transcript = pack.unpack(packed)
     if row.session.n_messages < columns.LEAST_MESSAGES:
@@ -287,7 +290,7 @@ def _weighed(transcript: Transcript) -> Weighed:
 
 
 def message_contents(session: Session, index: int) -> tuple[Content, ...]:
-    """The blocks of one message with their text, read again from the upload; raises IndexError."""
+    """The blocks of one message with their text, read again from the upload; raises IndexError, UnreadableInput."""
     from sessions.engine.reading import read_contents
 
     message = load_weighed(session.pk).transcript.messages[index]
@@ -315,16 +318,34 @@ def open_upload(upload: Upload) -> BinaryIO:
 
 
 def open_text(session: Session) -> BinaryIO:
-    """The bytes that a session's texts are read from: its file in an archive, else its upload.
+    """The bytes that a session's texts are read from: its file in an archive, else its upload.  Raises TextGone."""
+    try:
+        return storage.open_blob(session.text_sha256) if session.text_sha256 else open_upload(session.upload)
+    except OSError as error:
+        raise TextGone(error, session.filename) from error
 
-    Raises FileNotFoundError.
-    """
-    return storage.open_blob(session.text_sha256) if session.text_sha256 else open_upload(session.upload)
+
+def open_whole_text(session: Session) -> BinaryIO:
+    """The same, read to its end first, for an answer that cannot be taken back once it has begun.  Raises TextGone."""
+    file = open_text(session)
+    return _whole(file, session.text_sha256 or session.upload.sha256, session.filename)
 
 
-def open_blob(sha256: str) -> BinaryIO:
-    """The stored bytes, open for reading and seekable; raises FileNotFoundError."""
-    return storage.open_blob(sha256)
+def open_whole_upload(upload: Upload) -> BinaryIO:
+    """The upload's bytes, read to their end first.  Raises TextGone."""
+    try:
+        file = open_upload(upload)
+    except OSError as error:
+        raise TextGone(error, upload.filename) from error
+    return _whole(file, upload.sha256, upload.filename)
+
+
+def _whole(file: BinaryIO, sha256: str, name: str) -> BinaryIO:
+    try:
+        return storage.checked(file, sha256)
+    except OSError as error:
+        file.close()
+        raise TextGone(error, name) from error
 
 
 def upload_status(ids: Iterable[uuid.UUID]) -> tuple[Upload, ...]:

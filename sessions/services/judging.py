@@ -22,6 +22,7 @@ from sessions.engine.quality.assess import assess_recorded, assess_replay
 from sessions.engine.quality.calls import TARGET_CHARS
 from sessions.engine.replay import replay
 from sessions.engine.types import Content, Kind
+from sessions.engine.words import no_compaction
 from sessions.services.indexed import index_of
 from sessions.services.model_access import bucket
 from sessions.services.model_summaries import Estimate, SummaryWriter, Wanted, estimate, keep_answer, kept_answer
@@ -158,7 +159,7 @@ def _assessed(
         written = made.wording(index.sketch_of)
     found = next((one for one in all_found if one.number == event), None)
     if found is None:
-        raise BadParameter(f"there is no event {event} to judge")
+        raise BadParameter(no_compaction(event, len(all_found)))
     return found, written
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from sessions import selectors
 from sessions.adapters import storage
-from sessions.adapters.frames import Damaged
 from sessions.engine import media_places
+from sessions.engine.errors import UnreadableInput
 from sessions.engine.images import Place
 from sessions.models import Media, MediaUse
 
@@ -86,7 +86,7 @@ def media_bytes(media: Media) -> bytes:
     Raises FileNotFoundError where they are missing, or no longer what they were, everywhere.
     """
     if media.apart:
-        with suppress(FileNotFoundError, Damaged), storage.open_blob(media.sha256) as file:
+        with suppress(OSError), storage.open_blob(media.sha256) as file:
             return file.read()
     uses = MediaUse.objects.filter(sha256=media.sha256, n_chars__gt=0).select_related("session__upload").order_by("pk")
     needed = ("sha256", "offset", "n_chars", "session__text_sha256", "session__upload__sha256")
@@ -102,7 +102,7 @@ def stands(use: MediaUse) -> bool:
 
 
 def _in_transcript(use: MediaUse) -> bytes | None:
-    with suppress(FileNotFoundError, Damaged), selectors.open_text(use.session) as file:
+    with suppress(UnreadableInput, OSError), selectors.open_text(use.session) as file:
         return media_places.read(file, Place(use.offset or 0, use.n_chars or 0), use.sha256)
     return None
 

@@ -12,6 +12,7 @@ from django.contrib.staticfiles import finders
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from sessions.engine.reading import EXAMPLE
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import travels
 from sessions.pages.ui.labelled import (
@@ -28,7 +29,7 @@ from sessions.runs.overview import bytes_label
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from sessions.models import Session
 
@@ -100,6 +101,21 @@ def travelling(context: template.Context) -> str:
     request = context.get("request")
     kept = [] if request is None else [(n, v) for n, v in request.GET.items() if travels(n)]
     return f"?{urlencode(kept, safe=':,')}" if kept else ""
+
+
+@register.simple_tag
+def paste_example() -> str:
+    """The smallest transcript that is read."""
+    return EXAMPLE
+
+
+@register.simple_tag(takes_context=True)
+def without_wrong(context: template.Context, errors: Mapping[str, str]) -> str:
+    """This page's address without the fields that are wrong."""
+    request = context["request"]
+    wrong = {name.rpartition(".")[2] for name in errors} | ({"from", "to"} if "between" in errors else set())
+    kept = [(n, v) for n, vs in request.GET.lists() for v in vs if n.rpartition(".")[2] not in wrong]
+    return f"{request.path}?{urlencode(kept, safe=':,')}" if kept else request.path
 
 
 @register.simple_tag

@@ -3,7 +3,7 @@
 const NOTE = "data-failure";
 
 function place(element) {
-  const inside = element.matches("form") && element.querySelector("[data-errors]");
+  const inside = element.closest("form")?.querySelector("[data-errors]");
   const named = inside || element.closest("[data-errors]");
   if (named) return [named, "afterbegin"];
   const head = element.closest(".pane-head, .viewbar, form");
@@ -11,7 +11,8 @@ function place(element) {
   return [element.closest("dialog, section, main") ?? document.getElementById("main"), "afterbegin"];
 }
 
-export function words(status, text) {
+export function words(status, text, kind = "text/html") {
+  if (status && kind.startsWith("text/plain")) return text.trim();
   const page = new DOMParser().parseFromString(text ?? "", "text/html");
   const own = page.querySelector("[data-error-text]")?.textContent.trim();
   if (own) return own;
@@ -19,7 +20,12 @@ export function words(status, text) {
   return `The server could not do this (${status}). Try again, or reload the page.`;
 }
 
-export function showError(element, text) {
+// Where what was asked for is gone, the answer says where to go on.
+function wayBack(text) {
+  return new DOMParser().parseFromString(text ?? "", "text/html").querySelector("a[data-error-back]");
+}
+
+export function showError(element, text, back = null) {
   clearError(element);
   const note = document.createElement("p");
   note.className = "note note-danger";
@@ -34,6 +40,12 @@ export function showError(element, text) {
   const said = document.createElement("span");
   said.textContent = text;
   note.append(icon, said);
+  if (back) {
+    const link = document.createElement("a");
+    link.href = back.getAttribute("href");
+    link.textContent = back.textContent;
+    note.append(link);
+  }
   const [anchor, where] = place(element);
   anchor.insertAdjacentElement(where, note);
 }
@@ -46,7 +58,8 @@ export function clearError(element) {
 
 export function start() {
   for (const name of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
-    document.addEventListener(name, ({ detail: { elt, xhr } }) => showError(elt, words(xhr?.status, xhr?.responseText)));
+    document.addEventListener(name, ({ detail: { elt, xhr } }) =>
+      showError(elt, words(xhr?.status, xhr?.responseText, xhr?.getResponseHeader("Content-Type") ?? ""), wayBack(xhr?.responseText)));
   }
   // What asked may be gone by then: the event is told to what was around it, and a form's own failure stays.
   document.addEventListener("htmx:afterRequest", ({ detail: { elt, requestConfig, successful } }) => {

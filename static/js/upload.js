@@ -2,6 +2,7 @@
 // table (#uploads, which polls) takes over with what it made of them.  Without a script the form does the same.
 import { gather } from "./dropped.js";
 import { say } from "./copying.js";
+import { clearError, showError, words } from "./failures.js";
 
 const form = document.getElementById("upload-form");
 const picker = document.getElementById("pick-files");
@@ -55,12 +56,18 @@ const REASONS = {
   403: "The page is older than the server. Reload it and drop the file again.",
   401: "You are signed out. Reload the page, sign in and drop the file again.",
   408: "The file arrived too slowly. Nothing was stored of it; drop it again on a faster connection.",
-  413: "The file is larger than this server accepts.",
-  503: "The server receives as many uploads as it takes at once. Drop the file again in some seconds.",
+  413: form.dataset.tooLarge,
 };
+
+// The server's own words where it has some.
+function reason(status, text, kind) {
+  const own = kind?.startsWith("text/") ? words(status, text, kind) : "";
+  return REASONS[status] ?? (own || `The server could not store it (${status}). Drop it again.`);
+}
 
 function send({ file, line }) {
   return new Promise((resolve) => {
+    if (file.size > Number(form.dataset.most)) { fail(line, REASONS[413]); resolve(); return; }
     const request = new XMLHttpRequest();
     const body = new FormData();
     if (form.elements.who) body.append("who", form.elements.who.value);
@@ -79,7 +86,7 @@ function send({ file, line }) {
       else if (request.status < 300) {   // the answer was a redirect to the table of this file: its address names the upload
         for (const [key, value] of new URL(request.responseURL).searchParams) stored.append(key, value);
         line.remove();
-      } else fail(line, REASONS[request.status] ?? `The server could not store it (${request.status}). Drop it again.`);
+      } else fail(line, reason(request.status, request.responseText, request.getResponseHeader("Content-Type")));
       resolve();
     });
     request.addEventListener("error", () => { fail(line, REASONS[0]); resolve(); });
@@ -160,19 +167,60 @@ function watchPaste() {
   });
   document.querySelector("form[data-paste]")?.addEventListener("submit", (event) => {
     event.preventDefault();
-    const field = event.target.querySelector("textarea");
-    take([new File([field.value], "pasted.jsonl", { type: "application/json" })]);
-    field.value = "";
-    event.target.closest("dialog").close();
+    paste(event.target);
   });
 }
 
+// A text that is no transcript stays where it was pasted, with the reason and a shape that is read.
+async function paste(dialogForm) {
+  const field = dialogForm.querySelector("textarea");
+  const button = dialogForm.querySelector("button:not([type=button])");
+  const body = new FormData();
+  if (form.elements.who) body.append("who", form.elements.who.value);
+  body.append("pasted", "1");
+  body.append("files", new File([field.value], "pasted.jsonl", { type: "application/json" }));
+  const headers = { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value };
+  button.disabled = true;
+  const answer = await fetch(form.action, { method: "POST", body, headers }).catch(() => null);
+  button.disabled = false;
+  if (!answer?.ok) {
+    const text = await answer?.text();
+    showError(dialogForm, answer ? reason(answer.status, text, answer.headers.get("Content-Type")) : words(0));
+    dialogForm.querySelector("[data-shape]").hidden = answer?.status !== 422;
+    return;
+  }
+  clearError(dialogForm);
+  dialogForm.querySelector("[data-shape]").hidden = true;
+  for (const [key, value] of new URL(answer.url).searchParams) stored.append(key, value);
+  field.value = "";
+  dialogForm.closest("dialog").close();
+  await show();
+}
+
 // On the first-run page the library takes the place of the explanation; the demo opens by itself.
+// What failed on the way is told again there.
+const KEPT = "ctxweb-failed";
 let opens = false;
+function keepFailed() {
+  const rows = [...document.querySelectorAll("#sending tr:has(.badge-danger)")];
+  const told = rows.map((row) => [row.querySelector("code"), row.querySelector(".size"), row.querySelector(".grow")].map((one) => one.textContent));
+  if (told.length) sessionStorage.setItem(KEPT, JSON.stringify(told));
+}
+function tellFailed() {
+  const told = JSON.parse(sessionStorage.getItem(KEPT) ?? "[]");
+  sessionStorage.removeItem(KEPT);
+  for (const [name, bytes, why] of told) {
+    const line = row({ name, size: 0 });
+    line.querySelector(".size").textContent = bytes;
+    fail(line, why);
+  }
+  document.querySelector("#sending [data-stop]")?.remove();
+}
 document.addEventListener("submit", (event) => { if (event.target.matches("form[data-opens]")) opens = true; });
 function arrived() {
   if (busy) return;
   const open = document.querySelector("#uploads td a[href*='/s/']");
+  if (open && (opens || document.querySelector(".first"))) keepFailed();
   if (opens && open) location.assign(open.href);
   else if (document.querySelector(".first") && open) location.reload();
 }
@@ -182,3 +230,4 @@ document.addEventListener("uploads-done", () => document.addEventListener("htmx:
 picker.addEventListener("change", () => { take([...picker.files]); form.reset(); });
 watchDrops();
 watchPaste();
+tellFailed();

@@ -128,7 +128,7 @@ def test_a_start_up_budget_holds_at_its_limit(corpus: Path, tmp_path: Path) -> N
 
 def test_a_session_name_breaks_no_report(tmp_path: Path) -> None:
     floor = Floor("max_peak", 1, 2, "a|b <x>`\x1b[31m\x00&", ok=False)
-    assert "| a\\|b &lt;x>'\ufffd[31m\ufffd& |" in markdown_table([floor], [])
+    assert "| a\\|b \\<x\\>\\`\ufffd\\[31m\ufffd\\& |" in markdown_table([floor], [])
     write_junit(tmp_path / "r.xml", [floor], ["x\x00"])
     assert ElementTree.fromstring((tmp_path / "r.xml").read_bytes()).get("errors") == "1"
 

@@ -143,7 +143,7 @@ def test_wrong_usage_exits_2_and_says_what_exists(file):
     _, error = run("replay", file, "--policy", "sliding_window", "--set", "keep_last", expect=2)
     assert "key=value" in error
     _, error = run("diff", file, "--policy", "none", expect=1)
-    assert "no events" in error
+    assert "There is no compaction 1: the replay has none" in error
 
 
 def test_unreadable_input_exits_1_with_line_and_next_step(tmp_path):

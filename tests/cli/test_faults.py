@@ -16,7 +16,7 @@ from django.db import DatabaseError, OperationalError, ProgrammingError
 from kombu.exceptions import OperationalError as BrokerUnreachable
 
 from sessions.engine.errors import UnreadableInput
-from sessions.faults import FAILED, NO_ROOM, UNAVAILABLE, FaultError, fault_of
+from sessions.faults import GONE, NO_ROOM, UNAVAILABLE, FaultError, fault_of
 from tests.cli.processes import ROOT, environment, run
 
 FILE = str(ROOT / "tests/fixtures/transcripts/claude_code/rewind.jsonl")
@@ -48,7 +48,7 @@ def caused(error: Exception, cause: BaseException) -> Exception:
         (ModuleNotFoundError("No module named 'redis'", name="redis"), "pip install 'ctxweb[redis]'", UNAVAILABLE),
         (ImportError("Missing redis library (pip install redis)"), "pip install 'ctxweb[redis]'", UNAVAILABLE),
         (ModuleNotFoundError("No module named 'storages'", name="storages.backends"), "ctxweb[s3]", UNAVAILABLE),
-        (UnreadableInput("no JSON", line=3, offset=9), "line 3, byte 9: no JSON", FAILED),
+        (UnreadableInput("no JSON", line=3, offset=9), "line 3, byte 9: no JSON", GONE),
         (FaultError("A is B.", "Do C."), "A is B. Do C.", UNAVAILABLE),
         (caused(RuntimeError("later"), OperationalError("database is locked")), "another process writes", UNAVAILABLE),
     ],

@@ -52,7 +52,7 @@ def test_words(file):
 
 def test_an_unknown_policy_is_wrong_usage(file):
     _, error = run("recorded", file, "--policy", "nobody", expect=2)
-    assert "Unknown policy 'nobody'. Known: " in error
+    assert "Unknown policy 'nobody'. List: `ctxweb policies`." in error
 
 
 def test_it_says_whose_threshold_it_starts_from(file, tmp_path):

@@ -102,7 +102,7 @@ def test_messages_and_requests_are_unpacked_where_they_are_looked_at(monkeypatch
 def test_damage_of_a_pack_is_noticed_at_once(at: int) -> None:
     data = bytearray(pack(Transcript("s", "codex", (Message(0, "m", Role.USER, ()),))))
     data[at] ^= 1
-    with pytest.raises(UnreadablePack, match="ingest its upload again"):
+    with pytest.raises(UnreadablePack, match="reads it again from its upload"):
         unpack(bytes(data))
 
 
@@ -113,7 +113,7 @@ def test_a_later_pack_is_refused() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"no zlib", zlib.compress(b"[]"), zlib.compress(b"[0,[],[],[],[],[],[],[]]")])
 def test_other_bytes_are_refused_with_the_next_step(data: bytes) -> None:
-    with pytest.raises(UnreadablePack, match="ingest its upload again"):
+    with pytest.raises(UnreadablePack, match="reads it again from its upload"):
         unpack(data)
 
 

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.cost import totals
 from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.escaping import csv_lines
 from sessions.engine.model_info import model_info
 from sessions.engine.prices import prices_of
 from sessions.engine.replay import replay
 from sessions.engine.sweeps.pareto import pareto
 from sessions.engine.sweeps.recommend import read_floors, recommend, recommend_across
 from sessions.engine.sweeps.regret import optimum
-from sessions.engine.sweeps.report import flat, sweep_csv, sweep_document
+from sessions.engine.sweeps.report import flat, sweep_document, sweep_table
 from sessions.engine.sweeps.sweep import Over, Setting, cost_key, grid, read_over, spaced, sweep
 from tests.engine.sessions import long_session
 
@@ -77,7 +78,7 @@ def test_a_bad_grid_says_what_exists():
     """Unknown policy, parameter that is no number, value out of range, an axis twice, too many."""
     with pytest.raises(UnknownName, match="sliding_window"):
         grid(["sliding"], [])
-    with pytest.raises(BadParameter, match="it has: window, trigger"):
+    with pytest.raises(BadParameter, match="Known: window, trigger"):
         grid(["sliding_window"], [Over("capacity", 0, 1, 2)])
     with pytest.raises(BadParameter, match="from 1 to 100"):
         grid(["sliding_window"], [Over("trigger", 0, 50, 2)])
@@ -216,7 +217,7 @@ def test_the_document_has_the_contracts_fields():
         assert set(row["cost_usd"]) == {"low", "high"}
     assert document["recommended"]["policy"] == "sliding_window"
     assert document["axes"] == [{"key": "trigger", "values": [40, 50, 60, 70, 80, 90]}]
-    lines = sweep_csv(document["rows"]).splitlines()
+    lines = "".join(csv_lines(sweep_table(document["rows"]))).splitlines()
     assert lines[0].startswith("trigger,compactions,")
     assert "cost_usd_low,cost_usd_high" in lines[0]
     assert len(lines) == 7

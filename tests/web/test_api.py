@@ -123,7 +123,7 @@ def test_an_unchanged_document_is_not_sent_again(file: Path) -> None:
         ("/sessions/nope/why", 422, "Some parameters are wrong."),
         ("/sessions/{}/replay?policy=nope", 400, "There is no policy 'nope'."),
         ("/sessions/{}/replay?policy=sliding_window&set=n", 400, "A parameter is key=value."),
-        ("/sessions/{}/diff?event=900", 400, "event"),
+        ("/sessions/{}/diff?event=900", 400, "There is no compaction 901"),
         ("/sessions/{}/export/nope", 404, "There is no export 'nope'."),
         ("/sessions?limit=0", 422, "Some parameters are wrong."),
     ],

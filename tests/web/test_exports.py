@@ -82,7 +82,7 @@ def test_a_list_that_is_not_there_is_refused_with_the_reason(client: Client, ses
 def test_an_unknown_target_and_a_missing_upload_are_not_found(client: Client, session: Session) -> None:
     assert client.get(f"/s/{session.pk}/export.yaml").status_code == 404
     default_storage.delete(storage.blob_name(session.upload.sha256))
-    assert client.get(f"/s/{session.pk}/export.jsonl").status_code == 404
+    assert client.get(f"/s/{session.pk}/export.jsonl").status_code == 410
 
 
 def test_the_menus_offer_them(client: Client, session: Session) -> None:

@@ -289,7 +289,7 @@ def test_without_the_upload_the_page_says_so(client: Client, lossy: Session, set
     for path in settings.MEDIA_ROOT.rglob("*"):
         if path.is_file():
             path.unlink()
-    assert "The texts that would be judged cannot be read" in page(client, lossy)
+    assert "cannot be read: its stored bytes are missing" in page(client, lossy)
     assert client.get(f"/s/{lossy.pk}/quality.json").status_code == 410
 
 

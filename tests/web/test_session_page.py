@@ -159,7 +159,7 @@ def test_raw_json_cuts_base64_and_the_download_does_not(client: Client, session:
 def test_missing_upload_is_said_in_place(client: Client, session: Session, settings: Any, tmp_path: Any) -> None:
     page(client, session)
     settings.MEDIA_ROOT = tmp_path / "elsewhere"
-    assert "missing from the store" in page(client, session, "m/1/?tab=parsed", **HTMX)
+    assert "its stored bytes are missing" in page(client, session, "m/1/?tab=parsed", **HTMX)
 
 
 def test_json_is_the_engines_document(client: Client, session: Session) -> None:

@@ -304,7 +304,7 @@ def test_why_a_file_failed_is_a_sentence_on_pages(client: Client) -> None:
     assert "Text, not JSON." in page
     assert "JSON, but no known transcript format" in page
     assert "line 1, byte 0" not in page
-    assert "Known formats" not in page
+    assert "This shape is read" not in page
     report = shown(client, reverse("sessions:upload_report", args=[Upload.objects.get(filename="wrong.png").pk]))
     assert "<h2>wrong.png could not be read</h2>" in report
     assert ">none<" not in report

@@ -14,6 +14,7 @@ from sessions.engine.quality.oracle import compact_instructions
 from sessions.engine.quality.probes import advice
 from sessions.engine.quality.recorded import rereads
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
+from sessions.engine.words import no_compaction
 
 if TYPE_CHECKING:
     from sessions.engine.prices import Prices
@@ -47,8 +48,7 @@ def probe_document(
     indices.  ``recorded`` judges the recording's own compactions in the same shape, with what was really fetched again.
     """
     if event is not None and not 0 <= event < len(replay.events):
-        have = f"this replay has {len(replay.events)} events, numbered from 0" if replay.events else "there are none"
-        raise BadParameter(f"no event {event}: {have}")
+        raise BadParameter(no_compaction(event, len(replay.events)))
     found = assess_replay(replay, index, horizon=horizon, only=event, asked=asked)
     recorded = assess_recorded(replay.weighed, index, horizon=horizon, asked=asked)
     again = {reread.compaction: reread for reread in rereads(replay.weighed, index)}

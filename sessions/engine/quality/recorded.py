@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sessions.engine.escaping import markdown_code
 from sessions.engine.events import Event, History, count_changes
 from sessions.engine.policy import Gate, Item
 from sessions.engine.quality.calls import ASK, FETCH, READ, RUN, SEARCH, WRITE, overlap
@@ -206,5 +207,6 @@ def memory_lines(many: list[tuple[Reread, ...]], *, at_least: int = 2) -> tuple[
     words = {READ: "Read again", RUN: "Run again", SEARCH: "Searched again", FETCH: "Fetched again", ASK: "Asked again"}
     chosen = sorted(((n, key) for key, n in counts.items() if n >= at_least), key=lambda pair: (-pair[0], pair[1]))
     return tuple(
-        f"- `{key}`: {words[verb].lower()} after {n} of {n_compactions} compactions" for n, (verb, key) in chosen
+        f"- {markdown_code(key)}: {words[verb].lower()} after {n} of {n_compactions} compactions"
+        for n, (verb, key) in chosen
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -109,14 +107,11 @@ def setting_document(setting: Setting) -> dict[str, Any]:
     return {"policy": setting.policy, "params": dict(setting.params), "window": setting.window}
 
 
-def sweep_csv(flat_rows: Sequence[dict[str, Any]]) -> str:
-    """A document's rows as CSV with a heading; the cost in two columns, empty where the model has no price."""
+def sweep_table(flat_rows: Sequence[dict[str, Any]]) -> list[list[object]]:
+    """A document's rows under a heading; the cost in two columns, empty where the model has no price."""
     rows = [_with_cost_apart(row) for row in flat_rows]
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
+    names = list(rows[0]) if rows else []
+    return [[*names], *([row[name] for name in names] for row in rows)]
 
 
 def _with_cost_apart(row: dict[str, Any]) -> dict[str, Any]:

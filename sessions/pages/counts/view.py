@@ -68,10 +68,8 @@ def _counted(
         with selectors.open_text(found) as file:
             texts = Texts(lambda: file, found.format)
             counted = exact_counts.count(weighed, texts.of, access, model, ranges, seconds=SECONDS)
-    except FileNotFoundError:
-        return {"problem": "The uploaded file is missing from the store, so the text cannot be shown."}
     except UnreadableInput as error:
-        return {"problem": f"The text cannot be read from the upload: {error}"}
+        return {"problem": str(error)}
     labels = {str(label) for label in weighed.labels[slice(*only) if only else slice(None)]}
     label = next((one for one in ("estimated", "calibrated") if one in labels), "measured")
     return {"counted": counted, "label": label}

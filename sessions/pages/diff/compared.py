@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.lists import items_at
+from sessions.engine.words import no_compaction
 from sessions.pages.ui import figures
 from sessions.pages.ui.results import gate_words, weakest_label
 from sessions.runs import replays
@@ -67,7 +68,7 @@ def compared(session_id: str, state: ReplayState, b: ReplayState | None = None) 
     number = min(wanted, len(ran.replay.events) - 1)
     error = ran.error
     if wanted != number:
-        error = f"This replay has {len(ran.replay.events)} compactions; compaction {number + 1} is shown."
+        error = f"{no_compaction(wanted, len(ran.replay.events))}. Compaction {number + 1:,} is shown."
     return _of_event(ran.replay, number, error)
 
 

@@ -48,10 +48,7 @@ def export_list(request: HttpRequest, session_id: str, suffix: str) -> HttpRespo
         listing, made, part = _chosen(found, state, side, under_policy="policy" in request.GET)
     except BadParameter as error:
         return JsonResponse({"errors": {"list": str(error)}}, status=400)
-    try:
-        file = selectors.open_blob(found.upload.sha256)
-    except FileNotFoundError:
-        raise Http404("The uploaded file is missing from the store, so its text cannot be shown.") from None
+    file = selectors.open_whole_text(found)
     response = StreamingHttpResponse(_pieces(found, listing, made, target.name, file), content_type=target.media_type)
     response["Content-Disposition"] = f'attachment; filename="{found.pk}{part}{target.suffix}"'
     return response

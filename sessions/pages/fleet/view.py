@@ -11,9 +11,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from sessions import tasks
+from sessions.engine.escaping import csv_lines
 from sessions.pages.fleet import state as urlstate
 from sessions.pages.fleet.context import fleet_view
-from sessions.pages.ui.view import asks_fragment, csv_lines, varied
+from sessions.pages.ui.view import asks_fragment, varied
 from sessions.runs import fleet as fleets
 from sessions.services import figures
 

@@ -10,9 +10,10 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
+from sessions.engine.escaping import csv_lines
 from sessions.pages.library import context as listing
 from sessions.pages.library import state as urlstate
-from sessions.pages.ui.view import asks_fragment, csv_lines
+from sessions.pages.ui.view import asks_fragment
 from sessions.selectors.library import library_facts
 from sessions.selectors.search import coverage
 from sessions.selectors.uploads import open_uploads

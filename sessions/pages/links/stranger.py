@@ -13,6 +13,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from ctxweb.version import ctxweb_version
 from sessions.engine import jsonio
+from sessions.engine.errors import UnreadableInput
+from sessions.engine.escaping import csv_lines
 from sessions.pages.links import frozen, shared_views, tables
 from sessions.pages.links.gate import for_strangers
 from sessions.pages.links.opened import Opened
@@ -20,7 +22,7 @@ from sessions.pages.links.passages import passage
 from sessions.pages.links.redaction import cleaned
 from sessions.pages.links.sides import side_by_side
 from sessions.pages.links.steering import facts, steering
-from sessions.pages.ui.view import asks_fragment, csv_lines, varied
+from sessions.pages.ui.view import asks_fragment, varied
 from sessions.runs import replays
 from sessions.runs.drawing import svg
 from sessions.runs.removal import removal
@@ -185,7 +187,7 @@ def link_svg(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespons
     document = frozen.chart(opened) if kept else frozen.document(opened)
     if document is None:
         return _gone(request)
-    response = HttpResponse(svg(document, title=found.title), content_type="image/svg+xml")
+    response = HttpResponse(svg(document, title=found.title, choice=found.choice), content_type="image/svg+xml")
     response["Content-Disposition"] = 'inline; filename="replay.svg"'
     return response
 
@@ -196,7 +198,7 @@ def link_removed(request: HttpRequest, token: str, found: ReplayLink) -> HttpRes
     """How much was taken out, by sort: numbers only, a stranger is not told where."""
     opened = Opened(found, token, {})
     context: dict[str, Any] = {"link": found, "back": opened.to("link")}
-    with suppress(OSError):
+    with suppress(UnreadableInput, OSError):
         context["removal"] = removal(found.session, found.choice, opened.messages if opened.alone else None)
     name = "sessions/links/_removed.html" if asks_fragment(request) else "sessions/links/removed.html"
     return varied(render(request, name, context))

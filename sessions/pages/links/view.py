@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_htmx.http import HttpResponseClientRedirect
 
 from sessions import selectors
-from sessions.engine.errors import BadParameter, UnreadableInput
-from sessions.engine.redact import BY_KEY, redact
+from sessions.engine.errors import BadParameter
+from sessions.engine.redact import BY_KEY
 from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.ab import state as ab_state
 from sessions.pages.links import frozen, shared_views
@@ -113,7 +113,7 @@ def share_chart(request: HttpRequest, session_id: str) -> HttpResponse:
     """The chart of the replay as SVG; 400 with the reasons for a wrong address."""
 
     def drawn(made: Handed) -> str:
-        return svg(made.document, title=redact(made.title, made.choice).text)
+        return svg(made.document, title=made.title, choice=made.choice)
 
     return _handed(request, session_id, drawn, ".svg", "image/svg+xml")
 
@@ -141,8 +141,6 @@ def _handed(
         return JsonResponse({"errors": {**state.errors, **form.errors}}, status=400)
     try:
         document = of_session(session, state, alone=alone)
-    except (UnreadableInput, OSError):
-        raise Http404("The uploaded file is missing from the store, so its text cannot be shown.") from None
     except BadParameter as error:
         return JsonResponse({"errors": {"replay": str(error)}}, status=400)
     title = form.cleaned_data["title"] or shared_views.VIEWS["replay"].claim(session, replay_state.query(state))

@@ -61,7 +61,7 @@ def _content(found: Session, state: QualityState) -> dict[str, Any]:
     try:
         return {"quality": build_quality(found, state)}
     except (UnreadableInput, OSError) as error:
-        return {"problem": f"The texts that would be judged cannot be read: {error}."}
+        return {"problem": str(error)}
     except BadParameter as error:
         return {"problem": f"{error}.".capitalize()}
 

@@ -16,12 +16,15 @@ from django.views.decorators.http import require_safe
 from sessions import selectors
 from sessions.engine import jsonio, report
 from sessions.engine.errors import UnreadableInput
+from sessions.engine.escaping import csv_lines
+from sessions.engine.pack import UnreadablePack
+from sessions.engine.reading import read_values
 from sessions.engine.types import Parsed, Skipped
 from sessions.pages.session import after, causes, facts, family, inspector, messages
 from sessions.pages.session import state as urlstate
 from sessions.pages.session.chart import pressure_json, pressure_near
 from sessions.pages.ui import blocks, exports, uploads
-from sessions.pages.ui.view import asks_fragment, csv_lines, not_yet, session_or_404, varied
+from sessions.pages.ui.view import asks_fragment, not_yet, session_or_404, varied
 from sessions.runs import replays
 from sessions.runs.overview import overview
 from sessions.runs.rules import BY_ITSELF, rules_of
@@ -67,9 +70,17 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
         "warnings": view.weighed.warnings,
         "branches": family.branch_choices(view.weighed.transcript.branches, selectors.branch_sessions(found)),
         "children": family.children(selectors.child_sessions(found), view),
-        "started_by": family.started_by(found, overview(found.parent_id) if found.parent_id else None),
+        "started_by": family.started_by(found, _parent(found)),
         "chain": chain(found, next(iter(view.messages), None)),
     }
+
+
+def _parent(found: Session) -> Overview | None:
+    """What started the session; None where nothing did, and where its facts are damaged: that is its own page's."""
+    try:
+        return overview(found.parent_id) if found.parent_id else None
+    except UnreadablePack:
+        return None
 
 
 @require_safe
@@ -200,13 +211,13 @@ def _inspector_context(
         try:
             contents = selectors.message_contents(found, index)
             context["blocks"] = blocks.shown(contents, view.messages[index].blocks, whole=whole)
-        except (FileNotFoundError, jsonio.JsonProblem, OSError) as error:
-            context["problem"] = _unreadable(error)
+        except UnreadableInput as error:
+            context["problem"] = str(error)
     if state.tab == "raw":
         try:
             context["raw"], context["raw_left"] = blocks.raw_json(raw_values(found, view, index), whole=whole)
-        except (FileNotFoundError, jsonio.JsonProblem, OSError) as error:
-            context["problem"] = _unreadable(error)
+        except UnreadableInput as error:
+            context["problem"] = str(error)
     return context
 
 
@@ -221,17 +232,10 @@ def _neighbours(found: Session, message: InspectorView) -> dict[str, Any]:
     return urls | {"pair_url": link(pair), "pair": pair}
 
 
-def _unreadable(error: Exception) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "The uploaded file is missing from the store, so the text cannot be shown."
-    return f"The text cannot be read from the upload: {error}"
-
-
 def raw_values(found: Session, view: Overview, index: int) -> list[Any]:
-    """The JSON values that the message was read from, in file order."""
+    """The JSON values that the message was read from, in file order; raises UnreadableInput."""
     with selectors.open_text(found) as file:
-        source = jsonio.Source(file)
-        return [source.read(origin) for origin in view.messages[index].origins]
+        return read_values(jsonio.Source(file), view.messages[index])
 
 
 @require_safe

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +12,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from sessions import selectors, tasks
 from sessions.engine.errors import UnreadableInput
+from sessions.engine.escaping import csv_lines
 from sessions.engine.sweeps.recommend import recommend, recommend_across
-from sessions.engine.sweeps.report import sweep_csv, sweep_document, validated_document
+from sessions.engine.sweeps.report import sweep_document, sweep_table, validated_document
 from sessions.models import SweepRun
 from sessions.models.sweep_run import Sweeping
 from sessions.pages.sweep import context as page
@@ -189,7 +188,7 @@ def sweep_csv_view(request: HttpRequest, session_id: str) -> HttpResponse:
     swept = sweeps.swept(urlstate.options_of(state, [found]), [found])
     if _refused(state, swept) or not swept.sweeps:
         return HttpResponse("This sweep has no rows.\n", status=400, content_type="text/plain; charset=utf-8")
-    return _csv(sweep_csv(_documents(state, swept)[0]["rows"]))
+    return _csv("".join(csv_lines(sweep_table(_documents(state, swept)[0]["rows"]))))
 
 
 @require_safe
@@ -218,14 +217,12 @@ def sweeps_csv(request: HttpRequest) -> HttpResponse:
     state, swept = _several(request, sessions) if sessions else (None, None)
     if state is None or swept is None or _refused(state, swept):
         return HttpResponse("This sweep has no rows.\n", status=400, content_type="text/plain; charset=utf-8")
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    for number, document in enumerate(_documents(state, swept)):
-        rows = list(csv.reader(io.StringIO(sweep_csv(document["rows"]))))
-        if not number:
-            writer.writerow(["session", *rows[0]])
-        writer.writerows([document["session"], *row] for row in rows[1:])
-    return _csv(out.getvalue())
+    lines: list[list[object]] = []
+    for document in _documents(state, swept):
+        heads, *rows = sweep_table(document["rows"])
+        lines = lines or [["session", *heads]]
+        lines += [[document["session"], *row] for row in rows]
+    return _csv("".join(csv_lines(lines)))
 
 
 def _several(request: HttpRequest, sessions: list[Session]) -> tuple[SweepState, SweepResult]:

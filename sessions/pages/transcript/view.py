@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
-from sessions.engine.jsonio import JsonProblem
+from sessions.engine.errors import UnreadableInput
 from sessions.engine.terms import read_query
 from sessions.pages.transcript import context as shown
 from sessions.pages.transcript.state import TranscriptState, address, parse
@@ -52,8 +52,8 @@ def transcript(request: HttpRequest, session_id: str) -> HttpResponse:
     try:
         with contextlib.closing(selectors.load_texts(found)) as texts:
             context |= _read(found, view, state, carried, texts.of)
-    except (FileNotFoundError, JsonProblem, OSError):
-        context["problem"] = "The uploaded file is missing from the store, so its text cannot be shown."
+    except UnreadableInput as error:
+        context["problem"] = str(error)
     return render(request, "sessions/transcript/page.html", context)
 
 

@@ -109,9 +109,14 @@ def _row(upload: Upload) -> UploadRow:
 
 
 def why_failed(upload: Upload) -> str:
-    """Why nothing could be read, as a sentence; that it is so from the first byte on goes without saying."""
-    error = upload.error.removeprefix("line 1, byte 0: ").partition(". Known formats:")[0]
-    return f"{error[:1].upper()}{error[1:]}"
+    """Why nothing could be read, as a sentence."""
+    return as_sentence(upload.error)
+
+
+def as_sentence(error: str) -> str:
+    """Why nothing could be read; that it is so from the first byte on goes without saying."""
+    words = error.removeprefix("line 1, byte 0: ").partition(". This shape is read")[0]
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def _reading_row(upload: Upload) -> UploadRow:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +21,6 @@ from sessions.services import column_runs, summary_jobs
 from sessions.services.deleting import only_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from django.http import HttpRequest
 
     from sessions.adapters.anthropic_client import Access
@@ -32,7 +28,7 @@ if TYPE_CHECKING:
     from sessions.runs.replay_state import ReplayState
 
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+NO_SESSION = "There is no such session; it may have been deleted."
 MOST_NOTE = 2_000
 """Characters of a note that goes with a link or a saved view."""
 
@@ -42,7 +38,7 @@ def session_or_404(session_id: str) -> Session:
     try:
         return selectors.get_session(session_id)
     except Session.DoesNotExist:
-        raise Http404("There is no such session; it may have been deleted.") from None
+        raise Http404(NO_SESSION) from None
 
 
 def owned_or_403(session: Session) -> Session:
@@ -120,16 +116,3 @@ def chosen_snippet(snippets: tuple[Snippet, ...], agent: str) -> dict[str, Any]:
     """The tabs of Apply it, the asked one or the first open."""
     shown = next((one for one in snippets if one.agent.name == agent), snippets[0])
     return {"snippets": snippets, "snippet": shown}
-
-
-def csv_lines(rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """Rows as CSV, in parts of some kilobytes; text that a spreadsheet would run as a formula gets a quote in front."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    for row in rows:
-        writer.writerow([f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in row])
-        if buffer.tell() > 16_384:
-            yield buffer.getvalue()
-            buffer.seek(0)
-            buffer.truncate()
-    yield buffer.getvalue()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import uuid
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from django.http import FileResponse, Http404, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
@@ -12,10 +12,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from sessions import selectors, tasks
 from sessions.engine.demo.session import write_demo
+from sessions.engine.errors import TextGone, UnreadableInput
+from sessions.engine.escaping import csv_lines
+from sessions.engine.reading import read_transcripts, recognise
 from sessions.models import Media, Member, Session, Upload, viewer
 from sessions.pages.ui.addresses import SHOWN_MEDIA
-from sessions.pages.ui.uploads import status_url, upload_table
-from sessions.pages.ui.view import csv_lines
+from sessions.pages.ui.uploads import as_sentence, status_url, upload_table
 from sessions.pages.uploads import context as imports
 from sessions.selectors.media import get_media
 from sessions.selectors.uploads import upload_list
@@ -26,6 +28,7 @@ from sessions.services.uploads import Received, dismiss, receive
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from django.core.files.uploadedfile import UploadedFile
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
@@ -34,6 +37,8 @@ MAX_STATUS_IDS = 500
 PRIVATE = {"mine": True, "team": False}
 PRIVATE_KEY = "uploads_private"
 """Where the browser's session keeps who sees its uploads."""
+READ_WHOLE = 256 * 1024
+"""Bytes of a pasted text that is read before it is stored, so that a wrong one can be mended where it stands."""
 NO_THUMBNAIL = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90" width="160" height="90">'
     '<rect width="160" height="90" fill="#808080" fill-opacity=".12"/>'
@@ -55,6 +60,8 @@ def upload(request: HttpRequest) -> HttpResponse:
     files = request.FILES.getlist("files")
     if not files:
         return HttpResponse("No file in the request: send one or more as multipart field “files”.", status=400)
+    if request.POST.get("pasted") and (wrong := _unreadable(files[0])):
+        return HttpResponse(wrong, status=422, content_type="text/plain; charset=utf-8")
     private = chosen_private(request)
     return _received(
         request,
@@ -64,6 +71,21 @@ def upload(request: HttpRequest) -> HttpResponse:
             for f in files
         ],
     )  # fmt: skip
+
+
+def _unreadable(pasted: UploadedFile[bytes]) -> str:
+    """Why a pasted text is no transcript, "" for one that is; a long one is judged by its beginning."""
+    file = cast("BinaryIO", pasted.file)
+    try:
+        if (pasted.size or 0) <= READ_WHOLE:
+            read_transcripts(file, "pasted.jsonl")
+        else:
+            recognise(file, "pasted.jsonl")
+    except UnreadableInput as error:
+        return f"{as_sentence(str(error)).rstrip('.')}. Nothing was stored."
+    finally:
+        file.seek(0)
+    return ""
 
 
 @require_POST
@@ -125,10 +147,7 @@ def upload_report_json(request: HttpRequest, upload_id: uuid.UUID) -> JsonRespon
 def upload_download(request: HttpRequest, upload_id: uuid.UUID) -> FileResponse:
     """The uploaded bytes, unchanged, only ever as a file to save."""
     stored = _upload_or_404(upload_id)
-    try:
-        file = selectors.open_upload(stored)
-    except FileNotFoundError:
-        raise Http404("The bytes of this upload are missing from the store.") from None
+    file = selectors.open_whole_upload(stored)
     response = FileResponse(file, as_attachment=True, filename=stored.filename, content_type="application/octet-stream")
     response["X-Content-Type-Options"] = "nosniff"
     return response
@@ -151,8 +170,8 @@ def media(request: HttpRequest, sha256: str) -> HttpResponseBase:
     stored = _media_or_404(sha256)
     try:
         data = media_bytes(stored)
-    except FileNotFoundError:
-        raise Http404("The bytes of this image are missing from the store.") from None
+    except FileNotFoundError as error:
+        raise TextGone(error, "this image") from error
     return _picture(HttpResponse(data, content_type=stored.media_type))
 
 

@@ -83,7 +83,7 @@ def why_rules(request: HttpRequest, session_id: str) -> HttpResponse:
     try:
         context["rules"] = build_rules(found.pk, rules_of(found))
     except UnreadableInput as error:
-        context["error"] = f"{error}."
+        context["error"] = str(error)
     return _pane(request, found, "_rules", context)
 
 

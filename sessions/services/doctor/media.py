@@ -11,8 +11,8 @@ from django.db.models import Count
 
 from sessions import selectors
 from sessions.adapters import storage
-from sessions.adapters.frames import Damaged
 from sessions.engine import media_places, pack
+from sessions.engine.errors import EngineError
 from sessions.engine.types import Parsed
 from sessions.engine.words import counted
 from sessions.models import Media, MediaUse, Session, SessionFacts, State, Upload
@@ -68,7 +68,7 @@ def _move(upload: Upload) -> None:
     """Look for media of sessions that were stored before places were noted; what is found need not lie apart."""
     for session in upload.sessions.filter(media_uses__n_chars=None).distinct():
         uses = MediaUse.objects.filter(session=session, n_chars=None)
-        with suppress(FileNotFoundError, Damaged, pack.UnreadablePack):  # another finding says so: all stays as it is
+        with suppress(EngineError, OSError):  # another finding says so: all stays as it is
             places = _places(session, list(uses.values_list("sha256", flat=True)))
             with transaction.atomic():
                 for sha256, place in places.items():
@@ -79,7 +79,7 @@ def _move(upload: Upload) -> None:
 
 
 def _places(session: Session, hashes: list[str]) -> dict[str, Place]:
-    """Where those of the media stand that have a place; raises FileNotFoundError, Damaged, UnreadablePack."""
+    """Where those of the media stand that have a place; raises EngineError, OSError."""
     facts = SessionFacts.objects.filter(session=session).first()
     if facts is None:
         raise FileNotFoundError(session.pk)
