@@ -18,9 +18,10 @@ import click  # noqa: E402
 from ctxweb.cli import COMMANDS, cli  # noqa: E402
 from sessions.engine.formats import UNKNOWN, Coverage  # noqa: E402
 from sessions.engine.params import specs  # noqa: E402
+from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR  # noqa: E402
 from sessions.engine.registry import plugins  # noqa: E402
 
-FILES = ("README.md", "docs/reference.md", "docs/commands.md")
+FILES = ("README.md", "docs/reference.md", "docs/commands.md", "docs/guides/share-safely.md")
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -118,7 +119,17 @@ def commands() -> str:
     return "\n\n".join(found)
 
 
+def redacted() -> str:
+    rows = [[f"`{kind.key}`", kind.name, f"`{kind.marker}`"] for kind in BY_KEY.values()]
+    return table(["kind", "redacted", "marker"], rows)
+
+
+def not_looked_for() -> str:
+    return "\n".join(f"* {kind}" for kind in NOT_LOOKED_FOR)
+
+
 TABLES = {
+    "redacted": redacted, "not_looked_for": not_looked_for,
     "formats": formats, "coverage": coverage, "claims": claims, "policies": policies,
     "estimators": estimators, "summarizers": summarizers, "parameters": parameters, "agents": agents,
     "commands": commands,

@@ -94,7 +94,7 @@ def test_prose_without_digits_and_signs_is_left_alone(text: str) -> None:
         ("postgres://app:hunter2@db/prod", "postgres://app:[password]@db/prod"),
         ("redis://:hunter2@cache:6379/0", "redis://:[password]@cache:6379/0"),
         ("Authorization: Bearer abcdef0123456789abcdef", "Authorization: Bearer [token]"),
-        ('{"password": "correct horse"}', '{"password": "correct horse"}'),
+        ('{"password": "correct horse"}', '{"password": "[password]"}'),
         ('{"password": "correct-horse"}', '{"password": "[password]"}'),
         ("STRIPE_KEY=sk_live_0123456789abcdef0123", "STRIPE_KEY=[key]"),
         ("export MY_API_KEY='0123456789abcdef'", "export MY_API_KEY='[key]'"),
@@ -206,7 +206,32 @@ def test_home_folders_are_counted_each() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["a", "a.", "a@", "A_", "a-", "://", "password=", "eyJ", "sk-", "/home/", "-----BEGIN PRIVATE KEY-----"]
+    "unit",
+    [
+        "a",
+        "a.",
+        "a@",
+        "A_",
+        "a-",
+        "://",
+        "password=",
+        "eyJ",
+        "sk-",
+        "/home/",
+        "-----BEGIN PRIVATE KEY-----",
+        'password="a',
+        "pass ",
+        "%25",
+        "\\u00",
+        "\\",
+        "key: {",
+        "k|\n-|-\n",
+        "curl -u ",
+        "x9" * 20 + "\n",
+        "eyJa",
+        "1.",
+        "&amp;",
+    ],
 )
 def test_time_is_linear(unit: str) -> None:
     def took(n: int) -> float:

@@ -1,12 +1,16 @@
-"""Recall and precision of redaction over the planted secrets and the look-alikes."""
+"""Recall and precision of redaction: over a list by strangers, and over our own secrets and look-alikes."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
 
-from sessions.engine.redact import redact
+from sessions.engine.redact import Hit, redact
 from tests.redaction.corpus import Planted, look_alikes, planted
+from tests.redaction.strangers import Case, cases
+
+NOT_CLAIMED = frozenset({"seed-phrase"})
+"""Kinds of the strangers' list that are not looked for: shown, and not counted."""
 
 
 @dataclass(slots=True)
@@ -60,3 +64,70 @@ def _planted(found: Measured, item: Planted) -> None:
     else:
         found.missed.append(item)
         found.missed_by_kind[item.kind] += 1
+
+
+@dataclass(slots=True)
+class Counted:
+    """Of one kind of the list: cases with secrets and those found whole, hits and those over no secret."""
+
+    n: int = 0
+    n_found: int = 0
+    n_hits: int = 0
+    n_wrong: int = 0
+
+
+@dataclass(slots=True)
+class OfStrangers:
+    """Counts by kind, and what was missed or taken wrongly."""
+
+    by_kind: dict[str, Counted] = field(default_factory=dict)
+    missed: list[Case] = field(default_factory=list)
+    wrong: list[tuple[Case, str]] = field(default_factory=list)
+
+    @property
+    def claimed(self) -> Counted:
+        """All kinds that are looked for, together."""
+        kinds = [counted for kind, counted in self.by_kind.items() if kind not in NOT_CLAIMED]
+        columns = ([getattr(kind, name) for kind in kinds] for name in ("n", "n_found", "n_hits", "n_wrong"))
+        return Counted(*map(sum, columns))
+
+    @property
+    def recall(self) -> float:
+        """Share of the cases with secrets of which nothing is left."""
+        return self.claimed.n_found / self.claimed.n
+
+    @property
+    def precision(self) -> float:
+        """Share of what was redacted that lies over a secret."""
+        return 1 - self.claimed.n_wrong / self.claimed.n_hits
+
+
+def of_strangers(seed: int = 0) -> OfStrangers:
+    """Redact every case of the list; one counts as found where all of its pieces are covered, wherever they stand."""
+    found = OfStrangers()
+    for case in cases(seed):
+        counted = found.by_kind.setdefault(case.kind, Counted())
+        hits = redact(case.text).hits
+        spans = [span for secret in case.secrets for span in _places(case.text, secret)]
+        wrong = [hit for hit in hits if not any(hit.start < end and hit.end > start for start, end in spans)]
+        counted.n_hits += len(hits)
+        counted.n_wrong += len(wrong)
+        found.wrong += [(case, case.text[hit.start : hit.end]) for hit in wrong]
+        if case.secrets:
+            counted.n += 1
+            is_found = all(_is_covered(start, end, hits) for start, end in spans)
+            counted.n_found += is_found
+            found.missed += [] if is_found else [case]
+    return found
+
+
+def _places(text: str, secret: str) -> list[tuple[int, int]]:
+    places, at = [], text.find(secret)
+    while at >= 0:
+        places.append((at, at + len(secret)))
+        at = text.find(secret, at + 1)
+    return places
+
+
+def _is_covered(start: int, end: int, hits: tuple[Hit, ...]) -> bool:
+    return all(any(hit.start <= place < hit.end for hit in hits) for place in range(start, end))

@@ -6,7 +6,7 @@ import pytest
 
 from sessions.engine.redact import redact
 from tests.redaction.corpus import NAMED, SECRETS
-from tests.redaction.measure import measured
+from tests.redaction.measure import measured, of_strangers
 
 
 @pytest.mark.parametrize("seed", [1, 11, 23])
@@ -16,6 +16,14 @@ def test_recall_and_precision(seed: int) -> None:
     assert found.n_look_alikes >= 400
     assert len(SECRETS) + len(NAMED) >= 30
     assert found.recall >= 0.98, [(item.kind, item.text) for item in found.missed]
+    assert found.precision >= 0.95, found.wrong
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_recall_and_precision_on_a_list_by_strangers(seed: int) -> None:
+    found = of_strangers(seed)
+    assert found.claimed.n >= 1_000
+    assert found.recall >= 0.98, [(case.kind, case.text) for case in found.missed]
     assert found.precision >= 0.95, found.wrong
 
 

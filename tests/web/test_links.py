@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxweb.logs import HideTokens
-from sessions.engine.redact import BY_KEY, EVERYTHING
+from sessions.engine.redact import BY_KEY, EVERYTHING, NOT_LOOKED_FOR
 from sessions.models import ReplayLink, Session
 from sessions.pages.diff.bodies import TextSpan, word_diff
 from sessions.pages.diff.context import Body
@@ -86,6 +86,7 @@ def test_the_preview_counts_what_is_removed_and_shows_no_secret(session: Session
     assert "[key]" in part
     for words in ("API keys", "e-mail addresses", "home folders", "images"):
         assert words in part
+    assert all(kind in part for kind in NOT_LOOKED_FOR)
     removal = removal_of(session, EVERYTHING)
     found = {one.kind.name: one.n for one in removal.kinds}
     assert found == {"API keys": 46, "e-mail addresses": 1, "home folders": 39}

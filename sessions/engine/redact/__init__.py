@@ -1,27 +1,34 @@
-"""Secrets and personal details out of text: found by patterns, replaced by markers in brackets.
+"""Secrets and personal details out of text: found by what they look like and where they stand, replaced by markers.
 
 Every pattern is anchored on something that a secret of its kind always carries (a provider's prefix, a scheme, a name
-before an equals sign, a check digit), because a scan for "random looking" words flags prose and code.  What stands in a
-JSON string, in a terminal's colours or in an encoded address is found there, too.
+beside it, a check digit), because a scan for "random looking" words flags prose and code.  All are looked for in a
+view of the text with its escapes undone, in lines that were wrapped, and in base64.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from sessions.engine.redact.kinds import BY_KEY, KINDS, OWN, Kind, Pattern
+from sessions.engine.redact import encoded
+from sessions.engine.redact.kinds import BY_KEY, HOMES, KINDS, NOT_LOOKED_FOR, OWN, PASSWORDS, URLS, Kind
 from sessions.engine.redact.own import own_patterns
 from sessions.engine.redact.personal import PERSONAL
+from sessions.engine.redact.places import named
 from sessions.engine.redact.secrets import SECRETS
+from sessions.engine.redact.tables import tabled
+from sessions.engine.redact.view import View, decoded, plain, unfolded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["BY_KEY", "EVERYTHING", "KINDS", "Choice", "Hit", "Kind", "Redaction", "redact"]
+__all__ = ["BY_KEY", "EVERYTHING", "KINDS", "NOT_LOOKED_FOR", "Choice", "Hit", "Kind", "Redaction", "redact"]
 
-PATTERNS: tuple[Pattern, ...] = (*SECRETS, *PERSONAL)
+PATTERNS = (*SECRETS, *PERSONAL)
+AS_WRITTEN = tuple(pattern for pattern in PATTERNS if pattern.kind in (HOMES, URLS))
+"""Looked for in the text as it is written, too: what is escaped in an address ends it, a folder is no escape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,22 +87,52 @@ def redact(text: str, choice: Choice = EVERYTHING) -> Redaction:
     return Redaction("".join([*parts, text[at:]]), tuple(hits)) if hits else Redaction(text, ())
 
 
-def _found(text: str, choice: Choice) -> Iterable[Hit]:
-    lower = text.lower()
+def _found(text: str, choice: Choice) -> Iterator[Hit]:
+    """Hits in the text as it is read, in what was wrapped of it, and of home folders of Windows as it is written."""
+    view = decoded(text)
+    folded = unfolded(view)
+    for seen in (view, folded) if folded is not None else (view,):
+        for kind, start, end in _seen(seen.text, choice):
+            yield Hit(kind, *seen.span(start, end))
+    if view.text is not text:
+        yield from _own(plain(text), choice)
+        for pattern in AS_WRITTEN:
+            if pattern.kind.key in choice.kinds:
+                yield from (Hit(*found) for found in pattern.found(text, _small(text)))
+    yield from _own(view, choice)
+
+
+def _seen(text: str, choice: Choice, *, is_inner: bool = False) -> Iterator[tuple[Kind, int, int]]:
+    lower = _small(text)
+    ends: dict[int, int] = {}
     for pattern in PATTERNS:
-        if pattern.kind.key in choice.kinds and pattern.may_stand_in(text, lower):
-            yield from _matches(text, pattern)
+        if pattern.kind.key in choice.kinds:
+            for kind, start, end in pattern.found(text, lower):
+                ends[start] = max(end, ends.get(start, 0))
+                yield kind, start, end
+    for kind, start, end in chain(named(text, lower), tabled(text)):
+        # What its form tells is told by its form: a token after "key =" is a token.
+        if kind.key in choice.kinds and ends.get(start, 0) < end:
+            yield kind, start, end
+    if not is_inner:
+        for start, end, inner in encoded.texts(text):
+            found = [kind for kind, _, _ in _seen(inner, choice, is_inner=True)]
+            if PASSWORDS.key in choice.kinds and encoded.is_login(inner):
+                found.append(PASSWORDS)
+            if found:
+                yield min(found, key=KINDS.index), start, end
+
+
+def _small(text: str) -> str:
+    """Small letters, each in its place: of one letter alone the small one is two."""
+    return text.replace("\u0130", "I").lower()
+
+
+def _own(view: View, choice: Choice) -> Iterator[Hit]:
     for own in own_patterns(choice.words):
-        for match in own.finditer(text):
+        for match in own.finditer(view.text):
             if match.end() > match.start() and match[0] != OWN.marker:
-                yield Hit(OWN, *match.span())
-
-
-def _matches(text: str, pattern: Pattern) -> Iterable[Hit]:
-    for match in pattern.regex.finditer(text):
-        group = (match.lastindex or 0) if pattern.group < 0 else pattern.group
-        if match[group] != pattern.kind.marker and (pattern.holds is None or pattern.holds(match[group])):
-            yield Hit(pattern.kind, *match.span(group))
+                yield Hit(OWN, *view.span(*match.span()))
 
 
 def _merged(hits: Iterable[Hit]) -> list[Hit]:

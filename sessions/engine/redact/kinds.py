@@ -1,13 +1,8 @@
-"""The kinds of what is taken out, and what a pattern for one of them is."""
+"""The kinds of what is redacted, and what is not looked for: the lists that dialog and guide show."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +19,7 @@ TOKENS = Kind("tokens", "access tokens", "[token]")
 PRIVATE = Kind("private", "private keys", "[private key]")
 PASSWORDS = Kind("passwords", "passwords", "[password]")
 URLS = Kind("urls", "passwords in addresses", "[password]")
+COOKIES = Kind("cookies", "cookies", "[cookie]")
 ENV = Kind("env", "secret settings", "[value]")
 EMAILS = Kind("emails", "e-mail addresses", "[e-mail]")
 HOMES = Kind("homes", "home folders", "[home]")
@@ -31,57 +27,27 @@ HOSTS = Kind("hosts", "host names", "[host]")
 IPS = Kind("ips", "IP addresses", "[ip]")
 PHONES = Kind("phones", "phone numbers", "[phone]")
 CARDS = Kind("cards", "card numbers", "[card]")
+IBANS = Kind("ibans", "bank accounts (IBAN)", "[iban]")
+SSNS = Kind("ssns", "US social security numbers", "[ssn]")
 OWN = Kind("own", "your own words", "[hidden]")
 
-KINDS = (KEYS, TOKENS, PRIVATE, PASSWORDS, URLS, ENV, EMAILS, HOMES, HOSTS, IPS, PHONES, CARDS, OWN)
+KINDS = (
+    KEYS, TOKENS, PRIVATE, PASSWORDS, URLS, COOKIES, ENV,
+    EMAILS, HOMES, HOSTS, IPS, PHONES, CARDS, IBANS, SSNS, OWN,
+)  # fmt: skip
 """In the order that lists show them; of two that overlap the first names the piece."""
 
 BY_KEY = {kind.key: kind for kind in KINDS if kind is not OWN}
 """The kinds that can be switched, by key."""
 
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """``group`` of ``regex`` is a piece of ``kind`` where ``holds`` says so of it (-1: the last group that matched).
-
-    ``hints`` are lower-case pieces of which the text must contain one for the regex to be tried; ``near`` is a quick
-    expression that must be found in it first.
-    """
-
-    kind: Kind
-    regex: re.Pattern[str]
-    hints: tuple[str, ...]
-    group: int = 0
-    holds: Callable[[str], bool] | None = None
-    near: re.Pattern[str] | None = None
-
-    def may_stand_in(self, text: str, lower: str) -> bool:
-        """Whether it is worth looking through ``text``, whose small letters are ``lower``."""
-        return any(hint in lower for hint in self.hints) and (self.near is None or self.near.search(text) is not None)
-
-
-BROKEN = (
-    r"(?<=\\[nrt])|(?<=%[0-9A-Fa-f][0-9A-Fa-f])|(?<=\[[0-9]m)|(?<=[0-9][0-9]m)"
-    r"|(?<=\n[+-])|(?<=\\n[+-])|(?<=&quot;)|(?<=&#x27;)"
+NOT_LOOKED_FOR = (
+    "names of people, companies and customers",
+    "postal addresses and dates of birth",
+    "user names and account numbers",
+    "tax, passport and identity numbers of other countries",
+    "public host names",
+    "seed phrases of wallets",
+    "words spelled out or translated",
+    "text in images, and text that is compressed or encrypted",
 )
-"""Where a word begins behind a letter or sign that is none of its own: a line break in a JSON string, an encoded
-character, a terminal's colour, a line that a diff adds or takes away, a quote in a web page."""
-EDGE = rf"(?:(?<![A-Za-z0-9_])|{BROKEN})"
-"""The start of a word."""
-QUOTE = r"(?:\\{0,3}[\"']|&quot;|&#x27;)"
-ASSIGN = rf"{QUOTE}?\s{{0,4}}(?:=>|:=|[=:]|%3[Dd])\s{{0,4}}"
-
-
-def pattern(
-    kind: Kind,
-    hints: str,
-    regex: str,
-    *,
-    group: int = 0,
-    any_case: bool = False,
-    holds: Callable[[str], bool] | None = None,
-    near: str = "",
-) -> Pattern:
-    """A pattern; ``hints`` with spaces between them, none where any text may hold it."""
-    compiled = re.compile(regex, re.IGNORECASE if any_case else 0)
-    return Pattern(kind, compiled, tuple(hints.split()) or ("",), group, holds, re.compile(near) if near else None)
+"""What no pattern looks for: people hide it by words of their own."""

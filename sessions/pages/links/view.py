@@ -15,7 +15,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from sessions import selectors
 from sessions.engine.errors import BadParameter
-from sessions.engine.redact import BY_KEY
+from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR
 from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.ab import state as ab_state
 from sessions.pages.links import frozen, shared_views
@@ -192,7 +192,7 @@ def _share_context(request: HttpRequest, session: Session, view: str, state: str
 def share_removed(request: HttpRequest, session_id: str) -> HttpResponse:
     """What a link of this session leaves out, with counts: a part of the dialog, or a page of its own."""
     session = owned_or_403(session_or_404(session_id))
-    context: dict[str, Any] = {"session": session}
+    context: dict[str, Any] = {"session": session, "not_looked_for": NOT_LOOKED_FOR}
     try:
         context["removal"] = removal(session, hidden(request.GET))
     except OSError:
