@@ -229,6 +229,7 @@ PASSWORD_HASHERS = [
 STATIC_URL = f"{FORCE_SCRIPT_NAME or ''}/static/"
 STATICFILES_DIRS = [ROOT / "static"]
 DOCS = BUNDLED / "docs" if BUNDLED.is_dir() else ROOT / "build/docs"
+MANUAL = BUNDLED / "manual" if BUNDLED.is_dir() else ROOT / "docs"
 STATIC_ROOT = _folder("static")
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = DEBUG

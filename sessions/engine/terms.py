@@ -281,7 +281,7 @@ class Piece:
 def snippet(text: str, query: Query) -> tuple[Piece, ...]:
     """The piece of ``text`` around the first hit, its white space as single blanks, without secrets."""
     normal = _normal(text)
-    pattern = _shown(query) if _shown(query).search(normal) else _shown(query, anywhere=True)
+    pattern = marker(query, normal)
     found = pattern.search(normal)
     start = max(found.start() - AROUND, 0) if found else 0
     near = redact(normal[start : start + 2 * AROUND], SECRET).text
@@ -295,6 +295,12 @@ def snippet(text: str, query: Query) -> tuple[Piece, ...]:
         end = match.end()
     tail = line[end:] + ("…" if start + high < len(normal) else "")
     return tuple(piece for piece in (*pieces, Piece(tail, is_match=False)) if piece.text)
+
+
+def marker(query: Query, text: str) -> re.Pattern[str]:
+    """What is marked in ``text``: whole words and phrases; where it has none, parts of words."""
+    whole = _shown(query)
+    return whole if whole.search(text) else _shown(query, anywhere=True)
 
 
 def _shown(query: Query, *, anywhere: bool = False) -> re.Pattern[str]:

@@ -13,6 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from sessions.engine.reading import EXAMPLE
+from sessions.pages.manual.text import glossary
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import travels
 from sessions.pages.ui.labelled import (
@@ -43,6 +44,13 @@ register.filter("count", figures.count)
 register.filter("bytes_label", bytes_label)
 register.filter("moment", figures.moment)
 register.filter("stamp", figures.stamp)
+
+
+@register.simple_tag
+def meanings(*words: str) -> list[tuple[str, str]]:
+    """Each word with what the glossary says about it; those that it has."""
+    known = glossary()
+    return [(word, known[word]) for word in words if word in known]
 
 
 @register.simple_tag

@@ -1,4 +1,5 @@
 // What every page has: theme switch, keys, copy buttons, dialogs, failures shown inline, links that carry the page's state.
+import * as beside from "./beside.js";
 import * as copying from "./copying.js";
 import * as dialogs from "./dialogs.js";
 import * as failures from "./failures.js";
@@ -42,5 +43,5 @@ function carryState() {
   }, true);
 }
 
-for (const part of [themes, copying, dialogs, keys, failures, narrow]) part.start();
+for (const part of [themes, beside, copying, dialogs, keys, failures, narrow]) part.start();
 carryState();

@@ -41,9 +41,10 @@
     const across = (y, dash, width) => ({ type: "line", xref: "paper", x0: 0, x1: 1, y0: y, y1: y, line: { color: width ? accent : ink, dash, width: 1 } });
     if (position.threshold && position.unit === "tokens") shapes.push(across(position.threshold, "dash", 1));
     shapes.push(across(data.session.window, "solid", 0));
+    const apart = { ticks: "outside", ticklen: 5, tickcolor: "rgba(0,0,0,0)", gridcolor: line };  // two zeros meet in the corner
     Plotly.react("chart", traces, {
       margin: { l: 72, r: 16, t: 40, b: 40 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink, size: 12 },
-      xaxis: { title: { text: "request" }, gridcolor: line, zeroline: false }, yaxis: { title: { text: "tokens" }, gridcolor: line, rangemode: "tozero", tickformat: ",d" },
+      xaxis: { ...apart, title: { text: "request" }, zeroline: false }, yaxis: { ...apart, title: { text: "tokens" }, rangemode: "tozero", tickformat: ",d" },
       shapes, hovermode: "closest", legend: { orientation: "h", y: 1.02, yanchor: "bottom" },
     }, { displayModeBar: false, responsive: true });
   }

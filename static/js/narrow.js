@@ -1,5 +1,5 @@
-// Where a table is too wide for the screen (data-stack: from that width down) its rows are blocks: each cell is told the
-// name of its column, for the words before it.  Without a script such a table scrolls sideways.
+// Where a table is too wide for its box, or the screen too narrow (data-stack: from that width down), its rows are blocks:
+// each cell is told the name of its column, for the words before it.  Without a script such a table scrolls sideways.
 const STACK = 700;
 
 function namesOf(head) {
@@ -19,8 +19,11 @@ function namesOf(head) {
 
 const lower = (words) => (/^[A-Z][a-z ]/.test(words) ? words[0].toLowerCase() + words.slice(1) : words);
 
+const watch = new ResizeObserver(stack);  // also a dialog that opens, a fold that unfolds
+
 function tell() {
   for (const table of document.querySelectorAll("table.tbl-rows")) {
+    watch.observe(table.parentElement);
     if (!table.tHead) continue;
     const names = namesOf(table.tHead);
     for (const row of table.querySelectorAll("tbody tr, tfoot tr")) {
@@ -36,12 +39,13 @@ function tell() {
 
 function stack() {
   for (const table of document.querySelectorAll("table.tbl-rows")) {
-    table.classList.toggle("told", matchMedia(`(max-width: ${table.dataset.stack || STACK}px)`).matches);
+    const narrow = matchMedia(`(max-width: ${table.dataset.stack || STACK}px)`).matches;
+    table.classList.remove("told");
+    table.classList.toggle("told", narrow || table.offsetWidth > table.parentElement.clientWidth + 1);
   }
 }
 
 export function start() {
   tell();
   document.addEventListener("htmx:afterSettle", tell);
-  window.addEventListener("resize", stack);
 }

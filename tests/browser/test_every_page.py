@@ -1,48 +1,31 @@
-"""Every page of the demo once at each width: nothing cut, overprinted or under 12 px, axe is silent, focus is seen.
+"""Every page, dialog and menu at each width: nothing cut, overprinted, apart, out of sight or under 12 px.
 
-A new page is one line of ``OF_A_SESSION`` or ``OTHERS``.
+Pages come from the URL resolver (``walked.py``); ``every_page.js`` says what is a fault.  Axe is silent, focus is seen.
 """
 
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.test_overview_page import open_demo
+from tests.browser import walked
+from tests.browser.team import PASSWORD, Team, sign_in
 from tests.browser.test_whole_path import AXE
+from tests.browser.walked import FOLDED, RULES, STAGES, TIGHT
+from tests.cli.processes import set_up
+from tests.every import EVERY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.exhaustive
 
-MEASURE = (Path(__file__).parent / "every_page.js").read_text(encoding="utf-8").split("\n", 2)[2]
-TIGHT = "policy=claude_code&p.pct_override=30"
-OF_A_SESSION = (
-    "", "replay/", f"replay/?{TIGHT}&request=40", "replay/?policy=none", f"diff/?{TIGHT}", "compare/",
-    f"compare/ab/?{TIGHT}", "transcript/", "quality/?of=recorded", f"quality/?{TIGHT}", "why/", "why/rules/", "apply/",
-    "count/", "share/", "who/", "m/37/", "save/",
-)  # fmt: skip
-OTHERS = (
-    "/", "/?q=nothing", "/settings/", "/settings/tokens/", "/fleet/", "/saved/", "/sweep/", "/quality/", "/people/",
-    "/api/", "/login/", "/nothing/", "/join/nothing/", "/l/nothing/", "/uploads/",
-)  # fmt: skip
-STRANGE = ("a link", "a link with a password", "an invitation", "what was read")
-DRAWN = """() => [...document.querySelectorAll('.plot[data-figure]')].every((plot) =>
-  !plot.checkVisibility() || !plot.clientWidth ||
-  (plot._fullLayout && Math.abs(plot._fullLayout.width - Math.floor(plot.clientWidth)) < 1))"""
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
-STAGES = ((1440, "light", RULES), (1024, "light", []), (420, "dark", ["color-contrast"]), (320, "light", []))
-"""Width, theme and what axe looks for: the theme changes nothing but contrast.
-
-320 px is a window of 1,280 at a zoom of 400% (WCAG 1.4.10), and of 640 at 200% (1.4.4).
-"""
 MOVES = """() => [...document.querySelectorAll('*')].filter((e) => {
   const style = getComputedStyle(e), some = (time) => /[1-9]/.test(time);
   return some(style.transitionDuration) || style.animationName !== 'none' && some(style.animationDuration);
 }).map((e) => 'moves: ' + e.outerHTML.slice(0, 80)).slice(0, 3)"""
-FOLDED = "document.querySelectorAll('main details:not(.menu)').forEach((one) => { one.open = true; })"
 FOCUSED = """() => {
   const e = document.activeElement;
   if (e === document.body) return null;
@@ -53,6 +36,16 @@ FOCUSED = """() => {
   const clear = box.width >= 4 && box.height >= 4 && box.right > 0 && box.bottom > 0 && box.left < innerWidth;
   const shows = style.visibility === 'visible' && style.opacity !== '0';
   return {at: e.outerHTML.slice(0, 120), seen: lined && clear && shows};
+}"""
+UNSAID = """() => {
+  const said = (e) => e && e.checkVisibility() && e.innerText.trim();
+  const terms = [...document.querySelectorAll('.why dt, .words dt')].filter((e) => e.checkVisibility());
+  const labels = [...document.querySelectorAll('label.field-label')].filter((e) => e.checkVisibility());
+  return [
+    ...terms.filter((e) => !said(e.nextElementSibling)),
+    ...labels.filter((e) => ![...e.parentElement.querySelectorAll('input, select, .picker')]
+      .some((one) => one.checkVisibility())),
+  ].map((e) => e.innerText);
 }"""
 PRINTED = """() => {
   window.cut = null;
@@ -72,96 +65,128 @@ KNOB = """() => {
 
 
 @pytest.fixture(scope="module")
-def strange(served, visit_once) -> dict[str, str]:
-    """Addresses that somebody else opens: a link, a link with a password, an invitation."""
-    page = visit_once.page
-    open_demo(visit_once)
-    session = page.url.split("?")[0]
-    links = []
-    for secret in ("", "correct horse"):
-        page.goto(f"{session}share/?view=replay")
-        page.locator("#share-secret").fill(secret)
-        page.get_by_text("A link for this machine alone").click()
-        page.get_by_role("button", name="Make it").click()
-        links.append(page.locator("#ln").input_value())
-    invited = subprocess.run(
-        [sys.executable, "-m", "ctxweb", "user", "mira", "--invite"], capture_output=True, text=True, check=True,
-        cwd=served.data, env=served.env,
-    )  # fmt: skip
-    found = re.search(r"/join/\S+", invited.stdout)
-    assert found is not None, invited.stdout
-    page.goto(session)
-    report = page.get_by_role("link", name="What was read").get_attribute("href")
-    return {"session": session, **dict(zip(STRANGE, [*links, found[0], report], strict=True))}
+def team(chromium, tmp_path_factory) -> Iterator[Team]:
+    """One server for all of this file: a page opened twice is asked for once."""
+    made = Team(chromium, set_up(tmp_path_factory.mktemp("team")))
+    try:
+        yield made
+    finally:
+        made.stop()
 
 
-@pytest.fixture(scope="module")
-def visit_once(chromium, served):
-    """One visitor for all of this file: a page opened twice is asked for once."""
-    from tests.browser.conftest import Visit
-
-    visitor = Visit(chromium, f"http://127.0.0.1:{served.port()}", bypass_csp=True)
-    yield visitor
-    visitor.context.close()
-
-
-def faults(page, *, axe: list[str]) -> list[str]:
-    """What is wrong with the page that is open."""
-    page.evaluate(FOLDED)
-    found = page.evaluate(MEASURE)
-    if axe == RULES:
-        found += page.evaluate(MOVES)
-    if axe:
+def axe(page, rules: list[str], within: str = ":root") -> list[str]:
+    """What axe finds in the first ``within``, and what moves although nothing should."""
+    found = page.evaluate(MOVES) if rules == RULES else []
+    if rules:
         page.evaluate(AXE.read_text(encoding="utf-8"))
-        result = page.evaluate("rules => axe.run(document, {runOnly: rules})", axe)
+        result = page.evaluate("([within, rules]) => axe.run(within, {runOnly: rules})", [within, rules])
         found += [f"{v['id']}: {v['nodes'][0]['html'][:160]}" for v in result["violations"]]
     return found
 
 
-@pytest.mark.parametrize("address", [*OF_A_SESSION, *OTHERS, *STRANGE])
-def test_no_page_is_cut_small_or_out_of_reach(visit_once, strange, address):
-    """Loaded once, then looked at in every width and theme."""
-    page = visit_once.page
-    page.goto(strange.get(address, address if address in OTHERS else strange["session"] + address))
-    for width, theme, axe in STAGES:
-        page.set_viewport_size({"width": width, "height": 900})
-        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-        page.wait_for_function(DRAWN)
-        assert page.evaluate("matchMedia('(prefers-reduced-motion: reduce)').matches")
-        assert faults(page, axe=axe) == [], f"{width} px, {theme}"
+def walk(page, stages=STAGES) -> list[str]:
+    """What is wrong with the page that is open: as it comes, scrolled, with its menus and with its folds open."""
+    found = []
+    for folded in (True, False):
+        if not folded:
+            page.evaluate(FOLDED)
+        for width, theme, rules in stages:
+            walked.look(page, width, theme)
+            wrong = walked.below(page) + walked.menus(page) if folded else walked.seen(page) + axe(page, rules)
+            found += [f"{width} px, {theme}: {fault}" for fault in wrong]
+    return found
 
 
-@pytest.mark.parametrize(
-    ("address", "opener"),
-    [
-        ("/?q=nothing", "[data-dialog=help]"), ("", "a[href*='/share/']"), (f"replay/?{TIGHT}", "a[href*='/save/']"),
-        ("/?q=nothing", "[data-dialog=paste]"),
-    ],
-)  # fmt: skip
-def test_no_dialog_is_cut_or_out_of_reach(visit_once, strange, address, opener):
-    """Opened by its button, in both themes and on the narrowest window; the focus is inside."""
-    page = visit_once.page
+def walk_dialogs(page, address: str, known: set[str]) -> list[str]:
+    """What is wrong with each dialog that the page opens and no page before it did; the focus is inside."""
+    found = []
     page.set_viewport_size({"width": 1440, "height": 900})
-    page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    page.goto(address if address.startswith("/") else strange["session"] + address)
-    page.evaluate("opener => document.querySelector(opener).click()", opener)
-    page.wait_for_selector("dialog[open] h2")
-    assert page.evaluate("document.querySelector('dialog[open]').contains(document.activeElement)")
-    page.evaluate(
-        "document.querySelectorAll('main, header, .viewbar').forEach((e) => { e.style.visibility = 'hidden'; })"
-    )
-    for width, theme, axe in STAGES:
-        page.set_viewport_size({"width": width, "height": 900})
-        page.emulate_media(color_scheme=theme)
-        assert faults(page, axe=axe) == [], f"{width} px, {theme}"
+    for name in walked.dialogs(page, known):
+        page.goto(address)
+        page.evaluate(walked.OPEN, name)
+        page.wait_for_selector("dialog[open] h2")
+        assert page.evaluate("document.querySelector('dialog[open]').contains(document.activeElement)"), name
+        page.evaluate("document.querySelectorAll('dialog[open] details').forEach((one) => { one.open = true; })")
+        for width, theme, rules in STAGES:
+            walked.look(page, width, theme)
+            wrong = walked.seen(page, "dialog[open]") + axe(page, rules, "dialog[open]")
+            found += [f"{name}, {width} px, {theme}: {fault}" for fault in wrong]
+    return found
+
+
+def ways() -> list[tuple[str, str, str, bool]]:
+    """Who opens which route in which state, of which session."""
+    shown = [("admin", name) for name in walked.pages()] + [("member", name) for name in walked.pages()]
+    shown += [("link holder", name) for name in walked.pages(of_links=True)]
+    return [(who, name, query, long) for who, name in shown for query, long in walked.states(name)]
+
+
+@pytest.mark.parametrize(("who", "route", "query", "long"), ways())
+def test_no_page_is_cut_apart_or_out_of_reach(team, who, route, query, long):
+    """Loaded once, then looked at in every width and theme; every day a member sees it at one width alone."""
+    page, places = team.visits[who].page, team.places
+    address = places.address(route, query, long=long)
+    if not walked.opens(page, address):
+        return
+    found = walk(page, STAGES if who != "member" or EVERY else STAGES[:1])
+    if who == "admin":
+        found += walk_dialogs(page, address, places.opened)
+    assert found == []
+
+
+@pytest.mark.parametrize("state", ["signed out", "wrong password", "invitation", "locked link", "gone", "not found"])
+def test_no_page_for_nobody_is_cut_or_apart(team, state):
+    """What somebody sees who is not signed in."""
+    page, values = team.visits["nobody"].page, team.places.values
+    addresses = {
+        "signed out": "/", "invitation": f"/join/{values['invitation']}/", "locked link": f"/l/{values['locked']}/",
+        "gone": "/l/nothing/", "not found": "/join/nothing/",
+    }  # fmt: skip
+    if state == "wrong password":
+        sign_in(page, "ada", PASSWORD[1:])
+    else:
+        page.goto(addresses[state])
+    assert walk(page) == []
+
+
+def test_the_file_of_a_replay_is_not_cut_or_apart(team):
+    """The page that is handed over, opened from disk."""
+    where = team.running.data / "replay.html"
+    team.ctxweb("share", str(team.running.data / "long.jsonl"), "--policy", "claude_code", "--out", str(where))
+    page = team.visits["nobody"].page
+    page.goto(where.as_uri())
+    page.wait_for_selector("#chart .main-svg")
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert walk(page, [(width, theme, []) for width, theme, _ in STAGES]) == []
+
+
+@pytest.mark.parametrize(("tail", "most"), [("", 4), (f"replay/?{TIGHT}", 8)])
+def test_paper_says_what_the_screen_says(team, tail, most):
+    """On few pages: the policy by its name, each term with its words; no list of hundreds of rows."""
+    page = team.visits["admin"].page
+    page.set_viewport_size({"width": 703, "height": 900})
+    page.goto(f"/s/{team.places.values['session_id']}/{tail}")
+    page.wait_for_selector(".plot .main-svg")
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) <= most
+    page.emulate_media(media="print")
+    unsaid = page.evaluate(UNSAID)
+    page.emulate_media(media="null")
+    assert unsaid == []
+
+
+def test_the_first_page_is_not_cut_or_apart(visit):
+    """The library of a server on which nothing is yet and nobody needs an account."""
+    page = visit(bypass_csp=True).page
+    page.goto("/")
+    assert walk(page) + walk_dialogs(page, "/", set()) == []
 
 
 @pytest.mark.parametrize("tail", ["", f"replay/?{TIGHT}", "compare/"])
-def test_focus_is_always_seen(visit_once, strange, tail):
+def test_focus_is_always_seen(team, tail):
     """From the first element to the last, by the tab key."""
-    page = visit_once.page
+    page = team.visits["admin"].page
     page.set_viewport_size({"width": 1440, "height": 900})
-    page.goto(strange["session"] + tail)
+    page.goto(f"/s/{team.places.values['session_id']}/" + tail)
     page.wait_for_selector(".plot .main-svg")
     met = 0
     for _ in range(60):
@@ -175,23 +200,23 @@ def test_focus_is_always_seen(visit_once, strange, tail):
 
 
 @pytest.mark.parametrize("tail", ["", f"replay/?{TIGHT}", "compare/", "why/"])
-def test_paper_has_the_whole_chart(visit_once, strange, tail):
+def test_paper_has_the_whole_chart(team, tail):
     """Drawn for a wide window, printed on A4: no chart and no table reaches over the right edge."""
-    page = visit_once.page
+    page = team.visits["admin"].page
     page.set_viewport_size({"width": 1440, "height": 900})
-    page.goto(strange["session"] + tail)
+    page.goto(f"/s/{team.places.values['session_id']}/" + tail)
     page.wait_for_selector(".plot .main-svg")
     page.evaluate(PRINTED)
     page.pdf(format="A4")
     assert page.evaluate("window.cut") == []
 
 
-def test_the_knob_stands_under_its_request(visit_once, strange):
+def test_the_knob_stands_under_its_request(team):
     """The scrubber's thumb and the line of the chart are at the same place, also after the window changed."""
-    page = visit_once.page
-    page.goto(strange["session"] + f"replay/?{TIGHT}&request=32")
+    page = team.visits["admin"].page
+    page.goto(f"/s/{team.places.values['session_id']}/" + f"replay/?{TIGHT}&request=32")
     for width in (1440, 800):
         page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_function(DRAWN)
+        page.wait_for_function(walked.DRAWN)
         knob, line = page.evaluate(KNOB)
         assert abs(knob - line) < 2

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
+import re
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.arch.repository import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,8 +58,40 @@ def test_nothing_else_is(client: Client, site: Path, name: str) -> None:
     assert b">secret" not in found.content
 
 
-def test_where_it_is_not_built_the_page_says_so(client: Client, tmp_path: Path, settings: SettingsWrapper) -> None:
+@pytest.fixture
+def unbuilt(tmp_path: Path, settings: SettingsWrapper) -> None:
     settings.DOCS = tmp_path / "nowhere"
-    found = client.get("/docs/")
-    assert found.status_code == 404
-    assert b"make docs" in found.content
+
+
+@pytest.mark.usefixtures("unbuilt")
+def test_where_no_site_is_built_every_page_of_it_is_shown_from_its_markdown(client: Client) -> None:
+    """From the start page every document and every image is reached, and nothing leads nowhere."""
+    ahead, seen = ["/docs/"], set[str]()
+    while ahead:
+        address = ahead.pop()
+        seen.add(address)
+        found = client.get(address)
+        assert found.status_code == 200, address
+        if found["Content-Type"].startswith("text/html"):
+            main = found.content.decode().partition("<article")[2].partition("</article>")[0]
+            led = {html.unescape(one).partition("#")[0] for one in re.findall(r'(?:href|src)="(/[^"#]+)', main)}
+            ahead += led - seen - set(ahead)
+        else:
+            found.close()
+    assert {"/docs/", "/docs/guides/find-why/", "/docs/glossary/", "/docs/rules/", "/docs/images/replay.png"} <= seen
+
+
+@pytest.mark.usefixtures("unbuilt")
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_else_is_shown_from_markdown(client: Client, name: str) -> None:
+    assert client.get(f"/docs/{name}").status_code in (301, 302, 404)
+
+
+def test_the_help_says_what_the_glossary_says(client: Client) -> None:
+    """One statement of each word: the dialog prints the table's own sentences."""
+    text = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
+    page = html.unescape(client.get("/settings/").content.decode())
+    for word in ("compaction", "trigger", "threshold", "overcount ×1,540"):
+        meaning = re.search(rf"^\| {word} \| (.*) \|$", text, re.MULTILINE)
+        assert meaning is not None
+        assert f"<dt>{word}</dt><dd>{meaning[1]}</dd>" in page

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
+from django.urls import resolve, reverse
 
 from sessions.models import Media, Session, Upload
 from sessions.services.ingest import ingest
@@ -24,11 +24,11 @@ from tests.engine.test_formats_mutations import FILES
 from tests.every import EVERY
 from tests.fuzz.mutations import mutant
 from tests.misuse.test_misuse import hostile_session
+from tests.routes import routes
 from tests.samples import find_samples
 from tests.web.form_fields import JUNK, Fields, FormFields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from django.http import HttpResponseBase
@@ -43,20 +43,6 @@ MAY_SAY_NO = {"readyz"}
 SAME_ADDRESS = {"api:api-root", "api:make_link"}
 """Names of an address that another name has too, under which it is counted."""
 GONE = str(uuid.UUID(int=7))
-
-
-def routes() -> dict[str, tuple[str, ...]]:
-    """The name of every route, with the names of its arguments."""
-    return dict(_routes(get_resolver(), ""))
-
-
-def _routes(resolver: URLResolver, space: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for one in resolver.url_patterns:
-        if isinstance(one, URLResolver):
-            yield from _routes(one, f"{one.namespace}:" if one.namespace else space)
-        elif isinstance(one, URLPattern):
-            assert one.name, f"{one.pattern} has no name"
-            yield f"{space}{one.name}", tuple(one.pattern.converters)
 
 
 class Walk:

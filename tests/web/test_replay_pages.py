@@ -79,12 +79,12 @@ def test_results_alone_for_htmx_with_the_command_beside(client: Client, session:
     assert "<html" not in html
     assert 'id="cli-line" hx-swap-oob' in html
     assert "--window 20000 --set trigger=80 --set target=70" in html
-    assert '<form class="controls"' not in html, "the form stays while it is used"
+    assert '<form class="controls stays"' not in html, "the form stays while it is used"
 
 
 def test_another_policy_brings_its_form_and_forgets_the_old_parameters(client: Client, session: Session) -> None:
     html = get(client, session, "replay/?policy=claude_code&was=sliding_window&p.trigger=70", **HTMX)
-    assert '<form class="controls"' in html
+    assert '<form class="controls stays"' in html
     assert "no parameter" not in html
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from itertools import pairwise
 
 import pytest
 from django.template import Context, Template
@@ -148,6 +149,10 @@ def test_a_sparkline_says_what_it_draws() -> None:
     assert marks is not None
     assert marks.says == "peak 84% of the window, 1 compaction"
     assert marks.ticks == (SPARK_WIDTH / 2,)
+    crowd = spark_marks({"points": [1], "compactions": [at / 315 for at in range(315)]})
+    assert crowd is not None
+    assert "315" in crowd.says
+    assert min(b - a for a, b in pairwise(crowd.ticks)) >= 3, "ticks that touch are a bar"
     assert spark_marks({"points": []}) is None
     assert spark_marks({}) is None
 

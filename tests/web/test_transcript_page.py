@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.urls import reverse
 
+from tests.engine.claude_lines import Lines
 from tests.web.stored import demo_file, store
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def test_a_cut_says_that_it_was_a_false_alarm_and_what_left(client: Client, demo
     assert "17,297" in cut
     assert "3,134,818" in cut
     assert "37 messages above left the context" in cut
-    assert "lost after 1" in html
+    assert 'title="Compaction 1 dropped it">dropped<' in html
 
 
 def test_search_finds_marks_and_leads_on(client: Client, demo: Session) -> None:
@@ -59,6 +60,41 @@ def test_search_finds_marks_and_leads_on(client: Client, demo: Session) -> None:
     assert following
     assert "m=" in following[1]
     assert "No message has" in page(client, demo, "?q=nobody+wrote+this")
+
+
+def test_a_search_marks_the_word_where_it_stands(client: Client, demo: Session) -> None:
+    """In prose and in folded results alike, which then stand open; never in a tag or in what is not found."""
+    for query in ("package-lock.json", "CheckoutPage"):
+        html = page(client, demo, f"?q={query}")
+        turns = [turn for turn in html.split("<article ") if turn.startswith('class="turn')]
+        found = [turn for turn in turns if "turn-match" in turn.split(">")[0]]
+        assert found
+        assert all(re.search(f"<mark>{query}</mark>", turn, re.IGNORECASE) for turn in found)
+        assert not any("<mark>" in turn for turn in turns if turn not in found)
+        assert not re.search(r"<[^<>]*<mark>", html)
+    calls = [call for turn in found for call in turn.split('<details class="call"')[1:]]
+    marked = [call for call in calls if "<mark>" in call.split("</details>")[0]]
+    assert marked
+    assert all(call.startswith(" open>") for call in marked)
+
+
+def test_a_place_that_is_a_cut_leads_to_its_line(client: Client, demo: Session) -> None:
+    html = page(client, demo)
+    assert re.search(r'href="[^"]*\?m=38#cut-1"[^>]*>Compaction 1', html)
+    assert 'class="cutline cutline-x" id="cut-1"' in page(client, demo, "?m=38")
+
+
+def test_a_result_in_parts_has_the_characters_of_its_parts(db: None, client: Client) -> None:
+    """What a subagent answers comes as a list of texts: it is counted, and its first words stand on the folded row."""
+    lines = Lines()
+    lines.prompt("Ask somebody.")
+    lines.reply(1, {"type": "tool_use", "id": "toolu_1", "name": "Task", "input": {"prompt": "look"}})
+    lines.result("toolu_1", [{"type": "text", "text": "Found it: "}, {"type": "text", "text": "the lock file."}])
+    lines.reply(2, {"type": "text", "text": "Done."})
+    html = page(client, store(lines.text().encode(), "parts.jsonl"))
+    result = html[html.index("tool result") :]
+    assert "<code>Found it: </code>" in result
+    assert '<span class="r">24 characters</span>' in result
 
 
 def test_words_only_leaves_calls_and_results_out(client: Client, demo: Session) -> None:

@@ -40,7 +40,7 @@ def what_goes(plan: Plan) -> list[str]:
         said.append(f"This includes {extra}.")
     said.append(
         f"{counted(len(plan.uploads), 'upload')} and {counted(plan.n_blobs, 'stored file')}, "
-        f"{' '.join(size(plan.n_bytes))}."
+        f"{' '.join(size(plan.n_bytes))} on disk, packed."
     )
     rest = listed((
         counted(plan.n_links, "replay link") if plan.n_links else "",

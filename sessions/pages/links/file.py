@@ -39,9 +39,9 @@ class Group:
         return len(self.rows) <= MOST_OPEN
 
     @property
-    def tokens(self) -> str:
+    def n_tokens(self) -> int:
         """What they weigh: before where they stood, else after."""
-        return f"{sum(row['before'] or row['after'] for row in self.rows):,} tokens"
+        return sum(row["before"] or row["after"] for row in self.rows)
 
 
 def handout_html(document: dict[str, Any], *, title: str, note: str, choice: Choice, label: str) -> str:

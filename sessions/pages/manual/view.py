@@ -1,4 +1,7 @@
-"""The documentation site under /docs/: files, with a policy that names each page's own inline scripts by hash."""
+"""The documentation under /docs/: the built site, with a policy that names each page's own inline scripts by hash.
+
+Where no site is built, the same pages from their Markdown.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 from django.views.static import serve
 
+from sessions.pages.manual.text import contents, text_of
+
 if TYPE_CHECKING:
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
@@ -27,12 +32,12 @@ INLINE = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 
 @require_safe
 def manual(request: HttpRequest, name: str = "") -> HttpResponseBase:
-    """A file of the site, or a page that says how it is built where it is not there."""
+    """A file of the site, or of the text that it is built from."""
     site = Path(settings.DOCS)
-    if not (site / "index.html").is_file():
-        return render(request, "sessions/manual/missing.html", status=404)
     if ".." in name.split("/") or len(name) > MOST_CHARS or not name.isprintable():
         raise Http404("no such page")
+    if not (site / "index.html").is_file():
+        return _unbuilt(request, name)
     if name and not name.endswith("/") and (site / name).is_dir():
         return redirect("sessions:manual_page", f"{name}/")
     if name.endswith("/") or not name:
@@ -46,6 +51,16 @@ def manual(request: HttpRequest, name: str = "") -> HttpResponseBase:
         found.file_to_stream.close()
     page._csp_config = _policy(page.content)  # type: ignore[attr-defined]  # how django-csp is told of one response
     return page
+
+
+def _unbuilt(request: HttpRequest, name: str) -> HttpResponseBase:
+    """The document of that name, or a file beside the documents, as their images are."""
+    if name and not name.endswith("/"):
+        return serve(request, name, document_root=str(settings.MANUAL))
+    found = text_of(name)
+    if found is None:
+        raise Http404("no such page")
+    return render(request, "sessions/manual/page.html", {"text": found, "contents": contents() if not name else ()})
 
 
 def _policy(page: bytes) -> dict[str, list[str]]:

@@ -20,7 +20,7 @@ from sessions.pages.session import foot_notes, lanes
 from sessions.pages.session.bars import Bar, ByteScale, Cut, Mark, Pressure, binned, byte_scale, placed, token_top
 from sessions.pages.session.points import points, said, worst_weight
 from sessions.pages.ui.chart import Figure, axis, figure_text, index_ticks, layout, line, verticals
-from sessions.pages.ui.saw import thinned
+from sessions.pages.ui.saw import MOST_LINES, envelope, thinned
 from sessions.runs.overview import KINDS, called
 
 if TYPE_CHECKING:
@@ -120,10 +120,13 @@ def pressure_figure(data: Pressure, near: tuple[int, int] | None = None) -> Figu
     last = max((bar.index + bar.width - 1 for bar in bars), default=0)
     peak = max([data.window, *(t for _, t, _ in data.contexts), *(mark.tokens for mark in data.refused)])
     figure = layout(HEIGHT, NARROW_HEIGHT, MARGIN, NARROW_MARGIN, barmode="stack", bargap=0, hovermode=False)
-    figure["meta"] |= {"points": points(data, bars), "coarse": len(bars) < len(data.bars)}
+    coarse = len(bars) < len(data.bars) or len(data.compactions) > MOST_LINES
+    figure["meta"] |= {"points": points(data, bars), "coarse": coarse}
     figure |= {"xaxis": _message_axis(last), "yaxis": lanes.token_axis(top, lane["tokens"])}
     figure |= {"yaxis2": lanes.byte_axis(scale, lane["bytes"]), "yaxis3": lanes.context_axis(peak, lane["context"])}
-    figure["shapes"] = lanes.grounds(top, scale, data.window, peak) + _verticals(data) + _plumb(data, worst, scale)
+    figure["shapes"] = (
+        lanes.grounds(top, scale, data.window, peak) + _verticals(data, near) + _plumb(data, worst, scale)
+    )
     figure["annotations"] = [
         *lanes.headings(
             scale,
@@ -209,11 +212,25 @@ def _context(data: Pressure, near: tuple[int, int] | None) -> list[Figure]:
         return []
     if near is not None:
         near = bisect_left(data.contexts, (near[0],)) - 1, bisect_left(data.contexts, (near[1],)) + 1
-    shown = [data.contexts[at] for at in thinned([tokens for _, tokens, _ in data.contexts], near=near)]
+    tokens = [held for _, held, _ in data.contexts]
+    if near is None and len(data.compactions) > MOST_LINES:
+        return _band(data, *envelope(tokens))
+    shown = [data.contexts[at] for at in thinned(tokens, near=near)]
     steps: Figure = {"type": "scatter", "mode": "lines", "name": "context", "yaxis": "y3", "fill": "tozeroy"}
     steps |= {"x": [message for message, _, _ in shown], "y": [tokens for _, tokens, _ in shown]}
     steps |= {"line": {"shape": "hv", "width": 1.4, "color": "@chart-recorded"}, "fillcolor": "@chart-grid"}
     return [steps]
+
+
+def _band(data: Pressure, at: list[int], low: list[int], high: list[int]) -> list[Figure]:
+    """The envelope of a line with more teeth than the eye tells apart: lowest to highest of each bin."""
+    plain: Figure = {"type": "scatter", "mode": "lines", "yaxis": "y3", "x": [data.contexts[one][0] for one in at]}
+    stroke: Figure = {"shape": "hv", "color": "@chart-recorded"}
+    filled: Figure = {"fill": "tonexty", "fillcolor": "@chart-grid"}
+    return [
+        plain | {"name": "lowest", "y": low, "line": stroke | {"width": 0.75}},
+        plain | filled | {"name": "context", "y": high, "line": stroke | {"width": 1.4}},
+    ]
 
 
 def _events(data: Pressure) -> list[Figure]:
@@ -231,10 +248,12 @@ def _events(data: Pressure) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _verticals(data: Pressure) -> list[Figure]:
+def _verticals(data: Pressure, near: tuple[int, int] | None) -> list[Figure]:
     """Recorded compactions, dotted through all lanes; many are marks on a rail, but for the false alarms, in red."""
     many = len(data.compactions) > foot_notes.RAIL_FROM
     plain = [cut.at for cut in data.compactions if not cut.is_false]
+    if many:
+        plain = [together[len(together) // 2] for together in foot_notes.on_rail(plain, near)]
     false = [cut.at for cut in data.compactions if cut.is_false]
     return [
         *verticals("@chart-ghost", plain, y=RAIL if many else (0, 1), dash="" if many else "2px,2px"),

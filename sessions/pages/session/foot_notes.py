@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sessions.pages.session.bars import placed, token_top
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import Figure, note, plain, size_of, spaced
+from sessions.pages.ui.saw import MOST_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,8 @@ WORDS_HIGH = 0.8
 """Height of the worst message's words, in units of the byte axis's linear part."""
 
 
+HIGH = 0.6
+"""Share of the context's lane from which a line at the top leaves no room for words there."""
 RAIL_FROM, WORDS_TO = 20, 4
 """More compactions than the first stand as thin marks without words; up to the second each is told in words."""
 
@@ -25,7 +28,7 @@ RAIL_FROM, WORDS_TO = 20, 4
 def compaction_notes(data: Pressure, last: int, peak: int) -> list[Figure]:
     """What each compaction did beside its line, false alarms first; where two stand close, the later keeps quiet."""
     if len(data.compactions) > RAIL_FROM:
-        return []
+        return _rail_note(data)
     ranked = sorted(enumerate(data.compactions, 1), key=lambda pair: not pair[1].is_false)
     in_words = len(data.compactions) <= WORDS_TO
     free = spaced([cut.at for _, cut in ranked], last + 1, 0.3 if in_words else 0.05)
@@ -33,16 +36,42 @@ def compaction_notes(data: Pressure, last: int, peak: int) -> list[Figure]:
     for (number, cut), wide in zip(ranked, free, strict=True):
         if not wide:
             continue
-        right = cut.at > 0.7 * (last + 1)
-        place: Figure = {"yref": "y3", "at": "right top" if right else "left top", "shift": (-4 if right else 4, -2)}
-        place |= {"bgcolor": "@chart-paper", "borderpad": 1}
+        height, place = _off_the_line(cut, last, peak)
         if cut.is_false:
             place |= {"role": "@chart-over-ink", "weight": 600}
         says = f"{number} · compacted at {figures.count(cut.before)}" if cut.before else f"{number} · compacted"
         says += ": false alarm" if cut.is_false else ""
-        notes.append(note(says if in_words else str(number), cut.at, peak, width="wide", **place))
-        notes.append(note(f"{number} false" if cut.is_false else str(number), cut.at, peak, width="narrow", **place))
+        notes.append(note(says if in_words else str(number), cut.at, height, width="wide", **place))
+        notes.append(note(f"{number} false" if cut.is_false else str(number), cut.at, height, width="narrow", **place))
     return notes
+
+
+def on_rail(places: Sequence[float], near: tuple[int, int] | None = None) -> list[list[float]]:
+    """Places of compactions, those of one mark together: so many marks as the eye tells apart, between ``near`` all."""
+    if near is not None:
+        inside = [at for at in places if near[0] - 1 <= at <= near[1]]
+        return [[at] for at in inside] + on_rail([at for at in places if at not in set(inside)])
+    low, high = min(places, default=0), max(places, default=0)
+    marks: list[list[float]] = [[] for _ in range(MOST_LINES)]
+    for at in places:
+        marks[min(int((at - low) / max(high - low, 1) * MOST_LINES), MOST_LINES - 1)].append(at)
+    return [mark for mark in marks if mark]
+
+
+def _rail_note(data: Pressure) -> list[Figure]:
+    """How many compactions the marks on the rail stand for."""
+    most = max(map(len, on_rail([cut.at for cut in data.compactions if not cut.is_false])), default=1)
+    says = f"{len(data.compactions):,} compactions" + (f", up to {most} a mark" if most > 1 else "")
+    place: Figure = {"xref": "paper", "yref": "paper", "at": "right bottom", "shift": (0, 3), "role": "@chart-label"}
+    return [note(says, 1, 1, **place)]
+
+
+def _off_the_line(cut: Cut, last: int, peak: int) -> tuple[int, Figure]:
+    """Where the words of a cut stand: beside it, at the top of the lane, or on its ground where the line is high."""
+    left = cut.at > 0.7 * (last + 1)
+    is_high = ((cut.before if left else cut.after) or 0) > HIGH * peak
+    corner = f"{'right' if left else 'left'} {'bottom' if is_high else 'top'}"
+    return 0 if is_high else peak, {"yref": "y3", "at": corner, "shift": (-4 if left else 4, 2 if is_high else -2)}
 
 
 def _side(bar: Bar, loud: Sequence[Bar], data: Pressure, last: int, room: float) -> int:
@@ -92,6 +121,7 @@ def worst_notes(bars: Sequence[Bar], data: Pressure, worst: Bar | None, scale: B
     depth = placed(scale, worst)
     level = [bar for bar in loud if placed(scale, bar) > depth - WORDS_HIGH]
     side = _side(worst, level, data, last, 0.3)
+    is_free = bool(side)
     if not side and depth > 1 + scale.zone - WORDS_HIGH:
         side = 1 if worst.centre < 0.5 * last else -1
     tokens, _ = worst.weight or (worst.total, worst.n_bytes)
@@ -99,6 +129,7 @@ def worst_notes(bars: Sequence[Bar], data: Pressure, worst: Bar | None, scale: B
     brief = f"#{worst.index}: {size_of(worst.n_bytes)}"
     if side:
         foot: Figure = {"yref": "y2", "at": "left bottom" if side > 0 else "right bottom", "role": "@chart-over-ink"}
+        foot |= {} if is_free else {"bgcolor": "@chart-paper", "borderpad": 1}
         high, low = (7 * side, 9), (8 * side, -4)
     else:
         depth = max(placed(scale, bar) for bar in level if abs(bar.centre - worst.centre) < 0.25 * (last + 1))
@@ -111,15 +142,33 @@ def worst_notes(bars: Sequence[Bar], data: Pressure, worst: Bar | None, scale: B
         note(brief, at, depth, size=12, shift=low, width="narrow", **foot),
         _sliver_note(worst, last, token_top(max(bar.total for bar in bars))),
     ]
+    return notes + _gate_notes(data, worst, last)
+
+
+def _gate_notes(data: Pressure, worst: Bar, last: int) -> list[Figure]:
+    """Where a byte trigger fires on the worst message, in as many words as fit beside recorded compactions."""
     gate = byte_gate(data, worst)
-    if gate is not None and not _cut_behind(data, worst):
-        left = worst.centre > 0.65 * last
-        words: Figure = {"yref": "y3", "at": "right top" if left else "left top", "shift": (-6 if left else 6, -2)}
-        words |= {"role": "@chart-over-ink", "bgcolor": "@chart-paper", "borderpad": 1}
-        says = f"a byte trigger fires here, at {figures.count(gate[1])} tokens: false alarm"
-        notes.append(note(says, gate[0], max(data.window, gate[1]), width="wide", **words))
-        notes.append(note("byte trigger: false", gate[0], max(data.window, gate[1]), width="narrow", **words))
-    return notes
+    if gate is None or _cut_behind(data, worst):
+        return []
+    cuts = [cut.at for cut in data.compactions] if len(data.compactions) <= RAIL_FROM else []
+    brief = "a byte trigger fires here"
+    for says, share in ((f"{brief}, at {figures.count(gate[1])} tokens", 0.3), (brief, 0.18)):
+        side = _free_side(gate[0], share * (last + 1), last, cuts)
+        if side:
+            words: Figure = {"yref": "y3", "at": "left top" if side > 0 else "right top", "shift": (6 * side, -2)}
+            words |= {"role": "@chart-over-ink"}
+            height = max(data.window, gate[1])
+            narrow = note("byte trigger", gate[0], height, width="narrow", **words)
+            return [note(says, gate[0], height, width="wide", **words), narrow]
+    return []
+
+
+def _free_side(at: float, reach: float, last: int, cuts: Sequence[float]) -> int:
+    """1 where words to the right of a place meet no cut and no edge, -1 to the left, 0 nowhere."""
+    for side in (1, -1):
+        if -0.5 <= at + side * reach <= last + 0.5 and not any(0 <= side * (cut - at) <= reach for cut in cuts):
+            return side
+    return 0
 
 
 def _sliver_note(worst: Bar, last: int, top: int) -> Figure:

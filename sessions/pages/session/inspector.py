@@ -37,6 +37,11 @@ class CounterRow:
         """Its size as written: 3,118,884."""
         return figures.count(self.size)
 
+    @property
+    def names_unit(self) -> bool:
+        """Whether the label says already what is counted: "Adjusted bytes"."""
+        return self.label.lower().endswith(self.unit)
+
 
 @dataclass(frozen=True, slots=True)
 class Picture:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.speaker import speaker
-from sessions.engine.terms import said, without_secrets
+from sessions.engine.terms import marker, said, without_secrets
 from sessions.pages.ui import figures
-from sessions.pages.ui.blocks import shown
+from sessions.pages.ui.blocks import marked, shown
 from sessions.runs.overview import KINDS, called
 
 if TYPE_CHECKING:
@@ -57,12 +57,26 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A way to a message."""
+    """A way to a message; ``cut`` is the number of the compaction before it, 0 for none."""
 
     words: str
     message: int
     alarm: bool = False
     note: str = ""
+    cut: int = 0
+
+    @property
+    def anchor(self) -> str:
+        """Where on the page it is."""
+        return f"#cut-{self.cut}" if self.cut else f"#m-{self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was searched for, and the messages that have it."""
+
+    query: Query
+    messages: frozenset[int]
 
 
 def cuts(view: Overview, false: frozenset[int]) -> dict[int, Cut]:
@@ -79,17 +93,19 @@ def cuts(view: Overview, false: frozenset[int]) -> dict[int, Cut]:
 
 
 def turns(
-    view: Overview, indices: Sequence[int], read: Read, marks: dict[int, Cut], matches: frozenset[int], *, words: bool
+    view: Overview, indices: Sequence[int], read: Read, marks: dict[int, Cut], found: Found, *, words: bool
 ) -> tuple[Turn, ...]:
-    """The messages at ``indices``; with ``words`` without calls, results and thinking."""
-    return tuple(_turn(view, i, read, marks, matches, words=words) for i in indices)
+    """The messages at ``indices``, what was ``found`` marked; with ``words`` without calls, results and thinking."""
+    return tuple(_turn(view, i, read, marks, found, words=words) for i in indices)
 
 
-def _turn(
-    view: Overview, index: int, read: Read, marks: dict[int, Cut], matches: frozenset[int], *, words: bool
-) -> Turn:
+def _turn(view: Overview, index: int, read: Read, marks: dict[int, Cut], found: Found, *, words: bool) -> Turn:
     message, kinds = view.messages[index], view.kinds[index]
-    blocks = shown(read(message), message.blocks, whole=False)
+    contents = read(message)
+    blocks = shown(contents, message.blocks, whole=False)
+    if index in found.messages:
+        pattern = marker(found.query, said(contents))
+        blocks = tuple(marked(block, pattern) for block in blocks)
     return Turn(
         index=index,
         role="summary" if message.summary else speaker(message),
@@ -100,7 +116,7 @@ def _turn(
         parts=tuple((kind, kinds[kind]) for kind in KINDS if kinds.get(kind)),
         blocks=tuple(block for block in blocks if not words or block.kind in ("text", "image")),
         gone_after=_gone_after(view.weighed.transcript.compactions, index),
-        is_match=index in matches,
+        is_match=index in found.messages,
         cut=marks.get(index),
     )
 
@@ -119,7 +135,7 @@ def places(view: Overview, marks: dict[int, Cut]) -> tuple[Place, ...]:
         name = called(view.messages[view.worst], view.tools).capitalize()
         found.append(Place(f"{name} {figures.factor(view.factors[view.worst])}", view.worst))
     found += [
-        Place(f"Compaction {cut.number}{', false alarm' if cut.is_false else ''}", at, cut.is_false)
+        Place(f"Compaction {cut.number}{', false alarm' if cut.is_false else ''}", at, cut.is_false, cut=cut.number)
         for at, cut in marks.items()
     ]
     return (*sorted(found, key=lambda place: place.message), Place("End", last))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import nh3
+from django.utils.html import escape
 from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 SHORT, LONG = 4_000, 200_000
 """Characters of a text shown at once, and after "show all"; the download has everything."""
 LONG_STRING = 400
+OPENING = 90
+"""Characters of a block that a folded row shows."""
+_TAG = re.compile(r'(<(?:"[^"]*"|[^">])*>|&#?\w+;)')
 TAGS = {
     "p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong",
     "s", "a", "table", "thead", "tbody", "tr", "th", "td",
@@ -35,18 +40,21 @@ NOTHING = SafeString("")
 class ShownBlock:
     """One block to render with ``blocks/<kind>.html``.
 
-    ``html`` is safe Markdown (text and thinking), ``text`` plain text (tool input, results, opaque); ``n_left`` are
-    characters that are not shown.
+    ``html`` is safe Markdown (text and thinking), ``text`` plain text (tool input, results, opaque), ``opening`` the
+    first words of either; ``n_chars`` counts its parts' characters too, ``n_left`` are characters that are not shown.
+    ``is_match``: a word is marked in it (``marked``).
     """
 
     kind: str
     name: str = ""
     html: SafeString = NOTHING
     text: str = ""
+    opening: str = ""
     n_chars: int = 0
     n_left: int = 0
     n_payload: int = 0
     is_error: bool = False
+    is_match: bool = False
     media_type: str = ""
     url: str = ""
     link: str = ""
@@ -98,13 +106,33 @@ def _one(content: Content, block: Block | None, limit: int) -> ShownBlock:
         return ShownBlock(**common, **_media(content, block))
     text = _pretty(content.text) if content.kind in (Kind.TOOL_USE, Kind.OPAQUE) else content.text
     cut, left = text[:limit], max(len(text) - limit, 0)
-    common |= {"n_chars": len(content.text), "n_left": left}
+    common |= {"n_chars": len(content.text), "n_left": left, "opening": text[:OPENING]}
     if content.kind in (Kind.TEXT, Kind.THINKING):
         return ShownBlock(**common, html=rendered(cut))
     inner = block.parts if block else ()
     facts = list(inner) + [None] * max(0, len(content.parts) - len(inner))
     parts = tuple(_one(part, fact, limit) for part, fact in zip(content.parts, facts, strict=False))
+    if parts:
+        words = [part for part in parts if part.kind not in (Kind.IMAGE, Kind.DOCUMENT)]
+        common["n_chars"] += sum(part.n_chars for part in words)
+        common["opening"] = common["opening"] or next((part.opening for part in words if part.opening), "")
     return ShownBlock(**common, text=cut, parts=parts)
+
+
+def marked(block: ShownBlock, pattern: re.Pattern[str]) -> ShownBlock:
+    """The same block with what ``pattern`` finds between ``<mark>`` and its end."""
+    parts = tuple(marked(part, pattern) for part in block.parts)
+    html, text = _mark(block.html, pattern), _mark(escape(block.text), pattern)
+    found = html is not None or text is not None or any(part.is_match for part in parts)
+    return replace(block, html=html or block.html, text=text or block.text, parts=parts, is_match=found)
+
+
+def _mark(html: str, pattern: re.Pattern[str]) -> SafeString | None:
+    """Safe HTML with marks in its text, never in a tag or an entity; None where there is nothing to mark."""
+    pieces = _TAG.split(html)
+    pieces[::2] = (pattern.sub(lambda hit: f"<mark>{hit[0]}</mark>" if hit[0] else "", piece) for piece in pieces[::2])
+    said = "".join(pieces)
+    return SafeString(said) if said != html else None
 
 
 def _media(content: Content, block: Block | None) -> dict[str, Any]:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 SPARK_WIDTH = 132.0
 SPARK_TOP = 3.0
 SPARK_FLOOR = 20.0
+TICKS_APART = 3.0
+"""Pixels from one tick of a compaction to the next."""
 
 
 class Spark(TypedDict, total=False):
@@ -68,10 +70,19 @@ def spark_marks(spark: Mapping[str, object] | Spark) -> SparkMarks | None:
         return None
     window = next(iter(_numbers([spark.get("window")])), 0.0)
     top = max(window, *points, 1.0)
-    ticks = tuple(round(x * SPARK_WIDTH, 1) for x in _numbers(spark.get("compactions")) if 0 <= x <= 1)
+    ticks = sorted(round(x * SPARK_WIDTH, 1) for x in _numbers(spark.get("compactions")) if 0 <= x <= 1)
     worst = next((x for x in _numbers([spark.get("worst")]) if 0 <= x <= 1), None)
     alarm = None if worst is None else round(min(max(worst * SPARK_WIDTH, 4.0), SPARK_WIDTH - 4.0), 1)
-    return SparkMarks(_steps(points, top), window > 0, ticks, alarm, _says(max(points), window, len(ticks)))
+    return SparkMarks(_steps(points, top), window > 0, _apart(ticks), alarm, _says(max(points), window, len(ticks)))
+
+
+def _apart(ticks: list[float]) -> tuple[float, ...]:
+    """The first tick of every few pixels: nearer ones run into each other."""
+    shown: list[float] = []
+    for x in ticks:
+        if not shown or x - shown[-1] >= TICKS_APART:
+            shown.append(x)
+    return tuple(shown)
 
 
 def _steps(points: list[float], top: float) -> str:
