@@ -87,8 +87,8 @@ def test_messages_with_tool_calls_are_not_anthropics() -> None:
         read(b'{"messages":[{"role":"assistant","content":null,"tool_calls":[]}],"trajectory":[]}')
 
 
-def test_a_named_format_that_does_not_exist_lists_those_that_do() -> None:
-    with pytest.raises(UnknownName, match="claude_code"):
+def test_a_named_format_that_does_not_exist_names_the_list() -> None:
+    with pytest.raises(UnknownName, match="ctxweb formats"):
         read(GOOD, format="no_such_format")
 
 

@@ -59,6 +59,7 @@ class Watched(Walk):
             return None
         if outcome is None:
             return None
+        outcome = self.leaving.without(outcome)
         if isinstance(outcome, dict):
             counts = count_patch(len(self.context.items), outcome, self.context.items)
             self.context.patch(outcome)

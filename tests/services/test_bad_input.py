@@ -44,7 +44,7 @@ def test_what_cannot_be_read_fails_with_a_place_and_is_kept(ingested: Ingest, da
     assert words in upload.error
     assert "fault of ctxweb" not in upload.error
     assert not Session.objects.exists()
-    with selectors.open_blob(upload.sha256) as file:
+    with storage.open_blob(upload.sha256) as file:
         assert file.read() == data
 
 

@@ -68,7 +68,7 @@ def test_pages_of_a_session_that_a_worker_has_seen_to_work_out_nothing(
     work_off()
     assert state() == CatchingUp.DONE
     names = set(SessionColumns.objects.values_list("name", flat=True))
-    assert names == {"weighed", "session", "why", "cost", "uncompacted", "replays"}
+    assert names == {"weighed", "session", "why", "cost", "uncompacted"}
     assert len(kept) == len(set(kept)), "nothing twice"
     kept.clear()
     for path in PAGES:

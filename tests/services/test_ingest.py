@@ -10,6 +10,7 @@ from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from sessions import selectors
+from sessions.adapters import storage
 from sessions.engine.types import Kind
 from sessions.models import Job, Media, Session, SessionFacts, State, Upload
 from sessions.services import ingest as ingest_module
@@ -178,7 +179,7 @@ def test_a_fault_of_ours_is_said_and_the_bytes_are_kept(
     assert "ZeroDivisionError" in failed.error
     assert "bytes are kept" in failed.error
     assert "ingest of upload" in caplog.text
-    with selectors.open_blob(upload.sha256) as file:
+    with storage.open_blob(upload.sha256) as file:
         assert file.read() == session(1)
 
 

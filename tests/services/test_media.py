@@ -101,7 +101,7 @@ def test_a_damaged_transcript_leaves_the_image_of_another(ingested: Ingest, blob
     next(blobs.rglob(upload.sha256)).write_bytes(b"cut off")
     with pytest.raises(FileNotFoundError):
         media_bytes(media)
-    assert Client(headers={"host": "localhost"}).get(f"/media/{media.pk}/").status_code == 404
+    assert Client(headers={"host": "localhost"}).get(f"/media/{media.pk}/").status_code == 410
     ingested(with_shots("b", SHOT))
     assert media_bytes(media) == SHOT
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sessions import selectors
+from sessions.adapters import storage
 from sessions.models import Session, State
 from tests.samples import find_samples, samples_dir
 from tests.services.conftest import Ingest  # noqa: TC001 - a fixture's type
@@ -33,5 +34,5 @@ def test_every_sample_is_ingested(name: str, ingested: Ingest) -> None:
         assert len(selectors.load_weighed(session.pk).transcript.messages) == session.n_messages > 0
         for index in {0, session.n_messages // 2, session.n_messages - 1}:
             assert selectors.message_contents(session, index)
-    with selectors.open_blob(upload.sha256) as file:
+    with storage.open_blob(upload.sha256) as file:
         assert file.read() == data

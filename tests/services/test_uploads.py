@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from sessions import selectors
+from sessions.adapters import storage
 from sessions.models import Job, State, Upload
 from sessions.services.uploads import clean_filename, receive
 
@@ -16,7 +16,7 @@ def test_bytes_are_stored_and_queued_before_anything_reads_them() -> None:
     assert not duplicate
     assert (upload.status, upload.job.state, upload.job.attempts) == (State.QUEUED, State.QUEUED, 0)
     assert (upload.n_bytes, upload.job.total_bytes) == (16, 16)
-    with selectors.open_blob(upload.sha256) as file:
+    with storage.open_blob(upload.sha256) as file:
         assert file.read() == b"not a transcript"
 
 

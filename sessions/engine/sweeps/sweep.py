@@ -11,7 +11,6 @@ from sessions.engine import registry, starting
 from sessions.engine.amounts import read_amount
 from sessions.engine.cost import Totals, totals
 from sessions.engine.errors import BadParameter
-from sessions.engine.near import no_such
 from sessions.engine.prices import prices_of
 from sessions.engine.replay import Options, replay
 from sessions.engine.sweeps.pareto import pareto
@@ -136,7 +135,7 @@ def axis_of(over: Over, policies: Sequence[str]) -> Axis:
         spec = specs.get(over.key)
         if spec is None or not spec.is_number:
             numbers = [WINDOW, *(s.name for s in specs.values() if s.is_number)]
-            raise BadParameter(no_such(f"number of policy {name}", over.key, numbers).rstrip("."))
+            raise BadParameter(f"policy {name} has no number {over.key!r} to sweep; it has: {', '.join(numbers)}")
         if over.shares and spec.whole is None:
             raise BadParameter(f"{over.key} of policy {name} is no share: {spec.bounds}, not per cent")
         whole, scale = whole and spec.is_whole, spec.whole if over.shares and spec.whole else 1.0
