@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from django import template
 from django.contrib.staticfiles import finders
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
@@ -200,11 +201,11 @@ def spark(session: Session) -> SafeString:
 
 
 @register.simple_tag
-def when(value: dt.datetime | None, *, full: bool = False) -> SafeString:
-    """A point in time as a ``time`` element; the full stamp is its title."""
+def when(value: dt.datetime | None, *, full: bool = False, clock: bool = False) -> SafeString:
+    """A point in time as a ``time`` element, with ``clock`` hour and minute alone; the full stamp is its title."""
     if value is None:
         return format_html('<span class="muted">{}</span>', figures.NONE)
-    text = figures.stamp(value) if full else figures.moment(value)
+    text = figures.stamp(value) if full else f"{timezone.localtime(value):%H:%M}" if clock else figures.moment(value)
     return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), figures.stamp(value), text)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.urls import reverse
 
-from tests.engine.claude_lines import Lines
+from tests.engine.claude_lines import Lines, claude_session
 from tests.web.stored import demo_file, store
 
 if TYPE_CHECKING:
@@ -116,3 +116,13 @@ def test_every_tab_carries_the_replay(client: Client, demo: Session, name: str) 
 def test_old_addresses_of_compare_lead_there(client: Client, demo: Session, old: str, new: str) -> None:
     response = client.get(f"/s/{demo.pk}/{old}/?policy=codex_local")
     assert response["Location"] == f"/s/{demo.pk}/{new}/?policy=codex_local"
+
+
+def test_a_call_is_told_by_what_it_names_and_a_message_by_its_time(db: None, client: Client) -> None:
+    """The path stands in the folded row, the arguments as JSON inside; the recorded time beside the message."""
+    html = page(client, store(claude_session(3).encode(), "call.jsonl"))
+    row = re.search(r"tool call.*?<code>(.*?)</code>", html, re.DOTALL)
+    assert row
+    assert row[1]
+    assert "{" not in row[1]
+    assert re.search(r'<div class="turn-side">.*?<time datetime="20\d\d-', html, re.DOTALL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from sessions.engine.speaker import speaker
@@ -27,7 +28,7 @@ MOST_MATCHES, MOST_HEAVY = 200, 5
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message: who says what, what it weighs, and after which compaction it is gone (0: it stays)."""
+    """One message: who says what, what it weighs, after which compaction it is gone (0: it stays), when it was made."""
 
     index: int
     role: str
@@ -40,6 +41,7 @@ class Turn:
     gone_after: int
     is_match: bool
     cut: Cut | None
+    at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,7 @@ def _turn(view: Overview, index: int, read: Read, marks: dict[int, Cut], found: 
         gone_after=_gone_after(view.weighed.transcript.compactions, index),
         is_match=index in found.messages,
         cut=marks.get(index),
+        at=None if message.timestamp is None else datetime.fromtimestamp(message.timestamp, UTC),
     )
 
 

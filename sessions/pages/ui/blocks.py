@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
 
 from sessions.engine import jsonio
+from sessions.engine.quality.calls import arguments_of, strings_of
 from sessions.engine.types import Kind
 from sessions.pages.ui.addresses import media_url, small_url
 
@@ -40,8 +41,9 @@ NOTHING = SafeString("")
 class ShownBlock:
     """One block to render with ``blocks/<kind>.html``.
 
-    ``html`` is safe Markdown (text and thinking), ``text`` plain text (tool input, results, opaque), ``opening`` the
-    first words of either; ``n_chars`` counts its parts' characters too, ``n_left`` are characters that are not shown.
+    ``html`` is safe Markdown (text and thinking), ``text`` plain text (tool input, results, opaque), ``opening``
+    the first words of either, of a call the path or command it names; ``n_chars`` counts its parts' characters too,
+    ``n_left`` are characters that are not shown.
     ``is_match``: a word is marked in it (``marked``).
     """
 
@@ -106,7 +108,8 @@ def _one(content: Content, block: Block | None, limit: int) -> ShownBlock:
         return ShownBlock(**common, **_media(content, block))
     text = _pretty(content.text) if content.kind in (Kind.TOOL_USE, Kind.OPAQUE) else content.text
     cut, left = text[:limit], max(len(text) - limit, 0)
-    common |= {"n_chars": len(content.text), "n_left": left, "opening": text[:OPENING]}
+    opening = (_named(content, block) or text)[:OPENING]
+    common |= {"n_chars": len(content.text), "n_left": left, "opening": opening}
     if content.kind in (Kind.TEXT, Kind.THINKING):
         return ShownBlock(**common, html=rendered(cut))
     inner = block.parts if block else ()
@@ -117,6 +120,14 @@ def _one(content: Content, block: Block | None, limit: int) -> ShownBlock:
         common["n_chars"] += sum(part.n_chars for part in words)
         common["opening"] = common["opening"] or next((part.opening for part in words if part.opening), "")
     return ShownBlock(**common, text=cut, parts=parts)
+
+
+def _named(content: Content, block: Block | None) -> str:
+    """The path or command that a call names, else the first words among its arguments; "" of anything else."""
+    if content.kind is not Kind.TOOL_USE:
+        return ""
+    target = block.target if block else content.target
+    return " ".join((target or next(strings_of(arguments_of(content)), "")).split())
 
 
 def marked(block: ShownBlock, pattern: re.Pattern[str]) -> ShownBlock:
