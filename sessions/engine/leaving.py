@@ -46,7 +46,7 @@ class Leaving:
         left = before - context.tokens
         self.cleared.append(ClearedInPlace(request, left))
         if loss is not None and left < loss.tokens:
-            words = f"{left:,} of the {loss.tokens:,} tokens cleared in place left here; the rest was gone before"
+            words = f"of {loss.tokens:,} tokens that the recording cleared in place, {left:,} still stood here"
             self.warnings.append(f"request {request}: {words}")
 
     def without(self, outcome: Edited) -> Edited:

@@ -85,7 +85,7 @@ def test_nothing_leaves_of_what_is_gone(named):
     assert [cleared.tokens for cleared in made.cleared] == [0]
     assert min(made.context_tokens) >= weighed.overhead + 50
     (warning,) = [words for words in made.warnings if "cleared in place" in words]
-    assert warning == "request 5: 0 of the 14,000 tokens cleared in place left here; the rest was gone before"
+    assert warning == "request 5: of 14,000 tokens that the recording cleared in place, 0 still stood here"
     document = replay_document(made)
     assert document["cleared_in_place"] == [{"request": 5, "tokens": 0}]
 
