@@ -20,6 +20,7 @@ from sessions.engine.replay import replay
 from sessions.engine.starting import AS_RECORDED
 from sessions.engine.summaries import empty_view
 from sessions.engine.types import Kind
+from sessions.engine.why.runs import Runs
 from sessions.engine.why.shared import errors_before, newest_refusal, position_of
 
 if TYPE_CHECKING:
@@ -152,7 +153,9 @@ def compare(
     """
     name = policy or policy_for(weighed)
     result = replay(weighed, name, params=params, base="recorded", window=window, start=start)
-    compared = tuple(_compare(result, k) for k in range(len(weighed.transcript.compactions)))
+    runs = Runs(weighed, ())
+    compactions = weighed.transcript.compactions
+    compared = tuple(_compare(result, k, runs.errors_at(one.request)) for k, one in enumerate(compactions))
     hits = sum(one.outcome == HIT for one in compared)
     automatic = sum(one.outcome in {HIT, EARLY, MISSED} for one in compared)
     by_hand = {one.request for one in compared if one.trigger == "manual"}
@@ -165,7 +168,8 @@ def compare(
     )  # fmt: skip
 
 
-def _compare(result: Replay, index: int) -> ComparedCompaction:
+def _compare(result: Replay, index: int, errors: Sequence[ProviderError]) -> ComparedCompaction:
+    """``errors`` are those at the compaction's request."""
     compactions = result.weighed.transcript.compactions
     compaction = compactions[index]
     event = _event_in(result, index)
@@ -173,7 +177,7 @@ def _compare(result: Replay, index: int) -> ComparedCompaction:
     gate = result.gates[compaction.request] if compaction.request < n_requests else None
     newest = _last_request(result.weighed, compaction.request)
     usage = newest.usage.context + newest.usage.output if newest and newest.usage else None
-    refusal = newest_refusal(errors_before(result.weighed.transcript, compaction))
+    refusal = newest_refusal(errors_before(compaction, errors))
     outcome = _outcome(compaction, event, gate, refusal)
     after = None
     if event is not None and event.request == compaction.request:

@@ -31,9 +31,8 @@ PAGES = {
 }  # fmt: skip
 """What is asked of a session, each for the first time."""
 TIMES = (1, 2, 4, 8)
-EACH_OVER_ALL = {("refusals", "session document"), ("compactions", "quality document")}
-"""Left: each refusal is told from all since the compaction before it, and the document has every event with all rules
-and all that is used later.  Pages judge the first events alone."""
+EACH_OVER_ALL = {("compactions", "quality document")}
+"""Left: the document has every compaction with all rules and all that is used later.  Pages judge the first alone."""
 
 
 def costs(found: Session) -> dict[str, int]:

@@ -95,8 +95,7 @@ class Case:
         compactions = self.weighed.transcript.compactions
         if self.compaction is not None:
             return compactions[self.number - 1] if self.number else None
-        before = [c for c in compactions if c.boundary < self.stop and c.request <= self.request]
-        return before[-1] if before else None
+        return self.shared.runs.compaction_before(self.request, self.stop)
 
     @cached_property
     def run(self) -> range:
@@ -273,10 +272,8 @@ class Case:
     @cached_property
     def refused(self) -> list[ProviderError]:
         """The errors between the last answered request and this point, those behind a compaction left out."""
-        transcript = self.weighed.transcript
-        if self.compaction is not None:
-            return errors_before(transcript, self.compaction)
-        return [error for error in transcript.errors if error.request == self.request]
+        here = self.shared.runs.errors_at(self.request)
+        return list(here) if self.compaction is None else errors_before(self.compaction, here)
 
     @property
     def was_refused(self) -> bool:
@@ -300,8 +297,7 @@ class Case:
             stops = [position_of(self.weighed, c.request) for c in self.weighed.transcript.compactions]
             end = min((stop for stop in stops if stop > self.position), default=len(self.weighed.steps))
             run = range(self.position, end)
-        recorded = self.weighed.recorded.context
-        return sum(recorded[k] >= limit for k in run if self.request_of(k).index not in self.spikes)
+        return self.shared.runs.n_over(limit, run)
 
     @cached_property
     def label(self) -> Label:
@@ -407,15 +403,13 @@ class Case:
         """
         if self.switched:
             return 0
-        recorded = self.weighed.recorded.context
-        return max((recorded[k] for k in self.run[:-1] if self.request_of(k).index not in self.spikes), default=0)
+        return self.shared.runs.peak(self.run[:-1])
 
     def n_over(self, limit: int) -> int:
         """Requests of this run, the last one left out, whose context was at or over ``limit`` of the same window."""
         if self.switched:
             return 0
-        recorded = self.weighed.recorded.context
-        return sum(recorded[k] >= limit for k in self.run[:-1] if self.request_of(k).index not in self.spikes)
+        return self.shared.runs.n_over(limit, self.run[:-1])
 
     def is_asked(self, limit: int) -> bool:
         """Whether the agent asked its trigger while the context stood at or over ``limit`` before this point.

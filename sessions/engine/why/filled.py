@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.types import Kind, Role
+from sessions.engine.why import runs
 from sessions.engine.why.case import ERROR, Evidence
 
 if TYPE_CHECKING:
@@ -37,32 +36,18 @@ def filled(case: Case) -> Filled:
 
 
 def _counted(case: Case) -> Filled:
-    weighed, messages = case.weighed, case.weighed.transcript.messages
     start = case.previous.boundary if case.previous else 0
-    sums: dict[str, int] = defaultdict(int)
-    counts: dict[str, int] = defaultdict(int)
-    heaviest, most = None, 0
-    for i in range(start, case.stop):
-        if messages[i].compaction is not None:
-            continue
-        source = source_of(case, messages[i])
-        sums[source] += weighed.tokens[i]
-        counts[source] += 1
-        if weighed.tokens[i] > most:
-            heaviest, most = i, weighed.tokens[i]
-    ranked = sorted(((name, tokens, counts[name]) for name, tokens in sums.items()), key=lambda row: -row[1])
-    new = sum(weighed.tokens[i] for i in case.tail)
-    return Filled(sum(sums.values()), len(case.run), tuple(ranked), heaviest, most, new)
+    came = case.shared.runs.came(start, case.stop, case.shared.tool_of)
+    rows = ((name, tokens, came.counts[name]) for name, tokens in came.tokens.items())
+    ranked = tuple(sorted(rows, key=lambda row: -row[1]))
+    new = sum(case.weighed.tokens[i] for i in case.tail)
+    total = sum(came.tokens.values())
+    return Filled(total, len(case.run), ranked, came.heaviest, came.heaviest_tokens, new)
 
 
 def source_of(case: Case, message: Message) -> str:
     """Who brought a message: the tool whose result it is, "replies", "prompts" or "other"."""
-    results = [block for block in message.blocks if block.kind is Kind.TOOL_RESULT]
-    if results:
-        return case.shared.tool_of.get(results[0].call_id, "") or results[0].name or "tools"
-    if message.role is Role.ASSISTANT:
-        return "replies"
-    return "prompts" if message.typed else "other"
+    return runs.source_of(message, case.shared.tool_of)
 
 
 def filled_rows(case: Case) -> tuple[Evidence, ...]:

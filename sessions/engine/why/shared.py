@@ -15,6 +15,7 @@ from sessions.engine.configuration import gate_threshold
 from sessions.engine.sizes import estimator_named, message_sizes
 from sessions.engine.types import Kind, Label
 from sessions.engine.why.culprits import has_media
+from sessions.engine.why.runs import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +43,11 @@ class Shared:
     media: list[int]
     window: int
     largest: dict[str, int]
+
+    @cached_property
+    def runs(self) -> Runs:
+        """Sums over the stretches between compactions."""
+        return Runs(self.weighed, self.spikes)
 
     @cached_property
     def standing(self) -> int:
@@ -213,10 +219,10 @@ def _threshold_with(policy: str, params: tuple[tuple[str, object], ...], window:
     return gate_threshold(policy, dict(params), window, model)
 
 
-def errors_before(transcript: Transcript, compaction: RecordedCompaction) -> list[ProviderError]:
-    """The errors between the last answered request and a recorded compaction."""
+def errors_before(compaction: RecordedCompaction, errors: Sequence[ProviderError]) -> list[ProviderError]:
+    """Those of the ``errors`` at the request after a recorded compaction that stand before it."""
     end = compaction.boundary if compaction.message is None else compaction.message
-    return [error for error in transcript.errors if error.request == compaction.request and error.message <= end]
+    return [error for error in errors if error.message <= end]
 
 
 def newest_refusal(errors: Sequence[ProviderError]) -> ProviderError | None:
