@@ -185,6 +185,15 @@ def _reason(sweep: Sweep, row: Row, floors: Mapping[str, float], n_kept: int, cl
     )
 
 
+COUNTED = {
+    "compactions": ("compaction", "compactions"),
+    "summary_calls": ("summary call", "summary calls"),
+    "rules_gone": ("rule lost", "rules lost"),
+    "needs_gone": ("thing used later and lost", "things used later and lost"),
+}
+"""What limits count, one and many."""
+
+
 def _said(floor: str, limit: float) -> str:
     """A floor in words: "at most 6 compactions", "a peak of at most 150,000 tokens", "no rule lost"."""
     side, _, field = floor.partition("_")
