@@ -78,7 +78,7 @@ def test_a_bad_grid_says_what_exists():
     """Unknown policy, parameter that is no number, value out of range, an axis twice, too many."""
     with pytest.raises(UnknownName, match="sliding_window"):
         grid(["sliding"], [])
-    with pytest.raises(BadParameter, match="Known: window, trigger"):
+    with pytest.raises(BadParameter, match="it has: window, trigger"):
         grid(["sliding_window"], [Over("capacity", 0, 1, 2)])
     with pytest.raises(BadParameter, match="from 1 to 100"):
         grid(["sliding_window"], [Over("trigger", 0, 50, 2)])

@@ -239,7 +239,7 @@ def test_losses_are_columns_and_no_rule_may_be_gone(client: Client, long: Sessio
     ("query", "said"),
     [
         ("over=trigger", "A range needs a start, an end and a number of steps"),
-        ("policy=anchored_iterative&over=nothing=1:2:3", "There is no number of policy anchored_iterative"),
+        ("policy=anchored_iterative&over=nothing=1:2:3", "policy anchored_iterative has no number"),
         ("over=window=1:2:3:4", "A range needs"),
         ("max_cost=cheap", "A limit is a number"),
         ("losses=off&max_rules_gone=1", "Count what is lost"),

@@ -200,8 +200,9 @@ def _said(floor: str, limit: float) -> str:
     most = f"{'at most' if side == 'max' else 'at least'} {limit:,.10g}"
     if (floor, limit) == ("max_rules_gone", 0):
         return "no rule lost"
-    if field in {"compactions", "summary_calls", "rules_gone", "needs_gone"}:
-        return f"{most} {field.replace('_gone', ' lost').replace('_', ' ')}"
+    if field in COUNTED:
+        one, many = COUNTED[field]
+        return f"{most} {one if limit == 1 else many}"
     if field == "cost":
         return f"a cost of {most} dollars"
     name = field.removesuffix("_tokens").replace("_", " ")
