@@ -103,3 +103,12 @@ def test_recordings_are_replayed_soundly(share):
     print(f"share {share}: {made:,} replays, {len(wrong)} violations")
     assert made or not found
     assert wrong == []
+
+
+def test_a_context_too_small_for_its_system_message_shows_a_smaller_overhead():
+    """Nothing else may give way: a system message never leaves."""
+    (found,) = transcripts([FIXTURES / "langchain" / "messages_to_dict.json"])
+    (weighed,) = map(weigh, found[1].transcripts)
+    smallest = min(weighed.recorded.context)
+    assert weighed.overhead + weighed.tokens[0] <= smallest
+    assert violations(weighed, "layered_v2") == []

@@ -7,6 +7,7 @@ compaction, or one smaller than the supposed overhead, shows it.  That part is n
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.types import Label, Role
@@ -36,11 +37,17 @@ class Base(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """A measured context and the estimate of its messages, in tokens."""
+    """A measured context, the estimate of its messages, and of its system messages, which never leave; in tokens."""
 
     step: Step
     context: int
     body: int
+    system: int
+
+    @property
+    def room(self) -> int:
+        """What the context can hold beside its system messages, at least 0."""
+        return max(0, self.context - self.system)
 
     @property
     def beside(self) -> int:
@@ -55,7 +62,7 @@ def base_of(
 
     Without usage: the system and tools that the file holds, else 0 with a warning.
     """
-    seen = _measured(transcript, steps, bodies, training)
+    seen = _measured(transcript, steps, bodies, training, ratio)
     if seen:
         return _bounded(transcript, seen)
     if transcript.system:
@@ -79,13 +86,21 @@ def with_base(bodies: Sequence[int | None], steps: Sequence[Step], base: Base) -
 
 
 def _measured(
-    transcript: Transcript, steps: Sequence[Step], bodies: Sequence[int | None], training: frozenset[int]
+    transcript: Transcript,
+    steps: Sequence[Step],
+    bodies: Sequence[int | None],
+    training: frozenset[int],
+    ratio: float,
 ) -> list[_Seen]:
     found: list[_Seen] = []
+    system = 0
     for step in steps:
+        for message in transcript.messages[step.start : step.stop]:
+            if message.role is Role.SYSTEM:
+                system += ceil(sum(block.n_tokens for block in message.leaves()) * ratio)
         usage, body = transcript.requests[step.request].usage, bodies[step.request]
         if usage and body is not None and step.request in training:
-            found.append(_Seen(step, usage.context, body))
+            found.append(_Seen(step, usage.context, body, system))
     return found
 
 
@@ -95,7 +110,7 @@ def _bounded(transcript: Transcript, seen: Sequence[_Seen]) -> Base:
     # The list that the first compaction left is known and small: what its context holds beside it is the overhead.
     restart = next((one for one in later if one.step.compaction is not None), None)
     left_there = restart if restart and _is_shorter(transcript, restart, whole) else None
-    overhead = min([whole, *([left_there.beside] if left_there else []), *(one.context for one in later)])
+    overhead = min([whole, *([left_there.beside] if left_there else []), *(one.room for one in later)])
     left = whole - overhead
     if first.step.compaction is not None or left <= SLACK:
         return Base(overhead, Label.CALIBRATED)
@@ -103,7 +118,7 @@ def _bounded(transcript: Transcript, seen: Sequence[_Seen]) -> Base:
         at = left_there.step.request
         words = f"this session goes on from an earlier one, and they left at the compaction before request {at}"
         return Base(overhead, Label.CALIBRATED, f"{NAME}: {left:,} tokens; {words}", left, at)
-    smaller = next(one for one in later if one.context < whole)
+    smaller = next(one for one in later if one.room < whole)
     at = smaller.step.request
     words = f"request {at} sent {smaller.context:,} tokens in all, so they are no overhead"
     return Base(overhead, Label.CALIBRATED, f"{NAME} (likely): {left:,} tokens; {words}", left, at)
