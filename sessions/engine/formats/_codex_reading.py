@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.fates import AROUND, SYSTEM, Tally, weights
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._codex_cut import cut_contents, cut_of
+from sessions.engine.formats._codex_turns import Turn
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._openai_items import COMPACTION_TYPES, ITEM_TYPES, item_contents, item_role, item_type
 from sessions.engine.formats._openai_parts import parts_of
@@ -35,6 +36,7 @@ WRAPPERS = (
     "<subagent_notification>", "<user_shell_command>", "<permissions instructions>", "<INSTRUCTIONS>",
 )  # fmt: skip
 NOT_CONTEXT = frozenset({"session_meta", "turn_context", "event_msg", "world_state", "compacted", "response_item"})
+ENDS = frozenset({"task_complete", "turn_complete", "turn_aborted"})
 NEVER_SENT = frozenset({"ghost_snapshot"})
 CUT_TYPES = frozenset({"function_call_output", "custom_tool_call_output"})
 CUT_OFF = "tool output that the agent cuts off before it sends it"
@@ -49,6 +51,7 @@ class CodexReading:
 
     measure: Measured
     thread: Thread = field(default_factory=Thread)
+    turn: Turn = field(default_factory=Turn)
     live: list[int] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
@@ -143,6 +146,8 @@ def _read_item(reading: CodexReading, item: Mapping[str, Any], origin: Origin, t
     reading.live.append(place)
     if item_type(item) in COMPACTION_TYPES:
         _compact_at(reading, entry, place)
+    else:
+        reading.turn.take(entry)
     if entry.role is not Role.ASSISTANT:
         reading.is_open = False
     elif reading.is_open:
@@ -156,6 +161,7 @@ def _compact_at(reading: CodexReading, entry: Entry, place: int) -> None:
     """A compaction item among the others: it stands for all before it, unless a ``compacted`` line says more."""
     entry.typed, entry.summary, entry.compaction = False, True, len(reading.thread.marks)
     reading.thread.marks.append(Mark(place, len(reading.thread.calls), summary=place))
+    reading.turn.compacted(reading.thread.marks[-1])
     reading.before_item, reading.live = reading.live[:-1], [place]
 
 
@@ -208,6 +214,8 @@ def _texts(content: Content) -> tuple[str, ...]:
 def _read_event(reading: CodexReading, event: Mapping[str, Any], timestamp: float | None) -> None:
     """The events that say something about the context: the others repeat it for the screen."""
     kind = text_of(event.get("type"))
+    if kind in ENDS:
+        reading.turn.end(is_whole=kind != "turn_aborted")
     if kind in ("error", "stream_error"):
         reading.thread.refuse(_refusal(event))
     if kind == "token_count":
@@ -215,6 +223,7 @@ def _read_event(reading: CodexReading, event: Mapping[str, Any], timestamp: floa
         if isinstance(info, dict):
             _read_usage(reading, info, timestamp)
     elif kind in ("task_started", "turn_started"):
+        reading.turn.start()
         reading.window = count_of(event.get("model_context_window")) or reading.window
     elif kind in ("turn_aborted", "error") and reading.thread.calls and not reading.thread.calls[-1].usage:
         reading.thread.calls[-1].failed = True
@@ -257,6 +266,7 @@ def _read_compaction(reading: CodexReading, payload: Mapping[str, Any], line: Li
     if last and last.summary == len(reading.thread.entries) - 1 and reading.before_item:
         # The line tells the compaction whose item came before it.
         mark, reading.live = reading.thread.marks.pop(), [*reading.before_item, len(reading.thread.entries) - 1]
+    reading.turn.compacted(mark)
     reading.before_item = []
     number, reading.is_open = len(reading.thread.marks), False
     summary, history = text_of(payload.get("message")), payload.get("replacement_history")
