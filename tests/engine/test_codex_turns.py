@@ -141,6 +141,17 @@ def test_recorded_and_why_tell_the_same() -> None:
     assert rows == [(text, "estimated")]
 
 
+@pytest.mark.parametrize("code", ["other", "server_overloaded", {"http_connection_failed": {"http_status_code": 503}}])
+def test_a_compaction_that_failed_is_told_whatever_its_code(code: object) -> None:
+    """Six tries at the limit, and no compaction: the code that Codex gives beside the message hides none."""
+    file = Rollout().starts().prompt().call(245_000)
+    for _ in range(6):
+        file.event("error", message="Error running remote compact task: We're at capacity.", codex_error_info=code)
+    transcript = file.transcript()
+    assert [(e.kind, e.count, e.of_compaction) for e in transcript.errors] == [("compaction", 6, True)]
+    assert verdicts_of(weigh(transcript))[0].cause == "compaction_failed"
+
+
 def test_reasoning_of_the_turn_itself_is_in_the_usage() -> None:
     """Nothing before the last prompt: the usage alone counts, and the file's compaction is not met."""
     file = Rollout().starts().prompt()

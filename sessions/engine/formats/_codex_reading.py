@@ -236,7 +236,7 @@ def _refusal(event: Mapping[str, Any]) -> Refusal | None:
     """The size refusal that an error event tells by its text or by Codex's own code for it."""
     info = event.get("codex_error_info")
     code = info if isinstance(info, str) else next(iter(info), "") if isinstance(info, dict) else ""
-    return refusal_of(f"{code} {text_of(event.get('message'))}".strip())
+    return refusal_of(f"{text_of(event.get('message'))} {code}".strip())
 
 
 def _read_usage(reading: CodexReading, info: Mapping[str, Any], timestamp: float | None) -> None:
