@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sessions.engine.replay import Replay
     from sessions.engine.types import ProviderError, RecordedCompaction, Request
 
-TOLD = "the newest message that the client counted is not in this file"
+TOLD = "not all that the client counted is in this file"
 HIT, EARLY, MISSED, APART, NOT_ASKED = "hit", "early", "missed", "by hand", "not comparable"
 REFUSED = "after a refusal"
 

@@ -260,9 +260,9 @@ class RecordedCompaction:
 
     ``boundary``: messages with an index below it left the context, except those in ``preserved``.  ``request`` is the
     first request sent after it (the number of requests if none), ``message`` the index of its summary.
-    ``outside``: what it removed is not in this session (boundary on line 1, cleared results).  ``unseen``: the newest
-    message that it counted is not in the file, while ``tokens_before`` is the client's own count, with it.  ``by`` is
-    the policy that made it, where the record shows which, else "".
+    ``outside``: what it removed is not in this session (boundary on line 1, cleared results).  ``unseen``: not all
+    that it counted is in the file (its newest message, tools), while ``tokens_before`` is the client's own count.
+    ``by`` is the policy that made it, where the record shows which, else "".
     """
 
     boundary: int

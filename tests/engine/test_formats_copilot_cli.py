@@ -65,7 +65,7 @@ def test_a_compaction_beside_the_work_equals_its_truth() -> None:
     name = "copilot-cli/wasa-compaction.events.jsonl"
     (session,), (said,) = parsed(name).transcripts, facts(name)["compactions"]
     (compaction,) = session.compactions
-    assert compaction.trigger is None
+    assert (compaction.trigger, compaction.unseen) == ("auto", True)
     assert compaction.tokens_before == said["preCompactionTokens"]
     assert compaction.tokens_after is said["postCompactionTokens"] is None
     assert session.messages[compaction.boundary].origins[0].line > said["start_line"]
@@ -121,7 +121,7 @@ def test_what_was_written_while_a_compaction_ran_stays() -> None:
         "The first coat.",
         "The fence gets two coats.",
     ]
-    assert (first.request, first.tokens_before, first.trigger) == (3, 160000, None)
+    assert (first.request, first.tokens_before, first.trigger) == (3, 160000, "auto")
     cost = session.requests[2]
     assert cost.usage
     assert (cost.on_branch, cost.usage.context, cost.usage.cache_write) == (False, 170000, 159998)
