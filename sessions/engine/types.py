@@ -237,10 +237,10 @@ class Usage:
 class Request:
     """One model call: the context sent and the reply.
 
-    ``message`` is the index of the reply, None when pending or off the selected branch.  ``usage`` is None where the
-    transcript reports none (all-zero usage is not a report).  ``n_messages`` is how many messages the reply is, from
-    ``message`` on: more than one where each item of a reply is a message (Codex, Responses).  ``aborted`` marks a
-    reply that was broken off and that the harness does not send again.
+    ``message`` is the index of the reply, None when pending or off the selected branch; ``usage`` None where none is
+    reported (all zeros are no report).  ``n_messages`` is how many messages the reply is, from ``message`` on: more
+    than one where each item is a message (Codex, Responses).  ``aborted``: the reply was broken off and is not
+    sent again.  ``window`` is the one recorded for it where that is not the transcript's, else 0.
     """
 
     index: int
@@ -252,6 +252,7 @@ class Request:
     timestamp: float | None = None
     n_messages: int = 1
     aborted: bool = False
+    window: int = 0
 
 
 @dataclass(frozen=True, slots=True)

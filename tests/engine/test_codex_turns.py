@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.pack import pack, unpack
 from sessions.engine.reading import read_transcripts
 from sessions.engine.recorded import compare
 from sessions.engine.why.verdicts import verdicts_of
-from tests.engine.verdict_files import words
+from tests.engine.verdict_files import png, words
 
 if TYPE_CHECKING:
     from sessions.engine.types import RecordedCompaction, Transcript
@@ -49,16 +50,16 @@ class Rollout:
     def item(self, **item: Any) -> Rollout:
         return self.line("response_item", item)
 
-    def call(self, context: int, reasoning: int = 0, encrypted: str | None = None, *, result: int = 20) -> Rollout:
+    def call(self, context: int, reasoning: int = 0, encrypted: str | None = None, *, window: int = WINDOW) -> Rollout:
         """Reasoning, a call with its result, and the usage of both."""
         self.total += context
         thought: dict[str, Any] = {"type": "reasoning", "summary": []}
         self.item(**thought | ({} if encrypted is None else {"encrypted_content": encrypted}))
         call = f"c{len(self.lines)}"
         self.item(type="function_call", name="shell", arguments="{}", call_id=call)
-        self.item(type="function_call_output", call_id=call, output=words(result))
+        self.item(type="function_call_output", call_id=call, output=words(20))
         used = {"input_tokens": context, "output_tokens": reasoning + 20, "reasoning_output_tokens": reasoning}
-        info = {"last_token_usage": used, "total_token_usage": {"n": self.total}, "model_context_window": WINDOW}
+        info = {"last_token_usage": used, "total_token_usage": {"n": self.total}, "model_context_window": window}
         return self.event("token_count", info=info)
 
     def says(self) -> Rollout:
@@ -150,6 +151,35 @@ def test_a_compaction_that_failed_is_told_whatever_its_code(code: object) -> Non
     transcript = file.transcript()
     assert [(e.kind, e.count, e.of_compaction) for e in transcript.errors] == [("compaction", 6, True)]
     assert verdicts_of(weigh(transcript))[0].cause == "compaction_failed"
+
+
+def test_a_picture_that_a_compaction_keeps_is_one_message() -> None:
+    """The history repeats it without its detail: it is preserved, and no second picture is made."""
+    part = {"type": "input_image", "image_url": f"data:image/png;base64,{png(4_000, 900)}"}
+    said = {"type": "message", "role": "user"}
+    file = Rollout().starts().item(**said, content=[part | {"detail": "high"}]).call(50_000)
+    history = [said | {"content": [part]}, {"type": "compaction", "encrypted_content": "x" * 40}]
+    transcript = file.line("compacted", {"message": "", "replacement_history": history}).call(9_000).transcript()
+    assert transcript.n_images == 1
+    assert only(transcript).preserved == (0,)
+
+
+def test_a_window_is_that_of_its_turn() -> None:
+    """A turn of a model with a window of 128,000 is held against it, the others against theirs; packed alike."""
+    file = Rollout().starts().prompt().call(50_000).says().ends()
+    file.line("turn_context", {"model": "gpt-5.3-codex-spark"}).event("task_started", model_context_window=121_600)
+    file.prompt().call(60_000, window=121_600).says().ends()
+    file.line("turn_context", {"model": "gpt-5.5"}).starts().prompt().call(70_000)
+    transcript = file.transcript()
+    assert transcript.window == 272_000
+    assert [(request.model, request.window) for request in transcript.requests] == [
+        *[("gpt-5.5", 0)] * 2, *[("gpt-5.3-codex-spark", 128_000)] * 2, ("gpt-5.5", 0),
+    ]  # fmt: skip
+    assert unpack(pack(transcript)).requests[2] == transcript.requests[2]
+    weighed = weigh(transcript)
+    assert [held.window for held in weighed.held] == [
+        transcript.requests[step.request].window or 272_000 for step in weighed.steps
+    ]
 
 
 def test_reasoning_of_the_turn_itself_is_in_the_usage() -> None:

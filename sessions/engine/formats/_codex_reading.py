@@ -153,7 +153,8 @@ def _read_item(reading: CodexReading, item: Mapping[str, Any], origin: Origin, t
     elif reading.is_open:
         reading.thread.calls[-1].stop = place + 1
     else:
-        reading.thread.calls.append(Call(place, place + 1, reading.model, timestamp))
+        window = raw_window(reading.window)
+        reading.thread.calls.append(Call(place, place + 1, reading.model, timestamp, window=window))
         reading.is_open = True
 
 
@@ -198,13 +199,20 @@ def _entry(
         role=role,
         blocks=blocks,
         preview=preview_of(contents),
-        key=hash((item_type(item), *(dumps(item.get(key)) for key in _SAME))),
+        key=hash((item_type(item), *(dumps(_plain(item.get(key))) for key in _SAME))),
         native_id=text_of(item.get("id")),
         timestamp=timestamp,
         title=title_of("\n".join(texts)) if prompt and not wrapped else "",
         typed=prompt and not wrapped,
         meta=wrapped,
     )
+
+
+def _plain(value: Any) -> Any:
+    """The parts of an item without how sharp a picture is to be seen: a history that keeps one may not repeat it."""
+    if not isinstance(value, list) or not any(isinstance(part, dict) and "detail" in part for part in value):
+        return value
+    return [{k: v for k, v in part.items() if k != "detail"} if isinstance(part, dict) else part for part in value]
 
 
 def _texts(content: Content) -> tuple[str, ...]:
@@ -256,8 +264,13 @@ def _read_usage(reading: CodexReading, info: Mapping[str, Any], timestamp: float
         place = len(reading.thread.entries)
         reading.thread.calls.append(Call(place, place, reading.model, timestamp))
     call = reading.thread.calls[-1]
-    call.usage = usage
+    call.usage, call.window = usage, raw_window(reading.window)
     call.model = text_of(info.get("model")) or call.model
+
+
+def raw_window(recorded: int) -> int:
+    """The model's window of what a rollout records: Codex has taken its 5% reserve off (policies 6.1)."""
+    return round(recorded * 100 / 95)
 
 
 def _read_compaction(reading: CodexReading, payload: Mapping[str, Any], line: Line, timestamp: float | None) -> None:
