@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from sessions.engine import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.setting import Configuration
-    from sessions.engine.types import Transcript
+    from sessions.engine.types import Message, Transcript
 
     Tokens = Callable[[int, ModelInfo], int]
     """Tokens for a window in tokens and a model."""
@@ -148,6 +148,18 @@ class Counting(NamedTuple):
     note: str = ""
 
 
+class Beside(NamedTuple):
+    """Tokens that a trigger adds to the usage before, and how many of them are an estimate: the file lost them."""
+
+    tokens: int = 0
+    estimated: int = 0
+
+
+def nothing_beside(_messages: Sequence[Message], _reported: Mapping[int, int]) -> Beside:
+    """An agent that adds nothing to the usage and to what came after it."""
+    return Beside()
+
+
 def counts_as_now(_: Transcript) -> Counting:
     """An agent of which no version is known to have counted otherwise."""
     return Counting()
@@ -165,7 +177,8 @@ class Agent:
     know.  ``asked`` and ``own_figure`` are "" where that is not known.  ``least_trigger``: each request names its own
     trigger, this many tokens or more.  ``api`` is the one whose opaque blocks its transcripts hold.  ``is_chained``: a
     summary names the transcript that it was made of; ``places`` is where transcripts of each format are kept,
-    as far as that is known.  ``counting`` is what the client of a transcript counted.
+    as far as that is known.  ``counting`` is what the client of a transcript counted, ``beside`` what
+    it counts of the messages of a context beside their usage, given the reasoning that replies reported, by message.
     """
 
     name: str
@@ -188,6 +201,7 @@ class Agent:
     places: Mapping[str, Place] = field(default_factory=dict)
     configuration: Configuration | None = None
     counting: Callable[[Transcript], Counting] = counts_as_now
+    beside: Callable[[Sequence[Message], Mapping[int, int]], Beside] = nothing_beside
 
 
 UNKNOWN = Agent("", "")

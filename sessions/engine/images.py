@@ -20,6 +20,8 @@ MAX_PDF_BYTES = 32 << 20
 """The API takes no larger document (estimators 11)."""
 API_SIDE_PIXELS = 8_000
 """A longer side is rejected by Anthropic's API (estimators 9.5)."""
+PIXELS_PER_BYTE = 8 * 1_032
+"""The most that a format packs: a bit a pixel, and what deflate makes of a run of equal bytes."""
 
 _NOT_SIZES = frozenset({0xC4, 0xC8, 0xCC})
 _BARE_MARKERS = frozenset({0x01, *range(0xD0, 0xD8)})
@@ -53,12 +55,24 @@ def media_facts(media_type: str, data_base64: str) -> Media:
     problems = [header.problem] if header.problem else []
     if header.media_type and media_type.startswith("image/") and header.media_type != _plain(media_type):
         problems.append(f"declared as {media_type}, but the bytes are {header.media_type}")
-    width, height = (min(max(side, 0), MAX_SIDE_PIXELS) for side in (header.width, header.height))
-    if (width, height) != (header.width, header.height):
-        problems.append(f"the header claims {header.width:,} x {header.height:,}; sides end at {MAX_SIDE_PIXELS:,}")
+    width, height = header.width, header.height
+    if _is_impossible(width, height, n_base64):
+        problems.append(f"the header claims {width:,} x {height:,}, which is no picture of its bytes")
+        width = height = 0
     if max(width, height) > API_SIDE_PIXELS:
         problems.append(f"{width:,} x {height:,}: the API rejects sides over {API_SIDE_PIXELS:,} pixels")
     return Media(media_type or header.media_type, n_base64, 0, width, height, problem="; ".join(problems))
+
+
+def _is_impossible(width: int, height: int, n_base64: int) -> bool:
+    """Whether a header is damaged: a side beyond every format's, or more pixels than its bytes can hold.
+
+    A file that was cut after its header keeps its size, which was what the provider saw: bytes are asked of sides alone
+    that no provider documents to take.
+    """
+    longest = max(width, height)
+    n_bytes = n_base64 * 3 // 4
+    return longest > MAX_SIDE_PIXELS or (longest > API_SIDE_PIXELS and width * height > n_bytes * PIXELS_PER_BYTE)
 
 
 def read_header(data: bytes, *, whole: bool = True) -> Header:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from sessions.engine.types import Label
+from sessions.engine.types import Kind, Label
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.types import Transcript
 
 _OUTPUTS: WeakKeyDictionary[Weighed, tuple[int, ...]] = WeakKeyDictionary()
 
@@ -24,6 +25,20 @@ def outputs(weighed: Weighed) -> tuple[int, ...]:
         made = tuple(_output(weighed, k) for k in range(len(weighed.steps)))
         _OUTPUTS[weighed] = made
     return made
+
+
+def reported_reasoning(transcript: Transcript) -> dict[int, int]:
+    """Tokens of reasoning that each reply reports, by the index of its first message that thinks."""
+    found: dict[int, int] = {}
+    for request in transcript.requests:
+        first = request.message
+        if first is None or request.usage is None or not request.usage.reasoning:
+            continue
+        reply = transcript.messages[first : first + request.n_messages]
+        thinks = (m.index for m in reply if any(block.kind is Kind.THINKING for block in m.blocks))
+        if (index := next(thinks, None)) is not None:
+            found[index] = request.usage.reasoning
+    return found
 
 
 def _output(weighed: Weighed, k: int) -> int:

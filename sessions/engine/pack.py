@@ -335,7 +335,8 @@ def _pack_request(r: Request, text: Callable[[str | None], int]) -> Row:
         usage = [u.input, u.cache_read, u.cache_write, u.output, u.placeholder, u.reasoning, u.cache_write_1h]
         usage += [u.last_input] if u.last_input else []
     response, model = text(r.response_id), text(r.model)
-    return [r.index, r.message, usage, r.on_branch, response, model, r.timestamp, r.n_messages, r.aborted]
+    row: Row = [r.index, r.message, usage, r.on_branch, response, model, r.timestamp, r.n_messages, r.aborted]
+    return [*row, r.window] if r.window else row
 
 
 def _unpack_request(row: Row, s: list[str]) -> Request:

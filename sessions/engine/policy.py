@@ -158,6 +158,9 @@ class Tools(Protocol):
     def size_by(self, item: Item, estimator: str) -> int:
         """Size of an item under another estimator than the gate's, in that one's unit."""
 
+    def reported_reasoning(self, item: Item) -> int:
+        """Tokens of reasoning that the provider reported of the reply whose thinking an item holds; 0 elsewhere."""
+
 
 def item_tails(items: Sequence[Item], kept: Sequence[Item]) -> list[int]:
     """``View.tails`` where nothing is measured: every message weighs its own tokens."""

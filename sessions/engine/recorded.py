@@ -16,6 +16,7 @@ from sessions.engine import params as parameters
 from sessions.engine.agent import policy_facts, writer_of
 from sessions.engine.comparisons import compared, reaches
 from sessions.engine.errors import BadParameter
+from sessions.engine.outputs import reported_reasoning
 from sessions.engine.replay import replay
 from sessions.engine.starting import AS_RECORDED
 from sessions.engine.summaries import empty_view
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from sessions.engine.replay import Replay
     from sessions.engine.types import ProviderError, RecordedCompaction, Request
 
-TOLD = "the newest message that the client counted is not in this file"
+TOLD = "not all that the client counted is in this file"
 HIT, EARLY, MISSED, APART, NOT_ASKED = "hit", "early", "missed", "by hand", "not comparable"
 REFUSED = "after a refusal"
 
@@ -263,9 +264,20 @@ def _reasons(
             f"the policy fires {n:,} {'request' if n == 1 else 'requests'} earlier, where {_said(event.gate)}: the "
             "client had a higher threshold, or was off"
         )
+    if gate is not None and outcome != APART and (estimated := _estimated(weighed, index)):
+        found.append(f"{estimated:,} tokens of it are estimated: the file lacks the reasoning that the client kept")
     if outcome in {EARLY, MISSED} and (here := _consistent(result, [index])):
         found += [f"consistent with {words}" for words, _ in here.settings]
     return found + _doubts(weighed, index)
+
+
+def _estimated(weighed: Weighed, index: int) -> int:
+    """Tokens that the client counted beside the usage, as far as they are an estimate."""
+    transcript = weighed.transcript
+    compactions, messages = transcript.compactions, transcript.messages
+    start, kept = (compactions[index - 1].boundary, compactions[index - 1].preserved) if index else (0, ())
+    places = (*(i for i in kept if i < start), *range(start, compactions[index].boundary))
+    return writer_of(transcript).beside([messages[i] for i in places], reported_reasoning(transcript)).estimated
 
 
 def _said(gate: Gate) -> str:

@@ -12,6 +12,7 @@ from sessions.engine import registry
 from sessions.engine.calibration.weights import message_estimate
 from sessions.engine.errors import BadParameter, UnreadableInput
 from sessions.engine.outlines import CHARS_PER_TOKEN, Outline
+from sessions.engine.outputs import reported_reasoning
 from sessions.engine.policy import Draft, Item, State, SummaryFailed, View
 from sessions.engine.remaking import remade_message
 from sessions.engine.sizes import message_size, message_sizes
@@ -140,6 +141,7 @@ class Summaries:
         self.last: tuple[Item, ...] = ()
         self._others: dict[str, tuple[Estimator, list[int]]] = {}
         self._made: dict[str, dict[int, Made]] = {}
+        self._reported: dict[int, int] | None = None
         self.written: dict[str, str] = {}
         """Texts of inserted items by id, where they have one."""
         self.outlines: dict[str, Outline] = {}
@@ -261,6 +263,12 @@ class Summaries:
         if not item.inserted and not item.edited:
             return found[1][item.message.index]
         return message_size(item.message, found[0], self.weighed.model)
+
+    def reported_reasoning(self, item: Item) -> int:
+        """See ``policy.Tools.reported_reasoning``."""
+        if self._reported is None:
+            self._reported = reported_reasoning(self.weighed.transcript)
+        return self._reported.get(item.message.index, 0)
 
 
 def empty_view(weighed: Weighed, estimator: str, window: int) -> View:

@@ -237,10 +237,9 @@ class Usage:
 class Request:
     """One model call: the context sent and the reply.
 
-    ``message`` is the index of the reply, None when pending or off the selected branch.  ``usage`` is None where the
-    transcript reports none (all-zero usage is not a report).  ``n_messages`` is how many messages the reply is, from
-    ``message`` on: more than one where each item of a reply is a message (Codex, Responses).  ``aborted`` marks a
-    reply that was broken off and that the harness does not send again.
+    ``message`` is the index of the reply, None when pending or off the selected branch; ``usage`` None where none is
+    reported (all zeros are none).  ``n_messages``: how many messages from ``message`` on are the reply (Codex: items).
+    ``aborted``: it was broken off and is not sent again.  ``window``: its own, 0 where it is the transcript's.
     """
 
     index: int
@@ -252,6 +251,7 @@ class Request:
     timestamp: float | None = None
     n_messages: int = 1
     aborted: bool = False
+    window: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,9 +260,9 @@ class RecordedCompaction:
 
     ``boundary``: messages with an index below it left the context, except those in ``preserved``.  ``request`` is the
     first request sent after it (the number of requests if none), ``message`` the index of its summary.
-    ``outside``: what it removed is not in this session (boundary on line 1, cleared results).  ``unseen``: the newest
-    message that it counted is not in the file, while ``tokens_before`` is the client's own count, with it.  ``by`` is
-    the policy that made it, where the record shows which, else "".
+    ``outside``: what it removed is not in this session (boundary on line 1, cleared results).  ``unseen``: not all that
+    ``tokens_before``, then the client's own count, holds is in the file (its newest message, tools).  ``by`` is the
+    policy that made it, where the record shows which, else "".
     """
 
     boundary: int

@@ -41,12 +41,13 @@ RULE = re.compile(r"(policies|seeds|estimators) \d")
 TRIGGERS = {
     "claude_code": 167_000, "codex": 180_000, "gemini_cli": 100_000, "opencode": 168_000, "opencode_v2": 168_000,
     "pi": 183_616, "cline": 180_000, "roo": 171_808, "deepagents": 170_000, "inspect": 180_000, "letta": 180_000,
-    "goose": 160_000, "buzz_pressure": 167_232, "buzz_wire": 167_232, "chars_per_4": 180_000,
+    "goose": 160_000, "buzz_pressure": 167_232, "buzz_wire": 167_232, "copilot_cli": 160_000,
+    "chars_per_4": 180_000,
 }  # fmt: skip
 """Thresholds at a window of 200,000 (policies 4.1, 6.1, 7.1, 8.1, 11; seeds 2.3), in the order of the view."""
 THRESHOLDS = {
     "claude_code": [167_000, 155_000], "codex": [180_000], "gemini_cli": [100_000, 140_000], "opencode": [168_000],
-    "pi": [183_617], "cline": [160_000, 180_000], "goose": [160_001], "buzz": [167_232],
+    "pi": [183_617], "cline": [160_000, 180_000], "goose": [160_001], "buzz": [167_232], "copilot_cli": [160_000],
 }  # fmt: skip
 """What an agent's own sessions are held against at that window: the least context that compacts."""
 

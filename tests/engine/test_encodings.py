@@ -149,7 +149,7 @@ FILES = (
     Recorded(
         "copilot_cli/compaction.jsonl",
         (
-            (3, None, 160_000, None, "summary", (WHO, AFTER)),
+            (3, "auto", 160_000, None, "summary", (AFTER,)),
             (4, "auto", None, None, "drop", (WHICH, NONE, BEFORE, AFTER)),
         ),
         refusals=((1, "context", 205_000, 200_000, 1), (4, "context", None, None, 1)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from sessions.engine.jsonio import Source
 from sessions.engine.reading import read_transcripts
-from sessions.engine.types import Kind, Role
+from sessions.engine.types import Kind, Role, Usage
 from tests.engine.truth_facts import FIXTURES, facts, fixture, n_of, parsed, place, sample_names
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def test_a_compaction_beside_the_work_equals_its_truth() -> None:
     name = "copilot-cli/wasa-compaction.events.jsonl"
     (session,), (said,) = parsed(name).transcripts, facts(name)["compactions"]
     (compaction,) = session.compactions
-    assert compaction.trigger is None
+    assert (compaction.trigger, compaction.unseen) == ("auto", True)
     assert compaction.tokens_before == said["preCompactionTokens"]
     assert compaction.tokens_after is said["postCompactionTokens"] is None
     assert session.messages[compaction.boundary].origins[0].line > said["start_line"]
@@ -121,7 +122,7 @@ def test_what_was_written_while_a_compaction_ran_stays() -> None:
         "The first coat.",
         "The fence gets two coats.",
     ]
-    assert (first.request, first.tokens_before, first.trigger) == (3, 160000, None)
+    assert (first.request, first.tokens_before, first.trigger) == (3, 160000, "auto")
     cost = session.requests[2]
     assert cost.usage
     assert (cost.on_branch, cost.usage.context, cost.usage.cache_write) == (False, 170000, 159998)
@@ -159,3 +160,39 @@ def test_refusals_results_and_what_was_sent() -> None:
 def test_a_file_without_its_first_line_is_still_copilots() -> None:
     lines = (FIXTURES / "copilot_cli" / "compaction.jsonl").read_bytes().splitlines(keepends=True)
     assert read_transcripts(io.BytesIO(b"".join(lines[3:])), "events.jsonl").format == "copilot_cli"
+
+
+def ended(n_replies: int, count: int) -> Transcript:
+    """A session of so many replies whose end reports the usage of ``count`` requests."""
+    start = ("session.start", {"sessionId": "s", "producer": "copilot-agent", "copilotVersion": "1.0.68"})
+    events = [start, ("user.message", {"content": "Go."})]
+    for n in range(n_replies):
+        calls = [{"toolCallId": f"c{n}", "name": "view", "arguments": {}}] if n + 1 < n_replies else []
+        said = {"content": "", "toolRequests": calls, "model": "gpt-5.4-mini", "apiCallId": f"a{n}"}
+        events += [("assistant.message", said)]
+        events += (
+            [("tool.execution_complete", {"toolCallId": f"c{n}", "success": True, "result": "x"})] if calls else []
+        )
+    used = {"inputTokens": 15_534, "outputTokens": 30, "cacheReadTokens": 14_848, "reasoningTokens": 15}
+    metrics = {"gpt-5.4-mini": {"requests": {"count": count}, "usage": used}, "idle": {"usage": {"inputTokens": 0}}}
+    events.append(("session.shutdown", {"modelMetrics": metrics}))
+    at = "2026-07-05T04:00:41Z"
+    lines = [
+        {"type": k, "data": d, "id": f"e{n}", "parentId": None, "timestamp": at} for n, (k, d) in enumerate(events)
+    ]
+    return read_transcripts(io.BytesIO("\n".join(map(json.dumps, lines)).encode()), "events.jsonl").transcripts[0]
+
+
+def test_the_usage_of_a_session_of_one_request_is_that_request_s() -> None:
+    (request,) = ended(1, 1).requests
+    assert request.usage == Usage(686, 14_848, 0, 30, reasoning=15)
+
+
+@pytest.mark.parametrize(("n_replies", "count"), [(3, 3), (1, 2)])
+def test_the_usage_of_several_requests_is_told_as_their_sum(n_replies: int, count: int) -> None:
+    session = ended(n_replies, count)
+    assert not any(request.usage for request in session.requests)
+    assert session.warnings[0] == (
+        f"Copilot reported of {count} requests to gpt-5.4-mini together: 15,534 tokens of input, 14,848 of them "
+        "cached, and 30 of output"
+    )

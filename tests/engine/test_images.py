@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from sessions.engine.images import media_facts, read_header
+from sessions.engine.estimators._images import image_tokens
+from sessions.engine.images import header_bytes, media_facts, read_header
+from sessions.engine.model_info import model_info
 
 SIZES = [(1, 1), (16, 9), (375, 667), (1254, 1254), (2000, 31)]
 FORMATS: dict[str, tuple[str, dict[str, object]]] = {
@@ -54,15 +56,25 @@ def test_size_as_other_readers_see_it(name: str, size: tuple[int, int]) -> None:
         assert (facts.width, facts.height, facts.problem, facts.n_base64) == (*size, "", len(text))
 
 
+def made_header(media_type: str, width: int, height: int) -> str:
+    """The beginning of an image of any type, in base64."""
+    return base64.b64encode(header_bytes(media_type, width, height)).decode()
+
+
 @pytest.mark.parametrize(
     ("media_type", "data", "size", "problem"),
     [
         ("image/png", "", (0, 0), "empty"),
         ("image/png", "%%%%", (0, 0), "not base64"),
         ("image/png", base64.b64encode(b"<svg/>").decode(), (0, 0), "not a PNG"),
-        ("image/png", png(60_000, 60_000), (60_000, 60_000), "the API rejects sides over 8,000"),
+        ("image/png", png(60_000, 5), (60_000, 5), "the API rejects sides over 8,000"),
+        ("image/png", png(60_000, 60_000), (0, 0), "claims 60,000 x 60,000, which is no picture of its bytes"),
+        ("image/png", png(2_036, 1_141_637_267), (0, 0), "claims 2,036 x 1,141,637,267"),
+        ("image/gif", made_header("image/gif", 2_036, 61_234), (0, 0), "claims 2,036 x 61,234"),
+        ("image/jpeg", made_header("image/jpeg", 65_535, 900), (0, 0), "claims 65,535 x 900"),
+        ("image/webp", made_header("image/webp", 9_000_000, 900), (0, 0), "claims 9,000,000 x 900"),
         ("image/png", png(8_000, 8_000), (8_000, 8_000), ""),
-        ("image/png", png(4_000_000_000, 5), (65_535, 5), "claims 4,000,000,000 x 5"),
+        ("image/png", png(4_000_000_000, 5), (0, 0), "claims 4,000,000,000 x 5"),
         ("image/png", png(0, 7), (0, 7), "0 pixels"),
         ("image/png", png(7, 7)[:16], (0, 0), "ends inside its header"),
         ("image/jpeg", png(7, 9), (7, 9), "declared as image/jpeg, but the bytes are image/png"),
@@ -75,6 +87,13 @@ def test_broken_and_lying_headers(media_type: str, data: str, size: tuple[int, i
     facts = media_facts(media_type, data)
     assert (facts.width, facts.height) == size
     assert problem in facts.problem if problem else not facts.problem
+
+
+def test_a_damaged_header_is_charged_as_an_image_of_unknown_size() -> None:
+    """A tool that took letters out of the base64 makes a side of millions: 1024 x 1024 stands for it, as for others."""
+    model = model_info("gpt-5.5")
+    damaged = media_facts("image/png", png(2_036, 1_141_637_267))
+    assert image_tokens(damaged, model) == image_tokens(media_facts("image/png", "AAAA"), model) > 0
 
 
 def test_pages_of_a_pdf() -> None:

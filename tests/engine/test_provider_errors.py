@@ -163,6 +163,8 @@ def test_a_compaction_for_a_refusal_does_not_count_it_again() -> None:
         "Error during compaction: You've hit your session limit · resets 9pm",
         "Error running remote compact task: stream disconnected before completion",
         "Error: [compaction.failed] APIStatusError: 400 Invalid max_tokens value",
+        "server_overloaded Error running remote compact task: We're currently experiencing high demand",
+        "529: Auto-compaction failed: overloaded",
         "✕ Failed to compress chat history: Unable to submit request because it has a maxOutputTokens value",
     ],
 )

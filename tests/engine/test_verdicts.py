@@ -190,7 +190,7 @@ def test_images_kept_through_compactions() -> None:
     assert {v.cause for v in later} == {"retained_through_compaction"}
     assert any("46 images" in row.text for row in later[0].evidence)
     assert headline(session.weighed(), (first, *later)).startswith(
-        "Compacted before request 97: the last compaction left"
+        "Auto-compacted before request 97: the last compaction left"
     )
 
 

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import AT_LEAST, Agent, KnownSetting, Place, PolicyFacts, Trigger, Uses
+from typing import TYPE_CHECKING
+
+from sessions.engine.agent import AT_LEAST, Agent, Beside, KnownSetting, Place, PolicyFacts, Trigger, Uses
 from sessions.engine.policies import codex as policy
 from sessions.engine.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.types import Message
 
 KEYS = {"auto_compact_token_limit", "scope"}
 OWN = {"codex_local": KEYS, "codex_remote": KEYS}
 FACTS = PolicyFacts((KnownSetting({}, "the defaults: nine tenths of the raw window"),))
+
+
+def beside(messages: Sequence[Message], reported: Mapping[int, int]) -> Beside:
+    """Encrypted reasoning of earlier turns (policies 6.1), of which a file may hold no more than what was reported."""
+    whole, held = policy.stored_before(messages, reported), policy.stored_before(messages, {})
+    return Beside(whole, whole - held)
 
 
 def make(setting: Setting) -> Rendering:
@@ -34,7 +47,7 @@ def make(setting: Setting) -> Rendering:
 
 AGENT = Agent(
     name="codex", label="Codex", rank=2, formats=("codex",), policies=("codex_local", "codex_remote"),
-    opaque_policy="codex_remote", facts={"codex_local": FACTS, "codex_remote": FACTS},
+    opaque_policy="codex_remote", beside=beside, facts={"codex_local": FACTS, "codex_remote": FACTS},
     triggers=(
         Trigger(
             "codex", "Codex CLI", "policies 6.1", "codex", AT_LEAST, Uses.TAIL,

@@ -1,12 +1,18 @@
-"""GitHub Copilot CLI: its transcripts and where it keeps them (formats 23)."""
+"""GitHub Copilot CLI: compacts at eight tenths of its window by its own count (formats 23, policies 11.22)."""
 
 from __future__ import annotations
 
-from sessions.engine.agent import Agent, Place
+from sessions.engine.agent import AT_LEAST, EVERY_REQUEST, Agent, KnownSetting, Place, PolicyFacts, Trigger, Uses
+from sessions.engine.policies import copilot_cli as policy
 
 AGENT = Agent(
-    name="copilot_cli",
-    label="GitHub Copilot CLI",
-    formats=("copilot_cli",),
+    name="copilot_cli", label="GitHub Copilot CLI", rank=13, formats=("copilot_cli",), policies=("copilot_cli",),
+    asked=EVERY_REQUEST, facts={"copilot_cli": PolicyFacts((KnownSetting({}, "the default: 80% of the window"),))},
+    triggers=(
+        Trigger(
+            "copilot_cli", "GitHub Copilot CLI", "policies 11.22", "tiktoken_o200k", AT_LEAST, Uses.ESTIMATE,
+            lambda window, _: policy.limit(policy.Params(), window), words="Copilot CLI's 0.8 of the window",
+        ),
+    ),
     places={"copilot_cli": Place("~/.copilot/session-state", ("*/events.jsonl", "*.jsonl"))},
-)
+)  # fmt: skip

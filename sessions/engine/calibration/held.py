@@ -74,7 +74,8 @@ def held_at_steps(transcript: Transcript, steps: Sequence[Step], flagged: frozen
             known[name] = held_by(transcript, "" if name == main else name, flagged)
             if name == main != transcript.model:
                 known[name] = known[name]._replace(model=model_info(name))
-        found.append(known[name])
+        window = transcript.requests[step.request].window
+        found.append(known[name]._replace(window=window, source=RECORDED) if window else known[name])
     return tuple(found)
 
 

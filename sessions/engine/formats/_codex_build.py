@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.formats._codex_reading import raw_window
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._thread import session_of
 from sessions.engine.formats._values import text_of
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 def transcript_of(reading: CodexReading, name: str) -> Transcript:
     """One session; items that a roll-back took off stay out of the messages, their calls are counted."""
-    meta = reading.meta
+    meta, window = reading.meta, raw_window(reading.window)
+    for call in reading.thread.calls:
+        call.window = 0 if call.window == window else call.window
     instructions = _instructions(meta)
     found = session_of(
         reading.thread,
@@ -29,8 +32,7 @@ def transcript_of(reading: CodexReading, name: str) -> Transcript:
         otherwise=reading.model,
         client=text_of(meta.get("cli_version")),
         project=text_of(meta.get("cwd")),
-        # Recorded after Codex has taken off its 5% reserve (policies 6.1).
-        window=round(reading.window * 100 / 95) if reading.window else None,
+        window=window or None,
         system=reading.measure((Content(Kind.TEXT, text=instructions),)) if instructions else (),
     )
     return replace(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.fates import AROUND, SYSTEM, Tally, weights
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._codex_cut import cut_contents, cut_of
+from sessions.engine.formats._codex_turns import Turn
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._openai_items import COMPACTION_TYPES, ITEM_TYPES, item_contents, item_role, item_type
 from sessions.engine.formats._openai_parts import parts_of
@@ -35,6 +36,7 @@ WRAPPERS = (
     "<subagent_notification>", "<user_shell_command>", "<permissions instructions>", "<INSTRUCTIONS>",
 )  # fmt: skip
 NOT_CONTEXT = frozenset({"session_meta", "turn_context", "event_msg", "world_state", "compacted", "response_item"})
+ENDS = frozenset({"task_complete", "turn_complete", "turn_aborted"})
 NEVER_SENT = frozenset({"ghost_snapshot"})
 CUT_TYPES = frozenset({"function_call_output", "custom_tool_call_output"})
 CUT_OFF = "tool output that the agent cuts off before it sends it"
@@ -49,6 +51,7 @@ class CodexReading:
 
     measure: Measured
     thread: Thread = field(default_factory=Thread)
+    turn: Turn = field(default_factory=Turn)
     live: list[int] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
@@ -143,12 +146,15 @@ def _read_item(reading: CodexReading, item: Mapping[str, Any], origin: Origin, t
     reading.live.append(place)
     if item_type(item) in COMPACTION_TYPES:
         _compact_at(reading, entry, place)
+    else:
+        reading.turn.take(entry)
     if entry.role is not Role.ASSISTANT:
         reading.is_open = False
     elif reading.is_open:
         reading.thread.calls[-1].stop = place + 1
     else:
-        reading.thread.calls.append(Call(place, place + 1, reading.model, timestamp))
+        window = raw_window(reading.window)
+        reading.thread.calls.append(Call(place, place + 1, reading.model, timestamp, window=window))
         reading.is_open = True
 
 
@@ -156,6 +162,7 @@ def _compact_at(reading: CodexReading, entry: Entry, place: int) -> None:
     """A compaction item among the others: it stands for all before it, unless a ``compacted`` line says more."""
     entry.typed, entry.summary, entry.compaction = False, True, len(reading.thread.marks)
     reading.thread.marks.append(Mark(place, len(reading.thread.calls), summary=place))
+    reading.turn.compacted(reading.thread.marks[-1])
     reading.before_item, reading.live = reading.live[:-1], [place]
 
 
@@ -192,13 +199,20 @@ def _entry(
         role=role,
         blocks=blocks,
         preview=preview_of(contents),
-        key=hash((item_type(item), *(dumps(item.get(key)) for key in _SAME))),
+        key=hash((item_type(item), *(dumps(_plain(item.get(key))) for key in _SAME))),
         native_id=text_of(item.get("id")),
         timestamp=timestamp,
         title=title_of("\n".join(texts)) if prompt and not wrapped else "",
         typed=prompt and not wrapped,
         meta=wrapped,
     )
+
+
+def _plain(value: Any) -> Any:
+    """The parts of an item without how sharp a picture is to be seen: a history that keeps one may not repeat it."""
+    if not isinstance(value, list) or not any(isinstance(part, dict) and "detail" in part for part in value):
+        return value
+    return [{k: v for k, v in part.items() if k != "detail"} if isinstance(part, dict) else part for part in value]
 
 
 def _texts(content: Content) -> tuple[str, ...]:
@@ -208,6 +222,8 @@ def _texts(content: Content) -> tuple[str, ...]:
 def _read_event(reading: CodexReading, event: Mapping[str, Any], timestamp: float | None) -> None:
     """The events that say something about the context: the others repeat it for the screen."""
     kind = text_of(event.get("type"))
+    if kind in ENDS:
+        reading.turn.end(is_whole=kind != "turn_aborted")
     if kind in ("error", "stream_error"):
         reading.thread.refuse(_refusal(event))
     if kind == "token_count":
@@ -215,6 +231,7 @@ def _read_event(reading: CodexReading, event: Mapping[str, Any], timestamp: floa
         if isinstance(info, dict):
             _read_usage(reading, info, timestamp)
     elif kind in ("task_started", "turn_started"):
+        reading.turn.start()
         reading.window = count_of(event.get("model_context_window")) or reading.window
     elif kind in ("turn_aborted", "error") and reading.thread.calls and not reading.thread.calls[-1].usage:
         reading.thread.calls[-1].failed = True
@@ -227,7 +244,7 @@ def _refusal(event: Mapping[str, Any]) -> Refusal | None:
     """The size refusal that an error event tells by its text or by Codex's own code for it."""
     info = event.get("codex_error_info")
     code = info if isinstance(info, str) else next(iter(info), "") if isinstance(info, dict) else ""
-    return refusal_of(f"{code} {text_of(event.get('message'))}".strip())
+    return refusal_of(f"{text_of(event.get('message'))} {code}".strip())
 
 
 def _read_usage(reading: CodexReading, info: Mapping[str, Any], timestamp: float | None) -> None:
@@ -247,8 +264,13 @@ def _read_usage(reading: CodexReading, info: Mapping[str, Any], timestamp: float
         place = len(reading.thread.entries)
         reading.thread.calls.append(Call(place, place, reading.model, timestamp))
     call = reading.thread.calls[-1]
-    call.usage = usage
+    call.usage, call.window = usage, raw_window(reading.window)
     call.model = text_of(info.get("model")) or call.model
+
+
+def raw_window(recorded: int) -> int:
+    """The model's window of what a rollout records: Codex has taken its 5% reserve off (policies 6.1)."""
+    return round(recorded * 100 / 95)
 
 
 def _read_compaction(reading: CodexReading, payload: Mapping[str, Any], line: Line, timestamp: float | None) -> None:
@@ -257,6 +279,7 @@ def _read_compaction(reading: CodexReading, payload: Mapping[str, Any], line: Li
     if last and last.summary == len(reading.thread.entries) - 1 and reading.before_item:
         # The line tells the compaction whose item came before it.
         mark, reading.live = reading.thread.marks.pop(), [*reading.before_item, len(reading.thread.entries) - 1]
+    reading.turn.compacted(mark)
     reading.before_item = []
     number, reading.is_open = len(reading.thread.marks), False
     summary, history = text_of(payload.get("message")), payload.get("replacement_history")

@@ -78,6 +78,24 @@ def summary_usage(data: Event) -> Usage | None:
     return inclusive_usage(sent, output, cache_read=read, cache_write=count_of(used.get("cacheWriteTokens")))
 
 
+def shutdown_usage(data: Event) -> dict[str, tuple[int, Usage]]:
+    """Requests and usage of a whole session by model, as its end reports them; models without any are left out."""
+    found = {}
+    for model, metrics in as_dict(data.get("modelMetrics")).items():
+        used = as_dict(as_dict(metrics).get("usage"))
+        n = count_of(as_dict(as_dict(metrics).get("requests")).get("count"))
+        usage = inclusive_usage(
+            count_of(used.get("inputTokens")),
+            count_of(used.get("outputTokens")),
+            cache_read=count_of(used.get("cacheReadTokens")),
+            cache_write=count_of(used.get("cacheWriteTokens")),
+            reasoning=count_of(used.get("reasoningTokens")),
+        )
+        if usage is not None and usage.context:
+            found[model] = (n, usage)
+    return found
+
+
 def _block(value: Any) -> Content:
     return Content(Kind.TEXT, text=value) if isinstance(value, str) else opaque(as_dict(value))
 

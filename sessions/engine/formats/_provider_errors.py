@@ -79,9 +79,11 @@ _NOT_MADE = (
 _OF_COMPACTION = re.compile(rf"{_NOT_MADE}|too large to compact", re.IGNORECASE)
 """What was refused was the call that writes the summary."""
 _FAILED = re.compile(
-    rf"\W*(?:(?:execution failed|api error|context overflow|[a-z]*error): *)?\W*(?:{_NOT_MADE})\b", re.IGNORECASE
+    rf"\W*(?:(?:\d{{3}}|[a-z]+(?:_[a-z]+)+)\W+)?(?:(?:execution failed|api error|context overflow|[a-z]*error): *)?"
+    rf"\W*(?:{_NOT_MADE})\b",
+    re.IGNORECASE,
 )
-"""How an error begins that is a failed compaction's, whatever it failed for."""
+"""How an error begins that is a failed compaction's, whatever it failed for; a status or code may stand in front."""
 _NOTHING = re.compile(r"not enough messages|nothing to compact|already compacted|too small", re.IGNORECASE)
 """There was nothing to compact: no failure."""
 _GAVE_UP = re.compile(r"\W*auto-?compact(?:ion)? is thrashing\b", re.IGNORECASE)

@@ -46,7 +46,8 @@ class Entry:
 class Call:
     """A model call: entries ``first`` to ``stop`` are its reply, the same where nothing of it was recorded.
 
-    ``failed``: aborted or failed without usage, which is not a request; ``aborted``: with usage, but never sent again.
+    ``failed``: aborted or failed without usage, which is not a request; ``aborted``: with usage, but never sent again;
+    ``window`` as for a Request.
     """
 
     first: int
@@ -57,6 +58,7 @@ class Call:
     failed: bool = False
     response_id: str = ""
     aborted: bool = False
+    window: int = 0
 
 
 @dataclass(slots=True)
@@ -159,6 +161,7 @@ def _request(index: int, call: Call, kept: Sequence[int], n_entries: int) -> Req
         timestamp=call.timestamp,
         n_messages=max(1, n_messages),
         aborted=call.aborted,
+        window=call.window,
     )
 
 

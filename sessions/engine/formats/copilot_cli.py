@@ -1,13 +1,13 @@
 """GitHub Copilot CLI sessions: ``events.jsonl`` of session-state, and what the Copilot SDK writes (formats 23).
 
-Only outputs are reported for a request, so contexts are estimates.  A compaction runs beside the work: what was
-written between its start and its end stays.  A sub-agent's events are a session of their own.
+Only outputs are reported for a request, and the sum of all at the end, so contexts are estimates.  A compaction runs
+beside the work: what was written between its start and its end stays.  A sub-agent's events are a session of their own.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
@@ -24,6 +24,7 @@ from sessions.engine.formats._copilot_events import (
     event_contents,
     event_of,
     n_pictures,
+    shutdown_usage,
     summary_usage,
 )
 from sessions.engine.formats._counts import count_of
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Block, Message
+    from sessions.engine.types import Block, Message, Usage
 
     Event = Mapping[str, Any]
 
@@ -60,6 +61,7 @@ class CopilotRun:
     n_output: int = 0
     truncated: list[int] = field(default_factory=list)
     n_unsure: int = 0
+    ended: dict[str, tuple[int, Usage]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -183,6 +185,7 @@ def _session_event(run: CopilotRun, event: Event, origin: Origin) -> None:
             run.truncated.append(gone)
             run.history.compaction(0, trigger="auto", tokens_before=None, outside=True)
     elif kind == "shutdown":
+        run.ended = shutdown_usage(data)
         run.history.warnings += _told(data, count_of(data.get("currentTokens")), "At its end")
 
 
@@ -198,10 +201,16 @@ def _compaction(run: CopilotRun, event: Event, origin: Origin) -> None:
     if usage is not None:
         model = text_of(as_dict(data.get("compactionTokensUsed")).get("model")) or run.model
         history.request(None, usage, on_branch=False, model=model, timestamp=at)
+    boundary, before = len(history.messages), count_of(data.get("preCompactionTokens")) or run.before or None
+    trigger = "manual" if data.get("customInstructions") else None
+    if started is not None and started < boundary:
+        # Nobody can ask for one while the agent works: it began by itself.
+        boundary, trigger = started, trigger or "auto"
     number = history.compaction(
-        len(history.messages) if started is None else started,
-        trigger="manual" if data.get("customInstructions") else None,
-        tokens_before=count_of(data.get("preCompactionTokens")) or run.before or None,
+        boundary,
+        trigger=trigger,
+        tokens_before=before,
+        unseen=before is not None,
         tokens_after=count_of(data.get("postCompactionTokens")) or None,
     )
     summary = text_of(data.get("summaryContent"))
@@ -217,8 +226,23 @@ def _told(data: Event, total: int, when: str) -> list[str]:
     return [f"{when} Copilot estimated its context as {total:,} tokens: {parts}"] if total else []
 
 
+def _take_usage(run: CopilotRun, *, is_alone: bool) -> None:
+    """The usage of a whole session is a request's where there was one; of several it is told as their sum."""
+    requests = run.history.requests
+    own = [request for request in requests if request.on_branch]
+    for model, (n, usage) in run.ended.items():
+        if is_alone and n == len(own) == len(requests) == 1 and own[0].model in {"", model}:
+            requests[own[0].index] = replace(own[0], usage=usage)
+        else:
+            run.history.warnings.append(
+                f"Copilot reported of {n:,} requests to {model} together: {usage.context:,} tokens of input, "
+                f"{usage.cache_read:,} of them cached, and {usage.output:,} of output"
+            )
+
+
 def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, parent: str | None) -> Transcript:
     history = run.history
+    _take_usage(run, is_alone=not agent and len(file.runs) == 1)
     if run.n_output:
         n = sum(request.on_branch for request in history.requests)
         history.warnings.append(f"Only outputs are reported: {run.n_output:,} tokens over {n:,} requests")

@@ -43,14 +43,14 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.edits import cut_text
-from sessions.engine.estimators._codex import reasoning_tokens
+from sessions.engine.estimators._codex import stored_tokens
 from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._lists import apart, is_answer, last_assistant, used
 from sessions.engine.policy import Gate, Item, Policy, View
-from sessions.engine.types import Block, Kind, Role
+from sessions.engine.types import Block, Kind, Message, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 BYTES_PER_TOKEN = 4
@@ -97,6 +97,12 @@ class Stored:
     whole: int = 0
     before: int = 0
 
+    def add(self, message: Message, reported: int) -> None:
+        """The next message, and the tokens of reasoning that its reply ``reported``."""
+        if opens_turn(message):
+            self.before = self.whole
+        self.whole += stored_tokens(message, reported)
+
 
 def limit(window: int, configured: int | None) -> int:
     """``min(configured, ⌊raw window·9/10⌋)`` tokens; a rollout's window is 95% of the raw one, which is meant here."""
@@ -124,17 +130,28 @@ def stored_reasoning(view: View, stop: int) -> int:
     if held.seen > stop or (held.seen and view.items[held.seen - 1].id != held.last):
         held = view.state.memory["stored reasoning"] = Stored()
     for item in view.items[held.seen : stop]:
-        if opens_turn(item):
-            held.before = held.whole
-        held.whole += sum(map(reasoning_tokens, item.message.blocks))
+        held.add(item.message, view.tools.reported_reasoning(item))
         held.last = item.id
     held.seen = stop
     return held.before
 
 
-def opens_turn(item: Item) -> bool:
+def stored_before(messages: Sequence[Message], reported: Mapping[int, int]) -> int:
+    """The same for messages that were compacted: a prompt that began a turn there is not in the history yet.
+
+    ``reported`` are the tokens of reasoning of the replies, by the index of the message that thinks.
+    """
+    stop = len(messages)
+    while messages and messages[-1].typed and stop and _is_said(messages[stop - 1]):
+        stop -= 1
+    held = Stored()
+    for message in messages[:stop]:
+        held.add(message, reported.get(message.index, 0))
+    return held.before
+
+
+def opens_turn(message: Message) -> bool:
     """A user message that is no wrapper (a summary is one), or a message of another agent."""
-    message = item.message
     said = message.typed or (message.summary and message.role is Role.USER)
     return said or any(block.name == AGENT_MESSAGE for block in message.blocks if block.kind is Kind.OPAQUE)
 
@@ -143,11 +160,11 @@ def _new_prompt(view: View) -> list[Item]:
     """What a turn that begins here brings: all since the last reply or tool result, where the newest is typed."""
     if not view.newest_typed:
         return []
-    return list(takewhile(_is_said, reversed(view.items)))
+    return list(takewhile(lambda item: _is_said(item.message), reversed(view.items)))
 
 
-def _is_said(item: Item) -> bool:
-    return item.message.role is not Role.ASSISTANT and not item.message.result_ids()
+def _is_said(message: Message) -> bool:
+    return message.role is not Role.ASSISTANT and not message.result_ids()
 
 
 def parts(items: Sequence[Item]) -> Parts:

@@ -42,6 +42,11 @@ def gate(params: Params, view: View) -> Gate:
 def edit(params: Params, view: View) -> list[Item]:
     """All but the newest tool round becomes a summary."""
     del params
+    return all_but_the_newest_round(view)
+
+
+def all_but_the_newest_round(view: View) -> list[Item]:
+    """A summary of all before the newest reply, and what that reply began; raises EditFailed without anything else."""
     system, rest = apart(view.items)
     cut = max(0, last_assistant(rest))
     cut = pair_safe_cut(rest, cut, cut)

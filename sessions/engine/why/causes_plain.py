@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
+from sessions.engine.why.beside import beside, beside_rows, figure_of
 from sessions.engine.why.case import COMPACTION, MISSING, Candidate, Case, Evidence
 from sessions.engine.why.causes import FALLBACK, MANUAL, REACHED, SWITCH
 from sessions.engine.why.causes_window import fitting
@@ -41,7 +42,7 @@ def manual(case: Case) -> Iterable[Candidate]:
     if case.assumed is None or limit is None:
         # Under the threshold of a window that only we assume is not under the agent's own.
         return
-    if compaction.trigger is None and max(case.true, case.saw or 0) < limit and case.is_idle:
+    if compaction.trigger is None and figure_of(case) < limit and case.is_idle:
         text = f"No trigger is recorded; at {share} it was under the threshold of {limit:,}, and the agent was idle"
         row = Evidence(text, case.request, None, limit, "tokens", "rule")
         # An estimate that nothing measured stands beside does not show that a threshold was not reached.
@@ -84,10 +85,10 @@ def reached(case: Case) -> Iterable[Candidate]:
         because = f"the provider's own usage, {case.counted:,} tokens, passed {case.usual:,}"
         yield Candidate(REACHED, 0.45, because, case.size_rows)
         return
-    figure = max(case.saw or 0, case.true)
+    figure, held = figure_of(case), case.true + beside(case).tokens
     met = [one for one in case.thresholds if figure >= one.tokens >= case.peak_before]
     close = BLIND if case.said is not None and case.is_blind else CLOSE_TO
-    passed = [one for one in case.thresholds if case.true >= close * one.tokens]
+    passed = [one for one in case.thresholds if held >= close * one.tokens]
     threshold = max((one for one in met if one in passed), default=None)
     yield from _repeated(case)
     if threshold is not None:
@@ -103,8 +104,8 @@ def reached(case: Case) -> Iterable[Candidate]:
             score = 0.75 if n <= SOON or not case.is_asked(late.tokens) else 0.55
             yield _normal(case, late, _doubted(case, score), f"{n} {'request' if n == 1 else 'requests'} before")
         else:
-            because = f"{case.true:,} tokens came within 3% of the threshold of {late.tokens:,}"
-            yield Candidate(REACHED, _doubted(case, 0.65), because, case.size_rows)
+            because = f"{held:,} tokens came within 3% of the threshold of {late.tokens:,}"
+            yield Candidate(REACHED, _doubted(case, 0.65), because, (*case.size_rows, *beside_rows(case)))
     elif own := _own_count(case):
         yield own
     elif case.assumed is None and case.thresholds and (found := fitting(case, figure, case.agent.windows, 0.04)):
@@ -172,10 +173,11 @@ def _doubted(case: Case, score: float) -> float:
 def _normal(case: Case, threshold: Threshold, score: float, late: str = "") -> Candidate:
     """The threshold was passed: by what the recorder wrote down, where it wrote it, else by what we know of it."""
     said = case.said or 0
-    figure = said if said >= threshold.tokens else max(case.saw or 0, case.true)
+    figure = said if said >= threshold.tokens else figure_of(case)
     text = f"{threshold.name} is {threshold.tokens:,} tokens at a window of {case.window:,}"
     rows = (
         *case.size_rows,
+        *beside_rows(case),
         Evidence(text, case.request, None, threshold.tokens, "tokens", "rule"),
         *_long_row(case),
         *filled_rows(case),

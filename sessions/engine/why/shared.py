@@ -12,6 +12,7 @@ from sessions.engine.agent import NOTHING_KNOWN, own_trigger, policy_facts, thre
 from sessions.engine.calibration.growth import JUMP_FACTOR, JUMP_FLOOR
 from sessions.engine.calibration.held import INFERRED
 from sessions.engine.configuration import gate_threshold
+from sessions.engine.outputs import reported_reasoning
 from sessions.engine.sizes import estimator_named, message_sizes
 from sessions.engine.types import Kind, Label
 from sessions.engine.why.culprits import has_media
@@ -118,6 +119,11 @@ class Shared:
             figure = compaction.tokens_before or (usage.context + usage.output if usage else 0)
             found += [figure] if figure else []
         return sorted(found)
+
+    @cached_property
+    def reported(self) -> dict[int, int]:
+        """Tokens of reasoning that each reply reports, by the index of its message that thinks."""
+        return reported_reasoning(self.weighed.transcript)
 
     @property
     def usual_figure(self) -> int:

@@ -95,6 +95,10 @@ class Desk:
         """The same by every estimator."""
         return item.size
 
+    def reported_reasoning(self, item: Item) -> int:
+        """None was reported."""
+        return 0
+
 
 def seen(items: Sequence[Item] | str, model: str = "gpt-4.1", **facts: Any) -> View:
     """A view of a list; everything that ``facts`` do not say follows from it."""

@@ -42,6 +42,23 @@ def test_copilot_fires_over_its_budget(over):
     assert found == (over > 0, 161_500 + over, 161_500, ">")
 
 
+@pytest.mark.golden("copilot_cli")
+@pytest.mark.parametrize("over", [-1, 0, 1])
+def test_copilot_cli_fires_from_eight_tenths_of_its_window_on(over):
+    """160,000 of 200,000 by its own count: the list and 10,000 before it, whatever the provider reports."""
+    build = Build(overhead=10_000, model=MODEL)
+    build.prompt(1_000)
+    build.reply(100, "c0")
+    build.result("c0", 148_906 + over)
+    build.reply(100)
+    weighed = weigh(build.done())
+    expected = (over >= 0, 160_000 + over, 160_000, ">=")
+    assert weighed.overhead == 9_994, "6 tokens are around a prompt of this provider's"
+    assert fires_at(weighed, "copilot_cli", window=WINDOW) == expected
+    share = fires_at(weighed, "copilot_cli", window=WINDOW, params={"share": 81})
+    assert share == (False, 160_000 + over, 162_000, ">=")
+
+
 @pytest.mark.golden("letta")
 @pytest.mark.parametrize(("window", "threshold", "fires"), [(111, 99, True), (112, 100, True), (113, 101, False)])
 def test_letta_fires_over_nine_tenths_rounded_down(window, threshold, fires):
