@@ -239,8 +239,8 @@ class Request:
 
     ``message`` is the index of the reply, None when pending or off the selected branch.  ``usage`` is None where the
     transcript reports none (all-zero usage is not a report).  ``n_messages`` is how many messages the reply is, from
-    ``message`` on: more than one where each item of a reply is a message (Codex, Responses).  ``aborted`` marks a
-    reply that was broken off and that the harness does not send again.
+    ``message`` on: several where each item is one (Codex, Responses).  ``aborted`` marks a reply that was broken off
+    and is not sent again.  ``provider`` sold the model, as the file names it, "" where it does not.
     """
 
     index: int
@@ -252,6 +252,7 @@ class Request:
     timestamp: float | None = None
     n_messages: int = 1
     aborted: bool = False
+    provider: str = ""
 
 
 @dataclass(frozen=True, slots=True)
