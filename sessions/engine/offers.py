@@ -61,7 +61,7 @@ OFFERS = (
     Offer(COPILOT, ("gpt-5", "gpt-5-mini", "gpt-5.1", "gpt-5.3-codex", "gpt-4.1"), 128_000, "litellm 1.109.1"),
     Offer(COPILOT, ("gpt-4o",), 64_000, "litellm 1.109.1"),
 )
-"""Windows of subscriptions: their providers limit the input alone.  Dates are those of the lists that were read."""
+"""Subscriptions and Copilot limit the input alone (policies 15.2, 15.3); days are those of the lists that were read."""
 
 
 def offered(transcript: Transcript, name: str) -> tuple[ModelInfo, str]:
@@ -91,7 +91,7 @@ def _client(transcript: Transcript) -> str:
 
 
 def _in_claude_code(own: ModelInfo) -> tuple[ModelInfo, str]:
-    """Claude's models have their own window; any other name is taken for 200,000 unless it asks for the long one."""
+    """Claude's models have their own window; any other name is taken for 200,000, or asks for more (policies 15.1)."""
     if own.family == "claude" and own.known:
         return own, ""
     window = LONG if asks_for_long(own.name) else CLAUDE_WINDOW

@@ -342,9 +342,8 @@ def _unpack_request(row: Row, s: list[str]) -> Request:
     # Rows of earlier packs end before the fields that were added since: their defaults hold.
     index, message, usage, on_branch, response, model, timestamp, *added = row
     counts = None if usage is None else Usage(*usage)
-    n_messages, aborted, provider = *added, *(1, False, None)[len(added) :]
-    sold = "" if provider is None else s[provider]
-    return Request(index, message, counts, on_branch, s[response], s[model], timestamp, n_messages, aborted, sold)
+    request = Request(index, message, counts, on_branch, s[response], s[model], timestamp, *added[:2])
+    return replace(request, provider=s[added[2]]) if added[2:] else request
 
 
 def _pack_compaction(c: RecordedCompaction, text: Callable[[str | None], int]) -> Row:

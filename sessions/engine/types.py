@@ -237,10 +237,9 @@ class Usage:
 class Request:
     """One model call: the context sent and the reply.
 
-    ``message`` is the index of the reply, None when pending or off the selected branch.  ``usage`` is None where the
-    transcript reports none (all-zero usage is not a report).  ``n_messages`` is how many messages the reply is, from
-    ``message`` on: several where each item is one (Codex, Responses).  ``aborted`` marks a reply that was broken off
-    and is not sent again.  ``provider`` sold the model, as the file names it, "" where it does not.
+    ``message`` is the index of the reply, None when pending or off the selected branch.  ``usage`` is None where none
+    is reported (all-zero usage is no report).  ``n_messages``: how many messages the reply is, from ``message`` on
+    (Codex, Responses).  ``aborted``: broken off and not sent again.  ``provider`` sold the model, as the file names it.
     """
 
     index: int
