@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,8 @@ SAME_PRICE = frozenset({"", "-codex", "-codex-max", "-preview", "-sol", "-thinki
 _DATE = re.compile(r"[-@]20\d\d-?\d\d-?\d\d\b.*$|-\d{4}$")
 _VERSION = re.compile(r"-v\d+(?::\d+)?(?:\[.*)?$|-latest$|:[a-z]+$")
 _LONG = re.compile(r"(?:\[1m\]|:1m)$")
+_SETTING = re.compile(r"\s+\([a-z ]+\)$")
+"""How hard a model is to think, as Antigravity writes it behind its name: ``Gemini 3.1 Pro (High)``."""
 _OLD_ORDER = re.compile(r"^claude-(\d(?:-\d)?)-(opus|sonnet|haiku)$")
 _CLAUDE = re.compile(r"^claude-(opus|sonnet|haiku|fable|mythos)-(\d+)(?:-(\d{1,2}))?")
 
@@ -33,7 +35,8 @@ class ModelInfo:
     ``window`` is the most input one request may carry, ``long_window`` what the API takes beyond it where the client
     asks (``[1m]``), ``image_tier`` the name of the image rule, ``text_prior`` the tokens per o200k token.
     ``large`` are the tokens of input above which a request has other prices, and those (policies 14.4).  ``known`` is
-    False for a name that is not in the table; ``note`` then says what is assumed.
+    False for a name that is not in the table; ``note`` then says what is assumed.  ``input_limited``: its seller limits
+    the input alone, whatever the reply may have.
     """
 
     name: str
@@ -52,6 +55,7 @@ class ModelInfo:
     long_window: int | None = None
     note: str = ""
     large: Large | None = None
+    input_limited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +100,30 @@ def model_info(name: str) -> ModelInfo:
 
     A model of the user's own table stands above the built-in one: by its full name, else by its bare one.
     """
-    own = _own.get(name.strip().lower()) or _own.get(normalised(name))
+    own = _of_user(name)
     return _listed(name) if own is None else _as_own(name, own)
+
+
+def with_window(name: str, window: int, *, long: int | None = None, is_limit: bool = False) -> ModelInfo:
+    """The model called ``name`` at another window in tokens, ``long`` what it takes beyond it where a client asks.
+
+    ``is_limit``: the window is a limit on the input alone.
+    """
+    return replace(model_info(name), window=window, long_window=long, input_limited=is_limit)
+
+
+def is_own(name: str) -> bool:
+    """Whether a model stands in the user's own table."""
+    return _of_user(name) is not None
+
+
+def asks_for_long(name: str) -> bool:
+    """Whether a name asks for the long window: ``[1m]``, ``:1m``."""
+    return bool(_LONG.search(name.strip().lower()))
+
+
+def _of_user(name: str) -> OwnModel | None:
+    return _own.get(name.strip().lower()) or _own.get(normalised(name))
 
 
 def _as_own(name: str, own: OwnModel) -> ModelInfo:
@@ -128,7 +154,7 @@ def _listed(name: str) -> ModelInfo:
     same = variant in SAME_PRICE
     price_in, price_out, read, write, write_1h = row.prices if same else UNPRICED
     note = "" if same else f"{name} is taken for a {row.prefix}, without prices"
-    long = bool(_LONG.search(name.strip().lower())) and row.long_window is not None
+    long = asks_for_long(name) and row.long_window is not None
     window = row.long_window if long and row.long_window else row.window
     return ModelInfo(
         name, family, window, row.max_output, row.image_tier, row.text_prior, row.keeps_thinking,
@@ -142,7 +168,7 @@ def _row(plain: str) -> tuple[str, ModelRow] | None:
     best: tuple[str, ModelRow] | None = None
     for family, rows in (*FAMILIES.items(), (OTHERS, BY_WINDOW)):
         for row in rows:
-            if _matches(plain, row.prefix) and (best is None or len(row.prefix) > len(best[1].prefix)):
+            if begins_with(plain, row.prefix) and (best is None or len(row.prefix) > len(best[1].prefix)):
                 best = (family, row)
     return best
 
@@ -150,7 +176,7 @@ def _row(plain: str) -> tuple[str, ModelRow] | None:
 @lru_cache(maxsize=1024)
 def normalised(name: str) -> str:
     """The bare model name: ``us.anthropic.claude-opus-4-8-20260801-v1:0[1m]`` is ``claude-opus-4-8``."""
-    plain = _LONG.sub("", name.strip().lower()).rsplit("/", 1)[-1]
+    plain = re.sub(r"\s+", "-", _SETTING.sub("", _LONG.sub("", name.strip().lower()))).rsplit("/", 1)[-1]
     plain = re.sub(r"^(?:[a-z]{2,6}\.)?(?:anthropic|openai|google)\.", "", plain)
     plain = _VERSION.sub("", _DATE.sub("", _VERSION.sub("", plain)))
     if plain.startswith("claude"):
@@ -158,8 +184,11 @@ def normalised(name: str) -> str:
     return _OLD_ORDER.sub(r"claude-\2-\1", plain) if _OLD_ORDER.match(plain) and plain[7] >= "4" else plain
 
 
-def _matches(name: str, prefix: str) -> bool:
-    """Whole name parts only, and no digit next: ``claude-opus-4`` is not ``claude-opus-4-9``, nor ``gpt-5`` gpt-50."""
+def begins_with(name: str, prefix: str) -> bool:
+    """Whether a bare name is ``prefix`` or a variant of it: whole name parts only, and no digit next.
+
+    ``claude-opus-4`` is not ``claude-opus-4-9``, nor ``gpt-5`` gpt-50.
+    """
     if name == prefix:
         return True
     rest = name[len(prefix) :]

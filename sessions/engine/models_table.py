@@ -4,8 +4,9 @@ Figures are those of ``models_listed``, which ``scripts/models_table.py`` makes 
 listed there, or listed otherwise than it is, stands in ``HAND`` with the reason.  Token priors and image rules come
 from estimators 6, 9, 10 and 11.  What was not found is None.  A window is the most *input* a request may carry.
 
-Claude windows are the 200,000 that Claude Code works with unless the name ends in ``[1m]`` (policies 4.1), although
-the API takes ``long_window`` tokens from the models that have one.
+Windows of Claude before Opus 4.8 are the 200,000 that clients work with unless the name ends in ``[1m]`` (policies
+4.1), although the API takes ``long_window`` tokens from the models that have one.  Later ones take all of it from the
+start; what a client or a seller makes of a model stands in ``offers``.
 """
 
 from __future__ import annotations
@@ -84,8 +85,8 @@ def _claude(prefix: str, *, keeps: bool = False) -> ModelRow:
     return _row(prefix, "standard", OLD_CLAUDE, keeps=keeps, most=200_000)
 
 
-def _new_claude(prefix: str, *, keeps: bool = True) -> ModelRow:
-    return _row(prefix, "high-res", NEW_CLAUDE, keeps=keeps, most=200_000)
+def _new_claude(prefix: str, *, keeps: bool = True, most: int | None = None) -> ModelRow:
+    return _row(prefix, "high-res", NEW_CLAUDE, keeps=keeps, most=most)
 
 
 def _gpt(prefix: str, image_tier: str, *, keeps: bool = False) -> ModelRow:
@@ -107,7 +108,7 @@ CLAUDE = (
     _claude("claude-opus-4-5", keeps=True),
     _claude("claude-sonnet-4-6", keeps=True),
     _claude("claude-opus-4-6", keeps=True),
-    _new_claude("claude-opus-4-7"),
+    _new_claude("claude-opus-4-7", most=200_000),
     _new_claude("claude-opus-4-8"),
     _new_claude("claude-opus-5"),
     _new_claude("claude-opus-5-5"),

@@ -334,8 +334,8 @@ def _pack_request(r: Request, text: Callable[[str | None], int]) -> Row:
     if u is not None:
         usage = [u.input, u.cache_read, u.cache_write, u.output, u.placeholder, u.reasoning, u.cache_write_1h]
         usage += [u.last_input] if u.last_input else []
-    response, model = text(r.response_id), text(r.model)
-    row: Row = [r.index, r.message, usage, r.on_branch, response, model, r.timestamp, r.n_messages, r.aborted]
+    response, model, provider = text(r.response_id), text(r.model), text(r.provider)
+    row: Row = [r.index, r.message, usage, r.on_branch, response, model, r.timestamp, r.n_messages, r.aborted, provider]
     return [*row, r.window] if r.window else row
 
 
@@ -343,7 +343,8 @@ def _unpack_request(row: Row, s: list[str]) -> Request:
     # Rows of earlier packs end before the fields that were added since: their defaults hold.
     index, message, usage, on_branch, response, model, timestamp, *added = row
     counts = None if usage is None else Usage(*usage)
-    return Request(index, message, counts, on_branch, s[response], s[model], timestamp, *added)
+    request = Request(index, message, counts, on_branch, s[response], s[model], timestamp, *added[:2])
+    return replace(request, provider=s[added[2]], window=(*added, 0)[3]) if added[2:] else request
 
 
 def _pack_compaction(c: RecordedCompaction, text: Callable[[str | None], int]) -> Row:

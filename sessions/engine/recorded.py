@@ -2,8 +2,8 @@
 
 The policy is replayed under base "recorded" (replay-semantics 2): along the recorded context, each recorded compaction
 being the end of a stretch in which the gate may fire once.  Firing at the recorded compaction's request is a hit,
-firing earlier a false alarm.  Manual compactions, and those that followed a refusal where the policy did not fire, are
-counted apart: no threshold explains them.
+firing earlier a false alarm.  Manual compactions, and those that followed a refusal where the policy did not fire
+before, are counted apart: no threshold explains them.
 """
 
 from __future__ import annotations
@@ -160,7 +160,8 @@ def compare(
     hits = sum(one.outcome == HIT for one in compared)
     automatic = sum(one.outcome in {HIT, EARLY, MISSED} for one in compared)
     by_hand = {one.request for one in compared if one.trigger == "manual"}
-    fired = [event for event in result.events if event.request not in by_hand]
+    refused = {one.request for one in compared if one.outcome == REFUSED}
+    fired = [event for event in result.events if event.request not in by_hand | refused]
     return Comparison(
         name, dict(params or {}), result.window, compared, len(fired) - hits, len(by_hand),
         hits / automatic if automatic else None, hits / len(fired) if fired else None,
@@ -222,8 +223,10 @@ def _outcome(
         return APART
     if gate is None or compaction.outside:
         return NOT_ASKED
+    if refusal is not None and (event is None or event.request == compaction.request):
+        return REFUSED
     if event is None:
-        return MISSED if refusal is None else REFUSED
+        return MISSED
     return HIT if event.request == compaction.request else EARLY
 
 

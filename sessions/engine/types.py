@@ -239,7 +239,8 @@ class Request:
 
     ``message`` is the index of the reply, None when pending or off the selected branch; ``usage`` None where none is
     reported (all zeros are none).  ``n_messages``: how many messages from ``message`` on are the reply (Codex: items).
-    ``aborted``: it was broken off and is not sent again.  ``window``: its own, 0 where it is the transcript's.
+    ``aborted``: broken off and not sent again.  ``provider`` sold the model, as the file names it; ``window`` is the
+    request's own, 0 where it is the transcript's.
     """
 
     index: int
@@ -251,6 +252,7 @@ class Request:
     timestamp: float | None = None
     n_messages: int = 1
     aborted: bool = False
+    provider: str = ""
     window: int = 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from sessions.engine.calibration.held import DEFAULT, INFERRED
+from sessions.engine.calibration.held import ANSWER, DEFAULT, REFUSAL, source_words
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
@@ -40,10 +40,9 @@ def assumed_windows(weighed: Weighed, given: int | None) -> list[str]:
     found: list[str] = []
     if not given and weighed.window_source == DEFAULT and weighed.model.known:
         found.append("the context window is not recorded: 200,000 tokens are assumed")
-    if not given and weighed.window_source == INFERRED:
-        found.append(
-            f"the context window is inferred: {weighed.window:,} tokens, for the recording shows more than was assumed"
-        )
+    if not given and weighed.window_source in {ANSWER, REFUSAL}:
+        words = source_words(weighed.transcript, weighed.window_source)
+        found.append(f"the context window of {weighed.window:,} tokens is {words}")
     for k, (before, held) in enumerate(pairwise(weighed.held), 1):
         if held is not before and before.model.name != held.model.name and (given or before.window != held.window):
             request, took = weighed.steps[k].request, "as given" if given else f"{held.window:,} tokens from there on"

@@ -37,11 +37,11 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import SummarizationMiddleware
 
 agent = create_agent(
-    model="anthropic:claude-opus-4-8",
+    model="anthropic:claude-opus-4-6",
     tools=tools,
     middleware=[
         SummarizationMiddleware(
-            model="anthropic:claude-opus-4-8",
+            model="anthropic:claude-opus-4-6",
             trigger=("tokens", 120_000),
             keep=("messages", 8),
         ),
@@ -66,7 +66,7 @@ OPENCODE = {"auto": True, "reserved": 30_000, "tail_turns": 3, "preserve_recent_
 AT_120K = {"trigger": 60, "keep_last": 8}
 
 
-def one(agent, policy, window=200_000, model="claude-opus-4-8", **params):
+def one(agent, policy, window=200_000, model="claude-opus-4-6", **params):
     """The snippet of one agent."""
     return configure(policy, params, window=window, model=model, agents=(agent,))[0]
 
@@ -219,12 +219,12 @@ def test_a_policy_that_is_switched_off_is_no_threshold_elsewhere():
 def test_what_fires_elsewhere_says_where():
     """Claude Code takes whole percent of the effective window and cannot be raised; the API not below 50,000."""
     lower = one("claude_code", "anchored_iterative", **AT_120K)
-    assert lower.fires_at == gate_threshold("claude_code", {"pct_override": 66}, 200_000, "claude-opus-4-8")
+    assert lower.fires_at == gate_threshold("claude_code", {"pct_override": 66}, 200_000, "claude-opus-4-6")
     assert lower.fires_at <= 120_000
     assert f"It compacts at {lower.fires_at:,} tokens, where this setting does at 120,000." in lower.cannot
     higher = one("claude_code", "anchored_iterative", trigger=95)
     assert parsed(higher) == {}
-    assert higher.fires_at == gate_threshold("claude_code", {}, 200_000, "claude-opus-4-8")
+    assert higher.fires_at == gate_threshold("claude_code", {}, 200_000, "claude-opus-4-6")
     assert higher.fires_at < 190_000
     low = one("anthropic_api", "anchored_iterative", window=50_000, trigger=50)
     assert low.fires_at == 50_000
@@ -243,10 +243,10 @@ def test_claude_code_never_fires_later_than_wanted(trigger):
     if percent is None:
         assert fit.fires_at <= 2_000 * trigger
         return
-    at = gate_threshold("claude_code", {"pct_override": percent}, 200_000, "claude-opus-4-8")
+    at = gate_threshold("claude_code", {"pct_override": percent}, 200_000, "claude-opus-4-6")
     assert fit.fires_at in {at, 0}
     if at <= 2_000 * trigger:
-        above = gate_threshold("claude_code", {"pct_override": int(percent) + 1}, 200_000, "claude-opus-4-8")
+        above = gate_threshold("claude_code", {"pct_override": int(percent) + 1}, 200_000, "claude-opus-4-6")
         assert above > 2_000 * trigger
 
 

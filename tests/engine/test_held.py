@@ -30,13 +30,13 @@ def up_to(context: int, model: str = "some-new-model"):
     ("model", "context", "window", "source"),
     [
         ("some-new-model", 200_000, 200_000, "default"),
-        ("some-new-model", 200_001, 256_000, "inferred"),
-        ("some-new-model", 256_000, 256_000, "inferred"),
-        ("some-new-model", 256_001, 272_000, "inferred"),
+        ("some-new-model", 200_001, 256_000, "answer"),
+        ("some-new-model", 256_000, 256_000, "answer"),
+        ("some-new-model", 256_001, 272_000, "answer"),
         ("some-new-model", 1_000_001, 200_000, "default"),
         ("gpt-4o", 128_000, 128_000, "model"),
-        ("gpt-4o", 128_001, 200_000, "inferred"),
-        ("claude-opus-4-5", 200_001, 256_000, "inferred"),
+        ("gpt-4o", 128_001, 200_000, "answer"),
+        ("claude-opus-4-5", 200_001, 256_000, "answer"),
         ("claude-sonnet-4-5", 200_001, 1_000_000, "model, long window"),
     ],
 )
@@ -44,8 +44,8 @@ def test_a_measured_context_disproves_a_window_that_was_assumed(model, context, 
     """Replay-semantics 4: at it and one above; what no usual window holds was counted wrongly."""
     weighed = weigh(up_to(context, model))
     assert (weighed.window, weighed.window_source) == (window, source)
-    said = [w for w in replay(weighed, "none").warnings if "inferred" in w]
-    assert bool(said) is (source == "inferred")
+    said = [w for w in replay(weighed, "none").warnings if "answer" in w]
+    assert bool(said) is (source == "answer")
 
 
 def test_a_recorded_window_stands_against_everything():
@@ -56,15 +56,16 @@ def test_a_recorded_window_stands_against_everything():
 @pytest.mark.parametrize(
     ("model", "limit", "window", "source"),
     [
-        ("some-new-model", 131_072, 131_072, "inferred"),
-        ("some-new-model", 400_000, 400_000, "inferred"),
-        ("gpt-4o", 100_000, 128_000, "model"),
-        ("gpt-4o", 272_000, 272_000, "inferred"),
-        ("claude-sonnet-4-5", 1_000_000, 1_000_000, "model, long window"),
+        ("some-new-model", 131_072, 131_072, "refusal"),
+        ("some-new-model", 400_000, 400_000, "refusal"),
+        ("some-new-model", 99_999, 200_000, "default"),
+        ("gpt-4o", 100_000, 100_000, "refusal"),
+        ("gpt-4o", 272_000, 272_000, "refusal"),
+        ("claude-sonnet-4-5", 1_000_000, 1_000_000, "refusal"),
     ],
 )
 def test_a_limit_that_the_provider_named_is_evidence(model, limit, window, source):
-    """Of a model that nobody knew either way; of a known one only where it is more."""
+    """Of a model that is known too; an answer of 100,000 tokens stands against less."""
     refused = ProviderError("context", 1, 3, tokens=limit + 1, limit=limit)
     weighed = weigh(replace(up_to(100_000, model), errors=(refused,)))
     assert (weighed.window, weighed.window_source) == (window, source)

@@ -36,9 +36,9 @@ def test_names_as_transcripts_write_them(name: str, plain: str) -> None:
         ("claude-opus-4-6", "standard", 1.18, 200_000, True),
         ("claude-sonnet-4-6[1m]", "standard", 1.18, 1_000_000, True),
         ("claude-opus-4-7", "high-res", 1.53, 200_000, True),
-        ("claude-opus-4-8", "high-res", 1.53, 200_000, True),
-        ("claude-sonnet-5", "high-res", 1.53, 200_000, True),
-        ("claude-fable-5", "high-res", 1.53, 200_000, True),
+        ("claude-opus-4-8", "high-res", 1.53, 1_000_000, True),
+        ("claude-sonnet-5", "high-res", 1.53, 1_000_000, True),
+        ("claude-fable-5", "high-res", 1.53, 1_000_000, True),
         ("gpt-4o", "tiles-85-170", 1.0, 128_000, False),
         ("gpt-5.2-codex", "tiles-70-140", 1.0, 272_000, False),
         ("gpt-5-mini", "patches-1536-1.2", 1.0, 272_000, False),
@@ -151,7 +151,7 @@ def test_figures_stay_what_was_reviewed() -> None:
         prices = (info.input_price, info.output_price, info.cache_read_price, info.cache_write_price)
         return (info.window, info.long_window, info.max_output, *prices, info.cache_write_1h_price)
 
-    assert figures("claude-opus-4-8") == (200_000, 1_000_000, 128_000, 5, 25, 0.5, 6.25, 10)
+    assert figures("claude-opus-4-8") == (1_000_000, None, 128_000, 5, 25, 0.5, 6.25, 10)
     assert figures("claude-sonnet-4-5") == (200_000, 1_000_000, 64_000, 3, 15, 0.3, 3.75, 6)
     assert figures("claude-haiku-4-5") == (200_000, None, 64_000, 1, 5, 0.1, 1.25, 2)
     assert figures("gpt-4o") == (128_000, None, 16_384, 2.5, 10, 1.25, None, None)

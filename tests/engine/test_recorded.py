@@ -286,7 +286,7 @@ def test_a_missed_compaction_is_explained_by_what_the_agent_counted():
 
 
 def test_a_compaction_after_a_refusal_is_counted_apart():
-    """The policy's threshold was not reached: what started it is the refusal, as *why* says."""
+    """What started it is the refusal, as *why* says, also where the policy fires there in the window that it names."""
     build = Pi()
     build.until(120_000)
     build.refuse("prompt is too long: 121000 tokens > 120000 maximum")
@@ -294,8 +294,8 @@ def test_a_compaction_after_a_refusal_is_counted_apart():
     build.until(60_000)
     weighed = build.weighed()
     (one,) = compare(weighed).compared
-    assert (one.outcome, one.fired_at) == ("after a refusal", None)
-    assert one.reasons == (f"{one.gate.measure:,} tokens were not over the policy's {one.gate.threshold:,}: "
-                           "the provider had refused the request as too long",)  # fmt: skip
+    assert (one.outcome, one.fired_at) == ("after a refusal", one.request)
+    assert one.gate.threshold == 120_000 - 16_384
+    assert compare(weighed).n_false_alarms == 0
     assert compare(weighed).recall is None
     assert next(v for v in verdicts_of(weighed) if v.what == "compaction").cause == "after_refusal"

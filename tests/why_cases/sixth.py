@@ -26,7 +26,7 @@ THRASHING = (
 
 def stopped_by_the_client() -> Weighed:
     """Full again within three requests, three times; then the client itself stops."""
-    session = c.claude("claude-opus-4-8", version="2.1.220").until(166_000)
+    session = c.claude("claude-opus-4-6", version="2.1.220").until(166_000)
     session.turns(1, 1_400)
     session.compact()
     for _ in range(3):

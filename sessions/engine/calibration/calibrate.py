@@ -32,11 +32,12 @@ from sessions.engine.calibration.switches import (
 from sessions.engine.calibration.weighed import Weighed
 from sessions.engine.calibration.weights import Own, Scales, estimate_by_kind, message_tokens, thinking_tokens
 from sessions.engine.estimators._images import has_own_image_rule
-from sessions.engine.model_info import ModelInfo, model_info
+from sessions.engine.offers import offered
 from sessions.engine.types import Kind, Label, Role
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.prior import Prior
+    from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import Transcript
 
 NO_IMAGE_RULE = (
@@ -50,7 +51,7 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior |
     ``train_fraction`` is from 0 to 1 (replay-semantics 1: at least two requests with usage are used); ``prior`` stands
     for that of the model's family.
     """
-    model = model_info(transcript.model)
+    model, _ = offered(transcript, transcript.model)
     steps = steps_of(transcript)
     flagged = find_flagged(transcript, steps)
     training = training_requests(transcript, train_fraction) - flagged

@@ -1,8 +1,8 @@
-"""The model and the context window that hold at a request, and what disproves a window that was only assumed.
+"""Which window a model of a session has, and from where: the one statement of it (replay-semantics 4).
 
-A window that a transcript records stands.  One of the model table, or the default, never stands against evidence: a
-context measured above it, or a limit that the provider named when it refused a request, raises it; what nobody knew
-of an unlisted model takes that limit either way.  Such a window is called inferred (replay-semantics 4).
+What the agent recorded stands.  Then what the provider named when it refused a request, unless it answered a larger
+one; then an answer larger than the guess; then what the session's client, or who sold the model, makes of it
+(``offers``); then the model's own window; else 200,000 are assumed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.agent import USUAL_WINDOWS
 from sessions.engine.model_info import UNKNOWN_WINDOW, ModelInfo, model_info
+from sessions.engine.offers import offered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,43 +19,73 @@ if TYPE_CHECKING:
     from sessions.engine.calibration.growth import Step
     from sessions.engine.types import Transcript
 
-RECORDED, MODEL, LONG, INFERRED, DEFAULT = "recorded", "model", "model, long window", "inferred", "default"
+RECORDED, REFUSAL, ANSWER, CLIENT = "recorded", "refusal", "answer", "client"
+MODEL, LONG, DEFAULT = "model", "model, long window", "default"
+
+SOURCES = {
+    RECORDED: "recorded in the transcript",
+    REFUSAL: "named by the provider when it refused a request",
+    ANSWER: "the least that holds what was answered",
+    CLIENT: "what this client, or who sells the model, makes of it",
+    MODEL: "the model's",
+    LONG: "the model's long one: the client asked for it",
+    DEFAULT: "assumed, the model is not known",
+}
+"""Where a window comes from, in words."""
 
 
 class Held(NamedTuple):
-    """A model and the window in tokens it is held against; ``source`` is one of the five above."""
+    """A model and the window in tokens it is held against; ``source`` is one of the seven above.
+
+    ``before`` is the model of a larger window that was given up right before this point, "" where none was.
+    """
 
     model: ModelInfo
     window: int
     source: str
+    before: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything says so: a window that is assumed, or the least that holds what was answered, is not."""
+        return self.source not in {DEFAULT, ANSWER}
 
 
-def held_by(transcript: Transcript, name: str, flagged: frozenset[int] = frozenset()) -> Held:
+def held_by(transcript: Transcript, name: str, flagged: frozenset[int] = frozenset(), *, taken: bool = False) -> Held:
     """The window of a model of the session, "" for the one it is about; ``flagged`` requests prove nothing.
 
     A recorded window is that of the model used last, and others of the session take no more without evidence: the
     client bounds them too.  A model that is not known takes the session's window.  Where the session's own model shows
-    that the client asked for its long window, its other models that have one take theirs.  A limit that the provider
-    named stands above what was measured; a context that no usual window holds was counted wrongly and proves nothing.
+    that the client asked for its long window, its other models that have one take theirs.  ``taken``: what the client
+    took a model that is known for, whatever was refused or answered.
     """
-    info = model_info(name or transcript.model)
+    own = name or transcript.model
+    info, by_client = offered(transcript, own)
     if transcript.window and name in {"", main_model(transcript)}:
         return Held(info, transcript.window, RECORDED)
     window, source = (info.window, MODEL) if info.known and info.window else (UNKNOWN_WINDOW, DEFAULT)
-    own = name or transcript.model
-    if name not in {"", transcript.model} and (source == DEFAULT or info.note):
-        window, source = held_by(transcript, "", flagged).window, DEFAULT
-    if transcript.window:
+    if by_client:
+        window, source = info.window, CLIENT
+    elif name not in {"", transcript.model} and (source == DEFAULT or info.note):
+        window, source = held_by(transcript, "", flagged, taken=taken).window, DEFAULT
+    if transcript.window and not taken:
         window = min(window, transcript.window)
-    limit = _limit(transcript, own)
-    shown, longest = limit or _largest(transcript, own, flagged), info.long_window or 0
-    if window < longest >= shown and (shown > window or _is_long(transcript, own)):
+    stands = taken and source != DEFAULT
+    limit, shown = 0 if stands else _limit(transcript, own), _largest(transcript, own, flagged)
+    if limit and limit >= shown:
+        return Held(info, limit, REFUSAL)
+    longest = info.long_window or 0
+    if window < longest >= shown and (shown > window or _is_long(transcript, own, flagged)):
         return Held(info, longest, LONG)
-    if limit and (limit > window or source == DEFAULT):
-        return Held(info, limit, INFERRED)
-    if window < shown <= max(USUAL_WINDOWS):
-        return Held(info, min(w for w in USUAL_WINDOWS if w >= shown), INFERRED)
+    if window < shown <= max(USUAL_WINDOWS) and not stands:
+        return Held(info, min(w for w in USUAL_WINDOWS if w >= shown), ANSWER)
     return Held(info, window, source)
+
+
+def source_words(transcript: Transcript, source: str) -> str:
+    """Where the session's window comes from, in words, with the source of a table's row."""
+    _, row = offered(transcript, transcript.model)
+    return f"{SOURCES[source]} ({row})" if source == CLIENT else SOURCES[source]
 
 
 def main_model(transcript: Transcript) -> str:
@@ -63,17 +94,22 @@ def main_model(transcript: Transcript) -> str:
     return next(last, transcript.model) if transcript.window else transcript.model
 
 
+def windows_of(transcript: Transcript, flagged: frozenset[int], *, taken: bool = False) -> dict[str, Held]:
+    """What holds for every model that the session names, "" for the one it is about."""
+    main = main_model(transcript)
+    found = {"": held_by(transcript, "", flagged, taken=taken)}
+    for name in {r.model for r in transcript.requests if r.model}:
+        held = found[""] if name == main else held_by(transcript, name, flagged, taken=taken)
+        found[name] = held._replace(model=model_info(name)) if name == main != transcript.model else held
+    return found
+
+
 def held_at_steps(transcript: Transcript, steps: Sequence[Step], flagged: frozenset[int]) -> tuple[Held, ...]:
     """What holds at every step: from a change of model on, that model and its window."""
-    known: dict[str, Held] = {}
+    known, name = windows_of(transcript, flagged), ""
     found: list[Held] = []
-    name, main = "", main_model(transcript)
     for step in steps:
         name = transcript.requests[step.request].model or name
-        if name not in known:
-            known[name] = held_by(transcript, "" if name == main else name, flagged)
-            if name == main != transcript.model:
-                known[name] = known[name]._replace(model=model_info(name))
         window = transcript.requests[step.request].window
         found.append(known[name]._replace(window=window, source=RECORDED) if window else known[name])
     return tuple(found)
@@ -103,6 +139,9 @@ def _limit(transcript: Transcript, name: str) -> int:
     return max(limits, default=0)
 
 
-def _is_long(transcript: Transcript, name: str) -> bool:
+def _is_long(transcript: Transcript, name: str, flagged: frozenset[int]) -> bool:
     """Whether another model of the session is the one it is about, and shows its long window."""
-    return name != transcript.model and held_by(transcript, "").source == LONG
+    if name == transcript.model:
+        return False
+    main = held_by(transcript, "", flagged, taken=True)
+    return main.model.long_window is not None and main.window >= main.model.long_window

@@ -14,7 +14,7 @@ from sessions.engine.calibration.stays import Stays, Way
 from sessions.engine.calibration.weighed import Weighed
 from sessions.engine.calibration.weights import Own
 from sessions.engine.columns import Named, dump, load
-from sessions.engine.model_info import ModelInfo, model_info
+from sessions.engine.model_info import ModelInfo, model_info, with_window
 from sessions.engine.parts import Parts
 from sessions.engine.types import Label
 
@@ -24,7 +24,23 @@ if TYPE_CHECKING:
     from sessions.engine.sealed import Sections
     from sessions.engine.types import Transcript
 
-MODEL = Named(ModelInfo, lambda model: model.name, model_info)
+
+def _named(model: ModelInfo) -> str:
+    """A model by its name, and by its window where a client or a seller gives it another."""
+    if model == model_info(model.name):
+        return f" {model.name}"
+    return f"{model.window},{model.long_window or 0},{int(model.input_limited)} {model.name}"
+
+
+def _called(written: str) -> ModelInfo:
+    figures, name = written.split(" ", 1)
+    if not figures:
+        return model_info(name)
+    window, long, is_limit = map(int, figures.split(","))
+    return with_window(name, window, long=long or None, is_limit=is_limit == 1)
+
+
+MODEL = Named(ModelInfo, _named, _called)
 CLASSES = (Label, Step, Scale, Prior, Own, Way, Stays, RecordedSeries, Loss, Held, MODEL)
 COLUMNS = ("tokens", "labels", "thinking", "estimated")
 PLAIN = (

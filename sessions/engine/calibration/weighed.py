@@ -95,12 +95,12 @@ class Weighed:
 
     @cached_property
     def window(self) -> int:
-        """Context window in tokens: recorded, else the model's, else 200,000; raised where evidence disproves it."""
+        """Context window in tokens, by the ranking of ``held``."""
         return self.holds.window
 
     @cached_property
     def window_source(self) -> str:
-        """Where ``window`` comes from: "recorded", "model", "model, long window", "inferred" or "default"."""
+        """Where ``window`` comes from: one of the sources of ``held``."""
         return self.holds.source
 
     @cached_property

@@ -15,7 +15,7 @@ from sessions.engine.formats._blocks import opaque
 from sessions.engine.formats._chat_blocks import parts_of, role_of
 from sessions.engine.formats._counts import first_count, inclusive_usage
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import text_of
+from sessions.engine.formats._values import as_dict, text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Role, Skipped
 
@@ -92,9 +92,14 @@ def _add(assembly: Assembly, entry: Entry, origin: Origin, compaction: int | Non
     )
     usage = _usage(entry)
     if role is Role.ASSISTANT and compaction is None and (usage or not in_run):
-        model = entry.get("modelInfo")
-        named = (model.get("id"), model.get("modelId")) if isinstance(model, dict) else ()
-        assembly.request(index, usage, model=next(filter(None, map(text_of, named)), ""))
+        assembly.request(index, usage, **sold_by(entry))
+
+
+def sold_by(entry: Entry) -> dict[str, str]:
+    """The model that an entry names and who sold it: the session's file and the extension's name them differently."""
+    info = as_dict(entry.get("modelInfo"))
+    model = text_of(info.get("id")) or text_of(info.get("modelId"))
+    return {"model": model, "provider": text_of(info.get("provider")) or text_of(info.get("providerId"))}
 
 
 def _usage(entry: Entry) -> Usage | None:

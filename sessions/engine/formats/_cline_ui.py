@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.cline_window import allowed_of
 from sessions.engine.formats._chat_blocks import tool_use
+from sessions.engine.formats._cline_api import sold_by
 from sessions.engine.formats._counts import exclusive_usage, first_count
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._preview import prompt_words, title_of
@@ -91,7 +92,7 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
     is_classic = any(call.deleted for call in calls) or any("conversationHistoryIndex" in call.entry for call in calls)
     assembly.title = _task(entries)
     for n_call, call in enumerate(calls):
-        usage, model = _usage(call.body), _model(call.entry)
+        usage, sold = _usage(call.body), sold_by(call.entry)
         start = call.history_index + 1 if call.history_index is not None else 2 * n_call
         if call.deleted and call.deleted != before:
             _truncation(assembly, call.deleted, places)
@@ -99,7 +100,7 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
         elif call.condensed is not None:
             _condensed(assembly, entries[call.condensed], call.condensed, size)
         elif is_classic:
-            _thinned(assembly, used, usage, model)
+            _thinned(assembly, used, usage, sold["model"])
         used = usage or used
         sent = _message(assembly, Role.USER, entries, call.sent, size, typed=n_call == 0)
         for refusal in call.refusals:
@@ -107,9 +108,9 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
         reply = _message(assembly, Role.ASSISTANT, entries, call.replied, size)
         places |= {place: index for place, index in ((start, sent), (start + 1, reply)) if index is not None}
         if reply is not None and (usage or not call.body.get("cancelReason")):
-            assembly.request(reply, usage, timestamp=seconds(call.entry.get("ts")), model=model)
+            assembly.request(reply, usage, timestamp=seconds(call.entry.get("ts")), **sold)
         elif usage:
-            assembly.request(None, usage, timestamp=seconds(call.entry.get("ts")), model=model)
+            assembly.request(None, usage, timestamp=seconds(call.entry.get("ts")), **sold)
     _message(assembly, Role.USER, entries, last, size)
     for refusal in ended:
         assembly.refuse(refusal)
@@ -307,11 +308,6 @@ def _usage(body: Mapping[str, Any]) -> Usage | None:
         cache_read=first_count(body, "cacheReads"),
         cache_write=first_count(body, "cacheWrites"),
     )
-
-
-def _model(entry: Entry) -> str:
-    info = entry.get("modelInfo")
-    return text_of(info.get("modelId")) if isinstance(info, dict) else ""
 
 
 def _history_index(entry: Entry) -> int | None:

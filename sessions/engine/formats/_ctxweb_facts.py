@@ -155,6 +155,7 @@ def _request(facts: Mapping[str, Any], usage: Any, message: int | None = None, m
         timestamp=seconds(facts.get("timestamp")),
         n_messages=max(1, min(count_or_none(facts.get("n_messages")) or 1, most)),
         aborted=facts.get("aborted") is True,
+        provider=text_of(facts.get("provider")),
         window=max(0, count_of(facts.get("window"))),
     )
 

@@ -116,8 +116,10 @@ def _add_message(
         if message.get("stopReason") == "error":
             reading.thread.refuse(refusal_of(text_of(message.get("errorMessage"))))
         model, response_id = text_of(message.get("model")), text_of(message.get("responseId"))
-        failed = aborted and usage is None
-        reading.thread.calls.append(Call(place, place + 1, model, timestamp, usage, failed, response_id, aborted))
+        failed, seller = aborted and usage is None, text_of(message.get("provider"))
+        reading.thread.calls.append(
+            Call(place, place + 1, model, timestamp, usage, failed, response_id, aborted, seller)
+        )
 
 
 def _add_compaction(reading: PiReading, node: Node, value: Mapping[str, Any], line: Line) -> None:

@@ -58,6 +58,7 @@ class Call:
     failed: bool = False
     response_id: str = ""
     aborted: bool = False
+    provider: str = ""
     window: int = 0
 
 
@@ -161,6 +162,7 @@ def _request(index: int, call: Call, kept: Sequence[int], n_entries: int) -> Req
         timestamp=call.timestamp,
         n_messages=max(1, n_messages),
         aborted=call.aborted,
+        provider=call.provider,
         window=call.window,
     )
 

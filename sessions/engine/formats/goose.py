@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
-from sessions.engine.formats._counts import first_count
+from sessions.engine.formats._counts import count_of, first_count
 from sessions.engine.formats._goose_messages import contents_of_message, is_message, notice_of, only_for_the_user
 from sessions.engine.formats._jsonl import first_objects, values
 from sessions.engine.formats._preview import stem_of
@@ -84,12 +84,13 @@ class Goose:
             history.warnings.append(
                 f"The file reports a total of the session only ({total:,} tokens): no usage of calls"
             )
-        model = text_of(as_dict(metadata.get("model_config")).get("model_name"))
+        settings = as_dict(metadata.get("model_config"))
         transcript = history.transcript(
             text_of(metadata.get("id")) or stem_of(source.name),
             self.name,
             title=text_of(metadata.get("name")) or text_of(metadata.get("description")),
-            model=model,
+            model=text_of(settings.get("model_name")),
+            window=count_of(settings.get("context_limit")) or None,
         )
         notes = (f"Messages that only the user saw (notifications): {n_notifications}",) if n_notifications else ()
         return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped), warnings=notes)

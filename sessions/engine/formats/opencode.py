@@ -208,7 +208,7 @@ class _Reading:
         if self._open is None:
             self._open = self._compact({})
         if usage is not None:
-            self.history.request(None, usage, on_branch=False, model=text_of(info.get("modelID")), **facts)
+            self.history.request(None, usage, on_branch=False, **_sold(info), **facts)
         self.history.next_request(self._open)
         self.history.summary(contents, places, self._open, id=native, **facts)
         self._open = None
@@ -220,7 +220,7 @@ class _Reading:
         self.history.refuse(_refusal(info.get("error")))
         index = self.history.add(Role.ASSISTANT, contents, places, id=native, **facts)
         if usage is not None or (contents and not info.get("error")):
-            self.history.request(index, usage, response_id=native, model=text_of(info.get("modelID")))
+            self.history.request(index, usage, response_id=native, **_sold(info))
         self.history.remember(native, index)
 
     def _take_results(self, entry: Entry, places: list[Origin], native: str) -> None:
@@ -241,6 +241,11 @@ class _Reading:
 def _is_entry(value: Any) -> bool:
     info = value.get("info") if isinstance(value, dict) else None
     return isinstance(info, dict) and info.get("role") in ("user", "assistant") and isinstance(value.get("parts"), list)
+
+
+def _sold(info: Entry) -> dict[str, str]:
+    """The model of a reply and who sold it."""
+    return {"model": text_of(info.get("modelID")), "provider": text_of(info.get("providerID"))}
 
 
 def _is_silent(entry: Entry) -> bool:

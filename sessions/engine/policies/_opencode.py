@@ -60,7 +60,8 @@ def limits(given: int | None, window: int, model: ModelInfo) -> tuple[int, int |
     """
     if given is not None:
         return window, given or None
-    if model.family == "gpt" and window == model.window and window in INPUT_LIMITED:
+    is_limit = model.input_limited or (model.family == "gpt" and window in INPUT_LIMITED)
+    if window == model.window and is_limit:
         return window + model.max_output, window
     return window, None
 

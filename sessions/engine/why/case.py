@@ -12,14 +12,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from sessions.engine.agent import ALWAYS, EVERY_REQUEST, WITH_TRIGGER, writer_of
+from sessions.engine.calibration.held import DEFAULT, REFUSAL
+from sessions.engine.model_info import UNKNOWN_WINDOW
 from sessions.engine.types import Label, Role
 from sessions.engine.why.shared import errors_before, newest_refusal, position_of, thresholds_of
-from sessions.engine.windows import Held, held_at
+from sessions.engine.windows import held_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sessions.engine.agent import Agent, Threshold
+    from sessions.engine.calibration.held import Held
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import ProviderError, RecordedCompaction, Request, Usage
@@ -333,11 +336,10 @@ class Case:
         figure, shared, at, own = max(self.saw or 0, self.true), self.shared, self.position, self.what == MISSING
         if self.compaction is not None and self.compaction.trigger == "manual" and at > 0:
             at, own = at - 1, True
-        found = held_at(self.weighed, at, figure, shared.window, shared.largest, own=own)
-        named = self.error.limit if self.error and self.error.kind == "context" else None
-        if named and named > found.window and not found.is_known and not self.agent.assumes_window:
-            # The provider names the window that we only assumed.
-            return found._replace(window=named, is_known=True)
+        found = held_at(self.weighed, at, figure, shared.windows, own=own)
+        if self.error is not None and found.source == REFUSAL and found.window < UNKNOWN_WINDOW:
+            # It was told only here: until then an agent of an unknown model had no more than its guess.
+            return found._replace(window=UNKNOWN_WINDOW, source=DEFAULT)
         return found
 
     @property

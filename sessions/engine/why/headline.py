@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.calibration.held import ANSWER
 from sessions.engine.types import Label
 from sessions.engine.why import causes
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
@@ -143,14 +144,16 @@ def _peak(weighed: Weighed) -> str:
     if not peak:
         return "No request shows how large the context was."
     at = position_of(weighed, max(sizes, key=lambda index: sizes[index]))
-    held = held_at(weighed, at, peak, shared.window, shared.largest, own=True)
+    held = held_at(weighed, at, peak, shared.windows, own=True)
     said = f"Peak {peak:,} tokens{label}"
     made = weighed.estimated[at] if at < len(weighed.estimated) else None
     if made and peak > UNTOLD * made and peak - made > HIDDEN:
         # A usage that adds up several calls, or content that the file does not hold.
         return f"{said}, as reported; the file explains {made:,} of them."
-    if peak > held.window:
+    if held.source == ANSWER:
         return f"{said}. The model's window is unknown."
+    if peak > held.window:
+        return f"{said}, over the window of {held.window:,} that the file names."
     if 100 * peak < held.window:
         return f"{said}."
     share = f"{100 * peak / held.window:.0f}%"

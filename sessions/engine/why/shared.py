@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.agent import NOTHING_KNOWN, own_trigger, policy_facts, thresholds, writer_of
 from sessions.engine.calibration.growth import JUMP_FACTOR, JUMP_FLOOR
-from sessions.engine.calibration.held import INFERRED
+from sessions.engine.calibration.held import windows_of
 from sessions.engine.configuration import gate_threshold
 from sessions.engine.outputs import reported_reasoning
 from sessions.engine.sizes import estimator_named, message_sizes
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.agent import Agent, Threshold
+    from sessions.engine.calibration.held import Held
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import ProviderError, RecordedCompaction, Transcript
@@ -36,14 +37,13 @@ class Shared:
     """What all points of a session share.
 
     ``spikes`` are requests whose usage cannot be right, ``media`` the messages with images or documents, ascending,
-    ``window`` the window in tokens that the other usages speak for, ``largest`` the largest context of every model.
+    ``windows`` what the client took every model for as far as the other usages say, "" of the session's own.
     """
 
     weighed: Weighed
     spikes: frozenset[int]
     media: list[int]
-    window: int
-    largest: dict[str, int]
+    windows: dict[str, Held]
 
     @cached_property
     def runs(self) -> Runs:
@@ -144,24 +144,10 @@ class Shared:
 
 def shared_facts(weighed: Weighed) -> Shared:
     """What the points of a session share."""
-    spikes, window = spikes_of(weighed), weighed.window
-    if weighed.window_source == "model, long window":
-        usages = (r.usage for r in weighed.transcript.requests if r.index not in spikes)
-        largest = max((usage.context for usage in usages if usage), default=0)
-        window = window if largest > weighed.model.window else weighed.model.window
-    elif weighed.window_source == INFERRED:
-        window = weighed.model.window  # what the client took it for: its own threshold is in question
-    media = [message.index for message in weighed.transcript.messages if has_media(message)]
-    return Shared(weighed, spikes, media, window, _largest(weighed, spikes))
-
-
-def _largest(weighed: Weighed, spikes: frozenset[int]) -> dict[str, int]:
-    """The largest context measured with every model, wrong usages left out."""
-    found: dict[str, int] = {}
-    for request in weighed.transcript.requests:
-        if request.usage and request.model and request.index not in spikes:
-            found[request.model] = max(found.get(request.model, 0), request.usage.context)
-    return found
+    spikes, transcript = spikes_of(weighed), weighed.transcript
+    windows = windows_of(transcript, spikes, taken=True)
+    media = [message.index for message in transcript.messages if has_media(message)]
+    return Shared(weighed, spikes, media, windows)
 
 
 def spikes_of(weighed: Weighed) -> frozenset[int]:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agent import writer_of
+from sessions.engine.calibration.held import ANSWER
 from sessions.engine.types import GAVE_UP, Label
 from sessions.engine.why import (
     causes,
@@ -226,9 +227,9 @@ def _missing(weighed: Weighed, cases: Sequence[Case], shared: Shared) -> list[Ca
 
 
 def _limit(weighed: Weighed, k: int, shared: Shared) -> int | None:
-    """The highest threshold known at a step; None where what was measured disproves the window that is assumed."""
-    held = held_at(weighed, k, 0, shared.window, shared.largest, own=True)
-    if not held.is_known and max(shared.largest.values(), default=0) > held.window:
+    """The highest threshold known at a step; None where an answer larger than the window shows that it was a guess."""
+    held = held_at(weighed, k, 0, shared.windows, own=True)
+    if held.source == ANSWER:
         return None
     known = thresholds_of(weighed.transcript, held.window, held.model)
     return max((one.tokens for one in known), default=held.window * 49 // 50)

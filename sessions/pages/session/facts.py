@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.calibration.held import ANSWER, DEFAULT, LONG, REFUSAL
 from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, Kind, Label
 from sessions.pages.ui import figures
 from sessions.pages.ui.causes import false_ones
@@ -133,9 +134,8 @@ def _peak(view: Overview) -> Fact:
     if not view.contexts:
         return Fact("Peak context", "none", "", "", "no requests")
     _, tokens, label = max(view.contexts.values(), key=lambda context: context[1])
-    source = {"default": ", window assumed", "model, long window": ", the long window"}.get(
-        view.weighed.window_source, ""
-    )
+    said = {DEFAULT: "assumed", LONG: "the long one", ANSWER: "the least that fits", REFUSAL: "named by a refusal"}
+    source = f", {said[view.weighed.window_source]}" if view.weighed.window_source in said else ""
     note = f"{figures.percent(tokens, window)} of {window:,}{source}"
     return Fact("Peak context", tokens, "tokens", str(label), note)
 

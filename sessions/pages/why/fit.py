@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 
 from sessions.engine.agent import own_trigger
 from sessions.engine.calibration.fit import FitPoint, fit_points, median_error, overhead_parts, worst_points
+from sessions.engine.calibration.held import RECORDED, source_words
 from sessions.engine.calibration.overhead import OverheadPart
 from sessions.engine.types import Label
 from sessions.engine.why.shared import own_threshold
@@ -24,11 +25,6 @@ if TYPE_CHECKING:
     from sessions.runs.overview import Overview
 
 MOST_FLAGGED = 12
-SOURCES = {
-    "recorded": "recorded in the transcript", "model": "the model's", "default": "assumed, the model is not known",
-    "inferred": "inferred: the recording shows more than was assumed",
-    "model, long window": "the model's long one: a context was larger than the plain window",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +112,8 @@ def build_fit(session_id: str, view: Overview) -> FitView:
         wrapper=weighed.wrapper,
         worst=tuple(_worst(view, point, base) for point in made.worst),
         window=weighed.window,
-        window_source=SOURCES[weighed.window_source],
-        window_label="measured" if weighed.window_source == "recorded" else "estimated",
+        window_source=source_words(weighed.transcript, weighed.window_source),
+        window_label="measured" if weighed.window_source == RECORDED else "estimated",
         effective=own_threshold(weighed.transcript, weighed.window, weighed.model),
         effective_name=gate.label if gate else "",
         overhead=weighed.overhead,
