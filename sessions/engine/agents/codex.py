@@ -33,7 +33,7 @@ def make(setting: Setting) -> Rendering:
 
 
 AGENT = Agent(
-    name="codex", label="Codex", rank=2, formats=("codex",), policies=("codex_local", "codex_remote"),
+    name="codex", label="Codex", rank=2, formats=("codex", "codex_exec"), policies=("codex_local", "codex_remote"),
     opaque_policy="codex_remote", facts={"codex_local": FACTS, "codex_remote": FACTS},
     triggers=(
         Trigger(
