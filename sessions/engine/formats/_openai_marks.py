@@ -23,9 +23,9 @@ FOREIGN_KEYS = words("""
 """Keys of other tools' files that hold chat messages too."""
 FOREIGN_TURN_KEYS = (
     *("ts", "isSummary", "condenseId", "condenseParent", "truncationId", "truncationParent"),
-    *("messageId", "parts", "toolInvocations"),
+    *("messageId", "parts", "toolInvocations", "turn_idx"),
 )
-"""Keys that Cline and Roo (formats 17), Amp (formats 42) and the AI SDK (formats 44) write beside role and content."""
+"""Keys beside role and content of Cline and Roo (formats 17), Amp (42), the AI SDK (44) and tau2-bench (64)."""
 FOREIGN_PART_KEYS = ("toolUseID", "toolCallId")
 """Keys of parts in Amp's results (formats 42) and in the calls and results of the AI SDK."""
 MODELS = ("gpt-", "chatgpt-", "o1", "o3", "o4", "openai/")

@@ -103,6 +103,7 @@ class _Run:
     total: Usage = field(default_factory=lambda: Usage(0, 0, 0, 0))
     called: set[str] = field(default_factory=set)
     n_sums: int = 0
+    error: str = ""
     summed: list[Usage] = field(default_factory=list)
 
     def take(self, event: Event, origin: Origin) -> bool:
@@ -112,19 +113,25 @@ class _Run:
             self.thread = self.thread or text_of(event.get("thread_id"))
         elif kind == "turn.started":
             self.made.end_run()
-            self.first = len(self.made.requests)
+            self.first, self.error = len(self.made.requests), ""
         elif kind == "turn.completed":
             self._end(openai_usage(event.get("usage")))
         elif kind in ("turn.failed", "error"):
-            self.made.refuse(refusal_of(text_of(as_dict(event.get("error")).get("message") or event.get("message"))))
+            self._refuse(text_of(as_dict(event.get("error")).get("message") or event.get("message")))
         else:
             return self._item(kind, as_dict(event.get("item")), origin)
         return True
 
+    def _refuse(self, error: str) -> None:
+        """Note an error once: a turn fails with the words of the error before it."""
+        if error != self.error:
+            self.made.refuse(refusal_of(error))
+        self.error = error
+
     def _item(self, event: str, item: Event, origin: Origin) -> bool:
         kind, ident = _kind(item), text_of(item.get("id"))
         if kind == "error":
-            self.made.refuse(refusal_of(text_of(item.get("message"))))
+            self._refuse(text_of(item.get("message")))
             return True
         if kind in SAID and event == "item.completed":
             self._say(item, origin)
