@@ -78,8 +78,8 @@ class ManagedAgents:
         for thread, reading in threads.items():
             notes = reading.finish()
             name = f"{stem}.{thread}" if thread and len(threads) > 1 else stem
-            facts = {"id": name, "otherwise": model, "warnings": notes, "system": () if thread else measure(system)}
-            found.append(session_of(reading.thread, format=self.name, **facts))
+            facts: dict[str, Any] = {"otherwise": model, "warnings": notes, "system": () if thread else measure(system)}
+            found.append(session_of(reading.thread, id=name, format=self.name, **facts))
         kept = with_unique_ids(session for session in found if session.messages)
         if not kept:
             raise UnreadableInput("no events that say anything", next_step="Check the file's format")

@@ -19,9 +19,9 @@ from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._python_repr import block_from_repr
 from sessions.engine.formats._records import records
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import text_of
+from sessions.engine.formats._values import as_dict, text_of
 from sessions.engine.formats.cline import OPENINGS
-from sessions.engine.formats.mini_swe_agent import FENCES
+from sessions.engine.formats.mini_swe_agent import shell_replies
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 from sessions.engine.words import words
 
@@ -40,8 +40,6 @@ ROLES = {
 OTHER_FORMATS_KEYS = words("type sessionId uuid parts tool_calls tool_call_id message_count ctxweb raw")
 DUMP_KEYS = words("author create_time conversation_id content_type mapping")
 """Keys of messages in dumps of ChatGPT's conversations."""
-AGENTS_MARKS = (*OPENINGS, *FENCES)
-"""What opens a task of Cline's, and a reply of mini-swe-agent's: their lists are as plain."""
 COMPRESSED = "[Conversation compressed. Transcript: "
 CLEARED = re.compile(r"\[Previous: used [^\]]*\]\s*\Z")
 
@@ -104,10 +102,10 @@ def _sniff_list(turns: list[Any]) -> Sniff | None:
     foreign = foreign or foreign_turn(turns) or message_mark(turns)
     if foreign:
         return Sniff(0, f"a list of messages with a role and content, but also {foreign!r}")
-    said = [text for turn in turns for text in _texts(turn["content"])]
-    mark = next((mark for mark in AGENTS_MARKS if any(mark in text for text in said)), "")
-    if mark:
-        return Sniff(0, f"a list of messages with a role and content, but with another agent's {mark!r}")
+    opening = next((mark for mark in OPENINGS if _first_text(turns[0]["content"]).startswith(mark)), "")
+    if opening or shell_replies(turns):
+        mark = opening or "replies that are shell commands"
+        return Sniff(0, f"a list of messages with a role and content, but with another agent's {mark}")
     return Sniff(60, f"a list of {len(turns)} messages with a role and content, and nothing else")
 
 
@@ -119,9 +117,9 @@ def _turns(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Mapping[str
         yield value, Origin(line.number, line.offset, line.length)
 
 
-def _texts(content: str | list[Any]) -> list[str]:
-    parts = content if isinstance(content, list) else [{"text": content}]
-    return [text_of(part.get("text")) for part in parts if isinstance(part, dict)]
+def _first_text(content: str | list[Any]) -> str:
+    first = content if isinstance(content, str) else as_dict(next(iter(content), None)).get("text")
+    return text_of(first)
 
 
 def _fits(value: Mapping[str, Any]) -> bool:
