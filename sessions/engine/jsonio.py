@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -105,6 +106,10 @@ def _length_of_first(data: bytes) -> int:
     except JsonProblem as problem:
         return problem.position if problem.reason == EXTRA else 0
     return len(data)
+
+
+_SEAM = re.compile(rb"\}[ \t\r]*\n[ \t\r\n]*\{")
+"""Where one object ends and another begins with no comma between: in JSON, a string holds no newline."""
 
 
 class Source:
@@ -232,7 +237,10 @@ class Source:
         return self._last[1]
 
     def document(self) -> Any:
-        """The file as one JSON value; raises UnreadableInput with line and byte where it is not one."""
+        """The file as one JSON value; raises UnreadableInput with line and byte where it is not one.
+
+        Objects that a printer wrote over several lines each, one after another, are a list (formats 1.2).
+        """
         if self.size > limits.MAX_DOCUMENT_BYTES:
             reason = f"one JSON document of {self.size:,} bytes; the limit is {limits.MAX_DOCUMENT_BYTES:,}"
             raise UnreadableInput(reason, next_step="Split it, or export the session as JSON lines")
@@ -242,7 +250,7 @@ class Source:
             self.file.seek(0)
             data = self.file.read(self.size)
             try:
-                self._last = (span, loads(data[start:]))
+                self._last = (span, _printed(data[start:]))
             except JsonProblem as error:
                 position = start + error.position
                 line = data.count(b"\n", 0, position) + 1
@@ -317,6 +325,19 @@ def _line(number: int, offset: int, length: int, parts: list[bytes], end: bytes)
         return Line(number, offset, length, None)
     body = (b"".join([*parts, end]) if parts else end).rstrip(b"\r\n")
     return Line(number, offset, len(body), body)
+
+
+def _printed(data: bytes) -> Any:
+    """One JSON value, or the objects that stand one after another, each from a line of its own on."""
+    try:
+        return loads(data)
+    except JsonProblem as problem:
+        if problem.reason != EXTRA or not _SEAM.search(data):
+            raise
+        try:
+            return loads(b"[" + _SEAM.sub(b"},{", data.removeprefix(BOM)) + b"]")
+        except JsonProblem:
+            raise problem from None
 
 
 def _is_torn(lines: list[Line], n_values: int) -> bool:

@@ -133,3 +133,12 @@ def test_a_list_that_changes_more_than_masks_is_no_clearing() -> None:
     changed = head + line + rest.replace(b"Why does the build fail?", b"What then?")
     (other,) = read_transcripts(io.BytesIO(changed), "log.jsonl").transcripts
     assert (other.clearings, len(other.compactions)) == ((), 1)
+
+
+def test_a_prompt_that_a_runner_wrote_before_the_run_counts_once() -> None:
+    whole = fixture("gemini_cli/stream_json_runner_prompt.jsonl")
+    (run,) = whole.transcripts
+    assert [m.blocks[0].kind for m in run.messages] == [Kind.TEXT, Kind.TOOL_USE, Kind.TOOL_RESULT, Kind.TEXT]
+    assert [skipped.reason for skipped in whole.skipped] == [
+        "a prompt that a runner wrote before the run, which repeats it"
+    ]

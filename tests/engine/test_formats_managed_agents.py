@@ -52,3 +52,19 @@ def test_a_compaction_and_a_refusal_are_events() -> None:
 
 def test_a_thread_of_another_agent_is_a_session_of_its_own() -> None:
     assert [session.id for session in sessions("events.jsonl")] == ["events", "events.sthr_2"]
+
+
+def test_events_beside_a_runners_fields_and_in_a_clients_calls_are_read_alike() -> None:
+    """Eight events: one prompt, one reply of 500 tokens with a call, its result; what the client sent is told again."""
+    for name in ("runner.jsonl", "client_calls.jsonl"):
+        (found,) = sessions(name)
+        assert [m.role for m in found.messages] == [Role.USER, Role.ASSISTANT, Role.USER]
+        assert [b.kind for b in found.messages[1].blocks] == [Kind.TEXT, Kind.TOOL_USE]
+        assert found.messages[2].result_ids() == {"e5"}
+        assert [(r.usage and r.usage.context, r.usage and r.usage.output) for r in found.requests] == [(500, 12)]
+
+
+def test_the_session_that_a_client_made_names_model_system_prompt_and_tools() -> None:
+    (found,) = sessions("client_calls.jsonl")
+    assert (found.id, found.model) == ("sesn_1", "claude-opus-4-8")
+    assert [block.name for block in found.system] == ["", "weigh"]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from sessions.engine.reading import read_contents, read_transcripts
 from sessions.engine.types import Kind, Role, Transcript
 from tests.why_cases.others import opencode_summary_fails
 
-EXPORT = Path(__file__).parent.parent / "fixtures" / "transcripts" / "opencode" / "export.json"
+FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "opencode"
+EXPORT = FIXTURES / "export.json"
 
 
 @cache
@@ -79,3 +82,16 @@ def test_a_summary_that_ended_in_an_error_is_no_compaction() -> None:
     session = opencode_summary_fails().transcript
     assert session.compactions == ()
     assert [(e.kind, e.of_compaction) for e in session.errors] == [("context", True)]
+
+
+@pytest.mark.parametrize("name", ["messages.jsonl", "messages_list.json"])
+def test_messages_without_their_export_are_sessions_by_the_id_that_they_name(name: str) -> None:
+    with (FIXTURES / name).open("rb") as file:
+        first, *others = read_transcripts(file, name).transcripts
+    assert first.id == "ses_1"
+    assert [(r.usage and r.usage.context, r.model) for r in first.requests] == [
+        (1000, "big-pickle"),
+        (1040, "big-pickle"),
+    ]
+    assert [b.kind for m in first.messages for b in m.blocks] == [Kind.TEXT, Kind.TOOL_USE, Kind.TOOL_RESULT, Kind.TEXT]
+    assert [t.id for t in others] == (["ses_2"] if name.endswith("l") else [])

@@ -140,3 +140,10 @@ def test_a_compaction_that_two_spans_tell_is_one(provider: str, flagged: tuple[i
     (session,) = read_transcripts(io.BytesIO(data), "spans.jsonl").transcripts
     assert len(session.requests) == 4
     assert [compaction.outside for compaction in session.compactions] == [False]
+
+
+def test_spans_that_a_console_exporter_printed_one_after_another_are_read() -> None:
+    parsed = read(OTEL / "console_exporter.txt")
+    (session,) = parsed.transcripts
+    assert [(r.usage and r.usage.context, r.usage and r.usage.output) for r in session.requests] == [(9, 3)]
+    assert parsed.warnings == ("Spans that are no model calls: 1, not context",)

@@ -108,3 +108,10 @@ def test_a_parent_and_its_child_in_one_file_are_two_sessions_with_their_usage() 
     used = [request.usage for request in home.requests]
     assert [(u.input, u.cache_read, u.output) for u in used if u] == [(60, 40, 20), (150, 0, 5)]
     assert home.warnings == ()
+
+
+def test_a_list_of_messages_is_read_as_lines_are() -> None:
+    session = fixture("role_content/list.json")
+    assert [m.role for m in session.messages] == [Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.USER, Role.ASSISTANT]
+    assert [(r.message, r.usage) for r in session.requests] == [(2, None), (4, None)]
+    assert session.title == "How many hives?"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
+from sessions.engine.jsonio import dumps, loads
+from sessions.engine.reading import read_transcripts
+from tests.engine.test_formats_contract import FIXTURES
 from tests.engine.truth_facts import fixture
 
 if TYPE_CHECKING:
@@ -42,6 +46,26 @@ def test_a_page_of_runs_holds_those_inside_them() -> None:
     (session,) = fixture("langsmith/page.json").transcripts
     assert (session.id, session.model, used(session)) == ("tr2", "gpt-5", [(7, 0, 2)])
     assert [m.preview for m in session.messages] == ["Hello", "Hi."]
+
+
+def test_a_runs_end_may_come_after_it_in_a_record_or_a_batch_of_its_own() -> None:
+    (session,) = fixture("langsmith/client_batches.jsonl").transcripts
+    assert [m.preview for m in session.messages] == [
+        "Where is the kettle?",
+        "On the stove.",
+        "And the cups?",
+        "Beside it.",
+    ]
+    assert used(session) == [(30, 0, 5), (50, 0, 4)]
+
+
+def test_a_trace_whose_first_model_call_comes_late_is_langsmiths() -> None:
+    """One long run of a chain fills the head; what it was given is a chat set's record to the letter."""
+    lines = (FIXTURES / "langsmith" / "runs.jsonl").read_bytes().splitlines(keepends=True)
+    root = loads(lines[0]) | {"inputs": {"messages": [{"role": "user", "content": "hat " * 300_000}]}}
+    data = io.BytesIO(dumps(root).encode() + b"\n" + b"".join(lines[1:]))
+    parsed = read_transcripts(data, "runs.jsonl")
+    assert (parsed.format, len(parsed.transcripts[0].requests)) == ("langsmith", 2)
 
 
 def test_spans_of_braintrust_are_one_session_of_their_root() -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 HEADER, COMPLETION = "session_start", "completion"
+STATES = ("compaction_state", "todo_state")
 OWN_BLOCKS = frozenset({"tool_use", "tool_result"})
 EVENTS = frozenset({"system", "message", "tool_call", "tool_result", COMPLETION, "error"})
 
@@ -34,6 +35,8 @@ def is_stored(value: Value) -> bool:
 
 def is_droid_line(value: Value) -> bool:
     """What only Droid's store has: its header, or linked messages with the Messages API's calls or results."""
+    if text_of(value.get("type")) in STATES and "message" not in value:
+        return isinstance(value.get("id"), str)
     if value.get("type") == HEADER:
         return isinstance(value.get("id"), str) and "message" not in value
     if not is_stored(value) or "parentId" not in value or "stopReason" in value["message"]:

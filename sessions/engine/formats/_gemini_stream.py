@@ -53,6 +53,19 @@ def is_event(value: Any) -> bool:
     return isinstance(value, dict) and text_of(value.get("type")) in EVENTS and "subtype" not in value
 
 
+def is_before(value: Any) -> bool:
+    """Whether a line can stand before a run: what a runner writes, its own copy of the prompt included."""
+    return not is_event(value) or (value["type"] == "message" and value.get("role") == "user")
+
+
+def leave_out_before(run: GeminiRun) -> None:
+    """Take off the prompts that a runner wrote before the run began: the run tells them again."""
+    if all(map(is_before, (value for unit in run.units for value in unit.values))):
+        reason = "a prompt that a runner wrote before the run, which repeats it"
+        run.skipped += [Skipped(o.line, o.offset, reason) for unit in run.units for o in unit.origins]
+        run.units.clear()
+
+
 def read_event(run: GeminiRun, line: Line, value: Mapping[str, Any]) -> None:
     """Take one event; what the model says until the next result or prompt is one message."""
     kind = text_of(value.get("type"))

@@ -18,14 +18,15 @@ REQUEST_KEYS = words("""
 """)
 FOREIGN_KEYS = words("""
     info trajectory trajectory_format sessionId session_id events history steps instance_id conversations images
-    samples eval agentMode usageLedger
+    samples eval agentMode usageLedger observation
 """)
 """Keys of other tools' files that hold chat messages too."""
 FOREIGN_TURN_KEYS = (
     *("ts", "isSummary", "condenseId", "condenseParent", "truncationId", "truncationParent"),
-    *("messageId", "parts", "toolInvocations"),
+    *("messageId", "parts", "toolInvocations", "turn_idx", "message_type", "created", "session_id", "raw"),
 )
-"""Keys that Cline and Roo (formats 17), Amp (formats 42) and the AI SDK (formats 44) write beside role and content."""
+"""Keys beside role and content of Cline and Roo (formats 17), Amp (42), the AI SDK (44), tau2-bench (64), SWE-agent
+(13), goose (9), Hermes (50) and an envelope around an event."""
 FOREIGN_PART_KEYS = ("toolUseID", "toolCallId")
 """Keys of parts in Amp's results (formats 42) and in the calls and results of the AI SDK."""
 MODELS = ("gpt-", "chatgpt-", "o1", "o3", "o4", "openai/")

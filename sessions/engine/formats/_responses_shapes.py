@@ -58,7 +58,8 @@ def shape_of(document: Any) -> Sniff | None:
         )
     if request is not None:
         return Sniff(86, "a request: a model and `input`, which is text or items")
-    if _items(document) is not None:
+    items = _items(document)
+    if items is not None and all(is_item_line(i) or _role_only(i) for i in items) and not foreign_turn(items):
         return Sniff(80, "`items` are items of the Responses API")
     return Sniff(0, "it has `input`, but neither text nor items") if {"input", "model"} <= document.keys() else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     Found = Iterator[tuple[Record, tuple[str | int, ...]]]
 
 CALL, TOOL, AGENT = "llm", "tool", "agent"
+ENDS = ("outputs", "error", "end_time")
+"""What a record of a run's end holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +53,41 @@ class Run:
     usage: Usage | None = None
     call_id: str = ""
     error: str = ""
+    ended: Origin | None = None
+
+    @property
+    def made_at(self) -> Origin:
+        """Where its output stands: a tracer may send it after the run itself, in a record of its own."""
+        return inside(self.ended or self.origin, self.made)
 
 
 @dataclass(frozen=True, slots=True)
 class Tracer:
-    """A format of runs: those in a record with their paths, how one is read, ``word`` for one and what to try next."""
+    """A format of runs: those in a record with their paths, how one is read, ``word`` for one and what to try next.
+
+    ``ends_in`` finds what a record adds to runs that began in others, by their id: their output, error and end.
+    """
 
     format_name: str
     word: str
     runs_in: Callable[[Record], Found]
     run: Callable[[Record, Origin], Run]
     next_step: str
+    ends_in: Callable[[Record], Found] = lambda _: iter(())
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """The sessions that the model calls belong to; raises UnreadableInput where there is no call."""
         skipped: list[Skipped] = []
-        runs: list[Run] = []
+        begun: list[tuple[Record, Origin]] = []
+        ends: dict[str, tuple[Record, Origin]] = {}
         for record, origin in records(source, skipped):
-            found = [self.run(run, inside(origin, *path)) for run, path in self.runs_in(record)]
-            runs += found
-            if not found:
+            found = [(run, inside(origin, *path)) for run, path in self.runs_in(record)]
+            later = [(end, inside(origin, *path)) for end, path in self.ends_in(record)]
+            begun += found
+            ends |= {end["id"]: (end, place) for end, place in later}
+            if not found and not later:
                 skipped.append(Skipped(origin.line, origin.offset, f"a record that is no {self.word}"))
+        runs = [self._whole(run, origin, ends) for run, origin in begun]
         calls = calls_of(runs)
         if not calls:
             raise UnreadableInput(f"no model calls among the {self.word}s", next_step=self.next_step)
@@ -81,6 +97,14 @@ class Tracer:
         n_others = len(runs) - len(calls)
         notes = (f"{self.word.capitalize()}s that are no requests: {n_others}",) if n_others else ()
         return Parsed(self.format_name, transcripts, tuple(skipped), warnings=notes)
+
+    def _whole(self, run: Record, origin: Origin, ends: Mapping[str, tuple[Record, Origin]]) -> Run:
+        """A run with what a later record told of its end, where it was not told before."""
+        native = run.get("id")
+        end, place = ends.get(native, ({}, origin)) if isinstance(native, str) else ({}, origin)
+        told = {key: end[key] for key in ENDS if end.get(key) and not run.get(key)}
+        whole = self.run({**run, **told}, origin)
+        return replace(whole, ended=place) if whole.made in told else whole
 
 
 def said_error(error: Any) -> str:
@@ -97,7 +121,7 @@ def calls_of(runs: Sequence[Run]) -> list[TracedCall]:
 def results_of(runs: Iterable[Run]) -> list[CallMessage]:
     """What tools gave out, for the calls that no later one answers."""
     return [
-        result_said(run.value[run.made], inside(run.origin, run.made), run.call_id, run.id, is_error=bool(run.error))
+        result_said(run.value[run.made], run.made_at, run.call_id, run.id, is_error=bool(run.error))
         for run in runs
         if run.kind == TOOL and run.call_id and run.value.get(run.made)
     ]
@@ -107,7 +131,7 @@ def _call(run: Run, by_id: Mapping[str, Run]) -> TracedCall:
     around = ancestors(run.parent, by_id, lambda one: one.parent)
     tool = next((above for above in around if above.kind == TOOL), None)
     made, sent = run.value.get(run.made), run.value.get(run.sent)
-    replied = said_in(made, inside(run.origin, run.made), Role.ASSISTANT, run.id)
+    replied = said_in(made, run.made_at, Role.ASSISTANT, run.id)
     raw = usage_in(made)
     return TracedCall(
         sent=said_in(sent, inside(run.origin, run.sent), Role.USER, f"{run.id}.in" if run.id else ""),

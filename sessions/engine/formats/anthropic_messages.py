@@ -182,6 +182,10 @@ def _foreign(request: Mapping[str, Any]) -> str:
     turn = foreign_turn(request["messages"])
     if turn:
         return f"a message has {turn!r}"
+    kinds = (message.get("type", "message") for message in request["messages"] if isinstance(message, dict))
+    kind = next((kind for kind in kinds if kind != "message"), "")
+    if kind:
+        return f"a message is of type {kind!r}"
     parts = [part for message in request["messages"] if isinstance(message, dict) for part in _parts_in(message)]
     return "parts have their content in 'value'" if any("value" in part for part in parts) else ""
 

@@ -50,6 +50,7 @@ class Cline:
         if any(kind_of(entry) and "ts" in entry for entry in entries):
             return Sniff(95, "a list of entries with type say or ask and a ts")
         messages = [e for e in entries if e.get("role") in ("user", "assistant") and "content" in e]
+        messages = [e for e in messages if e.get("type", "reasoning") == "reasoning"]
         for entry in messages:
             found = next((key for key in (*ROO_KEYS, "ts") if key in entry), "")
             if found:

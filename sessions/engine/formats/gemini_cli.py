@@ -12,7 +12,15 @@ from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
 from sessions.engine.formats._assembly import with_unique_ids
 from sessions.engine.formats._gemini_records import SCREEN_TYPES, TYPES, Log, record_contents
-from sessions.engine.formats._gemini_stream import GeminiRun, event_contents, is_event, read_event, run_assembly
+from sessions.engine.formats._gemini_stream import (
+    GeminiRun,
+    event_contents,
+    is_before,
+    is_event,
+    leave_out_before,
+    read_event,
+    run_assembly,
+)
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._thread import session_of
@@ -52,7 +60,7 @@ class GeminiCLI:
         if _is_metadata(lines[0]) and any("$set" in v or "$rewindTo" in v or _is_record(v) for v in lines):
             return Sniff(95, "line 1 has sessionId and projectHash, and records follow")
         opened = next((n for n, value in enumerate(lines[:N_PREAMBLE]) if _opens(value)), None)
-        if opened is not None and all(is_event(v) for v in lines[opened:]) and not any(map(is_event, lines[:opened])):
+        if opened is not None and all(is_event(v) for v in lines[opened:]) and all(map(is_before, lines[:opened])):
             return Sniff(93, f"record {opened + 1} has `type: init` and a session_id, and events follow")
         return Sniff(0, "it has sessionId and projectHash, but no messages") if _is_metadata(lines[0]) else None
 
@@ -126,7 +134,9 @@ def _from_events(source: Source, measure: Measured, skipped: list[Skipped]) -> l
     """The sessions of the runs in a file: a run that names another session than the one before starts one."""
     runs = [GeminiRun(skipped=skipped)]
     for line, value in objects(source, skipped):
-        if _opens(value) and runs[-1].session not in ("", value["session_id"]):
+        if _opens(value) and not runs[-1].session:
+            leave_out_before(runs[-1])
+        elif _opens(value) and runs[-1].session != value["session_id"]:
             runs.append(GeminiRun(skipped=skipped))
         read_event(runs[-1], line, value)
     return [_run_session(run, measure, source.name) for run in runs]

@@ -32,14 +32,16 @@ class LangSmith:
 
     name = "langsmith"
     label = "LangSmith"
-    source = "Runs of LangSmith, exported (JSON or JSONL)"
+    source = "Runs of LangSmith, exported or as its client sends them (JSON or JSONL)"
     coverage = Coverage(usage=YES, images=PARTLY, refusals=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Runs of a known type with inputs, of which one is a model call."""
+        """Runs of a known type with inputs; in a whole document one is a model call, in lines one may follow."""
         found = [run for record in first_records(head) for run, _ in _runs_in(record)]
         if any(run["run_type"] == "llm" for run in found):
             return Sniff(95, f"{len(found)} runs of LangSmith's types, with model calls among them")
+        if found and head.document is None and any("dotted_order" in run or "trace_id" in run for run in found):
+            return Sniff(90, f"{len(found)} runs of LangSmith's types in a trace, no model call among the first")
         return Sniff(0, "runs of LangSmith's types, but none is a model call") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
@@ -62,11 +64,20 @@ def _runs_in(record: Record, path: tuple[str | int, ...] = ()) -> Found:
         yield record, path
     elif path:
         return
-    for key in ("runs", "child_runs"):
+    for key in ("runs", "child_runs", "post"):
         held = as_list(record.get(key))
         for position, child in enumerate(held if len(path) < 2 * MAX_NESTED else ()):
             if isinstance(child, dict):
                 yield from _runs_in(child, (*path, key, position))
+
+
+def _ends_in(record: Record) -> Found:
+    """What the client sends when a run has ended: the run's id with its output, alone or in a batch's ``patch``."""
+    held = record.get("patch")
+    places = [(held[n], ("patch", n)) for n in range(len(held))] if isinstance(held, list) else [(record, ())]
+    for value, path in places:
+        if isinstance(value, dict) and text_of(value.get("id")) and "run_type" not in value and "end_time" in value:
+            yield value, path
 
 
 def _run(value: Record, origin: Origin) -> Run:
@@ -106,5 +117,5 @@ def _tool_call_id(value: Record) -> str:
     return text_of(fields.get("tool_call_id")) or text_of(as_dict(value.get("inputs")).get("id"))
 
 
-TRACER = Tracer("langsmith", "run", _runs_in, _run, "Export the runs of type llm too")
+TRACER = Tracer("langsmith", "run", _runs_in, _run, "Export the runs of type llm too", _ends_in)
 FORMAT = LangSmith()

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats._anthropic_requests import system_contents
 from sessions.engine.formats._assembly import with_unique_ids
+from sessions.engine.formats._jsonl import values
 from sessions.engine.formats._managed_events import CONTEXT, ManagedReading, event_contents
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._records import first_records, inside, records
+from sessions.engine.formats._records import inside
 from sessions.engine.formats._thread import session_of
 from sessions.engine.formats._values import as_dict, text_of
-from sessions.engine.types import Content, Parsed, Skipped
+from sessions.engine.types import Content, Origin, Parsed, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,10 +28,13 @@ if TYPE_CHECKING:
     from sessions.engine.types import Message
 
     Record = Mapping[str, Any]
+    Found = Iterator[tuple[tuple[str | int, ...], Any]]
 
 FAMILIES = ("user.", "agent.", "session.", "span.", "system.", "event_")
 FOREIGN_KEYS = ("data", "timestamp", "parentId")
 """Keys of Copilot's events, whose types look alike."""
+WRAPPERS = ("raw", "event", "payload")
+"""Where a runner puts an event when it writes fields of its own beside it."""
 
 
 class ManagedAgents:
@@ -37,12 +42,14 @@ class ManagedAgents:
 
     name = "managed_agents"
     label = "Claude managed agent"
-    source = "Events of Claude managed-agent sessions: GET /v1/sessions/…/events (JSON or JSONL)"
+    source = "Events of Claude managed-agent sessions: GET /v1/sessions/…/events, or as a runner logs them"
     coverage = Coverage(usage=YES, images=YES, compactions=YES, refusals=YES, subagents=PARTLY)
 
     def sniff(self, head: Head) -> Sniff | None:
         """Events of the API's families, one of which is an agent's or a model request's."""
-        events = [event for record in first_records(head) for _, event in _events(record)]
+        document = head.document
+        entries = document[:200] if isinstance(document, list) else head.values if document is None else [document]
+        events = [event for entry in entries for record, _ in _records(entry) for _, event in _events(record)]
         fitting = [event for event in events if _is_event(event)]
         own = [event["type"] for event in fitting if event["type"].startswith(("agent.", "span.model_request"))]
         if own and 2 * len(fitting) > len(events):
@@ -54,11 +61,15 @@ class ManagedAgents:
         skipped: list[Skipped] = []
         threads: dict[str, ManagedReading] = {}
         native, model = "", ""
-        for record, origin in records(source, skipped):
+        system: tuple[Content, ...] = ()
+        for record, origin in _recorded(source, skipped):
             native = native or (text_of(record.get("id")) if "type" not in record or "agent" in record else "")
             model = model or _model(record)
+            system = system or system_contents(as_dict(record.get("agent")))
             for path, event in _events(record):
                 if not _is_event(event):
+                    if event is record and "agent" in record:
+                        continue
                     skipped.append(Skipped(origin.line, origin.offset, "no event of a session"))
                     continue
                 thread = text_of(event.get("session_thread_id"))
@@ -67,7 +78,8 @@ class ManagedAgents:
         for thread, reading in threads.items():
             notes = reading.finish()
             name = f"{stem}.{thread}" if thread and len(threads) > 1 else stem
-            found.append(session_of(reading.thread, id=name, format=self.name, otherwise=model, warnings=notes))
+            facts: dict[str, Any] = {"otherwise": model, "warnings": notes, "system": () if thread else measure(system)}
+            found.append(session_of(reading.thread, id=name, format=self.name, **facts))
         kept = with_unique_ids(session for session in found if session.messages)
         if not kept:
             raise UnreadableInput("no events that say anything", next_step="Check the file's format")
@@ -79,8 +91,35 @@ class ManagedAgents:
         return tuple(content for value in values for content in event_contents(value))
 
 
-def _events(record: Record) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+def _recorded(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
+    """The records of a document, of a list, or of lines; in a line ``[method, event]`` of a recorder the second."""
+    document = source.head().document
+    if document is not None:
+        places = enumerate(document) if isinstance(document, list) else [(None, document)]
+        whole = Origin(1, 0, source.size)
+        held = ((value, whole if n is None else inside(whole, n)) for n, value in places)
+    else:
+        held = ((value, Origin(line.number, line.offset, line.length)) for line, value in values(source, skipped))
+    for value, origin in held:
+        found = list(_records(value))
+        if not found:
+            skipped.append(Skipped(origin.line, origin.offset, "no event of a session"))
+        yield from ((record, inside(origin, *path)) for record, path in found)
+
+
+def _records(value: Any) -> Iterator[tuple[Record, tuple[int, ...]]]:
+    """The record that an entry is; what a client called, with the lists that it sent, is none."""
+    if isinstance(value, dict):
+        yield value, ()
+    elif isinstance(value, list) and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], dict):
+        yield value[1], (1,)
+
+
+def _events(record: Record) -> Found:
     """The events of a record with the path to them: a page's ``data``, a file's ``events``, or the record itself."""
+    if wrapper := next((key for key in WRAPPERS if _is_event(record.get(key))), ""):
+        yield (wrapper,), record[wrapper]
+        return
     for key in ("data", "events"):
         if isinstance(record.get(key), list):
             for position, event in enumerate(record[key]):

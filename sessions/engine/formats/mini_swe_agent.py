@@ -50,10 +50,8 @@ class MiniSweAgent:
         entries = as_list(document)
         if not entries or not all(is_entry(entry) and entry.keys() <= PLAIN_KEYS for entry in entries):
             return None
-        replies = [text_of(entry["content"]) for entry in entries if entry["role"] == "assistant"]
-        fenced = [reply for reply in replies if any(fence in reply for fence in FENCES)]
-        if fenced and 2 * len(fenced) >= len(replies) and entries[0]["role"] == "system":
-            return Sniff(70, f"a list of messages; {len(fenced)} of {len(replies)} replies hold a shell command")
+        if found := shell_replies(entries):
+            return Sniff(70, f"a list of messages; {found} replies hold a shell command")
         return Sniff(0, "a list of messages with a role and content, but replies hold no fenced shell command")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
@@ -84,6 +82,14 @@ class MiniSweAgent:
         """The blocks of one entry."""
         del message
         return tuple(content for value in values for content in contents_of_entry(value))
+
+
+def shell_replies(entries: Sequence[dict[str, Any]]) -> str:
+    """How many of the replies are fenced shell commands, where a system prompt and at least half are; else ""."""
+    replies = [text_of(entry["content"]) for entry in entries if entry["role"] == "assistant"]
+    n_fenced = sum(any(fence in reply for fence in FENCES) for reply in replies)
+    is_run = n_fenced and 2 * n_fenced >= len(replies) and entries[0]["role"] == "system"
+    return f"{n_fenced} of {len(replies)}" if is_run else ""
 
 
 def _add(history: Assembly, entry: dict[str, Any], origin: Origin) -> None:

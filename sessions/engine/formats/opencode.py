@@ -1,4 +1,4 @@
-"""opencode session exports: ``{info, messages: [{info, parts}]}`` (formats 10).
+"""opencode session exports: ``{info, messages: [{info, parts}]}``, or the messages alone (formats 10).
 
 A tool part holds a call and its result: the results of a reply are a message of their own after it, because a reply
 weighs its recorded output.  A compaction is a user entry with a ``compaction`` part and a reply marked ``summary``; the
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import YES, Coverage, Sniff
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
@@ -19,14 +18,14 @@ from sessions.engine.formats._opencode_db import PART, entries_of, is_opencode, 
 from sessions.engine.formats._opencode_parts import parts_contents, result_contents
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._provider_errors import CONTEXT, Refusal, failed_compaction, refusal_of
-from sessions.engine.formats._records import inside
+from sessions.engine.formats._records import first_records, inside, records
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._trace_dialects import decoded
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
@@ -43,16 +42,16 @@ class Opencode:
 
     name = "opencode"
     label = "opencode"
-    source = "opencode export (JSON), and its database, ~/.local/share/opencode/opencode.db (SQLite)"
+    source = "opencode export (JSON), messages alone (JSON, JSONL), its database, ~/.local/share/opencode/opencode.db"
     coverage = Coverage("1.1 to 1.4", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A document with info, and messages that are info and parts; or its tables."""
+        """A document with info, and messages that are info and parts; the messages alone; or its tables."""
         if is_opencode(head):
             return Sniff(95, "a database with sessions, messages and parts as opencode keeps them")
         document = as_dict(head.document)
         if not isinstance(document.get("messages"), list):
-            return None
+            return _sniff_alone(first_records(head))
         entries = [entry for entry in document["messages"] if _is_entry(entry)]
         if entries and isinstance(document.get("info"), dict):
             return Sniff(95, "info, and messages that each have info with a role and parts")
@@ -64,10 +63,9 @@ class Opencode:
             rows = sessions_in(source)
             found = [_session(entries_of(source, text_of(row.get("id"))), row, measure) for row in rows]
             return Parsed(self.name, tuple(transcript for transcript in found if transcript.messages))
-        document = source.document()
+        document, skipped = source.head().document, list[Skipped]()
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
-            raise UnreadableInput("not an export: no list of messages", next_step="Use opencode export")
-        skipped: list[Skipped] = []
+            return Parsed(self.name, tuple(_alone(source, measure, skipped)), tuple(skipped))
         listed = []
         for position, entry in enumerate(document["messages"]):
             if _is_entry(entry):
@@ -89,6 +87,30 @@ class Opencode:
             else:
                 found += result_contents(value) if isinstance(value, list) else parts_contents(as_dict(decoded(value)))
         return tuple(found)
+
+
+def _sniff_alone(records: Sequence[Entry]) -> Sniff | None:
+    """Messages without the export around them: each names its session, or holds parts of opencode's own types."""
+    entries = [record for record in records if _is_entry(record)]
+    infos = [entry["info"] for entry in entries]
+    own = [info for info in infos if "sessionID" in info or text_of(info.get("id")).startswith("msg_")]
+    if own and 2 * len(entries) > len(records):
+        return Sniff(93, f"{len(entries)} of the first {len(records)} records have info with opencode's ids, and parts")
+    return Sniff(0, "records have info with a role and parts, but no id of opencode's") if entries else None
+
+
+def _alone(source: Source, measure: Measured, skipped: list[Skipped]) -> Iterator[Transcript]:
+    """The sessions that messages without an export belong to, in the order of their first one."""
+    sessions: dict[str, list[tuple[Entry, list[Origin]]]] = {}
+    for record, origin in records(source, skipped):
+        if _is_entry(record):
+            sessions.setdefault(text_of(record["info"].get("sessionID")), []).append((record, [origin]))
+        else:
+            skipped.append(Skipped(origin.line, origin.offset, "no info with a role and parts"))
+    for native, listed in sessions.items():
+        transcript = _session(listed, {"id": native or stem_of(source.name)}, measure)
+        if transcript.messages:
+            yield transcript
 
 
 def _session(entries: Iterable[tuple[Entry, list[Origin]]], facts: Entry, measure: Measured) -> Transcript:

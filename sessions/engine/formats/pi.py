@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import YES, Coverage, Sniff
 from sessions.engine.formats._droid_lines import is_droid_line
+from sessions.engine.formats._dsh_events import is_dsh_event, is_dsh_header
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._pi_messages import ROLES, pi_contents
 from sessions.engine.formats._pi_tree import PiReading, read_entry, settle_branch
@@ -42,6 +43,8 @@ class Pi:
         entries = [value for value in lines if _is_message(value)]
         if any(is_droid_line(value) for value in lines):
             return Sniff(0, "lines have `type: message`, but their session or their blocks are Factory Droid's")
+        if any(is_dsh_event(value) or is_dsh_header(value) for value in lines):
+            return Sniff(0, "a session and its events, but DeepSeek Harness's") if not entries else None
         if any(value.get("type") == "session" and "harness" in value for value in lines):
             return Sniff(0, "lines have `type: message`, but their session names a harness: Hugging Face's")
         opened = bool(lines) and lines[0].get("type") == "session" and isinstance(lines[0].get("id"), str)

@@ -1,7 +1,7 @@
-"""One ``{role, content}`` object a line: the ``.transcripts/`` of teaching pipelines and their likes (formats 15).
+"""``{role, content}`` objects, one a line or in a list: ``.transcripts/`` of teaching pipelines and their likes.
 
-Content is a string, Messages API blocks, or their Python reprs.  No usage is recorded; a request is one run of
-assistant messages.
+Formats 15.  Content is a string, Messages API blocks, or their Python reprs.  No usage is recorded; a request is one
+run of assistant messages.
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ from sessions.engine.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._jsonl import first_objects, objects
-from sessions.engine.formats._openai_marks import foreign_turn
+from sessions.engine.formats._openai_marks import foreign_turn, message_mark
 from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._python_repr import block_from_repr
+from sessions.engine.formats._records import records
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import text_of
+from sessions.engine.formats._values import as_dict, text_of
+from sessions.engine.formats.cline import OPENINGS
+from sessions.engine.formats.mini_swe_agent import shell_replies
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 from sessions.engine.words import words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sessions.engine.formats import Measured
-    from sessions.engine.jsonio import Head, Line, Source
+    from sessions.engine.jsonio import Head, Source
     from sessions.engine.types import Message
 
 ROLES = {
@@ -35,6 +38,8 @@ ROLES = {
     **dict.fromkeys(("system", "developer"), Role.SYSTEM),
 }
 OTHER_FORMATS_KEYS = words("type sessionId uuid parts tool_calls tool_call_id message_count ctxweb raw")
+DUMP_KEYS = words("author create_time conversation_id content_type mapping")
+"""Keys of messages in dumps of ChatGPT's conversations."""
 COMPRESSED = "[Conversation compressed. Transcript: "
 CLEARED = re.compile(r"\[Previous: used [^\]]*\]\s*\Z")
 
@@ -44,11 +49,13 @@ class RoleContent:
 
     name = "role_content"
     label = "role/content"
-    source = "One {role, content} per line: learn-claude-code .transcripts/, s06 context compaction (JSONL)"
+    source = "{role, content} one a line (learn-claude-code .transcripts/, s06 context compaction) or in a list"
     coverage = Coverage(images=YES, compactions=YES, live=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Lines with a role and content, and nothing that another format's lines have."""
+        """Lines with a role and content, or a list of them, and nothing that another format's have."""
+        if isinstance(head.document, list):
+            return _sniff_list(head.document)
         lines = first_objects(head)
         fitting = [value for value in lines if _fits(value)]
         if not fitting:
@@ -64,16 +71,16 @@ class RoleContent:
         return Sniff(80, f"{len(fitting)} of the first {len(lines)} lines have a role and content")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: every line a message."""
+        """One session: every line or entry a message."""
         skipped: list[Skipped] = []
         assembly, n_cleared = Assembly(measure), 0
         models: list[str] = []
-        for line, value in objects(source, skipped):
+        for value, origin in _turns(source, skipped):
             if not _fits(value):
-                skipped.append(Skipped(line.number, line.offset, "an object without a role and content"))
+                skipped.append(Skipped(origin.line, origin.offset, "an object without a role and content"))
                 continue
             contents = _contents(value)
-            _add(assembly, line, value, contents)
+            _add(assembly, origin, value, contents)
             models += [model] if (model := text_of(value.get("model"))) else []
             n_cleared += sum(c.kind is Kind.TOOL_RESULT and bool(CLEARED.match(c.text)) for c in contents)
         assembly.warnings += _warnings(n_cleared)
@@ -87,6 +94,34 @@ class RoleContent:
         return tuple(content for value in values for content in _contents(value))
 
 
+def _sniff_list(turns: list[Any]) -> Sniff | None:
+    """A list is nobody's mark: every entry has to fit, and none may be another tool's."""
+    if not turns or not all(isinstance(turn, dict) and _fits(turn) for turn in turns):
+        return None
+    foreign = next((key for turn in turns for key in (*OTHER_FORMATS_KEYS, *DUMP_KEYS) if key in turn), "")
+    foreign = foreign or foreign_turn(turns) or message_mark(turns)
+    if foreign:
+        return Sniff(0, f"a list of messages with a role and content, but also {foreign!r}")
+    opening = next((mark for mark in OPENINGS if _first_text(turns[0]["content"]).startswith(mark)), "")
+    if opening or shell_replies(turns):
+        mark = opening or "replies that are shell commands"
+        return Sniff(0, f"a list of messages with a role and content, but with another agent's {mark}")
+    return Sniff(60, f"a list of {len(turns)} messages with a role and content, and nothing else")
+
+
+def _turns(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Mapping[str, Any], Origin]]:
+    if isinstance(source.head().document, list):
+        yield from records(source, skipped)
+        return
+    for line, value in objects(source, skipped):
+        yield value, Origin(line.number, line.offset, line.length)
+
+
+def _first_text(content: str | list[Any]) -> str:
+    first = content if isinstance(content, str) else as_dict(next(iter(content), None)).get("text")
+    return text_of(first)
+
+
 def _fits(value: Mapping[str, Any]) -> bool:
     return text_of(value.get("role")) in ROLES and isinstance(value.get("content"), (str, list))
 
@@ -98,7 +133,7 @@ def _contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
     return tuple(block_of((block_from_repr(item) or item) if isinstance(item, str) else item) for item in content)
 
 
-def _add(assembly: Assembly, line: Line, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
+def _add(assembly: Assembly, origin: Origin, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
     """A line's message; the first of a run of replies makes a request, what stands for a history a compaction."""
     role, follows = ROLES[value["role"]], assembly.follows_reply()
     facts: dict[str, Any] = {"timestamp": seconds(value.get("timestamp"))}
@@ -110,7 +145,6 @@ def _add(assembly: Assembly, line: Line, value: Mapping[str, Any], contents: tup
     typed = value["role"] == "user" and not summary and is_prompt(contents)
     if typed and not assembly.title:
         assembly.title = title_of("\n".join(c.text for c in contents if c.kind is Kind.TEXT))
-    origin = Origin(line.number, line.offset, line.length)
     made = assembly.add(role, contents, (origin,), typed=typed, **facts)
     if role is Role.ASSISTANT and not follows:
         assembly.request(made)

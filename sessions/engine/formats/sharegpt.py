@@ -32,7 +32,7 @@ TURN_KEYS = ("conversations", "conversation", "messages")
 ID_KEYS = ("id", "conversation_id", "session_id", "uuid")
 REQUEST_KEYS = (
     *("model", "max_tokens", "request", "response", "sessionId", "trajectory", "history", "info", "usage"),
-    "harness",
+    *("harness", "epoch"),
 )
 AGENT_KEYS = ("working_dir", "sessionId", "trajectory_format")
 N_ROLES_SEEN = 3
