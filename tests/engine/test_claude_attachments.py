@@ -103,7 +103,10 @@ def test_what_is_not_sent_weighs_nothing_and_what_is_sent_in_part_its_part() -> 
 
 
 def test_brief_instructions_of_plan_mode_are_a_sort_of_their_own() -> None:
-    full, brief = ({"type": "plan_mode", "reminderType": form, "planFilePath": "/p.md"} for form in ("full", "sparse"))
+    full, brief = (
+        {"type": "plan_mode", "reminderType": form, "planFilePath": "/home/me/plans/quiet-river.md"}
+        for form in ("full", "sparse")
+    )
     weighed = weigh(session(READDED, full, brief), train_fraction=0.0)
     tokens = {m.attachment: weighed.tokens[m.index] for m in weighed.transcript.messages if m.attachment}
     assert tokens["plan_mode"] > AROUND["plan_mode"] > 10 * tokens["plan_mode, sparse"]
