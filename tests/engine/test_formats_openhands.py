@@ -144,7 +144,7 @@ def test_events_of_the_resolver_have_no_source_and_answer_what_stands_before_the
     assert [m.preview for m in session.messages if m.typed] == ["Fix the grey fence", "Please continue"]
 
 
-@pytest.mark.parametrize(("n", "sent"), [(29_999, 29_999), (30_000, 30_000), (30_001, 30_046), (132_954, 30_046)])
+@pytest.mark.parametrize(("n", "sent"), [(29_999, 29_999), (30_000, 30_000), (30_001, 30_047), (132_954, 30_047)])
 def test_a_long_observation_is_sent_as_its_two_ends(n: int, sent: int) -> None:
     event = {"observation": "mcp", "source": "environment", "content": "a" * (n // 2) + "b" * (n - n // 2)}
     (content,) = contents_of_event(event)
