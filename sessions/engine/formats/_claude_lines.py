@@ -49,14 +49,16 @@ RESUMED, NO_REPLY = "SessionStart:resume", "No response requested."
 TRIGGERS = ("auto", "manual")
 COMMAND_ERROR = re.compile(r"\A<local-command-std(?:err>|out>(?=Error))")
 PLACEHOLDER_CHARS_PER_TOKEN = 8
+_SNAKE = re.compile(r"_([a-z])")
 
 
 @dataclass(frozen=True, slots=True)
 class Rare:
-    """What few lines record: compactions, refusals, sub-agents, prompts."""
+    """What few lines record: compactions, refusals, sub-agents, prompts; ``cut``: a reply that reached its maximum."""
 
     resumed: bool = False
     cleared: bool = False
+    cut: bool = False
     boundary: Mapping[str, Any] | None = None
     clearing: Clearing | None = None
     refusal: Refusal | None = None
@@ -157,8 +159,7 @@ def _marks(value: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     kind = text_of(value.get("subtype"))
     if kind == "compact_boundary":
-        facts = as_dict(value.get("compactMetadata")) or as_dict(value.get("compact_metadata"))
-        return {"boundary": facts | ({"preTokens": facts["pre_tokens"]} if "pre_tokens" in facts else {})}
+        return {"boundary": as_dict(_camel(value.get("compactMetadata") or value.get("compact_metadata")))}
     if kind == "microcompact_boundary":
         facts = as_dict(value.get("microcompactMetadata"))
         trigger, ids = text_of(facts.get("trigger")), as_list(facts.get("compactedToolIds"))
@@ -168,6 +169,13 @@ def _marks(value: Mapping[str, Any]) -> dict[str, Any]:
         return {"clearing": Clearing(RESULTS, known, len(ids) or None, saved, named)}
     failed = value.get("compact_result") == "failed"
     return {"refusal": failed_compaction(text_of(value.get("compact_error")))} if failed else {}
+
+
+def _camel(value: Any) -> Any:
+    """The names of a record's fields, in snake case too, as Claude Code's own files write them."""
+    if not isinstance(value, dict):
+        return value
+    return {_SNAKE.sub(lambda found: found[1].upper(), key): _camel(item) for key, item in value.items()}
 
 
 def _is_start(value: Mapping[str, Any]) -> bool:
@@ -255,6 +263,8 @@ def _reply(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[s
     )
     if prompts:
         rare["prompts"] = prompts
+    if message.get("stop_reason") == "max_tokens":
+        rare["cut"] = True
     return {
         "model": intern(text_of(message.get("model"))),
         "usage": usage_of(message.get("usage")),
