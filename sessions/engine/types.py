@@ -360,7 +360,8 @@ class Transcript:
     where a rewind left more than one, the latest first.  ``errors`` are the requests refused for their size and the
     compactions that failed, ``clearings`` what was cleared in place, ``gaps`` what of its file was not understood.
     ``trigger_at`` is the number of tokens at which the requests themselves ask the provider to compact, None where they
-    do not.  ``project`` is the folder that the agent worked in, "" where that is not recorded.
+    do not.  ``project`` is the folder that the agent worked in, "" where that is not recorded.  ``events_at`` is the
+    number of events over which its condenser acts, as the file states it.
     """
 
     id: str
@@ -384,6 +385,7 @@ class Transcript:
     gaps: tuple[Gap, ...] = ()
     trigger_at: int | None = None
     project: str = ""
+    events_at: int | None = None
 
     @property
     def branch(self) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.formats._openhands_v0 import contents_of_event
+from sessions.engine.formats._openhands_v1 import condenser_limit
+from sessions.engine.jsonio import dumps
 from sessions.engine.reading import read_contents, read_transcripts
+from sessions.engine.starting import starting
 from sessions.engine.types import Kind, Parsed, Role
 from tests.engine.truth_facts import fixture
 
@@ -162,3 +167,26 @@ def test_a_recall_is_an_event_of_the_list_that_sends_nothing() -> None:
     session = read("output.jsonl").transcripts[0]
     recall = session.messages[2]
     assert (recall.role, recall.blocks, recall.typed) == (Role.USER, (), False)
+
+
+@pytest.mark.parametrize(("settings", "limit"), [
+    ({"condenser_config": {"type": "llm", "max_size": 80, "keep_first": 4}}, 80),
+    ({"agent": {"condenser": {"kind": "LLMSummarizingCondenser", "max_size": 240}}}, 240),
+    ({"agent_config": {"condenser": {"max_size": 100}}}, 100),
+    ({"condenser_config": {"type": "noop"}}, None), ({"condenser": []}, None), (None, None),
+])  # fmt: skip
+def test_the_limit_of_the_condenser_is_what_the_file_states(settings: object, limit: int | None) -> None:
+    assert condenser_limit(settings) == limit
+
+
+def test_a_replay_starts_from_the_limit_that_the_file_states() -> None:
+    event = {"id": 1, "source": "user", "timestamp": "2026-03-01T10:00:00", "action": "message"}
+    history = [
+        {**event, "args": {"content": "Go on."}},
+        {**event, "id": 2, "source": "agent", "args": {"content": "Ok"}},
+    ]
+    holder = {"instance_id": "one", "metadata": {"condenser_config": {"max_size": 80}}, "history": history}
+    session = read_transcripts(io.BytesIO(dumps(holder).encode()), "o.jsonl").transcripts[0]
+    assert session.events_at == 80
+    for policy in ("openhands_llm_summarizing", "openhands_sdk", "openhands_amortized"):
+        assert starting(weigh(session), policy) == ({"max_size": 80}, "as the file states")
